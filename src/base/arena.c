@@ -1,0 +1,102 @@
+/* arena.c - memory that is given back all at once. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { FIRST_BLOCK = 8 * 1024, ALIGN = alignof(max_align_t) };
+
+struct block {
+    struct block *next;
+    size_t size;
+    alignas(max_align_t) char bytes[];
+};
+
+struct arena {
+    struct block *current; /* newest first; the oldest is the one we keep */
+    char *at, *end;
+    size_t used;
+};
+
+static struct block *block_new(size_t size)
+{
+    struct block *b = mem_resize(NULL, sizeof *b + size);
+
+    b->next = NULL;
+    b->size = size;
+    return b;
+}
+
+static void use_block(struct arena *a, struct block *b)
+{
+    b->next = a->current;
+    a->current = b;
+    a->at = b->bytes;
+    a->end = b->bytes + b->size;
+}
+
+struct arena *arena_new(void)
+{
+    struct arena *a = mem_new(sizeof *a);
+
+    use_block(a, block_new(FIRST_BLOCK));
+    return a;
+}
+
+void arena_reset(struct arena *a)
+{
+    struct block *b = a->current;
+
+    while (b->next) {
+        struct block *older = b->next;
+
+        mem_free(b);
+        b = older;
+    }
+    a->current = NULL;
+    a->used = 0;
+    use_block(a, b);
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a)
+        return;
+    arena_reset(a);
+    mem_free(a->current);
+    mem_free(a);
+}
+
+/* A new block at least doubles what the arena holds, so that n bytes cost at
+ * most log n blocks; what is left of the old block is given up. */
+static void grow(struct arena *a, size_t size)
+{
+    size_t next = a->current->size * 2;
+
+    use_block(a, block_new(size > next ? size : next));
+}
+
+void *arena_raw(struct arena *a, size_t size)
+{
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    if (size > (size_t)(a->end - a->at))
+        grow(a, size);
+
+    void *p = a->at;
+    a->at += size;
+    a->used += size;
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    return memset(arena_raw(a, size), 0, size);
+}
+
+size_t arena_used(const struct arena *a)
+{
+    return a->used;
+}

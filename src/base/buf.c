@@ -1,0 +1,89 @@
+/* buf.c - bytes that grow up to a limit. */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+
+void buf_init(struct buf *b, size_t max)
+{
+    *b = (struct buf){ .max = max };
+}
+
+void buf_clear(struct buf *b)
+{
+    mem_free(b->p);
+    buf_init(b, b->max);
+}
+
+void buf_reset(struct buf *b)
+{
+    b->n = 0;
+    b->full = false;
+}
+
+char *buf_room_slow(struct buf *b, size_t n)
+{
+    if (b->cap - b->n >= n)
+        return b->p + b->n;
+    if (n > b->max || b->n > b->max - n) {
+        b->full = true;
+        return NULL;
+    }
+
+    size_t cap = b->cap < 128 ? 256 : b->cap * 2;
+    if (cap < b->n + n)
+        cap = b->n + n;
+    if (cap > b->max)
+        cap = b->max;
+    b->p = mem_resize(b->p, cap);
+    b->cap = cap;
+    return b->p + b->n;
+}
+
+void buf_add_u64(struct buf *b, uint64_t v)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do {
+        digits[--i] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    buf_add(b, digits + i, sizeof digits - i);
+}
+
+void buf_add_i64(struct buf *b, int64_t v)
+{
+    if (v < 0)
+        buf_add_char(b, '-');
+    buf_add_u64(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list args, again;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    /* vsnprintf wants room for its NUL, which is then overwritten. */
+    char *at = n < 0 ? NULL : buf_room(b, (size_t)n + 1);
+    if (at) {
+        vsnprintf(at, (size_t)n + 1, fmt, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void buf_drop(struct buf *b, size_t n)
+{
+    if (n >= b->n) {
+        b->n = 0;
+        return;
+    }
+    memmove(b->p, b->p + n, b->n - n);
+    b->n -= n;
+}

@@ -1,0 +1,45 @@
+/* clock.c - what time it is. */
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+static _Atomic int64_t moved; /* microseconds that tests added */
+
+static int64_t read_ns(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t clock_us(void)
+{
+    return read_ns(CLOCK_REALTIME) / 1000 + atomic_load_explicit(&moved, memory_order_relaxed);
+}
+
+int64_t clock_ms(void)
+{
+    return clock_us() / 1000;
+}
+
+int64_t clock_s(void)
+{
+    return clock_us() / 1000000;
+}
+
+int64_t clock_mono(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+void clock_advance(int64_t us)
+{
+    atomic_fetch_add(&moved, us);
+}
+
+void clock_reset(void)
+{
+    atomic_store(&moved, 0);
+}

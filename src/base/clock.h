@@ -1,0 +1,22 @@
+/* clock.h - what time it is, for everything the interface can see.
+ *
+ * Tests move this clock; deadlines, snowflakes, Date headers and rate-limit
+ * windows follow it. How long something took is measured with clock_mono. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Microseconds, milliseconds and seconds since 1970-01-01 UTC. */
+int64_t clock_us(void);
+int64_t clock_ms(void);
+int64_t clock_s(void);
+
+/* Nanoseconds of a clock that nobody moves. */
+int64_t clock_mono(void);
+
+/* Moves the clock of the whole process; clock_reset brings the real time back. */
+void clock_advance(int64_t us);
+void clock_reset(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* hash.c - spreading keys over tables. */
+#include "base/hash.h"
+
+#include <sodium.h>
+
+static unsigned char hash_key[crypto_shorthash_KEYBYTES];
+
+void hash_init(void)
+{
+    randombytes_buf(hash_key, sizeof hash_key);
+}
+
+uint64_t hash_str(struct str s)
+{
+    uint64_t h;
+
+    crypto_shorthash((unsigned char *)&h, (const unsigned char *)s.p, s.n, hash_key);
+    return h;
+}

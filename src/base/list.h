@@ -1,0 +1,41 @@
+/* list.h - a doubly linked list whose links live inside the things listed. */
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct link {
+    struct link *prev, *next;
+};
+
+/* A list is a link that points to itself when empty. */
+static inline void list_init(struct link *list)
+{
+    list->prev = list->next = list;
+}
+
+static inline bool list_empty(const struct link *list)
+{
+    return list->next == list;
+}
+
+static inline void list_append(struct link *list, struct link *l)
+{
+    l->prev = list->prev;
+    l->next = list;
+    list->prev->next = l;
+    list->prev = l;
+}
+
+/* Does nothing when l is in no list (zeroed or already removed). */
+static inline void list_remove(struct link *l)
+{
+    if (!l->next)
+        return;
+    l->prev->next = l->next;
+    l->next->prev = l->prev;
+    l->prev = l->next = NULL;
+}
+
+#endif

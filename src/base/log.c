@@ -1,0 +1,80 @@
+/* log.c - what the operator reads. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/timestamp.h"
+
+enum { LONGEST_LINE = 4096 };
+
+static struct {
+    int fd;
+    enum log_level least;
+    int json;
+} out = { .fd = STDERR_FILENO, .least = LOG_INFO };
+
+void log_init(int fd, enum log_level least, int json)
+{
+    out.fd = fd;
+    out.least = least;
+    out.json = json;
+}
+
+enum log_level log_level(void)
+{
+    return out.least;
+}
+
+static void add_json_text(struct buf *b, const char *z)
+{
+    for (; *z; z++) {
+        unsigned char c = (unsigned char)*z;
+
+        if (c == '"' || c == '\\')
+            buf_printf(b, "\\%c", c);
+        else if (c < 0x20)
+            buf_printf(b, "\\u%04x", c);
+        else
+            buf_add_char(b, (char)c);
+    }
+}
+
+static void format_line(struct buf *b, enum log_level level, const char *message)
+{
+    static const char *const names[] = { "debug", "info", "warn", "error" };
+    static const char *const colours[] = { "\033[2m", "\033[32m", "\033[33m", "\033[31m" };
+    char when[TIMESTAMP_TEXT];
+
+    timestamp_format(clock_us(), when);
+    if (out.json) {
+        buf_printf(b, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\"", when, names[level]);
+        add_json_text(b, message);
+        buf_add_lit(b, "\"}\n");
+    } else {
+        buf_printf(b, "%.12s %s%-5s\033[0m %s\n", when + 11, colours[level], names[level], message);
+    }
+}
+
+void log_write(enum log_level level, const char *fmt, ...)
+{
+    if (level < out.least)
+        return;
+
+    char message[LONGEST_LINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+
+    struct buf line;
+    buf_init(&line, LONGEST_LINE * 7);
+    format_line(&line, level, message);
+    /* One write per line, so that lines of different threads do not mix. */
+    ssize_t n = write(out.fd, line.p, line.n);
+    (void)n;
+    buf_clear(&line);
+}

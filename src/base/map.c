@@ -1,0 +1,95 @@
+/* map.c - from a 64-bit key to a pointer. */
+#include "base/map.h"
+
+#include <assert.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+void map_init(struct map *m)
+{
+    *m = (struct map){ 0 };
+}
+
+void map_clear(struct map *m)
+{
+    mem_free(m->slots);
+    map_init(m);
+}
+
+/* The slot that holds the key, or the free one where it would go. */
+static struct map_slot *find(const struct map *m, uint64_t key)
+{
+    size_t i = hash_u64(key) & (m->cap - 1);
+
+    while (m->slots[i].value && m->slots[i].key != key)
+        i = (i + 1) & (m->cap - 1);
+    return &m->slots[i];
+}
+
+void *map_get(const struct map *m, uint64_t key)
+{
+    return m->cap ? find(m, key)->value : NULL;
+}
+
+static void grow(struct map *m)
+{
+    struct map old = *m;
+
+    m->cap = old.cap ? old.cap * 2 : 16;
+    m->slots = mem_new(m->cap * sizeof *m->slots);
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.slots[i].value)
+            *find(m, old.slots[i].key) = old.slots[i];
+    mem_free(old.slots);
+}
+
+void *map_put(struct map *m, uint64_t key, void *value)
+{
+    assert(value);
+    if (m->count + 1 > m->cap / 4 * 3)
+        grow(m);
+
+    struct map_slot *slot = find(m, key);
+    void *before = slot->value;
+    *slot = (struct map_slot){ key, value };
+    if (!before)
+        m->count++;
+    return before;
+}
+
+void *map_remove(struct map *m, uint64_t key)
+{
+    struct map_slot *slot = m->cap ? find(m, key) : NULL;
+    void *value = slot ? slot->value : NULL;
+
+    if (!value)
+        return NULL;
+    m->count--;
+
+    /* Close the gap: move back whatever probed past it. */
+    size_t gap = (size_t)(slot - m->slots), i = gap;
+    for (;;) {
+        i = (i + 1) & (m->cap - 1);
+        if (!m->slots[i].value)
+            break;
+        size_t home = hash_u64(m->slots[i].key) & (m->cap - 1);
+        if (((i - home) & (m->cap - 1)) >= ((i - gap) & (m->cap - 1))) {
+            m->slots[gap] = m->slots[i];
+            gap = i;
+        }
+    }
+    m->slots[gap].value = NULL;
+    return value;
+}
+
+void *map_next(const struct map *m, size_t *at)
+{
+    while (*at < m->cap) {
+        void *value = m->slots[(*at)++].value;
+
+        if (value)
+            return value;
+    }
+    return NULL;
+}

@@ -1,0 +1,42 @@
+/* mem.c - the heap, where running out ends the process. */
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void out_of_memory(size_t size)
+{
+    fprintf(stderr, "guildhall: out of memory (%zu bytes)\n", size);
+    abort();
+}
+
+void *mem_new(size_t size)
+{
+    void *p = calloc(1, size ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+void *mem_resize(void *p, size_t size)
+{
+    void *q = realloc(p, size ? size : 1);
+
+    if (!q)
+        out_of_memory(size);
+    return q;
+}
+
+void mem_free(void *p)
+{
+    free(p);
+}
+
+char *mem_dupz(const char *z)
+{
+    size_t n = strlen(z) + 1;
+
+    return memcpy(mem_new(n), z, n);
+}

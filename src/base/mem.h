@@ -1,0 +1,21 @@
+/* mem.h - the heap, where running out ends the process.
+ *
+ * Sizes are limited where bytes enter the server, so a failed allocation means
+ * the machine is out of memory and there is nothing sensible left to do. */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+/* Zeroed. */
+void *mem_new(size_t size);
+/* A bigger (or smaller) block with the old content; new bytes are not zeroed. */
+void *mem_resize(void *p, size_t size);
+/* Accepts NULL. */
+void mem_free(void *p);
+char *mem_dupz(const char *z);
+
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+#define COUNT_OF(array)                 (sizeof(array) / sizeof *(array))
+
+#endif

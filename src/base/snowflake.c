@@ -1,0 +1,64 @@
+/* snowflake.c - ids that carry their time of birth. */
+#include "base/snowflake.h"
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+
+enum { SEQUENCE_BITS = 12, NODE_BITS = 10 };
+
+static uint64_t node_bits;
+
+/* Milliseconds since the epoch and sequence of the last id, as one number, so
+ * that a full sequence carries into the next millisecond by itself. */
+static _Atomic uint64_t last;
+
+void snowflake_init(unsigned node)
+{
+    node_bits = (uint64_t)(node & 1023) << SEQUENCE_BITS;
+}
+
+/* Takes `count` places and returns the last of them. A clock that stands still
+ * or goes back only means that we go on counting from where we were. */
+static uint64_t take(uint64_t count)
+{
+    uint64_t now = (uint64_t)(clock_ms() - SNOWFLAKE_EPOCH_MS) << SEQUENCE_BITS;
+    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed), next;
+
+    do
+        next = (before >= now ? before : now - 1) + count;
+    while (!atomic_compare_exchange_weak(&last, &before, next));
+    return next;
+}
+
+static snowflake place_to_id(uint64_t place)
+{
+    uint64_t ms = place >> SEQUENCE_BITS, sequence = place & 0xfff;
+
+    return ms << (SEQUENCE_BITS + NODE_BITS) | node_bits | sequence;
+}
+
+snowflake snowflake_new(void)
+{
+    return place_to_id(take(1));
+}
+
+snowflake snowflake_new_guild(void)
+{
+    uint64_t place = take(2);
+
+    /* The burned id must be this one minus 1, so both need the same millisecond. */
+    if ((place & 0xfff) == 0)
+        place = take(2);
+    return place_to_id(place);
+}
+
+bool snowflake_parse(struct str s, snowflake *ret)
+{
+    uint64_t v;
+
+    if (!str_to_u64(s, &v) || v > INT64_MAX)
+        return false;
+    *ret = v;
+    return true;
+}

@@ -1,0 +1,99 @@
+/* str.h - text as a pointer and a length.
+ *
+ * A struct str points at bytes that somebody else owns: a literal, a request,
+ * an arena. It is not terminated and may hold NUL bytes. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct arena;
+
+struct str {
+    const char *p;
+    size_t n;
+};
+
+/* From a string literal; usable in static tables. */
+#define STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
+#define STR_INIT(literal)              \
+    {                                  \
+        (literal), sizeof(literal) - 1 \
+    }
+
+/* For printf: "%.*s", STR_FMT(s). */
+#define STR_FMT(s) (int)(s).n, (s).p
+
+static inline struct str str_of(const char *z)
+{
+    return (struct str){ z, z ? strlen(z) : 0 };
+}
+
+static inline struct str str_slice(const char *p, size_t n)
+{
+    return (struct str){ p, n };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_is(struct str a, const char *z)
+{
+    return str_eq(a, str_of(z));
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0;
+}
+
+static inline struct str str_from(struct str s, size_t at)
+{
+    return at >= s.n ? (struct str){ s.p + s.n, 0 } : (struct str){ s.p + at, s.n - at };
+}
+
+/* Compares ASCII letters without case: header names, schemes. */
+bool str_eq_nocase(struct str a, struct str b);
+
+/* Like memcmp, the shorter first where one begins the other. */
+int str_cmp(struct str a, struct str b);
+
+/* Cuts the text up to the first `sep` off the front of *s and returns it; the
+ * separator goes too. Without one, the whole text is cut. */
+struct str str_cut(struct str *s, char sep);
+
+/* Without ASCII spaces and tabs at both ends. */
+struct str str_trim(struct str s);
+
+/* True when all of s is one decimal number that fits; no sign for u64. */
+bool str_to_u64(struct str s, uint64_t *ret);
+bool str_to_i64(struct str s, int64_t *ret);
+
+/* Copies that live in an arena. str_dupz adds the NUL that C libraries want. */
+struct str str_dup(struct arena *a, struct str s);
+char *str_dupz(struct arena *a, struct str s);
+struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ASCII lower case copy. */
+struct str str_lower(struct arena *a, struct str s);
+
+/* Percent-decoding of a path segment or a query value ('+' is a space only
+ * there). False when an escape is broken. */
+bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
+
+/* Lower-case hex, and base64url without padding (RFC 4648 §5). Decoding
+ * returns false on a character outside the alphabet or a wrong length; it
+ * writes at most max bytes. */
+struct str str_hex(struct arena *a, const void *p, size_t n);
+struct str str_base64url(struct arena *a, const void *p, size_t n);
+bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n);
+
+/* Standard base64 with padding (data URIs); spaces are not accepted. */
+bool str_base64_decode(struct arena *a, struct str s, struct str *ret);
+
+#endif

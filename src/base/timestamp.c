@@ -1,0 +1,144 @@
+/* timestamp.c - moments as the interface writes them. */
+#include "base/timestamp.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static const int64_t SECOND = 1000000;
+
+/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar, counting
+ * years from March so that the leap day comes last. */
+static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
+{
+    y -= m <= 2;
+    int64_t era = (y >= 0 ? y : y - 399) / 400, of_era = y - era * 400;
+    int64_t of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool leap(int64_t y)
+{
+    return (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+}
+
+static bool real_day(int64_t y, int64_t m, int64_t d)
+{
+    static const int64_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+    return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && leap(y));
+}
+
+/* Exactly n digits at the front of *s, cut off. */
+static bool digits(struct str *s, size_t n, int64_t *ret)
+{
+    uint64_t v;
+
+    if (s->n < n || !str_to_u64(str_slice(s->p, n), &v))
+        return false;
+    *s = str_from(*s, n);
+    *ret = (int64_t)v;
+    return true;
+}
+
+static bool literal(struct str *s, char c)
+{
+    if (s->n == 0 || s->p[0] != c)
+        return false;
+    *s = str_from(*s, 1);
+    return true;
+}
+
+static bool cut_date(struct str *s, int64_t *ret_days)
+{
+    int64_t y, m, d;
+
+    if (!digits(s, 4, &y) || !literal(s, '-') || !digits(s, 2, &m) || !literal(s, '-') ||
+        !digits(s, 2, &d) || !real_day(y, m, d))
+        return false;
+    *ret_days = days_from_date(y, m, d);
+    return true;
+}
+
+/* A fraction of any length; what is finer than a microsecond is dropped. */
+static bool cut_fraction(struct str *s, int64_t *ret_us)
+{
+    int64_t us = 0, weight = 100000;
+    size_t n = 0;
+
+    for (; n < s->n && s->p[n] >= '0' && s->p[n] <= '9'; n++) {
+        us += (s->p[n] - '0') * weight;
+        weight /= 10;
+    }
+    *s = str_from(*s, n);
+    *ret_us = us;
+    return n > 0;
+}
+
+static bool cut_offset(struct str *s, int64_t *ret_minutes)
+{
+    int64_t h, m;
+
+    *ret_minutes = 0;
+    if (literal(s, 'Z') || literal(s, 'z'))
+        return true;
+    bool minus = s->n && s->p[0] == '-';
+    if (!(literal(s, '+') || literal(s, '-')) || !digits(s, 2, &h) || !literal(s, ':') ||
+        !digits(s, 2, &m) || h > 23 || m > 59)
+        return false;
+    *ret_minutes = (h * 60 + m) * (minus ? -1 : 1);
+    return true;
+}
+
+bool timestamp_parse(struct str s, int64_t *ret_us)
+{
+    int64_t days, h, m, sec, us = 0, offset;
+
+    if (!cut_date(&s, &days) || !(literal(&s, 'T') || literal(&s, 't') || literal(&s, ' ')) ||
+        !digits(&s, 2, &h) || !literal(&s, ':') || !digits(&s, 2, &m) || !literal(&s, ':') ||
+        !digits(&s, 2, &sec) || h > 23 || m > 59 || sec > 60)
+        return false;
+    if (literal(&s, '.') && !cut_fraction(&s, &us))
+        return false;
+    if (!cut_offset(&s, &offset) || s.n)
+        return false;
+    *ret_us = (((days * 24 + h) * 60 + m - offset) * 60 + sec) * SECOND + us;
+    return true;
+}
+
+bool date_parse(struct str s, int64_t *ret_days)
+{
+    return cut_date(&s, ret_days) && s.n == 0;
+}
+
+static struct tm broken_down(int64_t s)
+{
+    time_t t = (time_t)s;
+    struct tm tm;
+
+    gmtime_r(&t, &tm);
+    return tm;
+}
+
+size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT])
+{
+    int64_t s = us / SECOND - (us % SECOND < 0), fraction = us - s * SECOND;
+    struct tm tm = broken_down(s);
+    size_t n = strftime(out, TIMESTAMP_TEXT, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    if (fraction)
+        n += (size_t)snprintf(out + n, TIMESTAMP_TEXT - n, ".%06d", (int)fraction);
+    return n + (size_t)snprintf(out + n, TIMESTAMP_TEXT - n, "+00:00");
+}
+
+void timestamp_http(int64_t s, char out[30])
+{
+    static const char day[] = "SunMonTueWedThuFriSat";
+    static const char month[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    struct tm tm = broken_down(s);
+
+    snprintf(out, 30, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT", day + 3 * tm.tm_wday,
+             (unsigned)tm.tm_mday % 100, month + 3 * tm.tm_mon,
+             (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)tm.tm_hour % 100,
+             (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
+}

@@ -1,0 +1,95 @@
+/* http.h - HTTP/1.1 requests and answers.
+ *
+ * The reader is strict: whatever two parties could read differently (conflicting
+ * lengths, folded headers, bare LF, spaces before a colon) is refused. It is a
+ * pure function over bytes; the server around it is in server.h. */
+#ifndef NET_HTTP_H
+#define NET_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+    HTTP_MAX_LINE = 8 * 1024,  /* request line */
+    HTTP_MAX_HEAD = 32 * 1024, /* all headers */
+    HTTP_MAX_HEADERS = 100,
+    HTTP_MAX_CHUNK_LINE = 256, /* size and extensions of a chunk */
+};
+
+enum http_method {
+    HTTP_GET,
+    HTTP_HEAD,
+    HTTP_POST,
+    HTTP_PUT,
+    HTTP_PATCH,
+    HTTP_DELETE,
+    HTTP_OPTIONS,
+    HTTP_METHODS,                     /* how many there are */
+    HTTP_OTHER_METHOD = HTTP_METHODS, /* a well-formed token we do not know */
+};
+
+const char *http_method_name(enum http_method m);
+
+struct http_header {
+    struct str name, value; /* value without white space around it */
+};
+
+/* Points into the bytes that were parsed. */
+struct http_request {
+    enum http_method method;
+    struct str method_text;
+    struct str target;      /* as sent */
+    struct str path, query; /* target without '?'; still escaped */
+    int minor;              /* HTTP/1.minor */
+
+    /* What the framing needs, worked out and checked. */
+    bool has_length, chunked, keep_alive, expect_continue, upgrade_websocket;
+    uint64_t length;
+
+    /* Headers that most calls look at; p == NULL when absent. */
+    struct str host, authorization, content_type, accept_encoding;
+
+    /* Last, so that a copy need only take as many as there are. */
+    size_t header_count;
+    struct http_header headers[HTTP_MAX_HEADERS];
+};
+
+/* Reads one request head from the front of bytes. Returns its length, or 0 when
+ * more bytes are needed, or a negative HTTP status (-400, -414, -431, -501,
+ * -505) after which the connection must be closed. */
+long http_read_head(struct str bytes, struct http_request *ret);
+
+/* First header of that name (any case), or a str with p == NULL. */
+struct str http_header(const struct http_request *r, struct str name);
+
+/* --- chunked bodies ---------------------------------------------------------- */
+
+struct http_chunks {
+    int state;
+    uint64_t left;         /* bytes of the current chunk still to come */
+    size_t line, trailers; /* bytes of the current line; of all trailers */
+};
+
+/* Takes bytes of a chunked body: body bytes are appended to out (which has the
+ * limit). Returns bytes used, or a negative HTTP status. *ret_done when the last
+ * chunk and its trailers are over; bytes after that belong to the next request. */
+long http_read_chunks(struct http_chunks *c, struct str bytes, struct buf *out, bool *ret_done);
+
+/* --- pieces of header values -------------------------------------------------- */
+
+/* "a/b; charset=x" -> "a/b" in lower case terms: compares without case. */
+bool http_media_type_is(struct str content_type, struct str type);
+/* A parameter such as boundary, unquoted into out (may be NULL). */
+bool http_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n);
+/* Does Accept-Encoding offer this coding (q > 0; "*" counts)? */
+bool http_accepts(struct str accept_encoding, struct str coding);
+
+/* "bytes=0-99" against a size: 1 and the range, 0 for no or an unusable header
+ * (send all), -1 for a range that cannot be satisfied (416). */
+int http_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_last);
+
+#endif

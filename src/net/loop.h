@@ -1,0 +1,62 @@
+/* loop.h - threads that own sockets.
+ *
+ * A loop is one thread with an event loop (libuv). Whatever belongs to a loop is
+ * touched by its thread alone; other threads reach it only through loop_post.
+ * Things that take long never run here. */
+#ifndef NET_LOOP_H
+#define NET_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/list.h"
+
+struct loop;
+
+/* Starts count threads; each calls on_turn_end (may be NULL) when it is about to
+ * wait for the next events. */
+struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg);
+/* Asks every loop to stop once its handles are closed, and waits. */
+void loops_stop(struct loops *ls);
+
+unsigned loops_count(const struct loops *ls);
+struct loop *loops_at(const struct loops *ls, unsigned i);
+
+unsigned loop_index(const struct loop *l);
+uv_loop_t *loop_uv(struct loop *l);
+/* The loop whose thread this is, or NULL. */
+struct loop *loop_current(void);
+
+/* A message to a loop, embedded in what it is about; from any thread. Messages
+ * of one thread arrive in order. Costs one wake-up for any number of waiting
+ * messages. */
+struct post {
+    void (*run)(struct post *p);
+    struct post *next;
+};
+void loop_post(struct loop *l, struct post *p);
+
+/* Runs fn(arg) on the loop and waits for it; from another thread only. */
+void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
+
+/* --- deadlines -------------------------------------------------------------- */
+
+/* Many things with the same patience: kept in order of their deadline, so that
+ * touching one is moving it to the end of a list. Checked four times a second,
+ * by the real clock or, for interface deadlines, by the clock tests can move. */
+struct deadline {
+    struct link link;
+    int64_t at; /* milliseconds */
+};
+
+struct deadlines;
+
+/* expired is called on the loop; the deadline is out of the list by then. */
+struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,
+                                void (*expired)(struct deadline *d));
+void deadlines_free(struct deadlines *ds);
+void deadline_touch(struct deadlines *ds, struct deadline *d); /* (re)starts it */
+void deadline_drop(struct deadline *d);                        /* fine when not running */
+
+#endif

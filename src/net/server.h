@@ -1,0 +1,126 @@
+/* server.h - connections: HTTP, TLS and WebSocket on one port.
+ *
+ * Every loop listens on the same address (SO_REUSEPORT) and keeps the
+ * connections it accepted. With a certificate the first byte of a connection
+ * tells TLS from plain HTTP. An idle connection holds a few hundred bytes: reads
+ * go to a buffer that the loop owns, and only an incomplete request is kept. */
+#ifndef NET_SERVER_H
+#define NET_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/errors.h"
+#include "net/http.h"
+#include "net/loop.h"
+#include "net/multipart.h"
+#include "net/websocket.h"
+
+struct server;
+struct websocket;
+struct websocket_handler;
+struct tls_context; /* tls.h */
+
+/* One request and its answer. Lives in its arena until http_answer; if the client
+ * goes away first it stays until then, and the answer is dropped. */
+struct exchange {
+    struct arena *arena;
+    struct loop *loop;
+    const struct http_request *request; /* in the arena */
+    struct str body;                    /* without chunks; empty for multipart */
+    struct multipart *parts;            /* multipart/form-data, or NULL */
+    struct str remote;                  /* "127.0.0.1" */
+    bool secure;                        /* came over TLS */
+    void *app;                          /* the application's own */
+    struct connection *connection;      /* the server's own; NULL when it is gone */
+};
+
+struct answer_head {
+    int status;
+    struct str content_type; /* none for 204 */
+    struct str headers;      /* further lines, each ended by CRLF */
+    bool close;              /* end the connection after it */
+    bool no_gzip;            /* the body is compressed already */
+};
+
+/* What the application tells before a body is read. */
+struct intake {
+    size_t max_body;      /* a longer body is refused with 413 */
+    size_t max_multipart; /* 0: multipart is read as an ordinary body */
+};
+
+struct server_app {
+    void *arg;
+    /* How much body may this request have? Called when the head is complete. */
+    struct intake (*intake)(void *arg, const struct http_request *r);
+    /* A whole request; answer it now or later with http_answer. */
+    void (*request)(void *arg, struct exchange *x);
+    /* The server itself must refuse (malformed, too large, too slow): the body of
+     * that answer, as JSON, for a status. */
+    void (*refusal)(void *arg, int status, struct buf *out);
+    /* A WebSocket handshake for this path: take it by filling *ret, or return
+     * false to have it answered as an ordinary request. */
+    bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);
+};
+
+struct server_options {
+    const char *host;
+    int port;                /* 0: any free one */
+    struct tls_context *tls; /* NULL: plain HTTP only */
+    bool tls_only;           /* refuse plain HTTP */
+    int64_t head_timeout_ms; /* for a whole head and body: 30 s */
+    int64_t idle_timeout_ms; /* between requests: 75 s */
+    const char *via;         /* the Via header */
+};
+
+/* Listens on every loop. Fails (with a sentence in the log) when the address is
+ * taken or not ours. */
+enum err server_start(struct loops *loops, const struct server_options *options,
+                      const struct server_app *app, struct server **ret);
+int server_port(const struct server *s);
+
+/* Stops accepting, lets running calls finish (at most patience_ms), closes the
+ * rest; WebSockets are told with their handler's shutdown. Blocks; not from a
+ * loop. */
+void server_stop(struct server *s, int64_t patience_ms);
+void server_free(struct server *s);
+
+struct server_stats {
+    uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
+};
+void server_stats(const struct server *s, struct server_stats *ret);
+
+/* Answers on the exchange's loop, exactly once; the exchange and its arena are
+ * gone afterwards. HEAD gets no body; large bodies are gzipped when offered. */
+void http_answer(struct exchange *x, const struct answer_head *head, struct str body);
+/* The same with a file, from its current place, length bytes; closes the fd. */
+void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
+
+/* --- WebSockets --------------------------------------------------------------- */
+
+struct websocket_handler {
+    void *arg;
+    size_t max_message;                            /* larger: close 1009 */
+    size_t max_waiting;                            /* bytes not yet taken by the peer; more: cut */
+    void (*open)(struct websocket *ws, void *arg); /* handshake sent */
+    void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
+    /* The connection is over; code is the peer's close code, or 1006. The
+     * websocket may not be used any more. */
+    void (*closed)(struct websocket *ws, int code);
+    void (*shutdown)(struct websocket *ws); /* the server is going */
+};
+
+void *websocket_data(const struct websocket *ws); /* what open stored */
+void websocket_set_data(struct websocket *ws, void *data);
+struct loop *websocket_loop(const struct websocket *ws);
+struct str websocket_remote(const struct websocket *ws);
+bool websocket_secure(const struct websocket *ws);
+
+/* Sends one message; all of a turn's messages leave in one write. On the
+ * websocket's loop only. */
+void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
+/* Sends a close frame and waits for the peer's (5 s), then closes. */
+void websocket_close(struct websocket *ws, int code, struct str reason);
+
+#endif

@@ -1,0 +1,35 @@
+/* tls.h - TLS 1.2 and newer over memory, so that the loop keeps the sockets. */
+#ifndef NET_TLS_H
+#define NET_TLS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/errors.h"
+#include "base/str.h"
+
+struct tls_context;
+struct tls;
+
+/* From PEM files; logs what is wrong with them. */
+enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret);
+/* Makes a self-signed certificate for a host ("localhost" and 127.0.0.1 are always
+ * in it), writes cert.pem and key.pem (mode 0600) to the folder unless they are
+ * there and still good, and opens them. */
+enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret);
+void tls_context_free(struct tls_context *c);
+
+struct tls *tls_new(struct tls_context *c);
+void tls_free(struct tls *t);
+
+/* Encrypted bytes in; decrypted bytes are appended to plain, bytes to send to
+ * cipher. False: the connection is broken, send what is in cipher and close.
+ * *ret_eof: the peer said goodbye. */
+bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher,
+              bool *ret_eof);
+/* Plain bytes in, bytes to send out. False: broken. */
+bool tls_write(struct tls *t, struct str bytes, struct buf *cipher);
+/* Our goodbye. */
+void tls_shutdown(struct tls *t, struct buf *cipher);
+
+#endif

@@ -1,0 +1,191 @@
+/* store.h - where everything that must last is kept.
+ *
+ * One interface, two engines: SQLite in a folder (the default) and PostgreSQL.
+ * A piece of work is a function that runs inside one transaction; where it runs
+ * is the store's business:
+ *
+ *   SQLite     reads run at once on the calling loop, on that loop's own
+ *              connection. Writes go to the one writer thread, which takes every
+ *              write that is waiting into one transaction, a savepoint each, and
+ *              commits once: one sync serves them all.
+ *   PostgreSQL everything goes to a pool of workers, a connection each.
+ *
+ * Either way the work's done function is called on the loop it came from, after
+ * the commit. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/errors.h"
+#include "base/snowflake.h"
+#include "base/str.h"
+
+struct store;
+struct tx;
+struct loop;
+
+enum store_mode { STORE_NONE, STORE_READ, STORE_WRITE };
+
+struct store_options {
+    const char *folder;   /* SQLite database and blobs; made when missing */
+    const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
+    unsigned workers;     /* PostgreSQL connections */
+    unsigned readers;     /* loops that will read */
+};
+
+/* Opens, or makes, the database and brings it up to date. Logs a sentence that
+ * an operator understands when it cannot. */
+enum err store_open(const struct store_options *options, struct store **ret);
+/* Finishes what was submitted, then closes. Loops must still be running, or
+ * nothing be in flight. Accepts NULL. */
+void store_close(struct store *s);
+
+/* "sqlite" or "postgres". */
+const char *store_engine(const struct store *s);
+
+/* Ready to answer: the database can be reached (for /readyz). */
+bool store_ready(struct store *s);
+
+/* --- work ------------------------------------------------------------------ */
+
+/* Embedded in whatever needs a transaction; must stay until done was called. */
+struct work {
+    enum store_mode mode;
+    struct loop *loop; /* where done is called */
+    /* Runs inside the transaction, maybe more than once (a serialisation failure
+     * is tried again): it must start from scratch each time. An error rolls its
+     * own writes back, and only those. Strings it reads live in tx_arena. */
+    enum err (*run)(struct work *w, struct tx *tx);
+    /* Result of run, or why the commit failed. */
+    void (*done)(struct work *w, enum err e);
+    struct arena *arena; /* what rows are copied into */
+
+    /* the store's own */
+    struct work *next;
+    enum err result;
+};
+
+/* Called on w->loop. May call done before it returns (a SQLite read does). */
+void store_submit(struct store *s, struct work *w);
+
+/* For tools and tests without loops: run in a transaction and wait. */
+enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
+                   enum err (*run)(struct tx *tx, void *arg), void *arg);
+
+/* At the end of a loop's turn: lets go of the snapshot that the turn's reads
+ * shared (an old one would hold up checkpoints). */
+void store_turn_end(struct store *s, struct loop *loop);
+
+/* --- queries --------------------------------------------------------------- */
+
+struct arena *tx_arena(struct tx *tx);
+bool tx_is_postgres(const struct tx *tx);
+
+enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
+
+struct value {
+    enum value_kind kind;
+    union {
+        int64_t i;
+        double d;
+        struct str s;
+    };
+};
+
+static inline struct value v_int(int64_t i)
+{
+    return (struct value){ .kind = VALUE_INT, .i = i };
+}
+static inline struct value v_id(snowflake id)
+{
+    return (struct value){ .kind = VALUE_INT, .i = (int64_t)id };
+}
+static inline struct value v_real(double d)
+{
+    return (struct value){ .kind = VALUE_REAL, .d = d };
+}
+static inline struct value v_text(struct str s)
+{
+    return (struct value){ .kind = VALUE_TEXT, .s = s };
+}
+static inline struct value v_bytes(struct str s)
+{
+    return (struct value){ .kind = VALUE_BYTES, .s = s };
+}
+static inline struct value v_null(void)
+{
+    return (struct value){ .kind = VALUE_NULL };
+}
+
+/* The parameters $1, $2, … of a query: BIND(v_id(me), v_text(name)) or NO_BIND. */
+#define BIND(...)                          \
+    (const struct value[]){ __VA_ARGS__ }, \
+        sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)
+#define NO_BIND NULL, 0
+
+/* Rows of one query, taken one after the other. */
+struct rows {
+    struct tx *tx;
+    void *cursor; /* the engine's */
+    int at, count;
+    enum err error;
+};
+
+/* SQL is a string literal (its address names the prepared statement), written in
+ * the words both engines share: $1, on conflict … do update, returning. Always
+ * call rows_end, also after rows_next said false: it reports what went wrong. */
+enum err tx_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                  struct rows *ret);
+bool rows_next(struct rows *r);
+enum err rows_end(struct rows *r);
+
+/* Columns of the current row, from 0. Text and bytes are copied to the arena. */
+bool row_null(const struct rows *r, int column);
+int64_t row_int(const struct rows *r, int column);
+snowflake row_id(const struct rows *r, int column);
+double row_real(const struct rows *r, int column);
+bool row_bool(const struct rows *r, int column);
+struct str row_text(const struct rows *r, int column);
+struct str row_bytes(const struct rows *r, int column);
+
+/* A query that returns nothing. ret_changed (may be NULL): rows touched. */
+enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                 int64_t *ret_changed);
+
+/* A query that returns at most one row, left in ret for row_*; *ret_found says
+ * whether there was one. Needs no rows_end. */
+enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                struct rows *ret, bool *ret_found);
+
+/* True when e came from a unique constraint: name taken, already there. The
+ * work may go on after it. */
+#define ERR_IS_CONFLICT(e) ((e) == ERR_STORE_CONFLICT)
+
+/* --- blobs ----------------------------------------------------------------- */
+
+/* Bytes that are not rows: avatars, attachments. A name is "area/a/b.ext" of
+ * [a-z0-9_.-]; a blob is whole and synced before put returns, or not there. */
+enum err blob_put(struct store *s, const char *name, struct str bytes);
+/* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. */
+enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+enum err blob_delete(struct store *s, const char *name);
+
+/* A copy of the whole database (SQLite: online backup; PostgreSQL: refused with
+ * a pointer to pg_dump). */
+enum err store_backup(struct store *s, const char *path);
+
+/* Integrity check for tests and `guildhall check`; logs what is wrong. */
+enum err store_check(struct store *s);
+
+/* For /metrics. */
+struct store_stats {
+    uint64_t reads, writes, commits, retries, failures;
+};
+void store_stats(struct store *s, struct store_stats *ret);
+
+#endif
