@@ -49,8 +49,7 @@ static struct post *oldest_first(struct post *p)
 static void run_posts(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
-    struct post *p =
-        oldest_first(atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire));
+    struct post *p = oldest_first(atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire));
 
     while (p) {
         struct post *next = p->next; /* p may be gone after it ran */

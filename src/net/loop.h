@@ -66,7 +66,7 @@ struct deadlines;
 /* expired is called on the loop; the deadline is out of the list by then. */
 struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,
                                 void (*expired)(struct deadline *d));
-void deadlines_free(struct deadlines *ds); /* what still runs is dropped */
+void deadlines_free(struct deadlines *ds);                     /* what still runs is dropped */
 void deadline_touch(struct deadlines *ds, struct deadline *d); /* (re)starts it */
 void deadline_drop(struct deadline *d);                        /* fine when not running */
 
