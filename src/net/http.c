@@ -4,26 +4,11 @@
  * pieces ends the same way as one that arrives whole. */
 #include "net/http.h"
 
-#include "base/mem.h"
+#include "net/framing.h"
 #include "net/syntax.h"
 
-/* What is left to read, and what running out of it means: 0 while more bytes may
- * come, a status once a limit is reached.
- *
- * The readers below return 1 when they are through, and otherwise what
- * http_read_head shall return. */
-struct cursor {
-    const char *at, *end;
-    int past;
-};
-
-/* A head on its way: what the headers said and the end has to put together. */
-struct head {
-    struct cursor c;
-    struct http_request *r;
-    struct str authority; /* from an absolute target */
-    bool close, keep_alive, upgrade, websocket, expect;
-};
+#define ONES 0x0101010101010101ULL
+#define TOPS 0x8080808080808080ULL
 
 static const struct str method_names[HTTP_METHODS] = {
     [HTTP_GET] = STR_INIT("GET"),         [HTTP_HEAD] = STR_INIT("HEAD"),
@@ -54,30 +39,43 @@ static void limit(struct cursor *c, struct str rest, size_t max, int status)
     c->past = reached ? status : 0;
 }
 
-static void skip(struct cursor *c, int kind)
+/* Eight bytes at a time: not zero when one of them is below b (or is b). */
+static uint64_t has_below(uint64_t word, unsigned char b)
 {
-    const char *p = c->at;
-
-    while (p < c->end && octet_is(*p, kind))
-        p++;
-    c->at = p;
+    return (word - b * ONES) & ~word & TOPS;
 }
 
-/* Most bytes of a head are in values: eight at a time as long as none of them is
- * a control (below 0x20) or DEL. */
+static uint64_t has_byte(uint64_t word, unsigned char b)
+{
+    return has_below(word ^ b * ONES, 1);
+}
+
+/* Most bytes of a head are in values and the target, so both go in words as long
+ * as all of their bytes are good, and by the table from there. */
 static void skip_value(struct cursor *c)
 {
-    const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+    const char *p = c->at;
     uint64_t word;
 
-    while (c->end - c->at >= (ptrdiff_t)sizeof word) {
-        memcpy(&word, c->at, sizeof word);
-        uint64_t del = word ^ 0x7f * ones;
-        if (((word - 0x20 * ones) & ~word & tops) | ((del - ones) & ~del & tops))
+    for (; c->end - p >= 8; p += 8) {
+        memcpy(&word, p, 8);
+        if (has_below(word, ' ') | has_byte(word, 0x7f))
             break;
-        c->at += sizeof word;
     }
-    skip(c, OCTET_VALUE);
+    c->at = octet_skip(p, c->end, OCTET_VALUE);
+}
+
+static void skip_target(struct cursor *c)
+{
+    const char *p = c->at;
+    uint64_t word;
+
+    for (; c->end - p >= 8; p += 8) {
+        memcpy(&word, p, 8);
+        if (has_below(word, '!') | has_byte(word, '#') | has_byte(word, 0x7f) | (word & TOPS))
+            break;
+    }
+    c->at = octet_skip(p, c->end, OCTET_TARGET);
 }
 
 static long read_line_end(struct cursor *c)
@@ -94,12 +92,9 @@ static long read_line_end(struct cursor *c)
     return 1;
 }
 
-/* A word of the request line and the one space behind it. */
-static long read_word(struct cursor *c, int kind, struct str *ret)
+/* A word of the request line ends at one space. */
+static long end_word(struct cursor *c, const char *start, struct str *ret)
 {
-    const char *start = c->at;
-
-    skip(c, kind);
     if (c->at == c->end)
         return c->past;
     *ret = str_slice(start, (size_t)(c->at - start));
@@ -114,6 +109,11 @@ static long read_version(struct cursor *c, struct http_request *r)
     static const char pattern[] = "HTTP/0.0"; /* 0 stands for any digit */
     const char *start = c->at;
 
+    if (c->end - c->at >= 8 && memcmp(c->at, "HTTP/1.1", 8) == 0) {
+        c->at += 8;
+        r->minor = 1;
+        return 1;
+    }
     for (const char *want = pattern; *want; want++, c->at++) {
         if (c->at == c->end)
             return c->past;
@@ -171,12 +171,17 @@ static long split_target(struct head *h)
 static long read_request_line(struct head *h)
 {
     struct http_request *r = h->r;
-    long n = read_word(&h->c, OCTET_TOKEN, &r->method_text);
+    const char *start = h->c.at;
 
+    h->c.at = octet_skip(start, h->c.end, OCTET_TOKEN);
+    long n = end_word(&h->c, start, &r->method_text);
     if (n <= 0)
         return n;
     r->method = method_of(r->method_text);
-    n = read_word(&h->c, OCTET_TARGET, &r->target);
+
+    start = h->c.at;
+    skip_target(&h->c);
+    n = end_word(&h->c, start, &r->target);
     if (n <= 0)
         return n;
     n = split_target(h);
@@ -188,140 +193,14 @@ static long read_request_line(struct head *h)
     return read_line_end(&h->c);
 }
 
-/* --- headers that mean something to the framing ------------------------------- */
-
-/* For headers that may come once: a second one leaves open which counts. */
-static long take_single(struct str *field, struct str value)
+static struct str trim(const char *start, const char *end)
 {
-    if (field->p)
-        return -400;
-    *field = value;
-    return 1;
+    while (start < end && (*start == ' ' || *start == '\t'))
+        start++;
+    while (start < end && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    return str_slice(start, (size_t)(end - start));
 }
-
-static long take_host(struct head *h, struct str value)
-{
-    return syntax_all(value, OCTET_HOST) ? take_single(&h->r->host, value) : -400;
-}
-
-static long take_authorization(struct head *h, struct str value)
-{
-    return take_single(&h->r->authorization, value);
-}
-
-static long take_content_type(struct head *h, struct str value)
-{
-    return take_single(&h->r->content_type, value);
-}
-
-static long take_accept_encoding(struct head *h, struct str value)
-{
-    if (!h->r->accept_encoding.p)
-        h->r->accept_encoding = value;
-    return 1;
-}
-
-static long take_content_length(struct head *h, struct str value)
-{
-    struct http_request *r = h->r;
-
-    if (r->has_length || r->chunked || !str_to_u64(value, &r->length) || r->length > INT64_MAX)
-        return -400;
-    r->has_length = true;
-    return 1;
-}
-
-/* Not plain "chunked": is it a coding we do not know, or an attempt to have it
- * read in two ways? "chunked" may only stand alone and at the end. */
-static long refuse_coding(struct str list)
-{
-    if (!list.n || list.p[list.n - 1] == ',')
-        return -400;
-    while (list.n) {
-        struct str coding = str_trim(str_cut(&list, ','));
-        bool chunked = str_eq_nocase(coding, STR("chunked"));
-
-        if (!coding.n || !syntax_all(coding, OCTET_TOKEN) || (chunked && list.n))
-            return -400;
-        for (size_t i = 0; !chunked && i + 7 <= coding.n; i++)
-            if (str_eq_nocase(str_slice(coding.p + i, 7), STR("chunked")))
-                return -400;
-    }
-    return -501;
-}
-
-static long take_transfer_encoding(struct head *h, struct str value)
-{
-    struct http_request *r = h->r;
-
-    if (r->chunked || r->has_length || r->minor == 0)
-        return -400;
-    if (!str_eq_nocase(value, STR("chunked")))
-        return refuse_coding(value);
-    r->chunked = true;
-    return 1;
-}
-
-static long take_connection(struct head *h, struct str value)
-{
-    while (value.n) {
-        struct str option = str_trim(str_cut(&value, ','));
-
-        h->close |= str_eq_nocase(option, STR("close"));
-        h->keep_alive |= str_eq_nocase(option, STR("keep-alive"));
-        h->upgrade |= str_eq_nocase(option, STR("upgrade"));
-    }
-    return 1;
-}
-
-static long take_upgrade(struct head *h, struct str value)
-{
-    while (value.n)
-        h->websocket |= str_eq_nocase(str_trim(str_cut(&value, ',')), STR("websocket"));
-    return 1;
-}
-
-static long take_expect(struct head *h, struct str value)
-{
-    if (!str_eq_nocase(value, STR("100-continue")))
-        return -417;
-    h->expect = true;
-    return 1;
-}
-
-struct known_header {
-    const char *name;
-    long (*take)(struct head *h, struct str value);
-};
-
-/* By length, which no two of them share. */
-#define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
-static const struct known_header known_headers[] = {
-    KNOWN("host", take_host),
-    KNOWN("expect", take_expect),
-    KNOWN("upgrade", take_upgrade),
-    KNOWN("connection", take_connection),
-    KNOWN("content-type", take_content_type),
-    KNOWN("authorization", take_authorization),
-    KNOWN("content-length", take_content_length),
-    KNOWN("accept-encoding", take_accept_encoding),
-    KNOWN("transfer-encoding", take_transfer_encoding),
-};
-#undef KNOWN
-
-static const struct known_header *find_known(struct str name)
-{
-    if (name.n >= COUNT_OF(known_headers) || !known_headers[name.n].name)
-        return NULL;
-    const struct known_header *k = &known_headers[name.n];
-    /* Only a letter turns into a letter of the table, and '-' stays what it is. */
-    for (size_t i = 0; i < name.n; i++)
-        if ((name.p[i] | 0x20) != k->name[i])
-            return NULL;
-    return k;
-}
-
-/* --- the header lines ---------------------------------------------------------- */
 
 static long read_header(struct head *h)
 {
@@ -330,7 +209,7 @@ static long read_header(struct head *h)
 
     if (h->r->header_count == HTTP_MAX_HEADERS)
         return -431;
-    skip(c, OCTET_TOKEN);
+    c->at = octet_skip(c->at, c->end, OCTET_TOKEN);
     if (c->at == c->end)
         return c->past;
     struct str name = { start, (size_t)(c->at - start) };
@@ -339,14 +218,13 @@ static long read_header(struct head *h)
 
     start = ++c->at;
     skip_value(c);
-    struct str value = str_trim(str_slice(start, (size_t)(c->at - start)));
+    struct str value = trim(start, c->at);
     long n = read_line_end(c);
     if (n <= 0)
         return n;
 
     h->r->headers[h->r->header_count++] = (struct http_header){ name, value };
-    const struct known_header *k = find_known(name);
-    return k ? k->take(h, value) : 1;
+    return head_take(h, name, value);
 }
 
 static long read_headers(struct head *h)
@@ -360,23 +238,6 @@ static long read_headers(struct head *h)
         if (n <= 0)
             return n;
     }
-}
-
-static long finish(struct head *h)
-{
-    struct http_request *r = h->r;
-    bool body = r->chunked || r->length > 0;
-
-    if (r->minor == 1 && !r->host.p)
-        return -400;
-    if (h->authority.p)
-        r->host = h->authority;
-    r->keep_alive = !h->close && (r->minor == 1 || h->keep_alive);
-    r->expect_continue = h->expect && r->minor == 1 && body;
-    /* A body would be mistaken for frames. */
-    r->upgrade_websocket =
-        h->upgrade && h->websocket && r->minor == 1 && r->method == HTTP_GET && !body;
-    return 1;
 }
 
 /* One by one: clearing all of headers[] would cost more than reading a head. */
@@ -394,8 +255,10 @@ long http_read_head(struct str bytes, struct http_request *ret)
     struct str rest = bytes;
 
     clear(ret);
+    if (bytes.n == 0)
+        return 0;
     /* Some clients end a body with a line too many (RFC 9112 §2.2). */
-    if (rest.n && rest.p[0] == '\r') {
+    if (rest.p[0] == '\r') {
         limit(&h.c, rest, 2, -400);
         long n = read_line_end(&h.c);
         if (n <= 0)
@@ -412,7 +275,7 @@ long http_read_head(struct str bytes, struct http_request *ret)
     n = read_headers(&h);
     if (n <= 0)
         return n;
-    n = finish(&h);
+    n = head_finish(&h);
     return n <= 0 ? n : h.c.at - bytes.p;
 }
 

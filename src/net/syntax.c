@@ -31,14 +31,6 @@ const unsigned char octet_kinds[256] = {
 };
 /* clang-format on */
 
-bool syntax_all(struct str s, int kind)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!octet_is(s.p[i], kind))
-            return false;
-    return true;
-}
-
 static void skip_spaces(struct str *s)
 {
     while (s->n && (s->p[0] == ' ' || s->p[0] == '\t'))
@@ -47,12 +39,10 @@ static void skip_spaces(struct str *s)
 
 static struct str cut_token(struct str *s)
 {
-    size_t n = 0;
+    const char *end = octet_skip(s->p, s->p + s->n, OCTET_TOKEN);
+    struct str token = { s->p, (size_t)(end - s->p) };
 
-    while (n < s->n && octet_is(s->p[n], OCTET_TOKEN))
-        n++;
-    struct str token = { s->p, n };
-    *s = str_from(*s, n);
+    *s = str_from(*s, token.n);
     return token;
 }
 
