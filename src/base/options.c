@@ -1,0 +1,250 @@
+/* options.c - what an operator can set, as rows. */
+#include "base/options.h"
+
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+struct reading {
+    const struct option_row *rows;
+    struct arena *arena;
+    char *target;
+    const char *problem;
+};
+
+static void say(struct reading *r, struct str sentence)
+{
+    if (!r->problem)
+        r->problem = sentence.p;
+}
+
+static const struct option_row *find(const struct option_row *rows, struct str name)
+{
+    for (; rows->name; rows++)
+        if (str_is(name, rows->name))
+            return rows;
+    return NULL;
+}
+
+static bool is_choice(const char *choices, struct str value)
+{
+    struct str rest = str_of(choices);
+
+    while (rest.n)
+        if (str_eq(str_cut(&rest, '|'), value))
+            return true;
+    return false;
+}
+
+static bool read_switch(struct str s, bool *ret)
+{
+    *ret = str_is(s, "on") || str_is(s, "true") || str_is(s, "yes") || str_is(s, "1");
+    return *ret || str_is(s, "off") || str_is(s, "false") || str_is(s, "no") || str_is(s, "0");
+}
+
+/* Puts one value in its place, or says why not. `from` is how the operator
+ * wrote it: "--loops", "GUILDHALL_LOOPS", "guildhall.conf: loops". */
+static void set(struct reading *r, const struct option_row *row, const char *from,
+                const char *value)
+{
+    void *place = r->target + row->offset;
+    struct str text = str_trim(str_of(value));
+    int64_t number;
+    bool on;
+
+    switch (row->kind) {
+    case OPTION_TEXT:
+        *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
+        break;
+    case OPTION_CHOICE:
+        if (is_choice(row->choices, text))
+            *(const char **)place = str_dupz(r->arena, text);
+        else
+            say(r,
+                str_printf(r->arena, "%s must be one of %s, not '%s'", from, row->choices, value));
+        break;
+    case OPTION_INT:
+        if (str_to_i64(text, &number) && number >= row->min && number <= row->max)
+            *(int64_t *)place = number;
+        else
+            say(r, str_printf(r->arena, "%s must be a number from %lld to %lld, not '%s'", from,
+                              (long long)row->min, (long long)row->max, value));
+        break;
+    case OPTION_SWITCH:
+        if (read_switch(text, &on))
+            *(bool *)place = on;
+        else
+            say(r, str_printf(r->arena, "%s must be on or off, not '%s'", from, value));
+        break;
+    }
+}
+
+static int on_ini_line(void *user, const char *section, const char *name, const char *value)
+{
+    struct reading *r = user;
+    const struct option_row *row = find(r->rows, str_of(name));
+
+    (void)section; /* sections only group lines for the reader */
+    if (row)
+        set(r, row, name, value);
+    else
+        say(r, str_printf(r->arena, "there is no option '%s'", name));
+    return r->problem == NULL;
+}
+
+static void read_file(struct reading *r, const char *file)
+{
+    int line = ini_parse(file, on_ini_line, r);
+
+    if (line < 0)
+        say(r, str_printf(r->arena, "cannot read the configuration '%s'", file));
+    else if (r->problem)
+        r->problem = str_printf(r->arena, "%s, line %d: %s", file, line, r->problem).p;
+    else if (line > 0)
+        say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
+}
+
+static void variable_name(const char *prefix, const char *name, char *out, size_t max)
+{
+    size_t n = (size_t)snprintf(out, max, "%s%s", prefix, name);
+
+    for (size_t i = strlen(prefix); i < n && i < max; i++)
+        out[i] =
+            out[i] == '-' ? '_' : (char)(out[i] >= 'a' && out[i] <= 'z' ? out[i] - 32 : out[i]);
+}
+
+static void read_environment(struct reading *r, const char *prefix)
+{
+    char variable[128];
+
+    for (const struct option_row *row = r->rows; row->name; row++) {
+        variable_name(prefix, row->name, variable, sizeof variable);
+        const char *value = getenv(variable);
+
+        if (value)
+            set(r, row, variable, value);
+    }
+}
+
+/* One flag at *argv; returns how many arguments it took. */
+static int read_flag(struct reading *r, char **argv)
+{
+    struct str rest = str_of(argv[0] + 2);
+    bool joined = memchr(rest.p, '=', rest.n) != NULL;
+    struct str name = str_cut(&rest, '=');
+    const struct option_row *row = find(r->rows, name);
+
+    if (!row) {
+        say(r, str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
+        return 1;
+    }
+    if (joined) {
+        set(r, row, argv[0], rest.p);
+        return 1;
+    }
+    bool has_value = argv[1] && strncmp(argv[1], "--", 2) != 0;
+    bool on;
+    if (row->kind == OPTION_SWITCH && !(has_value && read_switch(str_of(argv[1]), &on))) {
+        set(r, row, argv[0], "on");
+        return 1;
+    }
+    if (!has_value) {
+        say(r,
+            str_printf(r->arena, "%s wants a value: %s", argv[0], row->value ? row->value : "…"));
+        return 1;
+    }
+    set(r, row, argv[0], argv[1]);
+    return 2;
+}
+
+static void read_flags(struct reading *r, char **argv, char **rest)
+{
+    while (*argv && !r->problem) {
+        if (strncmp(*argv, "--", 2) == 0)
+            argv += read_flag(r, argv);
+        else
+            *rest++ = *argv++;
+    }
+    *rest = NULL;
+}
+
+bool options_read(const struct option_row *rows, const struct option_source *source,
+                  struct arena *arena, char **argv, void *target, char **rest,
+                  const char **ret_problem)
+{
+    struct reading r = { .rows = rows, .arena = arena, .target = target };
+
+    for (const struct option_row *row = rows; row->name; row++)
+        if (row->fallback)
+            set(&r, row, row->name, row->fallback);
+    if (source->file)
+        read_file(&r, source->file);
+    if (!r.problem)
+        read_environment(&r, source->prefix);
+    if (!r.problem)
+        read_flags(&r, argv, rest);
+    *ret_problem = r.problem;
+    return r.problem == NULL;
+}
+
+const char *options_peek(const char *name, const struct option_source *source, char **argv)
+{
+    char variable[128];
+    size_t n = strlen(name);
+
+    for (; *argv; argv++) {
+        if (strncmp(*argv, "--", 2) != 0 || strncmp(*argv + 2, name, n) != 0)
+            continue;
+        if ((*argv)[2 + n] == '=')
+            return *argv + 3 + n;
+        if ((*argv)[2 + n] == '\0' && argv[1])
+            return argv[1];
+    }
+    variable_name(source->prefix, name, variable, sizeof variable);
+    return getenv(variable);
+}
+
+/* --- what people read ------------------------------------------------------------- */
+
+static const char *value_word(const struct option_row *row)
+{
+    if (row->choices)
+        return row->choices;
+    if (row->value)
+        return row->value;
+    return row->kind == OPTION_SWITCH ? "on|off" : row->kind == OPTION_INT ? "N" : "TEXT";
+}
+
+void options_help(const struct option_row *rows, struct buf *out)
+{
+    for (; rows->name; rows++) {
+        char flag[128];
+
+        snprintf(flag, sizeof flag, "--%s %s", rows->name, value_word(rows));
+        buf_printf(out, "  %-34s %s", flag, rows->help);
+        if (rows->fallback)
+            buf_printf(out, " (%s)", rows->fallback);
+        buf_add_char(out, '\n');
+    }
+}
+
+void options_sample(const struct option_row *rows, const struct option_source *source,
+                    struct buf *out)
+{
+    char variable[128];
+
+    buf_printf(out,
+               "; Configuration of %s. Every line is optional; what is commented out shows the\n"
+               "; default. The environment (%sNAME) and flags (--name) win over this file.\n",
+               source->program, source->prefix);
+    for (; rows->name; rows++) {
+        if (strcmp(rows->name, "config") == 0)
+            continue;
+        variable_name(source->prefix, rows->name, variable, sizeof variable);
+        buf_printf(out, "\n; %s\n; %s, %s\n;%s = %s\n", rows->help, value_word(rows), variable,
+                   rows->name, rows->fallback ? rows->fallback : "");
+    }
+}

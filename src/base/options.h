@@ -1,0 +1,53 @@
+/* options.h - what an operator can set, as rows.
+ *
+ * The same rows feed the flags (--name value), the environment (PREFIX_NAME), an
+ * INI file (name = value), the help and the sample file. Flags win over the
+ * environment, the environment over the file, the file over the defaults. */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum option_kind {
+    OPTION_TEXT,   /* const char *; NULL when unset */
+    OPTION_INT,    /* int64_t between min and max */
+    OPTION_SWITCH, /* bool: on or off; a flag alone means on */
+    OPTION_CHOICE, /* const char *: one of choices, "auto|text|json" */
+};
+
+struct option_row {
+    const char *name; /* NULL ends the list */
+    enum option_kind kind;
+    size_t offset; /* of the member in the struct that is filled */
+    const char *fallback;
+    int64_t min, max;
+    const char *choices;
+    const char *value; /* what the help calls the value: "HOST:PORT" */
+    const char *help;
+};
+
+struct option_source {
+    const char *program; /* "guildhall" */
+    const char *prefix;  /* of environment variables: "GUILDHALL_" */
+    const char *file;    /* INI file, or NULL */
+};
+
+/* Fills target. argv holds what follows the command; arguments that are not flags
+ * are gathered in rest (NULL ends it). False with a sentence in *ret_problem. */
+bool options_read(const struct option_row *rows, const struct option_source *source,
+                  struct arena *arena, char **argv, void *target, char **rest,
+                  const char **ret_problem);
+
+/* The value of one flag or variable before all are read: where the file is. */
+const char *options_peek(const char *name, const struct option_source *source, char **argv);
+
+void options_help(const struct option_row *rows, struct buf *out);
+void options_sample(const struct option_row *rows, const struct option_source *source,
+                    struct buf *out);
+
+#endif
