@@ -80,6 +80,8 @@ void work_finish(struct store *s, struct work *w, enum err result)
     if (is_failure(result))
         atomic_fetch_add_explicit(&s->failures, 1, memory_order_relaxed);
     w->result = result;
+    if (!result && w->committed && w->mode == STORE_WRITE)
+        w->committed(w);
     if (!w->loop || w->loop == loop_current()) {
         w->done(w, result);
         return;

@@ -62,6 +62,9 @@ struct work {
      * is tried again): it must start from scratch each time. An error rolls its
      * own writes back, and only those. Strings it reads live in tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
+    /* May be NULL. Right after a commit that kept this work's writes, on the thread
+     * that committed, in the order of the commits. */
+    void (*committed)(struct work *w);
     /* Result of run, or why the commit failed. ERR_STORAGE_FULL: no room left;
      * ERR_UNAVAILABLE: the database cannot be reached or written, or was lost
      * while it committed (then nobody knows whether it did); ERR_STORE_RETRY:

@@ -1,0 +1,21 @@
+/* permissions.h - the rights a member can have, as bits. */
+#ifndef MODEL_PERMISSIONS_H
+#define MODEL_PERMISSIONS_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum permission_bit {
+#define PERMISSION(bit, name) PERMISSION_BIT_##name = bit,
+#include "model/permissions.def"
+#undef PERMISSION
+};
+
+/* PERMISSION(MANAGE_GUILD) is the set with that one right. */
+#define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
+
+/* "MANAGE_GUILD, MANAGE_ROLES" for the docs. */
+void permissions_phrase(struct buf *out, uint64_t set);
+
+#endif

@@ -1,0 +1,116 @@
+/* user.c - the interface's user objects, row by row. */
+#include "model/user.h"
+
+static bool username_holds(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.'))
+            return false;
+        if (c == '.' && i && s.p[i - 1] == '.')
+            return false;
+    }
+    return true;
+}
+
+static const struct rule username_rule = {
+    username_holds,
+    "USERNAME_INVALID_CONTAINS",
+    "Usernames are made of a-z, 0-9, _ and single dots.",
+};
+
+const struct type type_id = { .kind = KIND_ID };
+const struct type type_bool = { .kind = KIND_BOOL };
+const struct type type_text = { .kind = KIND_STRING };
+const struct type type_count = { .kind = KIND_INT, .min = 0, .max = INT32_MAX };
+const struct type type_username = { .kind = KIND_STRING,
+                                    .flags = TYPE_TRIM | TYPE_LOWER,
+                                    .min = 2,
+                                    .max = 32,
+                                    .rule = &username_rule,
+                                    .doc = "Unique name: a-z, 0-9, _ and single dots" };
+const struct type type_display_name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 32, .doc = "Name shown to people"
+};
+const struct type type_locale = { .kind = KIND_STRING, .doc = "Language tag such as en-US" };
+const struct type type_color = {
+    .kind = KIND_INT, .min = 0, .max = 0xffffff, .doc = "Colour as 0xRRGGBB"
+};
+const struct type type_asset_hash = {
+    .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
+};
+
+static const struct type type_flags = { .kind = KIND_INT, .doc = "Bit set" };
+static const struct type type_nothing = { .kind = KIND_OBJECT,
+                                          .schema = &(const struct schema){
+                                              .name = NULL,
+                                              .size = 1,
+                                              .fields = (const struct field[]){ { 0 } },
+                                          } };
+
+/* clang-format off */
+#define PARTIAL_USER_FIELDS                                                                        \
+    { FIELD(struct user, id), .type = &type_id },                                                  \
+    { FIELD(struct user, username), .type = &type_username },                                      \
+    { FIELD(struct user, discriminator), .type = &type_text, .doc = "\"0\": names are unique" },   \
+    { FIELD(struct user, global_name), .type = &type_display_name, .flags = NULLABLE },            \
+    { FIELD(struct user, avatar), .type = &type_asset_hash, .flags = NULLABLE },                   \
+    { FIELD(struct user, avatar_decoration_data), .type = &type_nothing, .flags = NULLABLE },      \
+    { FIELD(struct user, primary_guild), .type = &type_nothing, .flags = NULLABLE },               \
+    { FIELD(struct user, collectibles), .type = &type_nothing, .flags = NULLABLE },                \
+    { FIELD(struct user, public_flags), .type = &type_flags },                                     \
+    { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
+    { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
+
+#define PUBLIC_USER_FIELDS                                                                         \
+    PARTIAL_USER_FIELDS,                                                                           \
+    { FIELD(struct user, banner), .type = &type_asset_hash, .flags = NULLABLE },                   \
+    { FIELD(struct user, accent_color), .type = &type_color, .flags = NULLABLE }
+
+#define OWN_USER_FIELDS                                                                            \
+    PUBLIC_USER_FIELDS,                                                                            \
+    { FIELD(struct user, email), .type = &type_text, .flags = NULLABLE },                          \
+    { FIELD(struct user, phone), .type = &type_text, .flags = NULLABLE },                          \
+    { FIELD(struct user, verified), .type = &type_bool },                                          \
+    { FIELD(struct user, mfa_enabled), .type = &type_bool },                                       \
+    { FIELD(struct user, locale), .type = &type_locale },                                          \
+    { FIELD(struct user, flags), .type = &type_flags },                                            \
+    { FIELD(struct user, premium_type), .type = &type_count },                                     \
+    { FIELD(struct user, bio), .type = &type_text },                                               \
+    { FIELD(struct user, nsfw_allowed), .type = &type_bool, .flags = NULLABLE }
+/* clang-format on */
+
+static const struct field partial_user_fields[] = { PARTIAL_USER_FIELDS, { 0 } };
+static const struct field public_user_fields[] = { PUBLIC_USER_FIELDS, { 0 } };
+static const struct field own_user_fields[] = { OWN_USER_FIELDS, { 0 } };
+static const struct field user_with_token_fields[] = {
+    OWN_USER_FIELDS,
+    { FIELD(struct user_with_token, token), .type = &type_text },
+    { 0 },
+};
+
+const struct schema partial_user_schema = {
+    .name = "PartialUser",
+    .size = sizeof(struct user),
+    .fields = partial_user_fields,
+    .doc = "An account as everybody sees it.",
+};
+const struct schema public_user_schema = {
+    .name = "PublicUser",
+    .size = sizeof(struct user),
+    .fields = public_user_fields,
+    .doc = "An account asked for by its id.",
+};
+const struct schema own_user_schema = {
+    .name = "User",
+    .size = sizeof(struct user),
+    .fields = own_user_fields,
+    .doc = "The caller's own account.",
+};
+const struct schema user_with_token_schema = {
+    .name = "UserWithToken",
+    .size = sizeof(struct user_with_token),
+    .fields = user_with_token_fields,
+    .doc = "The caller's own account and the credential to go on with.",
+};

@@ -1,0 +1,44 @@
+/* user.h - an account, as the interface shows it.
+ *
+ * Everybody sees the partial user; the account itself sees more. */
+#ifndef MODEL_USER_H
+#define MODEL_USER_H
+
+#include "json/schema.h"
+
+struct user {
+    snowflake id;
+    struct str username;
+    struct str discriminator; /* always "0": names are unique */
+    struct opt_str global_name, avatar, banner, email, phone;
+    struct opt_int accent_color;
+    struct str bio, locale;
+    int64_t flags, public_flags, premium_type;
+    bool verified, mfa_enabled;
+    struct opt_bool bot, system; /* true or absent */
+    struct opt_bool nsfw_allowed;
+    /* Reserved for what we do not have; always null. */
+    struct opt_object avatar_decoration_data, primary_guild, collectibles;
+
+    /* Not shown to anybody. */
+    struct str password_hash; /* p == NULL: no password */
+    struct str date_of_birth;
+    bool disabled, deleting;
+};
+
+/* An account and the credential to go on with, after a change. */
+struct user_with_token {
+    struct user user; /* first: the rows of a user hold for it too */
+    struct str token;
+};
+
+/* Shared rules. */
+extern const struct type type_id, type_bool, type_text, type_count;
+extern const struct type type_username, type_display_name, type_locale, type_color, type_asset_hash;
+
+extern const struct schema partial_user_schema; /* id, username, avatar … */
+extern const struct schema public_user_schema;  /* and banner, accent_color: GET /users/{id} */
+extern const struct schema own_user_schema;     /* all that the account itself sees */
+extern const struct schema user_with_token_schema;
+
+#endif
