@@ -1,0 +1,159 @@
+/* api.c - the declared interface, put together. */
+#include "api/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { MAX_JSON = 1024 * 1024, MAX_MULTIPART = 16 * 1024 * 1024 };
+
+struct api *api_new(const struct api_options *options, const struct domain *const *domains)
+{
+    struct api *api = mem_new(sizeof *api);
+
+    api->options = *options;
+    api->domains = domains;
+    api->router = router_new(domains);
+    api->limits = limits_new(&options->limits);
+    for (const struct domain *const *d = domains; *d; d++) {
+        if ((*d)->permit && api->permit) {
+            fprintf(stderr, "guildhall: two domains decide on rights\n");
+            abort();
+        }
+        if ((*d)->permit)
+            api->permit = (*d)->permit;
+    }
+    return api;
+}
+
+void api_free(struct api *api)
+{
+    if (!api)
+        return;
+    limits_free(api->limits);
+    router_free(api->router);
+    mem_free(api);
+}
+
+static struct intake intake(void *arg, const struct http_request *r)
+{
+    const struct api *api = arg;
+    const struct route *route = router_peek(api->router, r->method, r->path);
+    struct intake in = { .max_body = MAX_JSON };
+
+    if (route && route->max_body)
+        in.max_body = route->max_body;
+    if (route && route->body_kinds & BODY_MULTIPART)
+        in.max_multipart = route->max_body ? route->max_body : MAX_MULTIPART;
+    return in;
+}
+
+static void request(void *arg, struct exchange *x)
+{
+    call_begin(arg, x);
+}
+
+static void refusal(void *arg, int status, struct buf *out)
+{
+    (void)arg;
+    if (status == 413) {
+        error_body(ERR_ENTITY_TOO_LARGE, NULL, out);
+        return;
+    }
+    buf_printf(out, "{\"message\":\"%d: %s\",\"code\":0}", status, status_reason(status));
+}
+
+struct server_app api_app(struct api *api)
+{
+    return (
+        struct server_app){ .arg = api, .intake = intake, .request = request, .refusal = refusal };
+}
+
+void api_set_server(struct api *api, struct server *server)
+{
+    api->server = server;
+}
+
+void api_drain(struct api *api)
+{
+    api->draining = true;
+}
+
+void api_wait(struct api *api)
+{
+    while (api->running)
+        usleep(1000);
+}
+
+bool api_draining(const struct api *api)
+{
+    return api->draining;
+}
+
+const struct api_options *api_options(const struct api *api)
+{
+    return &api->options;
+}
+
+struct server *api_server(const struct api *api)
+{
+    return api->server;
+}
+
+/* "http" or "ws", with an s where the caller's own connection is secure. */
+struct str api_url(const struct call *call, const char *scheme)
+{
+    const char *set = call->api->options.public_url;
+    struct str host = call->exchange->request->host;
+    bool secure = call->exchange->secure;
+
+    if (set) {
+        struct str url = str_of(set);
+
+        secure = str_starts(url, STR("https://"));
+        host = str_from(url, secure ? 8 : 7);
+    }
+    return str_printf(call->arena, "%s%s://%.*s", scheme, secure ? "s" : "", STR_FMT(host));
+}
+
+void error_body(enum err e, const struct form *form, struct buf *out)
+{
+    const struct error_info *info = error_info(e);
+    struct json j = json_to(out);
+
+    json_object(&j);
+    json_name(&j, "message");
+    json_text(&j, str_of(info->message));
+    json_name(&j, "code");
+    json_int(&j, info->code);
+    if (e == ERR_INVALID_FORM_BODY && form && form_failed(form)) {
+        json_name(&j, "errors");
+        form_write(form, &j);
+    }
+    json_object_end(&j);
+}
+
+static void note_schema(const struct schema *s, void *arg)
+{
+    struct schema_set *set = arg;
+
+    for (size_t i = 0; i < set->count; i++)
+        if (set->list[i] == s)
+            return;
+    if (set->count < COUNT_OF(set->list))
+        set->list[set->count++] = s;
+}
+
+void schemas_gather(const struct domain *const *domains, struct schema_set *ret)
+{
+    for (const struct domain *const *d = domains; *d; d++) {
+        for (const struct route *r = (*d)->routes; r && r->path; r++) {
+            if (r->body)
+                schema_walk(r->body, note_schema, ret);
+            if (r->reply)
+                schema_walk(r->reply, note_schema, ret);
+        }
+    }
+}

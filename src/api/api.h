@@ -1,0 +1,55 @@
+/* api.h - the whole declared interface, ready to answer. */
+#ifndef API_API_H
+#define API_API_H
+
+#include "api/auth.h"
+#include "api/call.h"
+#include "api/limits.h"
+#include "api/route.h"
+#include "net/server.h"
+#include "store/store.h"
+
+struct api_options {
+    struct store *store;
+    struct auth *auth;
+    struct limits_options limits;
+    const char *public_url;  /* "https://chat.example"; NULL: what the client called us */
+    const char *cors_origin; /* "*", an origin, or NULL for none */
+    const char *version;
+    /* Where announcements go, in commit order, from the thread that committed. */
+    void (*announce)(void *arg, const struct announcement *list);
+    void *announce_arg;
+    /* Argon2id cost; tests make it cheap. */
+    unsigned long long password_ops;
+    size_t password_memory;
+};
+
+/* The domains and options must outlive it. Ends the process with a message when
+ * the tables contradict each other: a program error, seen at the first start. */
+struct api *api_new(const struct api_options *options, const struct domain *const *domains);
+void api_free(struct api *api);
+
+/* What the server wants to know. */
+struct server_app api_app(struct api *api);
+/* For /metrics; once the server runs. */
+void api_set_server(struct api *api, struct server *server);
+/* From now on /readyz says no. */
+void api_drain(struct api *api);
+/* Waits until no call is running: their works and stages are over. */
+void api_wait(struct api *api);
+
+const struct api_options *api_options(const struct api *api);
+struct server *api_server(const struct api *api);
+bool api_draining(const struct api *api);
+
+/* The base URL of this server as the caller should use it: scheme "http" or "ws". */
+struct str api_url(const struct call *call, const char *scheme);
+
+/* Derived from the rows. */
+void api_openapi(const struct domain *const *domains, const char *version, struct buf *out);
+void api_reference(const struct domain *const *domains, struct buf *out);
+
+/* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */
+extern const struct domain service_domain;
+
+#endif

@@ -1,0 +1,379 @@
+/* auth.c - credentials: made, recognised, forgotten. */
+#include "api/auth.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum {
+    PEPPER_BYTES = 32,
+    SECRET_BYTES = 32,
+    SESSION_BYTES = 8,
+    CACHE_SHARDS = 16,
+    CACHE_SLOTS = 1024, /* a shard: 16,384 callers in all, a few hundred bytes a hundred */
+    CACHE_WAYS = 4,
+    TAG_BYTES = 16,
+};
+
+/* One remembered caller. The tag is a keyed hash of the whole token, so the cache
+ * holds nothing that could be used to log in. */
+struct remembered {
+    bool used;
+    unsigned char tag[TAG_BYTES];
+    struct caller caller;
+};
+
+struct shard {
+    pthread_mutex_t lock;
+    uint64_t forgets; /* counts revocations, see auth_find */
+    unsigned hand;
+    struct remembered *slots; /* made with the first caller */
+};
+
+struct auth {
+    unsigned char pepper[PEPPER_BYTES];
+    unsigned char tag_key[crypto_generichash_KEYBYTES];
+    struct shard shards[CACHE_SHARDS];
+};
+
+/* --- the pepper ------------------------------------------------------------ */
+
+static bool read_pepper(const char *path, unsigned char *pepper)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, pepper, PEPPER_BYTES);
+
+    if (fd >= 0)
+        close(fd);
+    return n == PEPPER_BYTES;
+}
+
+/* A new pepper is whole and on the disk before it is used: without it no token
+ * can be recognised again. */
+static bool write_pepper(const char *path, const unsigned char *pepper)
+{
+    char temporary[4096];
+
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write(fd, pepper, PEPPER_BYTES) == PEPPER_BYTES && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok && rename(temporary, path) == 0;
+}
+
+enum err auth_open(const char *folder, struct auth **ret)
+{
+    struct auth *a = mem_new(sizeof *a);
+    char path[4000];
+
+    snprintf(path, sizeof path, "%s/pepper.key", folder);
+    if (!read_pepper(path, a->pepper)) {
+        randombytes_buf(a->pepper, sizeof a->pepper);
+        if (access(path, F_OK) == 0 || !write_pepper(path, a->pepper)) {
+            log_error("cannot use the key file '%s'", path);
+            mem_free(a);
+            return ERR_INTERNAL;
+        }
+    }
+    randombytes_buf(a->tag_key, sizeof a->tag_key);
+    for (int i = 0; i < CACHE_SHARDS; i++)
+        pthread_mutex_init(&a->shards[i].lock, NULL);
+    *ret = a;
+    return OK;
+}
+
+void auth_close(struct auth *a)
+{
+    if (!a)
+        return;
+    for (int i = 0; i < CACHE_SHARDS; i++) {
+        pthread_mutex_destroy(&a->shards[i].lock);
+        mem_free(a->shards[i].slots);
+    }
+    sodium_memzero(a->pepper, sizeof a->pepper);
+    mem_free(a);
+}
+
+/* --- the text of a credential ---------------------------------------------- */
+
+static bool cut_scheme(struct str *s, struct str word)
+{
+    if (s->n <= word.n || s->p[word.n] != ' ' || !str_eq_nocase(str_slice(s->p, word.n), word))
+        return false;
+    *s = str_trim(str_from(*s, word.n));
+    return true;
+}
+
+static bool exactly(struct str text, unsigned char *out, size_t size)
+{
+    size_t n;
+
+    return str_base64url_decode(text, out, size, &n) && n == size;
+}
+
+bool credential_parse_token(struct str token, enum caller_kind kind, struct credential *ret)
+{
+    struct str rest = token;
+    struct str account = str_cut(&rest, '.'), session = str_cut(&rest, '.');
+    char digits[20];
+    size_t n;
+
+    ret->kind = kind;
+    ret->token = token;
+    return str_base64url_decode(account, digits, sizeof digits, &n) &&
+           snowflake_parse(str_slice(digits, n), &ret->account) &&
+           exactly(session, ret->session, SESSION_BYTES) &&
+           exactly(rest, ret->secret, SECRET_BYTES);
+}
+
+bool credential_parse(struct str authorization, struct credential *ret)
+{
+    struct str token = str_trim(authorization);
+    enum caller_kind kind = cut_scheme(&token, STR("Bot"))      ? CALLER_BOT
+                            : cut_scheme(&token, STR("Bearer")) ? CALLER_BEARER
+                                                                : CALLER_USER;
+
+    return credential_parse_token(token, kind, ret);
+}
+
+/* --- the cache --------------------------------------------------------------- */
+
+static void make_tag(const struct auth *a, const struct credential *c, unsigned char *tag)
+{
+    crypto_generichash(tag, TAG_BYTES, (const unsigned char *)c->token.p, c->token.n, a->tag_key,
+                       sizeof a->tag_key);
+}
+
+/* A session's callers are always in the same shard and the same few slots. */
+static struct shard *shard_of(struct auth *a, const unsigned char *session)
+{
+    return &a->shards[session[0] % CACHE_SHARDS];
+}
+
+static size_t first_slot(const unsigned char *session)
+{
+    return (size_t)(session[1] | session[2] << 8) % (CACHE_SLOTS / CACHE_WAYS) * CACHE_WAYS;
+}
+
+bool auth_remembered(struct auth *a, const struct credential *c, struct caller *ret)
+{
+    struct shard *s = shard_of(a, c->session);
+    size_t first = first_slot(c->session);
+    unsigned char tag[TAG_BYTES];
+    bool found = false;
+
+    make_tag(a, c, tag);
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = first; s->slots && i < first + CACHE_WAYS && !found; i++) {
+        const struct remembered *r = &s->slots[i];
+
+        if (r->used && r->caller.kind == c->kind && sodium_memcmp(r->tag, tag, TAG_BYTES) == 0) {
+            *ret = r->caller;
+            found = true;
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return found && (ret->expires_at == 0 || ret->expires_at > clock_us());
+}
+
+static void remember(struct auth *a, const struct credential *c, const struct caller *caller,
+                     uint64_t forgets)
+{
+    struct shard *s = shard_of(a, c->session);
+    size_t first = first_slot(c->session);
+    struct remembered r = { .used = true, .caller = *caller };
+
+    make_tag(a, c, r.tag);
+    pthread_mutex_lock(&s->lock);
+    /* Something was revoked since we read the row: it may have been this one. */
+    if (s->forgets == forgets) {
+        if (!s->slots)
+            s->slots = mem_new(CACHE_SLOTS * sizeof *s->slots);
+        size_t at = first + s->hand++ % CACHE_WAYS;
+        for (size_t i = first; i < first + CACHE_WAYS; i++)
+            if (!s->slots[i].used)
+                at = i;
+        s->slots[at] = r;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void auth_forget_session(struct auth *a, const unsigned char session[8])
+{
+    struct shard *s = shard_of(a, session);
+    size_t first = first_slot(session);
+
+    pthread_mutex_lock(&s->lock);
+    s->forgets++;
+    for (size_t i = first; s->slots && i < first + CACHE_WAYS; i++)
+        if (memcmp(s->slots[i].caller.session, session, SESSION_BYTES) == 0)
+            s->slots[i].used = false;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void auth_forget_account(struct auth *a, snowflake user_id)
+{
+    for (int shard = 0; shard < CACHE_SHARDS; shard++) {
+        struct shard *s = &a->shards[shard];
+
+        pthread_mutex_lock(&s->lock);
+        s->forgets++;
+        for (size_t i = 0; s->slots && i < CACHE_SLOTS; i++)
+            if (s->slots[i].caller.id == user_id)
+                s->slots[i].used = false;
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
+/* --- the store ----------------------------------------------------------------- */
+
+static void make_digest(const struct auth *a, const unsigned char *secret, unsigned char *digest)
+{
+    crypto_auth_hmacsha256_state state;
+
+    crypto_auth_hmacsha256_init(&state, a->pepper, sizeof a->pepper);
+    crypto_auth_hmacsha256_update(&state, secret, SECRET_BYTES);
+    crypto_auth_hmacsha256_final(&state, digest);
+}
+
+static struct str session_str(const unsigned char *session)
+{
+    return str_slice((const char *)session, SESSION_BYTES);
+}
+
+static uint64_t scope_bits(struct str scopes)
+{
+    uint64_t bits = 0;
+
+    while (scopes.n)
+        bits |= auth_scope(str_cut(&scopes, ' '));
+    return bits;
+}
+
+static const char FIND_TOKEN[] =
+    "select t.digest, t.user_id, coalesce(t.application_id, 0), t.scopes, coalesce(t.expires_at, 0), "
+    "u.disabled, u.deleting from tokens t join users u on u.id = t.user_id "
+    "where t.id = $1 and t.kind = $2";
+
+enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret)
+{
+    struct shard *s = shard_of(a, c->session);
+    unsigned char digest[crypto_auth_hmacsha256_BYTES];
+    struct rows row;
+    bool found;
+
+    pthread_mutex_lock(&s->lock);
+    uint64_t forgets = s->forgets;
+    pthread_mutex_unlock(&s->lock);
+
+    enum err e = tx_one(tx, FIND_TOKEN, BIND(v_bytes(session_str(c->session)), v_int(c->kind)),
+                        &row, &found);
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNAUTHORIZED;
+
+    struct str stored = row_bytes(&row, 0);
+    make_digest(a, c->secret, digest);
+    *ret = (struct caller){
+        .kind = c->kind,
+        .id = row_id(&row, 1),
+        .application_id = row_id(&row, 2),
+        .scopes = scope_bits(row_text(&row, 3)),
+        .expires_at = row_int(&row, 4),
+        .disabled = row_bool(&row, 5),
+        .deleting = row_bool(&row, 6),
+    };
+    memcpy(ret->session, c->session, SESSION_BYTES);
+    if (stored.n != sizeof digest || sodium_memcmp(stored.p, digest, sizeof digest) != 0 ||
+        ret->id != c->account || (ret->expires_at && ret->expires_at <= clock_us()))
+        return ERR_UNAUTHORIZED;
+    remember(a, c, ret, forgets);
+    return OK;
+}
+
+static const char ADD_TOKEN[] =
+    "insert into tokens (id, kind, user_id, application_id, scopes, digest, created_at, expires_at, "
+    "client) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
+                    struct str *ret_token)
+{
+    unsigned char session[SESSION_BYTES], secret[SECRET_BYTES],
+        digest[crypto_auth_hmacsha256_BYTES];
+    struct arena *arena = tx_arena(tx);
+    char id[SNOWFLAKE_TEXT];
+
+    randombytes_buf(session, sizeof session);
+    randombytes_buf(secret, sizeof secret);
+    make_digest(a, secret, digest);
+    enum err e =
+        tx_exec(tx, ADD_TOKEN,
+                BIND(v_bytes(session_str(session)), v_int(g->kind), v_id(g->user_id),
+                     g->application_id ? v_id(g->application_id) : v_null(), v_text(g->scopes),
+                     v_bytes(str_slice((const char *)digest, sizeof digest)), v_int(clock_us()),
+                     g->expires_at ? v_int(g->expires_at) : v_null(),
+                     g->client.p ? v_text(g->client) : v_null()),
+                NULL);
+    if (e)
+        return e;
+
+    int n = snprintf(id, sizeof id, "%llu", (unsigned long long)g->user_id);
+    struct str one = str_base64url(arena, id, (size_t)n);
+    struct str two = str_base64url(arena, session, sizeof session);
+    struct str three = str_base64url(arena, secret, sizeof secret);
+    *ret_token = str_printf(arena, "%.*s.%.*s.%.*s", STR_FMT(one), STR_FMT(two), STR_FMT(three));
+    sodium_memzero(secret, sizeof secret);
+    return OK;
+}
+
+static const char END_TOKEN[] = "delete from tokens where id = $1";
+static const char END_OTHER_TOKENS[] =
+    "delete from tokens where user_id = $1 and kind = 1 and id <> $2";
+
+enum err auth_revoke(struct tx *tx, const unsigned char session[8])
+{
+    return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_str(session))), NULL);
+}
+
+enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned char keep[8])
+{
+    static const unsigned char none[SESSION_BYTES];
+
+    return tx_exec(tx, END_OTHER_TOKENS,
+                   BIND(v_id(user_id), v_bytes(session_str(keep ? keep : none))), NULL);
+}
+
+/* --- scopes ------------------------------------------------------------------------ */
+
+uint64_t auth_scope(struct str name)
+{
+    static const char *const scopes[] = {
+        "identify",
+        "email",
+        "guilds",
+        "guilds.join",
+        "bot",
+        "applications.commands",
+        "applications.commands.update",
+        "applications.commands.permissions.update",
+        "relationships.read",
+        "relationships.write",
+        "voice",
+    };
+
+    for (size_t i = 0; i < COUNT_OF(scopes); i++)
+        if (str_is(name, scopes[i]))
+            return UINT64_C(1) << i;
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* auth.h - credentials: made, recognised, forgotten.
+ *
+ * A token is three base64url segments: the account's id, the session that names
+ * it, 32 random bytes. Only HMAC-SHA256(pepper, secret) is stored; the pepper
+ * lies in a file beside the database, not in it. What was recognised is
+ * remembered in a bounded cache that every revocation reaches before its own
+ * reply leaves. */
+#ifndef API_AUTH_H
+#define API_AUTH_H
+
+#include "api/call.h"
+
+struct auth;
+
+/* Reads the pepper from <folder>/pepper.key, or makes it (mode 0600). */
+enum err auth_open(const char *folder, struct auth **ret);
+void auth_close(struct auth *a);
+
+/* The credential of an Authorization header. */
+struct credential {
+    enum caller_kind kind;
+    snowflake account;
+    unsigned char session[8];
+    unsigned char secret[32];
+    struct str token; /* without the scheme word */
+};
+
+/* False: none, or malformed. */
+bool credential_parse(struct str authorization, struct credential *ret);
+/* The same for a token without scheme word, of a kind that is known. */
+bool credential_parse_token(struct str token, enum caller_kind kind, struct credential *ret);
+
+/* Recognise: first the cache, then the store. ERR_UNAUTHORIZED when it is nobody. */
+bool auth_remembered(struct auth *a, const struct credential *c, struct caller *ret);
+enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret);
+
+/* A new token for an account; its text is in the transaction's arena and nowhere
+ * else. */
+struct token_grant {
+    enum caller_kind kind;
+    snowflake user_id, application_id;
+    struct str scopes;  /* space-separated; bearers */
+    int64_t expires_at; /* 0: never */
+    struct str client;  /* User-Agent, for the list of sessions */
+};
+enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *grant,
+                    struct str *ret_token);
+/* Ends one session, or all of an account's but one (NULL: all). */
+enum err auth_revoke(struct tx *tx, const unsigned char session[8]);
+enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned char keep[8]);
+
+/* Drops from the cache. */
+void auth_forget_session(struct auth *a, const unsigned char session[8]);
+void auth_forget_account(struct auth *a, snowflake user_id);
+
+/* The bit of an OAuth2 scope, or 0 when we do not know it. */
+uint64_t auth_scope(struct str name);
+
+#endif

@@ -1,0 +1,119 @@
+/* call.c - what handlers do with their call. */
+#include "api/internal.h"
+
+#include <assert.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+static size_t param_index(const struct call *call, const char *name)
+{
+    const struct life *l = container_of(call, const struct life, call);
+
+    for (size_t i = 0; i < l->match.count; i++)
+        if (str_is(str_of(l->match.resolvers[i]->name), name))
+            return i;
+    assert(!"the path has no such parameter");
+    return 0;
+}
+
+snowflake call_id(const struct call *call, const char *name)
+{
+    return call->ids[param_index(call, name)];
+}
+
+struct str call_text(const struct call *call, const char *name)
+{
+    return call->params[param_index(call, name)];
+}
+
+enum err call_reply(struct call *call, const void *value)
+{
+    struct json j = json_to(&call->reply);
+
+    schema_encode(&j, call->route->reply, value);
+    return OK;
+}
+
+enum err call_reply_text(struct call *call, struct str content_type, struct str text)
+{
+    call->reply_type = content_type;
+    buf_add_str(&call->reply, text);
+    return OK;
+}
+
+enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
+{
+    call->reply_type = content_type;
+    call->reply_file = fd;
+    call->reply_file_size = size;
+    return OK;
+}
+
+void call_set_status(struct call *call, int status)
+{
+    call->status = status;
+}
+
+void call_add_header(struct call *call, const char *name, struct str value)
+{
+    buf_add_str(&call->headers, str_of(name));
+    buf_add_lit(&call->headers, ": ");
+    buf_add_str(&call->headers, value);
+    buf_add_lit(&call->headers, "\r\n");
+}
+
+enum err call_invalid(struct call *call, const char *field, const char *code, const char *message)
+{
+    struct place at = place_key(NULL, str_of(field));
+
+    form_fail(&call->form, field ? &at : NULL, code, "%s", message);
+    return ERR_INVALID_FORM_BODY;
+}
+
+void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
+               const void *object)
+{
+    struct announcement *a = arena_alloc(call->arena, sizeof *a);
+    struct buf payload;
+    struct json j = json_to(&payload);
+
+    buf_init(&payload, CALL_MAX_REPLY);
+    schema_encode_object(&j, schema, object);
+    *a = (struct announcement){ event, to, str_dup(call->arena, buf_str(&payload)), NULL };
+    buf_clear(&payload);
+    *call->announced_end = a;
+    call->announced_end = &a->next;
+}
+
+enum err call_count(struct call *call, const struct limit *limit, struct str key)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    if (limits_off(call->api->limits))
+        return OK;
+    struct verdict v = limits_count(call->api->limits, hash_str(key), true, limit, 0);
+    if (v.allowed)
+        return OK;
+    l->verdict = v;
+    return ERR_RATE_LIMITED;
+}
+
+static struct forgotten *add_forgotten(struct call *call)
+{
+    struct forgotten *f = arena_alloc(call->arena, sizeof *f);
+
+    f->next = call->forgotten;
+    call->forgotten = f;
+    return f;
+}
+
+void call_forget_session(struct call *call, const unsigned char session[8])
+{
+    memcpy(add_forgotten(call)->session, session, 8);
+}
+
+void call_forget_account(struct call *call, snowflake id)
+{
+    add_forgotten(call)->account = id;
+}

@@ -1,0 +1,108 @@
+/* call.h - one call, as its handler sees it.
+ *
+ * A handler reads, decides, writes, announces. It may run more than once (the
+ * store tries again after a conflict), so it keeps nothing outside the call. */
+#ifndef API_CALL_H
+#define API_CALL_H
+
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/errors.h"
+#include "json/schema.h"
+#include "model/user.h"
+#include "net/server.h"
+#include "store/store.h"
+
+enum {
+    CALL_MAX_PARAMS = 8,
+    CALL_MAX_REPLY = 64 * 1024 * 1024,
+    CALL_MAX_HEADERS = 8 * 1024,
+};
+
+enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER };
+
+/* The account behind the credential. */
+struct caller {
+    enum caller_kind kind;
+    snowflake id;             /* the user's, or the bot's */
+    snowflake application_id; /* bots and bearers; else 0 */
+    unsigned char session[8]; /* names the token */
+    int64_t expires_at;       /* microseconds; 0: never */
+    uint64_t scopes;          /* bearers: bits of auth_scope */
+    bool disabled, deleting;
+};
+
+/* What the path's resolvers found. */
+struct target {
+    struct user *user;
+};
+
+struct api;
+struct forgotten;
+
+struct call {
+    struct api *api;
+    const struct route *route;
+    struct arena *arena;
+    struct exchange *exchange;
+    struct tx *tx; /* inside look and handle */
+
+    const struct caller *caller; /* NULL: nobody, on open routes */
+    struct str token;            /* the credential as sent, without its scheme word */
+    struct str params[CALL_MAX_PARAMS];
+    snowflake ids[CALL_MAX_PARAMS]; /* of params that are snowflakes */
+    struct target target;
+    const void *query, *body;
+
+    /* Stages that prepare may ask for: a read transaction, then work that takes
+     * long (on the pool, without a transaction). */
+    enum err (*look)(struct call *call);
+    enum err (*compute)(struct call *call);
+    void *data; /* what the stages pass on */
+
+    /* The api's own, from here on. */
+    struct form form;
+    enum err decoded; /* what the body's decoding said */
+    struct buf reply;
+    struct str reply_type; /* other than JSON */
+    int reply_file;
+    int64_t reply_file_size;
+    int status;
+    struct buf headers; /* lines for the answer */
+    struct announcement *announced, **announced_end;
+    struct forgotten *forgotten;
+    struct work work;
+    int stage;
+};
+
+/* The id of a path parameter by its resolver's name. */
+snowflake call_id(const struct call *call, const char *name);
+struct str call_text(const struct call *call, const char *name);
+
+/* Answer with an object of the row's reply type. */
+enum err call_reply(struct call *call, const void *value);
+/* Answer with text of another kind (metrics), or a file. */
+enum err call_reply_text(struct call *call, struct str content_type, struct str text);
+enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
+/* Another status than the row's (201 for new, 200 for old). */
+void call_set_status(struct call *call, int status);
+/* One more line for the answer's head. */
+void call_add_header(struct call *call, const char *name, struct str value);
+
+/* Refuse because of one field; more than one call gathers them. */
+enum err call_invalid(struct call *call, const char *field, const char *code, const char *message);
+
+/* Announce when the transaction has committed, not before. */
+void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
+               const void *object);
+
+/* Count this call against a limit with a key of the handler's own (a login name).
+ * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */
+enum err call_count(struct call *call, const struct limit *limit, struct str key);
+
+/* Drop what is remembered of a credential, or of all of an account's, as soon as
+ * the transaction has committed. */
+void call_forget_session(struct call *call, const unsigned char session[8]);
+void call_forget_account(struct call *call, snowflake id);
+
+#endif

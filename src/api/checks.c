@@ -1,0 +1,145 @@
+/* checks.c - what is decided about a call before the store is asked.
+ *
+ * How often, which kind of caller, which scope, is the path well-formed, is the
+ * body: in this order, for every route. */
+#include "api/internal.h"
+
+#include "base/hash.h"
+#include "base/utf8.h"
+
+static uint64_t address_key(const struct life *l)
+{
+    return hash_str(l->call.exchange->remote);
+}
+
+/* The id that limits are counted apart for: the first guild, channel or webhook. */
+static uint64_t major_parameter(const struct life *l)
+{
+    for (size_t i = 0; i < l->match.count; i++)
+        if (l->match.resolvers[i]->major)
+            return hash_str(l->match.params[i]);
+    return 0;
+}
+
+static enum err check_limits(struct life *l)
+{
+    struct call *call = &l->call;
+    struct limits *limits = call->api->limits;
+
+    if (limits_off(limits) || call->route->service)
+        return OK;
+
+    bool anonymous = !call->caller;
+    uint64_t who = anonymous ? address_key(l) : call->caller->id;
+    l->verdict = limits_count_global(limits, who, anonymous);
+    if (!l->verdict.allowed)
+        return ERR_RATE_LIMITED;
+    l->verdict = limits_count(limits, who, anonymous, l->match.limit, major_parameter(l));
+    if (!l->verdict.allowed)
+        return ERR_RATE_LIMITED;
+    limits_headers(&l->verdict, l->match.limit, &call->headers);
+    return OK;
+}
+
+static enum err check_kind(const struct call *call)
+{
+    const struct caller *c = call->caller;
+    unsigned auth = call->route->auth;
+
+    if (!c || auth & AUTH_OPEN)
+        return OK;
+    if (c->kind == CALLER_BEARER) {
+        if (!(auth & AUTH_BEARER))
+            return ERR_UNAUTHORIZED;
+        return c->scopes & auth_scope(str_of(call->route->scope)) ? OK : ERR_MISSING_SCOPE;
+    }
+    if (c->kind == CALLER_USER && !(auth & AUTH_USER))
+        return ERR_BOTS_ONLY;
+    if (c->kind == CALLER_BOT && !(auth & AUTH_BOT))
+        return ERR_USERS_ONLY;
+    return OK;
+}
+
+/* "user.id" of the path as a number, or a form error on "user_id". */
+static enum err parse_params(struct life *l)
+{
+    struct call *call = &l->call;
+
+    for (size_t i = 0; i < l->match.count; i++) {
+        const struct resolver *r = l->match.resolvers[i];
+        struct str text = call->params[i] = l->match.params[i];
+
+        if (!utf8_valid(text)) {
+            struct place at = place_key(NULL, str_of(r->field));
+            form_fail(&call->form, &at, FORM_NOT_STRING, 0, "");
+        } else if (r->is_text) {
+            continue;
+        } else if (r->me && call->caller && str_is(text, "@me")) {
+            call->ids[i] = call->caller->id;
+        } else if (!snowflake_parse(text, &call->ids[i])) {
+            struct place at = place_key(NULL, str_of(r->field));
+            form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(text));
+        }
+    }
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
+
+static enum err decode_body(struct call *call)
+{
+    const struct route *r = call->route;
+    const struct exchange *x = call->exchange;
+    struct str type = x->request->content_type, text = x->body;
+
+    if (x->parts && r->body_kinds & BODY_MULTIPART) {
+        const struct part *payload = multipart_find(x->parts, STR("payload_json"));
+
+        text = payload ? buf_str(&payload->data) : STR("");
+    } else if (text.n && r->body_kinds & BODY_FORM &&
+               http_media_type_is(type, STR("application/x-www-form-urlencoded"))) {
+        return schema_decode_query(r->body->schema, text, &call->form, (void **)&call->body);
+    } else if (x->parts || (text.n && !http_media_type_is(type, STR("application/json")))) {
+        form_fail(&call->form, NULL, FORM_CONTENT_TYPE,
+                  r->body_kinds & BODY_MULTIPART ? "'application/json', 'multipart/form-data'"
+                                                 : "'application/json'");
+        return ERR_INVALID_FORM_BODY;
+    }
+    return schema_decode(r->body, text, &call->form, (void **)&call->body);
+}
+
+/* The result is kept for later: an object that does not exist, or is not the
+ * caller's to see, is told first. */
+static void decode_input(struct call *call)
+{
+    const struct route *r = call->route;
+
+    if (r->query)
+        call->decoded = schema_decode_query(r->query, call->exchange->request->query, &call->form,
+                                            (void **)&call->query);
+    if (r->body) {
+        enum err e = decode_body(call);
+
+        /* Bad JSON is told apart from a bad form, whatever else is wrong. */
+        if (e && call->decoded != ERR_INVALID_JSON)
+            call->decoded = e;
+    }
+}
+
+enum err check_on_loop(struct life *l)
+{
+    struct call *call = &l->call;
+    enum err e = check_limits(l);
+
+    if (!e)
+        e = check_kind(call);
+    if (!e)
+        e = parse_params(l);
+    if (e)
+        return e;
+    decode_input(call);
+    /* Nothing in the path that could be missing or forbidden: say it now. */
+    if (call->decoded && l->match.count == 0 && !call->route->needs)
+        return call->decoded;
+    if (call->route->prepare && !call->decoded)
+        e = call->route->prepare(call);
+    return e;
+}

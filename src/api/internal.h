@@ -1,0 +1,79 @@
+/* internal.h - what the files of api/ share. */
+#ifndef API_INTERNAL_H
+#define API_INTERNAL_H
+
+#include "api/api.h"
+
+struct router;
+
+/* Built from the domains' rows; ends the process on a contradiction. */
+struct router *router_new(const struct domain *const *domains);
+void router_free(struct router *r);
+
+struct match {
+    const struct route *route; /* NULL: see error */
+    const struct limit *limit;
+    const struct resolver *resolvers[CALL_MAX_PARAMS];
+    struct str params[CALL_MAX_PARAMS]; /* decoded */
+    size_t count;
+    enum err error;   /* NOT_FOUND, METHOD_NOT_ALLOWED, INVALID_API_VERSION */
+    unsigned allowed; /* bit per http_method, for Allow and OPTIONS */
+};
+
+void router_match(const struct router *r, struct arena *arena, enum http_method method,
+                  struct str path, struct match *ret);
+/* The same without decoding, for limits before the body is read. */
+const struct route *router_peek(const struct router *r, enum http_method method, struct str path);
+const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
+
+struct api {
+    struct api_options options;
+    const struct domain *const *domains;
+    struct router *router;
+    struct limits *limits;
+    struct server *server;
+    enum err (*permit)(struct call *call, uint64_t needs);
+    _Atomic bool draining;
+    _Atomic uint64_t running;    /* calls that have no answer yet */
+    _Atomic uint64_t answers[6]; /* by hundred of the status */
+};
+
+/* What a call waits for next. */
+enum stage { STAGE_CREDENTIAL, STAGE_LOOK, STAGE_COMPUTE, STAGE_HANDLE };
+
+/* The whole of a call, with what handlers need not see. */
+struct life {
+    struct call call;
+    struct match match;
+    struct credential credential;
+    struct caller caller;
+    struct verdict verdict;
+    uv_work_t compute;
+    enum err computed;
+};
+
+/* What to drop from the credential cache after the commit. */
+struct forgotten {
+    struct forgotten *next;
+    snowflake account; /* 0: the session */
+    unsigned char session[8];
+};
+
+/* Takes an exchange from its head to its answer. */
+void call_begin(struct api *api, struct exchange *x);
+
+/* All that can be said without the store; a bad body is kept in call->decoded
+ * where something in the path must be looked at first. */
+enum err check_on_loop(struct life *l);
+
+/* Named schemas, in the order in which the rows lead to them. */
+struct schema_set {
+    const struct schema *list[512];
+    size_t count;
+};
+void schemas_gather(const struct domain *const *domains, struct schema_set *ret);
+
+/* The answer for an error, into out. */
+void error_body(enum err e, const struct form *form, struct buf *out);
+
+#endif

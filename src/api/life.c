@@ -1,0 +1,367 @@
+/* life.c - the life of a call, from its bytes to its answer.
+ *
+ *   loop         route, credential, limit, kind of caller, scope, path, body
+ *   read tx      (a credential we have not seen lately; a stage a row asked for)
+ *   pool         (a stage that takes long: passwords)
+ *   transaction  resolvers, rights, what the body's decoding said, handler
+ *   loop         answer
+ *
+ * The order in which a call is refused is the order of these steps, the same for
+ * every route. */
+#include "api/internal.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static void proceed(struct life *l, enum stage ended);
+
+/* --- answering ------------------------------------------------------------------ */
+
+static void add_cors(const struct api *api, struct call *call)
+{
+    if (api->options.cors_origin)
+        call_add_header(call, "Access-Control-Allow-Origin", str_of(api->options.cors_origin));
+}
+
+static void send_answer(struct life *l, int status, struct str type)
+{
+    struct call *call = &l->call;
+    struct exchange *x = call->exchange;
+    struct buf reply = call->reply, headers;
+    struct answer_head head = { .status = status, .content_type = type };
+
+    struct api *api = call->api;
+
+    atomic_fetch_add_explicit(&api->answers[status / 100 % 6], 1, memory_order_relaxed);
+    add_cors(api, call);
+    headers = call->headers;
+    head.headers = buf_str(&headers);
+    int file = call->reply_file;
+    /* The call lives in the exchange's arena, which is gone after the answer. */
+    if (file >= 0)
+        http_answer_file(x, &head, file, call->reply_file_size);
+    else
+        http_answer(x, &head, buf_str(&reply));
+    buf_clear(&reply);
+    buf_clear(&headers);
+    atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
+}
+
+static void answer_success(struct life *l)
+{
+    struct call *call = &l->call;
+    int status = call->status ? call->status : route_status(call->route);
+    struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
+
+    send_answer(l, status, status == 204 ? (struct str){ 0 } : type);
+}
+
+static void answer_limited(struct life *l)
+{
+    struct call *call = &l->call;
+
+    buf_reset(&call->headers);
+    limits_headers(&l->verdict, l->match.limit, &call->headers);
+    buf_reset(&call->reply);
+    limits_body(&l->verdict, 0, &call->reply);
+    send_answer(l, 429, STR("application/json"));
+}
+
+static void answer_error(struct life *l, enum err e)
+{
+    struct call *call = &l->call;
+
+    if (call->reply_file >= 0)
+        close(call->reply_file);
+    call->reply_file = -1;
+    if (e == ERR_RATE_LIMITED) {
+        answer_limited(l);
+        return;
+    }
+    buf_reset(&call->reply);
+    error_body(e, &call->form, &call->reply);
+    send_answer(l, error_info(e)->status, STR("application/json"));
+}
+
+/* --- inside the transaction ------------------------------------------------------------ */
+
+static enum err resolve_path(struct life *l)
+{
+    for (size_t i = 0; i < l->match.count; i++) {
+        if (!l->match.resolvers[i]->resolve)
+            continue;
+        enum err e = l->match.resolvers[i]->resolve(&l->call);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+static enum err run_handler(struct life *l)
+{
+    struct call *call = &l->call;
+    enum err e = resolve_path(l);
+
+    if (!e && call->route->needs) {
+        assert(call->api->permit);
+        e = call->api->permit(call, call->route->needs);
+    }
+    if (!e)
+        e = call->decoded;
+    return e ? e : call->route->handle(call);
+}
+
+/* Every run starts from scratch: the store may try again. */
+static void forget_attempt(struct call *call)
+{
+    if (call->reply_file >= 0)
+        close(call->reply_file);
+    call->reply_file = -1;
+    buf_reset(&call->reply);
+    call->status = 0;
+    call->announced = NULL;
+    call->announced_end = &call->announced;
+    call->forgotten = NULL;
+    if (!call->decoded)
+        call->form.root = NULL;
+}
+
+static enum err run_in_tx(struct work *w, struct tx *tx)
+{
+    struct life *l = container_of(w, struct life, call.work);
+    struct call *call = &l->call;
+    enum err e;
+
+    call->tx = tx;
+    forget_attempt(call);
+    switch ((enum stage)call->stage) {
+    case STAGE_CREDENTIAL:
+        e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
+        break;
+    case STAGE_LOOK:
+        e = call->look(call);
+        break;
+    default:
+        e = run_handler(l);
+    }
+    call->tx = NULL;
+    return e;
+}
+
+/* On the thread that committed, in the order of the commits. */
+static void after_commit(struct work *w)
+{
+    struct life *l = container_of(w, struct life, call.work);
+    struct call *call = &l->call;
+    const struct api_options *o = &call->api->options;
+
+    for (struct forgotten *f = call->forgotten; f; f = f->next) {
+        if (f->account)
+            auth_forget_account(o->auth, f->account);
+        else
+            auth_forget_session(o->auth, f->session);
+    }
+    if (call->announced && o->announce)
+        o->announce(o->announce_arg, call->announced);
+}
+
+static void tx_done(struct work *w, enum err e)
+{
+    struct life *l = container_of(w, struct life, call.work);
+    struct call *call = &l->call;
+
+    switch ((enum stage)call->stage) {
+    case STAGE_CREDENTIAL:
+        if (!e)
+            call->caller = &l->caller;
+        else if (e == ERR_UNAUTHORIZED && call->route->auth & AUTH_OPEN)
+            e = OK;
+        break;
+    case STAGE_LOOK:
+        break;
+    default:
+        if (e)
+            answer_error(l, e);
+        else
+            answer_success(l);
+        return;
+    }
+    if (e)
+        answer_error(l, e);
+    else
+        proceed(l, (enum stage)call->stage);
+}
+
+static void submit(struct life *l, enum stage stage, enum store_mode mode)
+{
+    struct call *call = &l->call;
+
+    call->stage = stage;
+    call->work = (struct work){
+        .mode = mode,
+        .loop = call->exchange->loop,
+        .run = run_in_tx,
+        .committed = after_commit,
+        .done = tx_done,
+        .arena = call->arena,
+    };
+    store_submit(call->api->options.store, &call->work);
+}
+
+static void handle(struct life *l)
+{
+    struct call *call = &l->call;
+
+    switch (route_store(call->route)) {
+    case ROUTE_STORE_NONE:
+        call->stage = STAGE_HANDLE;
+        tx_done(&call->work, run_in_tx(&call->work, NULL));
+        break;
+    case ROUTE_STORE_READ:
+        submit(l, STAGE_HANDLE, STORE_READ);
+        break;
+    default:
+        submit(l, STAGE_HANDLE, STORE_WRITE);
+    }
+}
+
+/* --- the stage that takes long ------------------------------------------------------------ */
+
+static void compute(uv_work_t *w)
+{
+    struct life *l = container_of(w, struct life, compute);
+
+    l->computed = l->call.compute(&l->call);
+}
+
+static void compute_done(uv_work_t *w, int status)
+{
+    struct life *l = container_of(w, struct life, compute);
+
+    if (status || l->computed)
+        answer_error(l, l->computed ? l->computed : ERR_UNAVAILABLE);
+    else
+        proceed(l, STAGE_COMPUTE);
+}
+
+static void start_compute(struct life *l)
+{
+    l->call.stage = STAGE_COMPUTE;
+    uv_queue_work(loop_uv(l->call.exchange->loop), &l->compute, compute, compute_done);
+}
+
+/* --- from stage to stage -------------------------------------------------------------------- */
+
+/* What follows the stage that just ended well. */
+static void proceed(struct life *l, enum stage ended)
+{
+    struct call *call = &l->call;
+
+    if (ended == STAGE_CREDENTIAL) {
+        const struct caller *c = call->caller;
+        enum err e = c && c->disabled   ? ERR_ACCOUNT_DISABLED
+                     : c && c->deleting ? ERR_ACCOUNT_DELETING
+                                        : OK;
+
+        if (!e)
+            e = check_on_loop(l);
+        if (e) {
+            answer_error(l, e);
+            return;
+        }
+        if (call->look) {
+            submit(l, STAGE_LOOK, STORE_READ);
+            return;
+        }
+    }
+    if (ended <= STAGE_LOOK && call->compute) {
+        start_compute(l);
+        return;
+    }
+    handle(l);
+}
+
+static void identify(struct life *l)
+{
+    struct call *call = &l->call;
+    struct auth *auth = call->api->options.auth;
+    struct str header = call->exchange->request->authorization;
+
+    if (call->route->service) {
+        proceed(l, STAGE_CREDENTIAL);
+        return;
+    }
+    if (!header.p || !credential_parse(header, &l->credential)) {
+        if (call->route->auth & AUTH_OPEN)
+            proceed(l, STAGE_CREDENTIAL);
+        else
+            answer_error(l, ERR_UNAUTHORIZED);
+        return;
+    }
+    call->token = l->credential.token;
+    if (auth_remembered(auth, &l->credential, &l->caller)) {
+        call->caller = &l->caller;
+        proceed(l, STAGE_CREDENTIAL);
+        return;
+    }
+    submit(l, STAGE_CREDENTIAL, STORE_READ);
+}
+
+static void add_allow(struct life *l, const char *name)
+{
+    struct buf list;
+
+    buf_init(&list, 128);
+    for (int m = 0; m < HTTP_METHODS; m++)
+        if (l->match.allowed >> m & 1)
+            buf_printf(&list, "%s%s", list.n ? ", " : "", http_method_name((enum http_method)m));
+    call_add_header(&l->call, name, buf_str(&list));
+    buf_clear(&list);
+}
+
+static void answer_options(struct life *l)
+{
+    struct call *call = &l->call;
+
+    add_allow(l, "Allow");
+    if (call->api->options.cors_origin) {
+        add_allow(l, "Access-Control-Allow-Methods");
+        call_add_header(call, "Access-Control-Allow-Headers",
+                        STR("Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties"));
+        call_add_header(call, "Access-Control-Max-Age", STR("86400"));
+    }
+    send_answer(l, 204, (struct str){ 0 });
+}
+
+void call_begin(struct api *api, struct exchange *x)
+{
+    struct life *l = arena_raw(x->arena, sizeof *l);
+    struct call *call = &l->call;
+
+    /* Field by field would be faster still, but this is what a reader expects. */
+    memset(call, 0, sizeof *call);
+    call->api = api;
+    call->arena = x->arena;
+    call->exchange = x;
+    call->form.arena = x->arena;
+    call->reply_file = -1;
+    call->announced_end = &call->announced;
+    buf_init(&call->reply, CALL_MAX_REPLY);
+    buf_init(&call->headers, CALL_MAX_HEADERS);
+
+    atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    router_match(api->router, x->arena, x->request->method, x->request->path, &l->match);
+    call->route = l->match.route;
+    if (l->match.error == ERR_METHOD_NOT_ALLOWED)
+        add_allow(l, "Allow");
+    if (l->match.error)
+        answer_error(l, l->match.error);
+    else if (!call->route)
+        answer_options(l);
+    else
+        identify(l);
+}

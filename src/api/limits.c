@@ -1,0 +1,234 @@
+/* limits.c - how often a caller may do what. */
+#include "api/limits.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "json/write.h"
+
+enum { SHARDS = 64, BUCKETS = 256, SWEEP_EVERY = 1024 };
+
+struct counter {
+    struct counter *next;
+    uint64_t who, limit, major;
+    int64_t ends_ms;
+    unsigned count;
+};
+
+struct shard {
+    pthread_mutex_t lock;
+    unsigned since_sweep;
+    struct counter *buckets[BUCKETS];
+};
+
+struct limits {
+    struct limits_options options;
+    struct limit global, anonymous;
+    struct shard shards[SHARDS];
+};
+
+struct limits *limits_new(const struct limits_options *options)
+{
+    struct limits *l = mem_new(sizeof *l);
+
+    l->options = *options;
+    l->global = (struct limit){ .name = "global", .count = options->global_per_s, .window_s = 1 };
+    l->anonymous =
+        (struct limit){ .name = "global", .count = options->anonymous_per_s, .window_s = 1 };
+    for (int i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&l->shards[i].lock, NULL);
+    return l;
+}
+
+static void free_chain(struct counter *c)
+{
+    while (c) {
+        struct counter *next = c->next;
+
+        mem_free(c);
+        c = next;
+    }
+}
+
+void limits_free(struct limits *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < SHARDS; i++) {
+        for (int b = 0; b < BUCKETS; b++)
+            free_chain(l->shards[i].buckets[b]);
+        pthread_mutex_destroy(&l->shards[i].lock);
+    }
+    mem_free(l);
+}
+
+bool limits_off(const struct limits *l)
+{
+    return l->options.off;
+}
+
+/* Counters whose window is over are given back now and then, so that memory
+ * follows the callers of the last window and not of all time. */
+static void sweep(struct shard *s, int64_t now)
+{
+    s->since_sweep = 0;
+    for (int b = 0; b < BUCKETS; b++) {
+        for (struct counter **at = &s->buckets[b]; *at;) {
+            struct counter *c = *at;
+
+            if (c->ends_ms > now) {
+                at = &c->next;
+                continue;
+            }
+            *at = c->next;
+            mem_free(c);
+        }
+    }
+}
+
+static struct counter *find(struct shard *s, uint64_t hash, uint64_t who, uint64_t limit,
+                            uint64_t major, int64_t now)
+{
+    struct counter **bucket = &s->buckets[hash / SHARDS % BUCKETS];
+
+    for (struct counter *c = *bucket; c; c = c->next)
+        if (c->who == who && c->limit == limit && c->major == major)
+            return c;
+
+    if (++s->since_sweep >= SWEEP_EVERY)
+        sweep(s, now);
+    struct counter *c = mem_new(sizeof *c);
+    *c = (struct counter){ .next = *bucket, .who = who, .limit = limit, .major = major };
+    *bucket = c;
+    return c;
+}
+
+static struct verdict count(struct limits *l, uint64_t who, const struct limit *limit,
+                            uint64_t major, unsigned most)
+{
+    /* A row is a literal: its address names it. */
+    uint64_t name = (uint64_t)(uintptr_t)limit;
+    uint64_t hash = hash_u64(who ^ hash_u64(name ^ hash_u64(major)));
+    struct shard *s = &l->shards[hash % SHARDS];
+    int64_t now = clock_ms();
+
+    pthread_mutex_lock(&s->lock);
+    struct counter *c = find(s, hash, who, name, major, now);
+    if (c->ends_ms <= now) {
+        c->ends_ms = now + (int64_t)limit->window_s * 1000;
+        c->count = 0;
+    }
+    bool allowed = c->count < most;
+    if (allowed)
+        c->count++;
+    struct verdict v = {
+        .allowed = allowed,
+        .shared = limit->shared,
+        .limit = most,
+        .remaining = most - c->count,
+        .reset_at_ms = c->ends_ms,
+        .reset_after_ms = c->ends_ms - now,
+    };
+    pthread_mutex_unlock(&s->lock);
+    return v;
+}
+
+struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
+                            const struct limit *limit, uint64_t major)
+{
+    unsigned most = (unsigned)((uint64_t)limit->count * l->options.percent / 100);
+
+    /* Accounts and addresses share no counter, whatever their numbers; what is
+     * limited for everybody together has no caller. */
+    return count(l, limit->shared ? 0 : who << 1 | anonymous, limit, major, most ? most : 1);
+}
+
+struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous)
+{
+    const struct limit *limit = anonymous ? &l->anonymous : &l->global;
+    struct verdict v = count(l, who << 1 | anonymous, limit, 0, limit->count);
+
+    v.global = true;
+    return v;
+}
+
+void limit_bucket(const struct limit *limit, char out[17])
+{
+    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a: the same on every node */
+
+    for (const char *c = limit->name; *c; c++)
+        h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
+    for (int i = 0; i < 16; i++)
+        out[i] = "0123456789abcdef"[h >> (60 - 4 * i) & 15];
+    out[16] = '\0';
+}
+
+/* Milliseconds as seconds with three decimals. */
+static void add_seconds(struct buf *out, int64_t ms)
+{
+    buf_add_i64(out, ms / 1000);
+    buf_add_char(out, '.');
+    for (int64_t digit = 100; digit; digit /= 10)
+        buf_add_char(out, (char)('0' + ms / digit % 10));
+}
+
+static void add_line(struct buf *out, const char *name, int64_t value)
+{
+    buf_add_str(out, str_of(name));
+    buf_add_lit(out, ": ");
+    buf_add_i64(out, value);
+    buf_add_lit(out, "\r\n");
+}
+
+static void add_bucket_lines(const struct verdict *v, const struct limit *limit, struct buf *out)
+{
+    char bucket[17];
+
+    limit_bucket(limit, bucket);
+    add_line(out, "X-RateLimit-Limit", v->limit);
+    add_line(out, "X-RateLimit-Remaining", v->remaining);
+    buf_add_lit(out, "X-RateLimit-Reset: ");
+    add_seconds(out, v->reset_at_ms);
+    buf_add_lit(out, "\r\nX-RateLimit-Reset-After: ");
+    add_seconds(out, v->reset_after_ms);
+    buf_add_lit(out, "\r\nX-RateLimit-Bucket: ");
+    buf_add(out, bucket, 16);
+    buf_add_lit(out, "\r\n");
+}
+
+void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out)
+{
+    if (!v->global)
+        add_bucket_lines(v, limit, out);
+    if (v->allowed)
+        return;
+    if (v->global)
+        buf_add_lit(out, "X-RateLimit-Global: true\r\nX-RateLimit-Scope: global\r\n");
+    else if (v->shared)
+        buf_add_lit(out, "X-RateLimit-Scope: shared\r\n");
+    else
+        buf_add_lit(out, "X-RateLimit-Scope: user\r\n");
+    /* Rounded up: zero would make clients try again at once. */
+    add_line(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
+}
+
+void limits_body(const struct verdict *v, int code, struct buf *out)
+{
+    struct json j = json_to(out);
+
+    json_object(&j);
+    json_name(&j, "message");
+    json_text(&j, v->shared ? STR("The resource is being rate limited.")
+                            : STR("You are being rate limited."));
+    json_name(&j, "retry_after");
+    json_real(&j, (double)v->reset_after_ms / 1000);
+    json_name(&j, "global");
+    json_bool(&j, v->global);
+    if (code) {
+        json_name(&j, "code");
+        json_int(&j, code);
+    }
+    json_object_end(&j);
+}

@@ -1,0 +1,49 @@
+/* limits.h - how often a caller may do what.
+ *
+ * A counter belongs to (who, which bucket, which major parameter) and a window
+ * that starts with its first call. Exact within the process. */
+#ifndef API_LIMITS_H
+#define API_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/route.h"
+#include "base/buf.h"
+
+struct limits;
+
+struct limits_options {
+    bool off;
+    unsigned global_per_s;    /* per account */
+    unsigned anonymous_per_s; /* per address without an account */
+    unsigned percent;         /* of every other limit; 100 */
+};
+
+struct limits *limits_new(const struct limits_options *options);
+void limits_free(struct limits *l);
+
+/* What the counter said. */
+struct verdict {
+    bool allowed;
+    bool global; /* it was the global limit that refused */
+    bool shared;
+    unsigned limit, remaining;
+    int64_t reset_at_ms, reset_after_ms;
+};
+
+/* Counts one call. who: an account, or hash of an address; major: an id or 0. */
+struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
+                            const struct limit *limit, uint64_t major);
+struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous);
+bool limits_off(const struct limits *l);
+
+/* The answer's header lines, for an allowed or refused call. */
+void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out);
+/* The body of a 429. */
+void limits_body(const struct verdict *v, int code, struct buf *out);
+
+/* The opaque name of a bucket: 16 hex digits. */
+void limit_bucket(const struct limit *limit, char out[17]);
+
+#endif

@@ -1,0 +1,100 @@
+/* route.h - the interface's routes as rows.
+ *
+ * Whatever a row can say, its handler leaves unsaid: by the time the handler
+ * runs the caller is known, the path resolved, the rights checked and the body
+ * valid. Routing, the OpenAPI document and the reference come from the rows. */
+#ifndef API_ROUTE_H
+#define API_ROUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/errors.h"
+#include "json/schema.h"
+#include "model/events.h"
+#include "net/http.h"
+
+struct call;
+
+/* As the rows write them. */
+#define GET    HTTP_GET
+#define POST   HTTP_POST
+#define PUT    HTTP_PUT
+#define PATCH  HTTP_PATCH
+#define DELETE HTTP_DELETE
+
+/* Who may call. Rows combine them: AUTH_USER | AUTH_BOT. */
+enum auth_kinds {
+    AUTH_OPEN = 1,   /* anybody; a good credential is still recognised */
+    AUTH_USER = 2,   /* a person's token */
+    AUTH_BOT = 4,    /* a bot's token */
+    AUTH_BEARER = 8, /* an OAuth2 access token with the row's scope */
+};
+
+/* Where the handler's transaction runs; by default GET reads and the rest write. */
+enum route_store { ROUTE_STORE_BY_METHOD, ROUTE_STORE_NONE, ROUTE_STORE_READ, ROUTE_STORE_WRITE };
+
+/* How often. The same limit in several rows is one bucket for all of them; rows
+ * without one get a bucket of their own, for reads or for writes. */
+struct limit {
+    const char *name;
+    unsigned count;
+    unsigned window_s;
+    bool shared; /* the resource is limited, not the caller */
+};
+
+/* Bodies other than JSON that a route takes. */
+enum body_kinds { BODY_MULTIPART = 1, BODY_FORM = 2 };
+
+struct route {
+    enum http_method method;
+    const char *path; /* "/users/{user.id}" below /api; {x} names a resolver */
+    const char *name; /* the handler's */
+    const char *doc;
+    unsigned auth;
+    const char *scope; /* with AUTH_BEARER */
+    uint64_t needs;    /* rights in the guild or channel of the path */
+    const struct schema *query;
+    const struct type *body;
+    unsigned body_kinds; /* besides JSON */
+    size_t max_body;     /* 0: 1 MiB */
+    const struct type *reply;
+    int status;              /* of success; 0: 200 with a reply, 204 without */
+    const enum event *fires; /* ends with EVENT_NONE */
+    enum route_store store;
+    const struct limit *limit;
+    bool service; /* lies at the root, not below /api; no credentials, no limits */
+    /* On the loop, before any transaction: may ask for a stage of its own by
+     * setting call->look and call->compute. */
+    enum err (*prepare)(struct call *call);
+    enum err (*handle)(struct call *call);
+};
+
+/* What a {name} in a path stands for. */
+struct resolver {
+    const char *name;  /* "user.id" */
+    const char *field; /* in error answers: "user_id" */
+    bool is_text;      /* any text, not a snowflake */
+    bool me;           /* "@me" stands for the caller */
+    bool major;        /* limits are counted for each one apart */
+    const char *doc;
+    /* Inside the transaction: load what the id names and check that the caller may
+     * see it. NULL: the id is all there is to it. */
+    enum err (*resolve)(struct call *call);
+};
+
+/* A part of the interface, as main knows it. */
+struct domain {
+    const char *name;
+    const char *doc;
+    const struct route *routes;       /* end with .path == NULL */
+    const struct resolver *resolvers; /* end with .name == NULL; may be NULL */
+    /* Does the caller have these rights where the path leads? At most one domain
+     * says. */
+    enum err (*permit)(struct call *call, uint64_t needs);
+};
+
+int route_status(const struct route *r);
+enum route_store route_store(const struct route *r);
+
+#endif

@@ -1,0 +1,275 @@
+/* router.c - from a method and a path to a row.
+ *
+ * The rows' paths make a tree of segments. A literal wins over a parameter, and
+ * where it leads nowhere the parameter is tried: the longest match is found
+ * whatever the order of the rows. */
+#include "api/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { MAX_SEGMENTS = 16 };
+
+/* Calls in ten seconds, for rows that name no limit. */
+enum { READS = 50, WRITES = 20 };
+
+struct node {
+    struct str literal;
+    const struct resolver *resolver; /* of the parameter that leads here */
+    struct node *children;           /* literals */
+    struct node *parameter;
+    struct node *next;
+    const struct route *routes[HTTP_METHODS];
+    struct limit limits[HTTP_METHODS]; /* of rows that name none */
+};
+
+struct router {
+    struct node api;     /* below /api, /api/v9, /api/v10 */
+    struct node service; /* at the root */
+};
+
+struct path {
+    struct str segments[MAX_SEGMENTS];
+    size_t count;
+};
+
+static _Noreturn void contradiction(const struct route *r, const char *what)
+{
+    fprintf(stderr, "guildhall: route %s %s: %s\n", http_method_name(r->method), r->path, what);
+    abort();
+}
+
+const struct resolver *router_resolver(const struct domain *const *domains, struct str name)
+{
+    for (; *domains; domains++)
+        for (const struct resolver *r = (*domains)->resolvers; r && r->name; r++)
+            if (str_is(name, r->name))
+                return r;
+    return NULL;
+}
+
+/* False: no '/' in front, an empty segment, or too many. One '/' at the end is
+ * ignored. */
+static bool split(struct str path, struct path *ret)
+{
+    ret->count = 0;
+    if (path.n == 0 || path.p[0] != '/')
+        return false;
+    path = str_from(path, 1);
+    while (path.n) {
+        struct str segment = str_cut(&path, '/');
+
+        if (segment.n == 0 || ret->count == MAX_SEGMENTS)
+            return false;
+        ret->segments[ret->count++] = segment;
+    }
+    return true;
+}
+
+static struct node *literal_child(const struct node *n, struct str literal)
+{
+    for (struct node *c = n->children; c; c = c->next)
+        if (str_eq(c->literal, literal))
+            return c;
+    return NULL;
+}
+
+static struct node *grow(struct node *n, struct str segment, const struct route *route,
+                         const struct domain *const *domains)
+{
+    if (segment.p[0] != '{') {
+        struct node *c = literal_child(n, segment);
+
+        if (!c) {
+            c = mem_new(sizeof *c);
+            c->literal = segment;
+            c->next = n->children;
+            n->children = c;
+        }
+        return c;
+    }
+
+    const struct resolver *r = router_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
+    if (!r)
+        contradiction(route, "no such resolver");
+    if (!n->parameter)
+        n->parameter = mem_new(sizeof *n->parameter);
+    else if (n->parameter->resolver != r)
+        contradiction(route, "another parameter stands at the same place");
+    n->parameter->resolver = r;
+    return n->parameter;
+}
+
+static void add_route(struct router *router, const struct route *r,
+                      const struct domain *const *domains)
+{
+    struct node *n = r->service ? &router->service : &router->api;
+    struct path path;
+
+    if (!split(str_of(r->path), &path))
+        contradiction(r, "not a path");
+    for (size_t i = 0; i < path.count; i++)
+        n = grow(n, path.segments[i], r, domains);
+    if (n->routes[r->method])
+        contradiction(r, "stands twice");
+    if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
+        contradiction(r, "needs a handler, a name, a doc and an auth");
+    n->routes[r->method] = r;
+    n->limits[r->method] = (struct limit){
+        .name = r->name,
+        .count = r->method == HTTP_GET ? READS : WRITES,
+        .window_s = 10,
+    };
+}
+
+struct router *router_new(const struct domain *const *domains)
+{
+    struct router *router = mem_new(sizeof *router);
+
+    for (const struct domain *const *d = domains; *d; d++)
+        for (const struct route *r = (*d)->routes; r && r->path; r++)
+            add_route(router, r, domains);
+    return router;
+}
+
+static void free_below(struct node *n)
+{
+    for (struct node *c = n->children, *next; c; c = next) {
+        next = c->next;
+        free_below(c);
+        mem_free(c);
+    }
+    if (n->parameter)
+        free_below(n->parameter);
+    mem_free(n->parameter);
+}
+
+void router_free(struct router *r)
+{
+    if (!r)
+        return;
+    free_below(&r->api);
+    free_below(&r->service);
+    mem_free(r);
+}
+
+static bool has_routes(const struct node *n)
+{
+    for (int m = 0; m < HTTP_METHODS; m++)
+        if (n->routes[m])
+            return true;
+    return false;
+}
+
+/* The node of the path's segments from `at` on. The parameters that were passed
+ * are noted in ret, which may hold left-overs of a way that led nowhere. */
+static const struct node *descend(const struct node *n, const struct path *path, size_t at,
+                                  size_t params, struct match *ret)
+{
+    if (at == path->count) {
+        ret->count = params;
+        return has_routes(n) ? n : NULL;
+    }
+
+    const struct node *c = literal_child(n, path->segments[at]), *end = NULL;
+    if (c)
+        end = descend(c, path, at + 1, params, ret);
+    if (!end && n->parameter && params < CALL_MAX_PARAMS) {
+        ret->resolvers[params] = n->parameter->resolver;
+        ret->params[params] = path->segments[at];
+        end = descend(n->parameter, path, at + 1, params + 1, ret);
+    }
+    return end;
+}
+
+/* Takes "/api" and a version off the front. Sets error for versions we do not
+ * speak; a path outside /api belongs to the service routes. */
+static const struct node *find(const struct router *r, struct path *path, struct match *ret)
+{
+    const struct node *root = &r->service;
+    size_t at = 0;
+
+    if (path->count && str_is(path->segments[0], "api")) {
+        struct str v = path->count > 1 ? path->segments[1] : STR("");
+        uint64_t version;
+
+        root = &r->api;
+        at = 1;
+        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_from(v, 1), &version)) {
+            at = 2;
+            if (version != 9 && version != 10)
+                ret->error = ERR_INVALID_API_VERSION;
+        }
+    }
+    return descend(root, path, at, 0, ret);
+}
+
+static bool decode(struct arena *arena, struct path *path)
+{
+    for (size_t i = 0; i < path->count; i++)
+        if (!str_unescape(arena, path->segments[i], false, &path->segments[i]))
+            return false;
+    return true;
+}
+
+static unsigned allowed_methods(const struct node *n)
+{
+    unsigned set = 1u << HTTP_OPTIONS;
+
+    for (int m = 0; m < HTTP_METHODS; m++)
+        if (n->routes[m])
+            set |= 1u << m;
+    if (n->routes[HTTP_GET])
+        set |= 1u << HTTP_HEAD;
+    return set;
+}
+
+void router_match(const struct router *r, struct arena *arena, enum http_method method,
+                  struct str target, struct match *ret)
+{
+    struct path path;
+
+    ret->route = NULL;
+    ret->allowed = 0;
+    ret->error = OK;
+    const struct node *n =
+        split(target, &path) && decode(arena, &path) ? find(r, &path, ret) : NULL;
+    if (!n) {
+        ret->error = ERR_NOT_FOUND;
+        return;
+    }
+    ret->allowed = allowed_methods(n);
+    if (method == HTTP_OPTIONS)
+        return;
+    if (method == HTTP_HEAD)
+        method = HTTP_GET;
+    if (method >= HTTP_METHODS || !n->routes[method]) {
+        ret->error = ERR_METHOD_NOT_ALLOWED;
+        return;
+    }
+    ret->route = n->routes[method];
+    ret->limit = ret->route->limit ? ret->route->limit : &n->limits[method];
+}
+
+const struct route *router_peek(const struct router *r, enum http_method method, struct str target)
+{
+    struct match m = { .error = OK };
+    struct path path;
+    const struct node *n = split(target, &path) ? find(r, &path, &m) : NULL;
+
+    return n && method < HTTP_METHODS ? n->routes[method] : NULL;
+}
+
+int route_status(const struct route *r)
+{
+    return r->status ? r->status : r->reply ? 200 : 204;
+}
+
+enum route_store route_store(const struct route *r)
+{
+    if (r->store != ROUTE_STORE_BY_METHOD)
+        return r->store;
+    return r->method == HTTP_GET ? ROUTE_STORE_READ : ROUTE_STORE_WRITE;
+}

@@ -1,0 +1,161 @@
+/* service.c - what operators and their tools ask: is it alive, how is it doing. */
+#include "api/internal.h"
+
+#include <malloc.h>
+
+struct status {
+    struct str status;
+};
+
+static const struct type type_status_text = { .kind = KIND_STRING, .doc = "\"ok\"" };
+static const struct field status_fields[] = {
+    { FIELD(struct status, status), .type = &type_status_text },
+    { 0 },
+};
+static const struct schema status_schema = {
+    .name = "Status",
+    .size = sizeof(struct status),
+    .fields = status_fields,
+    .doc = "How the server is.",
+};
+static const struct type status_reply = { .kind = KIND_OBJECT, .schema = &status_schema };
+static const struct type any_reply = { .kind = KIND_RAW };
+
+/* GET /healthz: the process runs. */
+static enum err get_health(struct call *call)
+{
+    return call_reply(call, &(struct status){ STR("ok") });
+}
+
+/* GET /readyz: the store can be reached and the server is not going down. */
+static enum err get_readiness(struct call *call)
+{
+    if (api_draining(call->api) || !store_ready(call->api->options.store))
+        return ERR_UNAVAILABLE;
+    return call_reply(call, &(struct status){ STR("ok") });
+}
+
+static void metric(struct buf *out, const char *name, const char *kind, const char *help,
+                   uint64_t v)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, kind, name,
+               (unsigned long long)v);
+}
+
+static void server_metrics(const struct call *call, struct buf *out)
+{
+    struct server_stats s = { 0 };
+
+    server_stats(call->api->server, &s);
+    metric(out, "guildhall_connections_accepted_total", "counter", "Connections taken.",
+           s.accepted);
+    metric(out, "guildhall_connections", "gauge", "Connections open now.", s.open);
+    metric(out, "guildhall_websockets", "gauge", "Connections that are WebSockets.", s.websockets);
+    metric(out, "guildhall_requests_total", "counter", "Requests read.", s.requests);
+    metric(out, "guildhall_refused_total", "counter", "Requests refused as malformed.", s.refused);
+    metric(out, "guildhall_received_bytes_total", "counter", "Bytes read.", s.bytes_in);
+    metric(out, "guildhall_sent_bytes_total", "counter", "Bytes written.", s.bytes_out);
+}
+
+static void answer_metrics(const struct call *call, struct buf *out)
+{
+    buf_add_lit(out, "# HELP guildhall_answers_total Answers by kind of status.\n"
+                     "# TYPE guildhall_answers_total counter\n");
+    for (int i = 1; i < 6; i++)
+        buf_printf(out, "guildhall_answers_total{status=\"%dxx\"} %llu\n", i,
+                   (unsigned long long)call->api->answers[i]);
+}
+
+static void store_metrics(const struct call *call, struct buf *out)
+{
+    struct store_stats s = { 0 };
+
+    store_stats(call->api->options.store, &s);
+    metric(out, "guildhall_store_reads_total", "counter", "Read transactions.", s.reads);
+    metric(out, "guildhall_store_writes_total", "counter", "Write calls.", s.writes);
+    metric(out, "guildhall_store_commits_total", "counter", "Commits; each serves many writes.",
+           s.commits);
+    metric(out, "guildhall_store_retries_total", "counter", "Transactions tried again.", s.retries);
+    metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.", s.failures);
+}
+
+static void memory_metrics(struct buf *out)
+{
+    struct mallinfo2 m = mallinfo2();
+
+    metric(out, "guildhall_heap_bytes", "gauge", "Memory in use on the heap.",
+           (uint64_t)(m.uordblks + m.hblkhd));
+}
+
+/* GET /metrics: Prometheus text. */
+static enum err get_metrics(struct call *call)
+{
+    struct buf out;
+
+    buf_init(&out, CALL_MAX_REPLY);
+    server_metrics(call, &out);
+    answer_metrics(call, &out);
+    store_metrics(call, &out);
+    memory_metrics(&out);
+    enum err e =
+        call_reply_text(call, STR("text/plain; version=0.0.4; charset=utf-8"), buf_str(&out));
+    buf_clear(&out);
+    return e;
+}
+
+/* GET /openapi.json: this interface, for tools. */
+static enum err get_openapi(struct call *call)
+{
+    api_openapi(call->api->domains, call->api->options.version, &call->reply);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/healthz",
+        .name = "get_health",
+        .doc = "Says that the process runs.",
+        .service = true,
+        .reply = &status_reply,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_health,
+    },
+    {
+        .method = GET,
+        .path = "/readyz",
+        .name = "get_readiness",
+        .doc = "Says whether calls can be answered: the store is there and the server stays.",
+        .service = true,
+        .reply = &status_reply,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_readiness,
+    },
+    {
+        .method = GET,
+        .path = "/metrics",
+        .name = "get_metrics",
+        .doc = "Counters in the Prometheus text format.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_metrics,
+    },
+    {
+        .method = GET,
+        .path = "/openapi.json",
+        .name = "get_openapi",
+        .doc = "The OpenAPI 3.1 document of this server.",
+        .service = true,
+        .reply = &any_reply,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_openapi,
+    },
+    { 0 },
+};
+
+const struct domain service_domain = {
+    .name = "Service",
+    .doc = "For operators and their tools; at the root, without credentials.",
+    .routes = routes,
+};
