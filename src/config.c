@@ -1,0 +1,60 @@
+/* config.c - what an operator can set, row by row. */
+#include "config.h"
+
+#include <stddef.h>
+
+#define AT(member) .offset = offsetof(struct config, member)
+
+const struct option_source config_source = { .program = "guildhall", .prefix = "GUILDHALL_" };
+
+const struct option_row config_rows[] = {
+    { "config", OPTION_TEXT, AT(config), .value = "FILE", .help = "Read options from an INI file" },
+    { "listen", OPTION_TEXT, AT(listen), .fallback = "127.0.0.1:8080", .value = "HOST:PORT",
+      .help = "Address to listen on; port 0 takes any free one" },
+    { "data", OPTION_TEXT, AT(data), .fallback = "data", .value = "DIR",
+      .help = "Folder of the embedded database, pictures and keys" },
+    { "store", OPTION_TEXT, AT(store), .value = "URL",
+      .help = "postgres://… to keep rows in PostgreSQL instead of the folder" },
+    { "store-workers", OPTION_INT, AT(store_workers), .fallback = "8", .min = 1, .max = 256,
+      .help = "Connections to PostgreSQL" },
+    { "public-url", OPTION_TEXT, AT(public_url), .value = "URL",
+      .help = "How clients reach this server, when it stands behind a proxy" },
+    { "loops", OPTION_INT, AT(loops), .fallback = "0", .min = 0, .max = 256,
+      .help = "Threads that serve connections; 0: one per core" },
+    { "node", OPTION_INT, AT(node), .fallback = "0", .min = 0, .max = 1023,
+      .help = "Number of this node; part of every id it gives out" },
+    { "rate-limits", OPTION_SWITCH, AT(rate_limits), .fallback = "on",
+      .help = "Refuse callers that ask too often" },
+    { "rate-limit-global", OPTION_INT, AT(rate_limit_global), .fallback = "50", .min = 1,
+      .max = 1000000, .help = "Calls a second of one account" },
+    { "rate-limit-anonymous", OPTION_INT, AT(rate_limit_anonymous), .fallback = "20", .min = 1,
+      .max = 1000000, .help = "Calls a second of one address without an account" },
+    { "rate-limit-percent", OPTION_INT, AT(rate_limit_percent), .fallback = "100", .min = 1,
+      .max = 100000, .help = "Scales the limits of single routes" },
+    { "tls-cert", OPTION_TEXT, AT(tls_cert), .value = "FILE",
+      .help = "Certificate chain (PEM): the port then speaks TLS too" },
+    { "tls-key", OPTION_TEXT, AT(tls_key), .value = "FILE", .help = "Private key (PEM)" },
+    { "tls-self-signed", OPTION_SWITCH, AT(tls_self_signed), .fallback = "off",
+      .help = "Make a certificate for local use in the data folder" },
+    { "tls-only", OPTION_SWITCH, AT(tls_only), .fallback = "off",
+      .help = "Refuse connections without TLS" },
+    { "cors-origin", OPTION_TEXT, AT(cors_origin), .value = "ORIGIN",
+      .help = "Web pages of this origin may call; * for all" },
+    { "allow-private-addresses", OPTION_SWITCH, AT(allow_private_addresses), .fallback = "off",
+      .help = "Let requests to apps go to loopback and private networks" },
+    { "voice-regions", OPTION_TEXT, AT(voice_regions), .fallback = "main:Main",
+      .value = "ID:NAME,…", .help = "Voice regions, the optimal one first" },
+    { "password-memory", OPTION_INT, AT(password_memory_mib), .fallback = "19", .min = 1,
+      .max = 1024, .help = "MiB that hashing a password takes (Argon2id)" },
+    { "password-passes", OPTION_INT, AT(password_passes), .fallback = "2", .min = 1, .max = 20,
+      .help = "Passes that hashing a password takes" },
+    { "idle-seconds", OPTION_INT, AT(idle_seconds), .fallback = "75", .min = 1, .max = 86400,
+      .help = "How long a connection may wait between requests" },
+    { "shutdown-seconds", OPTION_INT, AT(shutdown_seconds), .fallback = "10", .min = 0, .max = 600,
+      .help = "How long running calls may take when the server is stopped" },
+    { "log-level", OPTION_CHOICE, AT(log_level), .fallback = "info",
+      .choices = "debug|info|warn|error|off", .help = "Least important message that is logged" },
+    { "log-format", OPTION_CHOICE, AT(log_format), .fallback = "auto", .choices = "auto|text|json",
+      .help = "auto: words on a terminal, JSON lines otherwise" },
+    { 0 },
+};

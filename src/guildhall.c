@@ -1,0 +1,271 @@
+/* guildhall.c - the whole server, put together. */
+#include "guildhall.h"
+
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/server.h"
+#include "net/tls.h"
+#include "platform/platform.h"
+#include "voice/voice.h"
+
+const struct domain *const guildhall_domains[] = {
+    &accounts_domain, &gateway_addresses_domain, &voice_domain,
+    &assets_domain,   &service_domain,           NULL,
+};
+
+struct guildhall {
+    const struct config *config;
+    char host[256];
+    struct store *store;
+    struct auth *auth;
+    struct api *api;
+    struct loops *loops;
+    struct tls_context *tls;
+    struct server *server;
+};
+
+static enum log_level level_of(const char *name)
+{
+    static const char *const names[] = { "debug", "info", "warn", "error", "off" };
+
+    for (int i = 0; i < (int)COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum log_level)i;
+    return LOG_INFO;
+}
+
+void guildhall_init(const struct config *config)
+{
+    bool json = strcmp(config->log_format, "json") == 0 ||
+                (strcmp(config->log_format, "auto") == 0 && !isatty(STDERR_FILENO));
+
+    if (sodium_init() < 0) {
+        fprintf(stderr, "guildhall: cannot get randomness from the system\n");
+        exit(1);
+    }
+    log_init(STDERR_FILENO, level_of(config->log_level), json);
+    hash_init();
+    snowflake_init((unsigned)config->node);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+enum err guildhall_open_store(const struct config *config, struct store **ret)
+{
+    struct store_options options = {
+        .folder = config->data,
+        .postgres = config->store,
+        .workers = (unsigned)config->store_workers,
+        .readers = (unsigned)config->loops,
+    };
+
+    return store_open(&options, ret);
+}
+
+/* "host:port", "[::1]:port" or "port". */
+static bool split_address(const char *listen, char *host, size_t max, int *ret_port)
+{
+    const char *colon = strrchr(listen, ':');
+    struct str name = colon ? str_slice(listen, (size_t)(colon - listen)) : STR("127.0.0.1");
+    uint64_t port;
+
+    if (name.n > 2 && name.p[0] == '[' && name.p[name.n - 1] == ']')
+        name = str_slice(name.p + 1, name.n - 2);
+    if (name.n == 0 || name.n >= max || !str_to_u64(str_of(colon ? colon + 1 : listen), &port) ||
+        port > 65535)
+        return false;
+    memcpy(host, name.p, name.n);
+    host[name.n] = '\0';
+    *ret_port = (int)port;
+    return true;
+}
+
+static enum err open_tls(struct guildhall *g)
+{
+    const struct config *c = g->config;
+
+    if (c->tls_cert || c->tls_key) {
+        if (c->tls_cert && c->tls_key)
+            return tls_context_open(c->tls_cert, c->tls_key, &g->tls);
+        log_error("tls-cert and tls-key belong together; only one of them is set");
+        return ERR_INTERNAL;
+    }
+    if (c->tls_self_signed)
+        return tls_context_self_signed(c->data, g->host, &g->tls);
+    if (c->tls_only) {
+        log_error("tls-only needs a certificate: set tls-cert and tls-key, or tls-self-signed");
+        return ERR_INTERNAL;
+    }
+    return OK;
+}
+
+static bool check_config(const struct config *c)
+{
+    const char *problem;
+
+    if (!voice_set_regions(str_of(c->voice_regions), &problem)) {
+        log_error("voice-regions %s", problem);
+        return false;
+    }
+    if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
+        !str_starts(str_of(c->public_url), STR("https://"))) {
+        log_error("public-url must begin with http:// or https://");
+        return false;
+    }
+    return true;
+}
+
+static struct api *make_api(struct guildhall *g, const struct guildhall_hooks *hooks)
+{
+    const struct config *c = g->config;
+    struct api_options options = {
+        .store = g->store,
+        .auth = g->auth,
+        .limits = {
+            .off = !c->rate_limits,
+            .global_per_s = (unsigned)c->rate_limit_global,
+            .anonymous_per_s = (unsigned)c->rate_limit_anonymous,
+            .percent = (unsigned)c->rate_limit_percent,
+        },
+        .public_url = c->public_url,
+        .cors_origin = c->cors_origin,
+        .version = GUILDHALL_VERSION,
+        .password_ops = (unsigned long long)c->password_passes,
+        .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
+    };
+
+    if (hooks) {
+        options.announce = hooks->announce;
+        options.announce_arg = hooks->arg;
+    }
+    return api_new(&options, guildhall_domains);
+}
+
+static void on_turn_end(struct loop *loop, void *arg)
+{
+    store_turn_end(((struct guildhall *)arg)->store, loop);
+}
+
+static enum err start_server(struct guildhall *g, int port)
+{
+    struct server_options options = {
+        .host = g->host,
+        .port = port,
+        .tls = g->tls,
+        .tls_only = g->config->tls_only,
+        .head_timeout_ms = 30 * 1000,
+        .idle_timeout_ms = g->config->idle_seconds * 1000,
+        .via = "1.1 guildhall",
+    };
+    struct server_app app = api_app(g->api);
+
+    enum err e = server_start(g->loops, &options, &app, &g->server);
+    if (!e)
+        api_set_server(g->api, g->server);
+    return e;
+}
+
+static unsigned loop_count(const struct config *c)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
+}
+
+enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
+                         struct guildhall **ret)
+{
+    struct guildhall *g = mem_new(sizeof *g);
+    enum err e = ERR_INTERNAL;
+    int port;
+
+    g->config = config;
+    if (!check_config(config))
+        goto fail;
+    if (!split_address(config->listen, g->host, sizeof g->host, &port)) {
+        log_error("listen must be HOST:PORT, not '%s'", config->listen);
+        goto fail;
+    }
+    struct store_options store = {
+        .folder = config->data,
+        .postgres = config->store,
+        .workers = (unsigned)config->store_workers,
+        .readers = loop_count(config),
+    };
+    e = store_open(&store, &g->store);
+    if (!e)
+        e = auth_open(config->data, &g->auth);
+    if (!e)
+        e = open_tls(g);
+    if (e)
+        goto fail;
+    g->api = make_api(g, hooks);
+    g->loops = loops_start(loop_count(config), on_turn_end, g);
+    e = start_server(g, port);
+    if (e)
+        goto fail;
+
+    *ret = g;
+    return OK;
+
+fail:
+    guildhall_stop(g);
+    return e;
+}
+
+void guildhall_stop(struct guildhall *g)
+{
+    if (!g)
+        return;
+    if (g->api)
+        api_drain(g->api);
+    if (g->server)
+        server_stop(g->server, g->config->shutdown_seconds * 1000);
+    /* What was taken is finished while the loops can still answer. */
+    if (g->api)
+        api_wait(g->api);
+    server_free(g->server);
+    loops_stop(g->loops);
+    store_close(g->store);
+    api_free(g->api);
+    auth_close(g->auth);
+    tls_context_free(g->tls);
+    mem_free(g);
+}
+
+int guildhall_port(const struct guildhall *g)
+{
+    return server_port(g->server);
+}
+
+const char *guildhall_host(const struct guildhall *g)
+{
+    return g->host;
+}
+
+bool guildhall_has_tls(const struct guildhall *g)
+{
+    return g->tls != NULL;
+}
+
+struct store *guildhall_store(const struct guildhall *g)
+{
+    return g->store;
+}
+
+struct auth *guildhall_auth(const struct guildhall *g)
+{
+    return g->auth;
+}
+
+struct api *guildhall_api(const struct guildhall *g)
+{
+    return g->api;
+}

@@ -1,0 +1,44 @@
+/* guildhall.h - the whole server, put together.
+ *
+ * options -> store -> loops -> table of domains -> port. main.c runs one; tests
+ * run one per world. */
+#ifndef GUILDHALL_H
+#define GUILDHALL_H
+
+#include "api/api.h"
+#include "config.h"
+
+#define GUILDHALL_VERSION "0.1.0"
+
+struct guildhall;
+
+/* Every domain, ended by NULL. */
+extern const struct domain *const guildhall_domains[];
+
+struct guildhall_hooks {
+    /* Sees every announcement after its commit, in commit order. May be NULL. */
+    void (*announce)(void *arg, const struct announcement *list);
+    void *arg;
+};
+
+/* Once a process: libraries, hashing, signals that would end it. */
+void guildhall_init(const struct config *config);
+
+/* Logs a sentence and returns an error when the port, the folder or the
+ * configuration is bad. */
+enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
+                         struct guildhall **ret);
+/* Finishes calls, then closes. Accepts NULL. */
+void guildhall_stop(struct guildhall *g);
+
+int guildhall_port(const struct guildhall *g);
+const char *guildhall_host(const struct guildhall *g);
+bool guildhall_has_tls(const struct guildhall *g);
+struct store *guildhall_store(const struct guildhall *g);
+struct auth *guildhall_auth(const struct guildhall *g);
+struct api *guildhall_api(const struct guildhall *g);
+
+/* The store alone, for tools that work on a server that is not running. */
+enum err guildhall_open_store(const struct config *config, struct store **ret);
+
+#endif

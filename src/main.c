@@ -1,0 +1,275 @@
+/* main.c - the command line. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "guildhall.h"
+#include "platform/platform.h"
+
+struct command {
+    const char *name, *arguments, *help;
+    int (*run)(const struct config *config, char **arguments);
+};
+
+static const struct command *all_commands(void);
+
+static void print(struct buf *out)
+{
+    fwrite(out->p, 1, out->n, stdout);
+    buf_clear(out);
+}
+
+static int usage(const char *problem)
+{
+    fprintf(stderr, "guildhall: %s\nTry 'guildhall help'.\n", problem);
+    return 2;
+}
+
+/* --- serve ------------------------------------------------------------------------ */
+
+static int wait_for_signal(void)
+{
+    sigset_t set;
+    int sig;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigwait(&set, &sig);
+    return sig;
+}
+
+/* Before any thread starts, so that only wait_for_signal sees them. */
+static void hold_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static int serve(const struct config *config, char **arguments)
+{
+    struct guildhall *g;
+
+    if (*arguments)
+        return usage("serve takes no arguments");
+    hold_signals();
+    if (guildhall_start(config, NULL, &g))
+        return 1;
+    const char *host = guildhall_host(g);
+    const char *open = strchr(host, ':') ? "[" : "", *close = *open ? "]" : "";
+    printf("guildhall: listening on http%s://%s%s%s:%d\n", config->tls_only ? "s" : "", open, host,
+           close, guildhall_port(g));
+    fflush(stdout);
+
+    int sig = wait_for_signal();
+    log_info("stopping (%s)", sig == SIGINT ? "interrupted" : "asked to");
+    guildhall_stop(g);
+    return 0;
+}
+
+/* --- tools that work on the data --------------------------------------------------- */
+
+struct new_account {
+    struct auth *auth;
+    struct account_draft draft;
+    struct user user;
+    char token[256];
+};
+
+static enum err add_account(struct tx *tx, void *arg)
+{
+    struct new_account *n = arg;
+    struct str token;
+    enum err e = account_create(tx, n->auth, &n->draft, &n->user, &token);
+
+    if (!e)
+        snprintf(n->token, sizeof n->token, "%.*s", STR_FMT(token));
+    return e;
+}
+
+static int add_user(const struct config *config, const char *name, bool bot)
+{
+    struct new_account n = { .draft = { .username = str_of(name), .bot = bot } };
+    struct store *store = NULL;
+    int status = 1;
+
+    if (!type_username.rule->holds(n.draft.username) || n.draft.username.n < 2 ||
+        n.draft.username.n > 32)
+        return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
+    if (!guildhall_open_store(config, &store) && !auth_open(config->data, &n.auth)) {
+        enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
+
+        if (e == ERR_STORE_CONFLICT)
+            fprintf(stderr, "guildhall: the name '%s' is taken\n", name);
+        else if (!e)
+            printf("id     %llu\ntoken  %s%s\n", (unsigned long long)n.user.id, bot ? "Bot " : "",
+                   n.token);
+        status = e ? 1 : 0;
+    }
+    auth_close(n.auth);
+    store_close(store);
+    return status;
+}
+
+static int user(const struct config *config, char **arguments)
+{
+    if (!arguments[0] || strcmp(arguments[0], "add") != 0 || !arguments[1])
+        return usage("user add NAME [bot]");
+    return add_user(config, arguments[1], arguments[2] && strcmp(arguments[2], "bot") == 0);
+}
+
+static int check(const struct config *config, char **arguments)
+{
+    struct store *store;
+
+    if (*arguments)
+        return usage("check takes no arguments");
+    if (guildhall_open_store(config, &store))
+        return 1;
+    enum err e = store_check(store);
+    store_close(store);
+    puts(e ? "the database is damaged" : "the database is sound");
+    return e ? 1 : 0;
+}
+
+static int backup(const struct config *config, char **arguments)
+{
+    struct store *store;
+
+    if (!arguments[0] || arguments[1])
+        return usage("backup FILE");
+    if (guildhall_open_store(config, &store))
+        return 1;
+    enum err e = store_backup(store, arguments[0]);
+    store_close(store);
+    return e ? 1 : 0;
+}
+
+/* --- derived documents --------------------------------------------------------------- */
+
+static int openapi(const struct config *config, char **arguments)
+{
+    struct buf out;
+
+    (void)config, (void)arguments;
+    buf_init(&out, SIZE_MAX);
+    api_openapi(guildhall_domains, GUILDHALL_VERSION, &out);
+    buf_add_char(&out, '\n');
+    print(&out);
+    return 0;
+}
+
+static int reference(const struct config *config, char **arguments)
+{
+    struct buf out;
+
+    (void)config, (void)arguments;
+    buf_init(&out, SIZE_MAX);
+    api_reference(guildhall_domains, &out);
+    print(&out);
+    return 0;
+}
+
+static int sample_config(const struct config *config, char **arguments)
+{
+    struct buf out;
+
+    (void)config, (void)arguments;
+    buf_init(&out, SIZE_MAX);
+    options_sample(config_rows, &config_source, &out);
+    print(&out);
+    return 0;
+}
+
+static int version(const struct config *config, char **arguments)
+{
+    (void)config, (void)arguments;
+    puts("guildhall " GUILDHALL_VERSION);
+    return 0;
+}
+
+static int help(const struct config *config, char **arguments)
+{
+    struct buf out;
+
+    (void)config, (void)arguments;
+    buf_init(&out, SIZE_MAX);
+    buf_add_lit(&out, "guildhall COMMAND [options]\n\nCommands\n");
+    for (const struct command *c = all_commands(); c->name; c++) {
+        char call[64];
+
+        snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
+        buf_printf(&out, "  %-34s %s\n", call, c->help);
+    }
+    buf_add_lit(
+        &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
+    options_help(config_rows, &out);
+    print(&out);
+    return 0;
+}
+
+static const struct command commands[] = {
+    { "serve", "", "Run the server", serve },
+    { "user", "add NAME [bot]", "Make an account and print its token", user },
+    { "check", "", "Look whether the database is sound", check },
+    { "backup", "FILE", "Copy the embedded database", backup },
+    { "openapi", "", "Print the OpenAPI document", openapi },
+    { "reference", "", "Print docs/reference.md", reference },
+    { "sample-config", "", "Print a configuration file with every option", sample_config },
+    { "version", "", "Print the version", version },
+    { "help", "", "Print this", help },
+    { 0 },
+};
+
+static const struct command *all_commands(void)
+{
+    return commands;
+}
+
+static const struct command *find_command(const char *name)
+{
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    for (const struct command *c = all_commands(); c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const struct command *c = argc > 1 ? find_command(argv[1]) : find_command("help");
+    struct option_source source = config_source;
+    struct config config = { 0 };
+    const char *problem;
+
+    if (!c)
+        return usage("there is no such command");
+    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+        c = find_command("help");
+    if (c->run == help)
+        return help(NULL, NULL);
+
+    struct arena *arena = arena_new();
+    char **rest = arena_array(arena, char *, (size_t)argc + 1);
+    source.file = options_peek("config", &source, argv + 1);
+    int status = 1;
+    if (options_read(config_rows, &source, arena, argc > 2 ? argv + 2 : argv + argc, &config, rest,
+                     &problem)) {
+        guildhall_init(&config);
+        status = c->run(&config, rest);
+    } else {
+        fprintf(stderr, "guildhall: %s\n", problem);
+    }
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,314 @@
+/* accounts.c - registering, logging in and out, and reading accounts. */
+#include "platform/internal.h"
+
+#include "base/clock.h"
+#include "base/timestamp.h"
+
+enum { LEAST_AGE = 13 };
+
+/* Five tries a minute from one address, and for one login from anywhere. */
+static const struct limit limit_login = { .name = "login", .count = 5, .window_s = 60 };
+static const struct limit limit_login_name = { .name = "login-name", .count = 5, .window_s = 60 };
+
+static struct str today(struct arena *a)
+{
+    char *text = arena_alloc(a, TIMESTAMP_TEXT);
+
+    timestamp_format(clock_us(), text);
+    return str_slice(text, 10);
+}
+
+enum err check_date_of_birth(struct call *call, struct opt_str date)
+{
+    int64_t days;
+
+    if (date.given != GIVEN)
+        return OK;
+    if (!date_parse(date.value, &days))
+        return call_invalid(call, "date_of_birth", "DATE_TIME_TYPE_PARSE",
+                            "Could not parse the date. Should be YYYY-MM-DD.");
+    if (age_on(date.value, today(call->arena)) < LEAST_AGE)
+        return call_invalid(call, "date_of_birth", "DATE_OF_BIRTH_UNDERAGE",
+                            "You need to be 13 or older in order to use this service.");
+    return OK;
+}
+
+enum err check_username(struct call *call, struct str name)
+{
+    if (username_reserved(name))
+        return call_invalid(call, "username", "USERNAME_RESERVED", "This name is reserved.");
+    return OK;
+}
+
+enum err refuse_taken(struct call *call, const char *field)
+{
+    if (strcmp(field, "email") == 0)
+        return call_invalid(call, field, "EMAIL_ALREADY_REGISTERED",
+                            "Email is already registered.");
+    return call_invalid(
+        call, field, "USERNAME_ALREADY_TAKEN",
+        "Username is unavailable. Try adding numbers, letters, underscores or periods.");
+}
+
+static enum err issue_user_token(struct call *call, snowflake id, struct str *ret)
+{
+    struct token_grant grant = {
+        .kind = CALLER_USER,
+        .user_id = id,
+        .scopes = STR(""),
+        .client = http_header(call->exchange->request, STR("User-Agent")),
+    };
+
+    return auth_issue(api_options(call->api)->auth, call->tx, &grant, ret);
+}
+
+/* --- POST /auth/register ---------------------------------------------------------------- */
+
+static enum err hash_registration(struct call *call)
+{
+    const struct registration *in = call->body;
+    struct str *hash = call->data = arena_alloc(call->arena, sizeof *hash);
+
+    return password_hash(call->api, call->arena, in->password.value, hash);
+}
+
+static enum err prepare_register(struct call *call)
+{
+    const struct registration *in = call->body;
+    enum err name = check_username(call, in->username);
+    enum err date = check_date_of_birth(call, in->date_of_birth);
+
+    if (in->password.given == GIVEN)
+        call->compute = hash_registration;
+    return name ? name : date;
+}
+
+static enum err register_account(struct call *call)
+{
+    const struct registration *in = call->body;
+    const struct str *hash = call->data;
+    struct token_reply out;
+    const char *taken;
+    struct user user = {
+        .id = snowflake_new(),
+        .username = in->username,
+        .global_name = in->global_name,
+        .email = in->email,
+        .password_hash = hash ? *hash : (struct str){ 0 },
+        .date_of_birth = in->date_of_birth.value,
+        .locale = STR("en-US"),
+    };
+
+    enum err e = user_insert(call->tx, &user, &taken);
+    if (e)
+        return e;
+    if (taken)
+        return refuse_taken(call, taken);
+    e = issue_user_token(call, user.id, &out.token);
+    return e ? e : call_reply(call, &out);
+}
+
+/* --- POST /auth/login -------------------------------------------------------------------- */
+
+static enum err refuse_login(struct call *call)
+{
+    call_invalid(call, "login", "INVALID_LOGIN", "Login or password is invalid.");
+    return call_invalid(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
+}
+
+static enum err find_login(struct call *call)
+{
+    const struct login *in = call->body;
+    struct user *user = call->data = arena_alloc(call->arena, sizeof *user);
+    bool found;
+
+    return user_find_login(call->tx, in->login, user, &found);
+}
+
+static enum err verify_login(struct call *call)
+{
+    const struct login *in = call->body;
+    const struct user *user = call->data;
+
+    if (!password_verify(call->api, user->password_hash, in->password))
+        return refuse_login(call);
+    return OK;
+}
+
+static enum err prepare_login(struct call *call)
+{
+    const struct login *in = call->body;
+
+    call->look = find_login;
+    call->compute = verify_login;
+    return call_count(call, &limit_login_name, in->login);
+}
+
+static enum err log_in(struct call *call)
+{
+    const struct login *in = call->body;
+    const struct user *looked_at = call->data;
+    const char *taken;
+    struct user user;
+
+    enum err e = user_find(call->tx, looked_at->id, &user);
+    if (e)
+        return e;
+    /* The password may have changed since it was checked. */
+    if (!str_eq(user.password_hash, looked_at->password_hash))
+        return refuse_login(call);
+    if (user.disabled)
+        return ERR_ACCOUNT_DISABLED;
+    if (user.deleting && !in->undelete)
+        return ERR_ACCOUNT_DELETING;
+    if (user.deleting) {
+        user.deleting = false;
+        e = user_update(call->tx, &user, &taken);
+        if (e)
+            return e;
+        call_forget_account(call, user.id);
+    }
+
+    struct login_settings settings = { user.locale, STR("dark") };
+    struct login_reply out = { .user_id = user.id, .user_settings = &settings };
+    e = issue_user_token(call, user.id, &out.token);
+    return e ? e : call_reply(call, &out);
+}
+
+/* POST /auth/logout: this credential ends, at once. */
+static enum err log_out(struct call *call)
+{
+    call_forget_session(call, call->caller->session);
+    return auth_revoke(call->tx, call->caller->session);
+}
+
+/* GET /users/@me */
+static enum err get_current_user(struct call *call)
+{
+    struct user user;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+
+    return e ? e : call_reply(call, &user);
+}
+
+/* GET /users/{user.id} */
+static enum err get_user(struct call *call)
+{
+    return call_reply(call, call->target.user);
+}
+
+static enum err resolve_user(struct call *call)
+{
+    call->target.user = arena_alloc(call->arena, sizeof *call->target.user);
+    return user_find(call->tx, call_id(call, "user.id"), call->target.user);
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "user.id",
+        .field = "user_id",
+        .me = true,
+        .doc = "A user's id, or @me for the caller.",
+        .resolve = resolve_user,
+    },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/auth/register",
+        .name = "register_account",
+        .doc = "Make an account.",
+        .auth = AUTH_OPEN,
+        .body = &registration_body,
+        .reply = &token_reply,
+        .limit = &limit_login,
+        .prepare = prepare_register,
+        .handle = register_account,
+    },
+    {
+        .method = POST,
+        .path = "/auth/login",
+        .name = "log_in",
+        .doc = "Get a credential for an account.",
+        .auth = AUTH_OPEN,
+        .body = &login_body,
+        .reply = &login_reply,
+        .limit = &limit_login,
+        .prepare = prepare_login,
+        .handle = log_in,
+    },
+    {
+        .method = POST,
+        .path = "/auth/logout",
+        .name = "log_out",
+        .doc = "End the credential that this call is made with.",
+        .auth = AUTH_USER,
+        .handle = log_out,
+    },
+    {
+        .method = GET,
+        .path = "/users/@me",
+        .name = "get_current_user",
+        .doc = "The caller's own account.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &own_user_reply,
+        .handle = get_current_user,
+    },
+    {
+        .method = PATCH,
+        .path = "/users/@me",
+        .name = "modify_current_user",
+        .doc = "Change the caller's own account. Bots change name, avatar and banner only.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &user_patch_body,
+        .max_body = 30 * 1024 * 1024,
+        .reply = &patched_user_reply,
+        .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
+        .prepare = prepare_modify_current_user,
+        .handle = modify_current_user,
+    },
+    {
+        .method = GET,
+        .path = "/users/{user.id}",
+        .name = "get_user",
+        .doc = "An account, as everybody sees it.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &public_user_reply,
+        .handle = get_user,
+    },
+    { 0 },
+};
+
+const struct domain accounts_domain = {
+    .name = "Accounts",
+    .doc = "Accounts and the credentials that stand for them.",
+    .routes = routes,
+    .resolvers = resolvers,
+};
+
+enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,
+                        struct user *ret_user, struct str *ret_token)
+{
+    struct user user = {
+        .id = snowflake_new(),
+        .username = draft->username,
+        .global_name = { draft->global_name.n ? GIVEN : ABSENT, draft->global_name },
+        .password_hash = draft->password_hash,
+        .locale = STR("en-US"),
+        .bot = { draft->bot ? GIVEN : ABSENT, draft->bot },
+    };
+    struct token_grant grant = { .kind = draft->bot ? CALLER_BOT : CALLER_USER,
+                                 .user_id = user.id,
+                                 .scopes = STR("") };
+    const char *taken;
+
+    enum err e = user_insert(tx, &user, &taken);
+    if (e)
+        return e;
+    if (taken)
+        return ERR_STORE_CONFLICT;
+    *ret_user = user;
+    return auth_issue(auth, tx, &grant, ret_token);
+}

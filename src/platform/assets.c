@@ -1,0 +1,105 @@
+/* assets.c - pictures of accounts, at the addresses that clients make themselves. */
+#include "platform/internal.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Pictures are kept as they came; the first bytes tell what they are. */
+static struct str content_type(const char *head, ssize_t n)
+{
+    if (n >= 8 && memcmp(head, "\x89PNG", 4) == 0)
+        return STR("image/png");
+    if (n >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0)
+        return STR("image/jpeg");
+    if (n >= 4 && memcmp(head, "GIF8", 4) == 0)
+        return STR("image/gif");
+    return STR("image/webp");
+}
+
+/* "a_0123….png" without its extension: any extension gets the picture as it is. */
+static struct str without_extension(struct str file)
+{
+    return str_cut(&file, '.');
+}
+
+static bool is_hash(struct str s)
+{
+    if (str_starts(s, STR("a_")))
+        s = str_from(s, 2);
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
+            return false;
+    return s.n == 32;
+}
+
+static enum err send_picture(struct call *call, const char *area)
+{
+    struct str hash = without_extension(call_text(call, "file"));
+    char name[256], head[12];
+    int64_t size;
+    int fd;
+
+    if (!is_hash(hash))
+        return ERR_NOT_FOUND;
+    snprintf(name, sizeof name, "%s/%llu/%.*s", area, (unsigned long long)call_id(call, "owner.id"),
+             STR_FMT(hash));
+    enum err e = blob_open(api_options(call->api)->store, name, &fd, &size);
+    if (e)
+        return e;
+    ssize_t n = pread(fd, head, sizeof head, 0);
+    /* The name is made of the content, so it never changes. */
+    call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
+    return call_reply_file(call, content_type(head, n), fd, size);
+}
+
+/* GET /avatars/{owner.id}/{file} */
+static enum err get_avatar(struct call *call)
+{
+    return send_picture(call, "avatars");
+}
+
+/* GET /banners/{owner.id}/{file} */
+static enum err get_banner(struct call *call)
+{
+    return send_picture(call, "banners");
+}
+
+static const struct resolver resolvers[] = {
+    { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
+    { .name = "file",
+      .field = "file",
+      .is_text = true,
+      .doc = "The picture's hash and an extension." },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/avatars/{owner.id}/{file}",
+        .name = "get_avatar",
+        .doc = "An account's avatar.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_avatar,
+    },
+    {
+        .method = GET,
+        .path = "/banners/{owner.id}/{file}",
+        .name = "get_banner",
+        .doc = "An account's banner.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_banner,
+    },
+    { 0 },
+};
+
+const struct domain assets_domain = {
+    .name = "Assets",
+    .doc = "Pictures, at the root, for anybody who knows their name.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

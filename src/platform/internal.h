@@ -1,0 +1,77 @@
+/* internal.h - what the files of platform/ share. */
+#ifndef PLATFORM_INTERNAL_H
+#define PLATFORM_INTERNAL_H
+
+#include "platform/platform.h"
+
+/* --- rows.c: the SQL ------------------------------------------------------------ */
+
+/* By username or email; password_hash filled. */
+enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
+/* ERR_STORE_CONFLICT never: *ret_taken says which name was taken ("username", "email")
+ * or NULL. */
+enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
+enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
+
+/* --- password.c ------------------------------------------------------------------- */
+
+/* Argon2id; takes tens of milliseconds and megabytes: only in a compute stage. */
+enum err password_hash(const struct api *api, struct arena *a, struct str password,
+                       struct str *ret);
+/* hash.p == NULL: does the same work and says no, so that nobody learns which
+ * logins exist by the clock. */
+bool password_verify(const struct api *api, struct str hash, struct str password);
+
+/* --- schema.c ---------------------------------------------------------------------- */
+
+struct registration {
+    struct str username;
+    struct opt_str global_name, email, password, date_of_birth;
+};
+struct login {
+    struct str login, password;
+    bool undelete;
+};
+struct user_patch {
+    struct opt_str username, global_name, bio, email, password, new_password, date_of_birth;
+    struct opt_image avatar, banner;
+    struct opt_int accent_color;
+};
+
+struct token_reply {
+    struct str token;
+};
+struct login_settings {
+    struct str locale, theme;
+};
+struct login_reply {
+    snowflake user_id;
+    struct str token;
+    const struct login_settings *user_settings;
+};
+
+extern const struct type registration_body, login_body, user_patch_body;
+extern const struct type token_reply, login_reply, own_user_reply, patched_user_reply,
+    public_user_reply;
+
+/* --- accounts.c, profile.c ---------------------------------------------------------- */
+
+/* Refusals that registering and changing an account share. */
+enum err check_date_of_birth(struct call *call, struct opt_str date);
+enum err check_username(struct call *call, struct str name);
+enum err refuse_taken(struct call *call, const char *field);
+
+enum err prepare_modify_current_user(struct call *call);
+enum err modify_current_user(struct call *call);
+
+/* --- rules.c: decisions without input or output ------------------------------------- */
+
+/* Whole years from one day to another, both YYYY-MM-DD. */
+int64_t age_on(struct str birth, struct str today);
+bool username_reserved(struct str name);
+
+/* The name under which a picture is kept and shown: 32 hex digits, "a_" before them
+ * when it is animated. */
+struct str image_hash(struct arena *a, const struct image *image);
+
+#endif

@@ -1,0 +1,24 @@
+/* platform.h - the ground that the domains stand on: accounts and what they own. */
+#ifndef PLATFORM_PLATFORM_H
+#define PLATFORM_PLATFORM_H
+
+#include "api/api.h"
+#include "model/user.h"
+
+extern const struct domain accounts_domain;          /* /auth, /users */
+extern const struct domain assets_domain;            /* /avatars, /banners */
+extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot */
+
+/* ERR_UNKNOWN_USER when there is none. */
+enum err user_find(struct tx *tx, snowflake id, struct user *ret);
+
+/* For tools and tests: an account without going through the interface. Empty
+ * password: none. The token is in the transaction's arena. */
+struct account_draft {
+    struct str username, global_name, password_hash;
+    bool bot;
+};
+enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,
+                        struct user *ret_user, struct str *ret_token);
+
+#endif

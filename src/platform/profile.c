@@ -1,0 +1,167 @@
+/* profile.c - PATCH /users/@me.
+ *
+ * Name, email, password and date of birth need the present password; checking it,
+ * hashing a new one and keeping pictures take long, so they are done before the
+ * transaction, by the pool. */
+#include "platform/internal.h"
+
+#include <stdio.h>
+
+/* What the stages before the handler found out. */
+struct change {
+    struct str known_hash; /* the password that was checked; p == NULL: none */
+    struct str new_hash;
+    struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
+};
+
+static bool is_bot(const struct call *call)
+{
+    return call->caller->kind == CALLER_BOT;
+}
+
+/* Is the present password needed for this? */
+static bool is_sensitive(const struct call *call)
+{
+    const struct user_patch *in = call->body;
+
+    return !is_bot(call) && (in->username.given == GIVEN || in->email.given == GIVEN ||
+                             in->new_password.given == GIVEN || in->date_of_birth.given == GIVEN);
+}
+
+static enum err look_at_password(struct call *call)
+{
+    const struct user_patch *in = call->body;
+    struct change *change = call->data;
+    struct user user;
+
+    enum err e = user_find(call->tx, call->caller->id, &user);
+    if (e)
+        return e;
+    if (user.password_hash.p && in->password.given != GIVEN)
+        return call_invalid(call, "password", FORM_REQUIRED);
+    change->known_hash = user.password_hash;
+    return OK;
+}
+
+static enum err keep_picture(struct call *call, const char *area, const struct opt_image *image,
+                             struct opt_str *ret)
+{
+    char name[256];
+
+    ret->given = image->given;
+    if (image->given != GIVEN)
+        return OK;
+    ret->value = image_hash(call->arena, &image->value);
+    snprintf(name, sizeof name, "%s/%llu/%.*s", area, (unsigned long long)call->caller->id,
+             STR_FMT(ret->value));
+    return blob_put(api_options(call->api)->store, name, image->value.bytes);
+}
+
+static enum err check_and_keep(struct call *call)
+{
+    const struct user_patch *in = call->body;
+    struct change *change = call->data;
+    enum err e = OK;
+
+    if (change->known_hash.p && !password_verify(call->api, change->known_hash, in->password.value))
+        return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH",
+                            "Password does not match.");
+    if (in->new_password.given == GIVEN && !is_bot(call))
+        e = password_hash(call->api, call->arena, in->new_password.value, &change->new_hash);
+    if (!e)
+        e = keep_picture(call, "avatars", &in->avatar, &change->avatar);
+    return e ? e : keep_picture(call, "banners", &in->banner, &change->banner);
+}
+
+enum err prepare_modify_current_user(struct call *call)
+{
+    const struct user_patch *in = call->body;
+    bool sensitive = is_sensitive(call);
+    enum err name = OK, date = OK;
+
+    call->data = arena_alloc(call->arena, sizeof(struct change));
+    if (in->username.given == GIVEN)
+        name = check_username(call, in->username.value);
+    if (!is_bot(call))
+        date = check_date_of_birth(call, in->date_of_birth);
+    if (sensitive)
+        call->look = look_at_password;
+    if (sensitive || in->avatar.given != ABSENT || in->banner.given != ABSENT)
+        call->compute = check_and_keep;
+    return name ? name : date;
+}
+
+/* Absent leaves a field alone; null clears it. */
+static void change_text(struct opt_str *field, const struct opt_str *in)
+{
+    if (in->given != ABSENT)
+        *field = *in;
+}
+
+static void apply(const struct call *call, struct user *user)
+{
+    const struct user_patch *in = call->body;
+    const struct change *change = call->data;
+
+    if (in->username.given == GIVEN)
+        user->username = in->username.value;
+    change_text(&user->avatar, &change->avatar);
+    change_text(&user->banner, &change->banner);
+    if (is_bot(call))
+        return;
+    change_text(&user->global_name, &in->global_name);
+    if (in->bio.given != ABSENT)
+        user->bio = in->bio.given == GIVEN ? in->bio.value : STR("");
+    if (in->accent_color.given != ABSENT)
+        user->accent_color = in->accent_color;
+    if (in->email.given == GIVEN)
+        user->email = in->email;
+    if (in->date_of_birth.given == GIVEN)
+        user->date_of_birth = in->date_of_birth.value;
+    if (change->new_hash.p)
+        user->password_hash = change->new_hash;
+}
+
+/* A new password ends every session and begins a new one. */
+static enum err renew_token(struct call *call, struct str *ret)
+{
+    struct token_grant grant = {
+        .kind = CALLER_USER,
+        .user_id = call->caller->id,
+        .scopes = STR(""),
+        .client = http_header(call->exchange->request, STR("User-Agent")),
+    };
+
+    enum err e = auth_revoke_others(call->tx, call->caller->id, NULL);
+    if (e)
+        return e;
+    call_forget_account(call, call->caller->id);
+    return auth_issue(api_options(call->api)->auth, call->tx, &grant, ret);
+}
+
+/* PATCH /users/@me: change the caller's own account. */
+enum err modify_current_user(struct call *call)
+{
+    const struct change *change = call->data;
+    struct user_with_token out = { .token = call->token };
+    const char *taken;
+
+    enum err e = user_find(call->tx, call->caller->id, &out.user);
+    if (e)
+        return e;
+    if (is_sensitive(call) && !str_eq(out.user.password_hash, change->known_hash))
+        return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH",
+                            "Password does not match.");
+
+    apply(call, &out.user);
+    e = user_update(call->tx, &out.user, &taken);
+    if (!e && taken)
+        e = refuse_taken(call, taken);
+    if (!e && change->new_hash.p)
+        e = renew_token(call, &out.token);
+    if (e)
+        return e;
+
+    call_emit(call, EVENT_USER_UPDATE, to_user(out.user.id), &own_user_schema, &out.user);
+    return call_reply(call, &out);
+}

@@ -1,0 +1,140 @@
+/* rows.c - accounts in the store. */
+#include "platform/internal.h"
+
+#define USER_COLUMNS                                                                              \
+    "id, username, global_name, avatar, banner, email, accent_color, bio, locale, flags, "        \
+    "public_flags, premium_type, verified, bot, system, password_hash, date_of_birth, disabled, " \
+    "deleting"
+
+static struct opt_str nullable_text(const struct rows *r, int column)
+{
+    if (row_null(r, column))
+        return (struct opt_str){ .given = GIVEN_NULL };
+    return (struct opt_str){ GIVEN, row_text(r, column) };
+}
+
+static struct value optional_text(struct opt_str s)
+{
+    return s.given == GIVEN ? v_text(s.value) : v_null();
+}
+
+/* Shown only when true. */
+static struct opt_bool mark(bool set)
+{
+    return (struct opt_bool){ set ? GIVEN : ABSENT, set };
+}
+
+static void read_user(const struct rows *r, struct user *u)
+{
+    *u = (struct user){
+        .id = row_id(r, 0),
+        .username = row_text(r, 1),
+        .discriminator = STR("0"),
+        .global_name = nullable_text(r, 2),
+        .avatar = nullable_text(r, 3),
+        .banner = nullable_text(r, 4),
+        .email = nullable_text(r, 5),
+        .accent_color = { row_null(r, 6) ? GIVEN_NULL : GIVEN, row_int(r, 6) },
+        .bio = row_text(r, 7),
+        .locale = row_text(r, 8),
+        .flags = row_int(r, 9),
+        .public_flags = row_int(r, 10),
+        .premium_type = row_int(r, 11),
+        .verified = row_bool(r, 12),
+        .bot = mark(row_bool(r, 13)),
+        .system = mark(row_bool(r, 14)),
+        .disabled = row_bool(r, 17),
+        .deleting = row_bool(r, 18),
+    };
+    if (!row_null(r, 15))
+        u->password_hash = row_text(r, 15);
+    if (!row_null(r, 16))
+        u->date_of_birth = row_text(r, 16);
+}
+
+static const char FIND_USER[] = "select " USER_COLUMNS " from users where id = $1";
+
+enum err user_find(struct tx *tx, snowflake id, struct user *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_USER, BIND(v_id(id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_USER;
+    read_user(&row, ret);
+    return OK;
+}
+
+static const char FIND_LOGIN[] =
+    "select " USER_COLUMNS " from users where bot = 0 and (username = $1 or email = $1) limit 1";
+
+enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_LOGIN, BIND(v_text(login)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_user(&row, ret);
+    return e;
+}
+
+static const char USERNAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
+static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <> $2";
+
+/* Asked inside the transaction that writes, so nobody comes between. */
+static enum err find_taken(struct tx *tx, const struct user *u, const char **ret_taken)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, USERNAME_TAKEN, BIND(v_text(u->username), v_id(u->id)), &row, &found);
+
+    *ret_taken = found ? "username" : NULL;
+    if (e || found || u->email.given != GIVEN)
+        return e;
+    e = tx_one(tx, EMAIL_TAKEN, BIND(v_text(u->email.value), v_id(u->id)), &row, &found);
+    *ret_taken = found ? "email" : NULL;
+    return e;
+}
+
+static const char ADD_USER[] =
+    "insert into users (id, username, global_name, email, password_hash, locale, bot, date_of_birth, "
+    "verified) values ($1, $2, $3, $4, $5, $6, $7, $8, 1)";
+
+enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken)
+{
+    enum err e = find_taken(tx, u, ret_taken);
+
+    if (e || *ret_taken)
+        return e;
+    return tx_exec(tx, ADD_USER,
+                   BIND(v_id(u->id), v_text(u->username), optional_text(u->global_name),
+                        optional_text(u->email),
+                        u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
+                        v_int(u->bot.value),
+                        u->date_of_birth.p ? v_text(u->date_of_birth) : v_null()),
+                   NULL);
+}
+
+static const char SAVE_USER[] =
+    "update users set username = $2, global_name = $3, avatar = $4, banner = $5, email = $6, "
+    "accent_color = $7, bio = $8, password_hash = $9, date_of_birth = $10, deleting = $11, "
+    "verified = $12 where id = $1";
+
+enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken)
+{
+    enum err e = find_taken(tx, u, ret_taken);
+
+    if (e || *ret_taken)
+        return e;
+    return tx_exec(tx, SAVE_USER,
+                   BIND(v_id(u->id), v_text(u->username), optional_text(u->global_name),
+                        optional_text(u->avatar), optional_text(u->banner), optional_text(u->email),
+                        u->accent_color.given == GIVEN ? v_int(u->accent_color.value) : v_null(),
+                        v_text(u->bio), u->password_hash.p ? v_text(u->password_hash) : v_null(),
+                        u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
+                        v_int(u->deleting), v_int(u->verified)),
+                   NULL);
+}

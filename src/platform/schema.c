@@ -1,0 +1,138 @@
+/* schema.c - the bodies and replies of accounts, row by row. */
+#include "platform/internal.h"
+
+static bool email_holds(struct str s)
+{
+    const char *at = s.n ? memchr(s.p, '@', s.n) : NULL;
+
+    if (!at || at == s.p || at == s.p + s.n - 1)
+        return false;
+    struct str domain = str_from(s, (size_t)(at - s.p) + 1);
+    return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n);
+}
+
+static const struct rule email_rule = { email_holds, "EMAIL_TYPE_INVALID_EMAIL",
+                                        "Not a well formed email address." };
+
+static const struct type type_email = { .kind = KIND_STRING,
+                                        .flags = TYPE_TRIM | TYPE_LOWER,
+                                        .min = 3,
+                                        .max = 254,
+                                        .rule = &email_rule,
+                                        .doc = "Email address" };
+static const struct type type_password = {
+    .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
+};
+/* What is only compared needs no lower limit: a short one is simply wrong. */
+static const struct type type_given_password = { .kind = KIND_STRING,
+                                                 .max = 72,
+                                                 .doc = "Password" };
+static const struct type type_login = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"
+};
+static const struct type type_date = { .kind = KIND_STRING, .max = 10, .doc = "YYYY-MM-DD" };
+static const struct type type_bio = { .kind = KIND_STRING, .max = 190, .doc = "About me" };
+static const struct type type_picture = { .kind = KIND_IMAGE,
+                                          .max = 10 * 1024 * 1024,
+                                          .doc = "data:image/png;base64,… (png, jpeg, gif, webp)" };
+static const struct type type_token = { .kind = KIND_STRING, .doc = "Credential; keep it secret" };
+
+static const struct field registration_fields[] = {
+    { FIELD(struct registration, username), .type = &type_username },
+    { FIELD(struct registration, global_name), .type = &type_display_name,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct registration, email), .type = &type_email, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct registration, password), .type = &type_password, .flags = OPTIONAL | NULLABLE,
+      .doc = "Without one the account has only its token" },
+    { FIELD(struct registration, date_of_birth), .type = &type_date, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema registration_schema = {
+    .name = "Registration",
+    .size = sizeof(struct registration),
+    .fields = registration_fields,
+    .doc = "A new account.",
+};
+
+static const struct field login_fields[] = {
+    { FIELD(struct login, login), .type = &type_login },
+    { FIELD(struct login, password), .type = &type_given_password },
+    { FIELD(struct login, undelete), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Take back a deletion that is scheduled" },
+    { 0 },
+};
+static const struct schema login_schema = {
+    .name = "Login",
+    .size = sizeof(struct login),
+    .fields = login_fields,
+    .doc = "A login.",
+};
+
+static const struct field user_patch_fields[] = {
+    { FIELD(struct user_patch, username), .type = &type_username, .flags = OPTIONAL },
+    { FIELD(struct user_patch, global_name), .type = &type_display_name,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct user_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct user_patch, banner), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct user_patch, bio), .type = &type_bio, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct user_patch, accent_color), .type = &type_color, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct user_patch, email), .type = &type_email, .flags = OPTIONAL },
+    { FIELD(struct user_patch, password), .type = &type_given_password,
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "The present one; needed to change name, email, password or date of birth" },
+    { FIELD(struct user_patch, new_password), .type = &type_password, .flags = OPTIONAL },
+    { FIELD(struct user_patch, date_of_birth), .type = &type_date, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema user_patch_schema = {
+    .name = "UserPatch",
+    .size = sizeof(struct user_patch),
+    .fields = user_patch_fields,
+    .doc = "What changes about the caller's account.",
+};
+
+static const struct field token_fields[] = {
+    { FIELD(struct token_reply, token), .type = &type_token },
+    { 0 },
+};
+static const struct schema token_schema = {
+    .name = "Token",
+    .size = sizeof(struct token_reply),
+    .fields = token_fields,
+    .doc = "A credential.",
+};
+
+static const struct field login_settings_fields[] = {
+    { FIELD(struct login_settings, locale), .type = &type_locale },
+    { FIELD(struct login_settings, theme), .type = &type_text },
+    { 0 },
+};
+static const struct schema login_settings_schema = {
+    .name = "LoginSettings",
+    .size = sizeof(struct login_settings),
+    .fields = login_settings_fields,
+    .doc = "What a client needs before it has the settings.",
+};
+static const struct type type_login_settings = { .kind = KIND_OBJECT,
+                                                 .schema = &login_settings_schema };
+static const struct field login_reply_fields[] = {
+    { FIELD(struct login_reply, user_id), .type = &type_id },
+    { FIELD(struct login_reply, token), .type = &type_token },
+    { FIELD(struct login_reply, user_settings), .type = &type_login_settings },
+    { 0 },
+};
+static const struct schema login_reply_schema = {
+    .name = "LoginResult",
+    .size = sizeof(struct login_reply),
+    .fields = login_reply_fields,
+    .doc = "A login that worked.",
+};
+
+const struct type registration_body = { .kind = KIND_OBJECT, .schema = &registration_schema };
+const struct type login_body = { .kind = KIND_OBJECT, .schema = &login_schema };
+const struct type user_patch_body = { .kind = KIND_OBJECT, .schema = &user_patch_schema };
+const struct type token_reply = { .kind = KIND_OBJECT, .schema = &token_schema };
+const struct type login_reply = { .kind = KIND_OBJECT, .schema = &login_reply_schema };
+const struct type own_user_reply = { .kind = KIND_OBJECT, .schema = &own_user_schema };
+const struct type patched_user_reply = { .kind = KIND_OBJECT, .schema = &user_with_token_schema };
+const struct type public_user_reply = { .kind = KIND_OBJECT, .schema = &public_user_schema };
