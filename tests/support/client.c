@@ -1,0 +1,244 @@
+/* client.c - people who speak HTTP to a world. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "internal.h"
+#include "net/http.h"
+
+enum { PATIENCE_MS = 20000, LARGEST = 64 * 1024 * 1024 };
+
+void client_hang_up(struct client *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}
+
+static int dial(struct client *c)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)world_port(c->world)),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
+        fail_test(__FILE__, __LINE__, "cannot connect");
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return fd;
+}
+
+static bool send_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return false;
+        bytes = str_from(bytes, (size_t)n);
+    }
+    return true;
+}
+
+/* More bytes into in; false at the end or when nothing comes in time. */
+static bool receive(int fd, struct buf *in, int wait_ms)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    char *room = buf_room(in, 65536);
+    ssize_t n = room && poll(&p, 1, wait_ms) > 0 ? recv(fd, room, 65536, 0) : 0;
+
+    if (n > 0)
+        in->n += (size_t)n;
+    return n > 0;
+}
+
+struct str client_raw(struct client *c, struct str bytes, int wait_ms)
+{
+    int fd = dial(c);
+    struct buf in;
+
+    buf_init(&in, LARGEST);
+    send_all(fd, bytes); /* it may be refused half-way */
+    while (receive(fd, &in, wait_ms))
+        ;
+    close(fd);
+    struct str out = str_dup(world_arena(c->world), buf_str(&in));
+    buf_clear(&in);
+    return out;
+}
+
+static struct str header_of(struct str head, const char *name)
+{
+    while (head.n) {
+        struct str line = str_cut(&head, '\n'), value = line;
+        struct str key = str_cut(&value, ':');
+
+        if (str_eq_nocase(key, str_of(name))) {
+            value = str_trim(value);
+            if (value.n && value.p[value.n - 1] == '\r')
+                value.n--;
+            return value;
+        }
+    }
+    return (struct str){ 0 };
+}
+
+struct str answer_header(struct answer a, const char *name)
+{
+    return header_of(a.head, name);
+}
+
+/* Reads one answer; the body has a Content-Length, or there is none. */
+static bool read_answer(struct client *c, bool head_only, struct answer *ret)
+{
+    struct arena *a = world_arena(c->world);
+    struct buf in;
+    const char *end = NULL;
+    uint64_t length = 0;
+
+    buf_init(&in, LARGEST);
+    for (;;) {
+        end = in.n ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
+        if (end) {
+            size_t head = (size_t)(end - in.p) + 4;
+            struct str value = header_of(str_slice(in.p, head), "Content-Length");
+
+            length = 0;
+            if (!head_only && value.p && !str_to_u64(value, &length))
+                break;
+            if (in.n >= head + length)
+                break;
+        }
+        if (!receive(c->fd, &in, PATIENCE_MS)) {
+            buf_clear(&in);
+            return false;
+        }
+    }
+    struct str all = str_dup(a, buf_str(&in));
+    size_t head = (size_t)(end - in.p) + 4;
+    buf_clear(&in);
+    ret->head = str_slice(all.p, head);
+    ret->body = str_slice(all.p + head, length);
+    ret->status = all.n > 12 ? atoi(all.p + 9) : 0;
+    ret->json = ret->body.n ? dom_parse(a, ret->body) : NULL;
+    return true;
+}
+
+struct answer client_request(struct client *c, const char *method, const char *path,
+                             const char *headers, struct str body)
+{
+    struct answer a = { .client = c,
+                        .call = str_printf(world_arena(c->world), "%s %s", method, path).p };
+    struct buf out;
+
+    buf_init(&out, LARGEST);
+    buf_printf(&out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n", method, path,
+               world_port(c->world));
+    if (*c->authorization)
+        buf_printf(&out, "Authorization: %s\r\n", c->authorization);
+    if (body.p)
+        buf_printf(&out, "Content-Length: %zu\r\n", body.n);
+    buf_printf(&out, "%s\r\n", headers ? headers : "");
+    buf_add_str(&out, body);
+
+    /* A connection that was kept may have been closed meanwhile: once more, afresh. */
+    bool fresh = c->fd < 0;
+    for (;;) {
+        if (c->fd < 0)
+            c->fd = dial(c);
+        send_all(c->fd, buf_str(&out));
+        if (read_answer(c, strcmp(method, "HEAD") == 0, &a))
+            break;
+        client_hang_up(c);
+        if (fresh)
+            fail_test(__FILE__, __LINE__, "%s: no answer", a.call);
+        fresh = true;
+    }
+    buf_clear(&out);
+    if (str_eq_nocase(answer_header(a, "Connection"), STR("close")))
+        client_hang_up(c);
+    return a;
+}
+
+/* --- calls ------------------------------------------------------------------------- */
+
+/* 'text' to "text"; \' stays an apostrophe. */
+static char *double_quotes(struct arena *a, const char *json)
+{
+    char *out = str_dupz(a, str_of(json)), *to = out;
+
+    for (const char *from = json; *from; from++) {
+        if (from[0] == '\\' && from[1] == '\'')
+            *to++ = *++from;
+        else
+            *to++ = *from == '\'' ? '"' : *from;
+    }
+    *to = '\0';
+    return out;
+}
+
+const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args)
+{
+    char *text = NULL;
+
+    if (vasprintf(&text, fmt, args) < 0)
+        abort();
+    const struct dom *d = dom_parse(a, str_of(double_quotes(a, text)));
+    free(text);
+    if (!d)
+        fail_test(__FILE__, __LINE__, "the test's own JSON is broken: %s", fmt);
+    return d;
+}
+
+static struct answer call(struct client *c, const char *method, const char *json, const char *path,
+                          va_list args)
+{
+    struct arena *a = world_arena(c->world);
+    char tail[4096];
+
+    vsnprintf(tail, sizeof tail, path, args);
+    const char *full = str_printf(a, "/api/v10%s", tail).p;
+    if (!json)
+        return client_request(c, method, full, NULL, (struct str){ 0 });
+    return client_request(c, method, full, "Content-Type: application/json\r\n",
+                          str_of(double_quotes(a, json)));
+}
+
+#define CALL(method, json)                               \
+    va_list args;                                        \
+    va_start(args, path);                                \
+    struct answer a = call(c, method, json, path, args); \
+    va_end(args);                                        \
+    return a
+
+struct answer client_get(struct client *c, const char *path, ...)
+{
+    CALL("GET", NULL);
+}
+
+struct answer client_delete(struct client *c, const char *path, ...)
+{
+    CALL("DELETE", NULL);
+}
+
+struct answer client_post(struct client *c, const char *json, const char *path, ...)
+{
+    CALL("POST", json);
+}
+
+struct answer client_patch(struct client *c, const char *json, const char *path, ...)
+{
+    CALL("PATCH", json);
+}
+
+struct answer client_put(struct client *c, const char *json, const char *path, ...)
+{
+    CALL("PUT", json);
+}

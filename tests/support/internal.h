@@ -1,0 +1,36 @@
+/* internal.h - what the files of the harness share. */
+#ifndef TESTS_SUPPORT_INTERNAL_H
+#define TESTS_SUPPORT_INTERNAL_H
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include "world.h"
+
+/* An announcement that was made. */
+struct heard {
+    struct heard *next;
+    enum event event;
+    struct subject to;
+    char *payload;
+};
+
+struct world {
+    struct arena *arena;
+    struct config config;
+    struct guildhall *server;
+    char folder[64];
+    char *schema; /* PostgreSQL */
+    struct client *clients;
+    pthread_mutex_t lock;
+    struct heard *heard, **heard_end;
+    jmp_buf failed;
+};
+
+void client_hang_up(struct client *c);
+
+/* Single quotes become double; the text must be JSON. */
+const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args);
+
+#endif

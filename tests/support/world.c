@@ -1,0 +1,323 @@
+/* world.c - a whole server for one test. */
+#include "world.h"
+
+#include <ftw.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "internal.h"
+#include "platform/platform.h"
+#include "postgres.h"
+
+static struct world *running; /* the test that an expectation belongs to */
+
+/* --- failing --------------------------------------------------------------------- */
+
+void fail_test(const char *file, int line, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    printf("%s:%d: ", file, line);
+    vprintf(fmt, args);
+    printf("\n");
+    va_end(args);
+    longjmp(running->failed, 1);
+}
+
+/* --- announcements ------------------------------------------------------------------ */
+
+static void record(void *arg, const struct announcement *list)
+{
+    struct world *w = arg;
+
+    pthread_mutex_lock(&w->lock);
+    for (; list; list = list->next) {
+        struct heard *h = mem_new(sizeof *h);
+
+        h->event = list->event;
+        h->to = list->to;
+        h->payload = mem_resize(NULL, list->payload.n + 1);
+        memcpy(h->payload, list->payload.p, list->payload.n);
+        h->payload[list->payload.n] = '\0';
+        *w->heard_end = h;
+        w->heard_end = &h->next;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+static const struct heard *next_heard(struct client *c)
+{
+    struct world *w = c->world;
+    const struct heard *found = NULL;
+    size_t i = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
+        if (i >= c->heard && h->to.kind == SUBJECT_USER && h->to.id == strtoull(c->id, NULL, 10))
+            found = h;
+    if (found)
+        c->heard = i;
+    pthread_mutex_unlock(&w->lock);
+    return found;
+}
+
+void expect_event_at(const char *file, int line, struct client *c, const char *event,
+                     const char *fmt, ...)
+{
+    struct arena *a = c->world->arena;
+    const struct heard *h = next_heard(c);
+    struct str where;
+    va_list args;
+
+    if (!h)
+        fail_test(file, line, "%s heard nothing, not %s", c->name, event);
+    if (strcmp(event_name(h->event), event) != 0)
+        fail_test(file, line, "%s heard %s, not %s", c->name, event_name(h->event), event);
+    va_start(args, fmt);
+    const struct dom *expected = parse_expected(a, fmt, args);
+    va_end(args);
+    if (!dom_contains(dom_parse(a, str_of(h->payload)), expected, a, &where))
+        fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
+}
+
+void expect_silence_at(const char *file, int line, struct client *c)
+{
+    const struct heard *h = next_heard(c);
+
+    if (h)
+        fail_test(file, line, "%s heard %s", c->name, event_name(h->event));
+}
+
+static void forget_heard(struct world *w)
+{
+    for (struct heard *h = w->heard, *next; h; h = next) {
+        next = h->next;
+        mem_free(h->payload);
+        mem_free(h);
+    }
+}
+
+/* --- the server ------------------------------------------------------------------------ */
+
+bool world_try_start(struct world *w)
+{
+    struct guildhall_hooks hooks = { record, w };
+
+    return guildhall_start(&w->config, &hooks, &w->server) == OK;
+}
+
+void world_stop(struct world *w)
+{
+    for (struct client *c = w->clients; c; c = c->next)
+        client_hang_up(c);
+    guildhall_stop(w->server);
+    w->server = NULL;
+}
+
+void world_restart(struct world *w)
+{
+    world_stop(w);
+    if (!world_try_start(w))
+        fail_test(__FILE__, __LINE__, "the server does not start again");
+}
+
+void world_wait(struct world *w, double seconds)
+{
+    (void)w;
+    clock_advance((int64_t)(seconds * 1e6));
+}
+
+struct config *world_config(struct world *w)
+{
+    return &w->config;
+}
+
+struct guildhall *world_server(struct world *w)
+{
+    return w->server;
+}
+
+const char *world_folder(const struct world *w)
+{
+    return w->folder;
+}
+
+int world_port(const struct world *w)
+{
+    return guildhall_port(w->server);
+}
+
+struct arena *world_arena(struct world *w)
+{
+    return w->arena;
+}
+
+/* --- people ---------------------------------------------------------------------------- */
+
+static struct client *add_client(struct world *w, const char *name, const char *authorization)
+{
+    struct client *c = mem_new(sizeof *c);
+
+    c->world = w;
+    c->fd = -1;
+    snprintf(c->name, sizeof c->name, "%s", name);
+    snprintf(c->authorization, sizeof c->authorization, "%s", authorization);
+    c->next = w->clients;
+    w->clients = c;
+    return c;
+}
+
+struct client *world_client_with(struct world *w, const char *authorization)
+{
+    return add_client(w, "somebody", authorization);
+}
+
+struct client *world_stranger(struct world *w)
+{
+    return add_client(w, "a stranger", "");
+}
+
+struct newcomer {
+    struct world *world;
+    struct account_draft draft;
+    struct client *client;
+};
+
+static enum err create(struct tx *tx, void *arg)
+{
+    struct newcomer *n = arg;
+    struct user user;
+    struct str token;
+    enum err e = account_create(tx, guildhall_auth(n->world->server), &n->draft, &user, &token);
+
+    if (e)
+        return e;
+    snprintf(n->client->id, sizeof n->client->id, "%llu", (unsigned long long)user.id);
+    snprintf(n->client->authorization, sizeof n->client->authorization, "%s%.*s",
+             n->draft.bot ? "Bot " : "", STR_FMT(token));
+    return OK;
+}
+
+static struct client *newcomer(struct world *w, const char *name, bool bot)
+{
+    for (struct client *c = w->clients; c; c = c->next)
+        if (strcmp(c->name, name) == 0)
+            return c;
+
+    struct newcomer n = { .world = w,
+                          .draft = { .username = str_of(name), .bot = bot },
+                          .client = add_client(w, name, "") };
+    if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, create, &n))
+        fail_test(__FILE__, __LINE__, "cannot make the account %s", name);
+    return n.client;
+}
+
+struct client *world_client(struct world *w, const char *name)
+{
+    return newcomer(w, name, false);
+}
+
+struct client *world_bot(struct world *w, const char *name)
+{
+    return newcomer(w, name, true);
+}
+
+/* --- beginning and end -------------------------------------------------------------------- */
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+static bool world_begin(struct world *w, const struct test *t, const char *store)
+{
+    char *none[] = { NULL }, *rest[1];
+    const char *problem;
+
+    *w = (struct world){ .arena = arena_new(), .heard_end = &w->heard };
+    pthread_mutex_init(&w->lock, NULL);
+    snprintf(w->folder, sizeof w->folder, "/tmp/guildhall-test-XXXXXX");
+    if (!mkdtemp(w->folder))
+        return false;
+    struct option_source nowhere = { .program = "test", .prefix = "GUILDHALL_NO_TEST_" };
+    if (!options_read(config_rows, &nowhere, w->arena, none, &w->config, rest, &problem))
+        return false;
+    w->config.listen = "127.0.0.1:0";
+    w->config.data = w->folder;
+    w->config.loops = 2;
+    w->config.rate_limits = false;
+    w->config.password_memory_mib = 1;
+    w->config.password_passes = 1;
+    w->config.shutdown_seconds = 5;
+    w->config.log_level = "error";
+    if (strcmp(store, "postgres") == 0)
+        w->config.store = w->schema = test_schema_new();
+    if (t->configure)
+        t->configure(&w->config);
+    return world_try_start(w);
+}
+
+static void world_end(struct world *w)
+{
+    world_stop(w);
+    for (struct client *c = w->clients, *next; c; c = next) {
+        next = c->next;
+        mem_free(c);
+    }
+    forget_heard(w);
+    if (w->schema)
+        test_schema_drop(w->schema);
+    nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    pthread_mutex_destroy(&w->lock);
+    arena_free(w->arena);
+    clock_reset();
+}
+
+static bool run_test(const struct test *t, const char *store)
+{
+    static struct world w; /* outlives the jump */
+    volatile bool ok = false;
+
+    printf("[ RUN      ] %s (%s)\n", t->name, store);
+    fflush(stdout);
+    running = &w;
+    if (!world_begin(&w, t, store)) {
+        printf("the server does not start\n");
+    } else if (setjmp(w.failed) == 0) {
+        t->run(&w);
+        ok = true;
+    }
+    world_end(&w);
+    printf(ok ? "[       OK ] %s (%s)\n" : "[  FAILED  ] %s (%s)\n", t->name, store);
+    fflush(stdout);
+    return ok;
+}
+
+/* tests STORE [WORD]: all tests whose name holds the word. */
+int run_tests(int argc, char **argv, const struct test *const *lists)
+{
+    const char *store = argc > 1 ? argv[1] : "sqlite";
+    const char *word = argc > 2 ? argv[2] : "";
+    int failed = 0;
+
+    if (strcmp(store, "postgres") == 0 && !getenv("GUILDHALL_TEST_POSTGRES")) {
+        printf("SKIP: no PostgreSQL (GUILDHALL_TEST_POSTGRES is not set)\n");
+        return 77;
+    }
+    struct config defaults = { .log_level = "error", .log_format = "text" };
+    guildhall_init(&defaults);
+    for (; *lists; lists++)
+        for (const struct test *t = *lists; t->name; t++)
+            if (strstr(t->name, word))
+                failed += !run_test(t, store);
+    return failed ? 1 : 0;
+}
