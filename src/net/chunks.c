@@ -20,14 +20,6 @@ enum state {
     DONE,
 };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static int step(struct http_chunks *c, enum state next)
 {
     c->state = next;
@@ -36,7 +28,7 @@ static int step(struct http_chunks *c, enum state next)
 
 static int step_size(struct http_chunks *c, char byte)
 {
-    int digit = hex_digit(byte);
+    int digit = octet_hex(byte);
 
     if (digit >= 0) {
         if (c->left > UINT64_MAX >> 4)

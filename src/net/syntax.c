@@ -31,6 +31,14 @@ const unsigned char octet_kinds[256] = {
 };
 /* clang-format on */
 
+int octet_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 static void skip_spaces(struct str *s)
 {
     while (s->n && (s->p[0] == ' ' || s->p[0] == '\t'))
@@ -44,6 +52,19 @@ static struct str cut_token(struct str *s)
 
     *s = str_from(*s, token.n);
     return token;
+}
+
+/* Not only tokens: names such as files[0] and boundaries with '=' in them come
+ * without quotes, too, and nothing else can be meant by them. */
+static struct str cut_unquoted(struct str *s)
+{
+    size_t n = 0;
+
+    while (n < s->n && octet_is(s->p[n], OCTET_VALUE) && !strchr(";\" \t", s->p[n]))
+        n++;
+    struct str value = { s->p, n };
+    *s = str_from(*s, n);
+    return value;
 }
 
 /* *s starts behind the opening quote. */
@@ -83,7 +104,7 @@ int parameter_cut(struct str *rest, struct parameter *ret)
     *rest = str_from(*rest, 1);
     ret->quoted = rest->n && rest->p[0] == '"';
     if (!ret->quoted) {
-        ret->value = cut_token(rest);
+        ret->value = cut_unquoted(rest);
         return ret->value.n ? 1 : -1;
     }
     *rest = str_from(*rest, 1);

@@ -47,6 +47,9 @@ static inline bool octet_all(struct str s, int kind)
     return octet_skip(s.p, s.p + s.n, kind) == s.p + s.n;
 }
 
+/* 0-15, or -1. */
+int octet_hex(char c);
+
 /* One "; name=value" of a header value. */
 struct parameter {
     struct str name, value; /* value without quotes around it, escapes still in it */
