@@ -121,6 +121,7 @@ static void app_request(void *arg, struct exchange *x)
                                    .content_type = STR("text/plain"),
                                    .close = true };
     struct answer_head tagged = { .status = 200, .headers = STR("X-Tag: yes\r\n") };
+    struct answer_head moved = { .status = 302, .headers = STR("Location: /echo\r\n") };
 
     (void)arg;
     if (str_is(path, "/echo") || str_is(path, "/small"))
@@ -135,6 +136,10 @@ static void app_request(void *arg, struct exchange *x)
         http_answer(x, &closing, STR("bye"));
     else if (str_is(path, "/tagged"))
         http_answer(x, &tagged, STR("tag"));
+    else if (str_is(path, "/moved"))
+        http_answer(x, &moved, STR("elsewhere"));
+    else if (str_is(path, "/header"))
+        app_answer(x, 200, http_header(x->request, STR("X-Sent")));
     else if (str_is(path, "/later"))
         app_start_thinking(x);
     else if (str_is(path, "/hold"))

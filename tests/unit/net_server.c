@@ -509,7 +509,7 @@ static void malformed_heads_are_refused_and_the_connection_ends(void **state)
         { "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400 },
         { "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
           400 },
-        { "\x16\x03\x01\x02\n", 400 },
+        { "\x16\x03\x01\x02", 400 },
     };
 
     (void)state;
@@ -580,8 +580,7 @@ static void a_peer_that_left_does_not_disturb_its_call(void **state)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     close(fd);
     app_wait_until(stats().open == 0);
-    assert_null(atomic_load(&app.held)->connection);
-    app_release();
+    app_release(); /* finds nobody */
 }
 
 static void *release_after_a_while(void *arg)
@@ -635,10 +634,8 @@ static void a_port_that_is_taken_is_refused(void **state)
     struct server *second = NULL;
 
     (void)state;
-    log_init(2, LOG_OFF, 0);
     assert_int_not_equal(server_start(app.loops, &o, &app_calls, &second), OK);
     assert_int_not_equal(server_start(app.loops, &nowhere, &app_calls, &second), OK);
-    log_init(2, LOG_INFO, 0);
     assert_null(second);
 }
 
@@ -661,7 +658,6 @@ static void running_out_of_descriptors_is_survived(void **state)
     (void)state;
     peer_send(first, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
     peer_expect(first, 200, "hello");
-    log_init(2, LOG_OFF, 0);
     for (size_t i = 0; i < COUNT_OF(beyond); i++)
         beyond[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     getrlimit(RLIMIT_NOFILE, &before);
@@ -686,7 +682,6 @@ static void running_out_of_descriptors_is_survived(void **state)
         peer_expect(beyond[i], 200, "hello");
         close(beyond[i]);
     }
-    log_init(2, LOG_INFO, 0);
     close(first);
 }
 
@@ -710,6 +705,7 @@ static void figures_tell_what_happened(void **state)
 
 int main(void)
 {
+    log_init(2, LOG_OFF, 0); /* before there are threads */
     const struct CMUnitTest tests[] = {
         with_server(an_answer_has_the_head_that_clients_depend_on),
         with_server(answers_without_content_have_no_headers_about_it),

@@ -113,14 +113,12 @@ static void a_pair_that_does_not_match_is_made_anew(void **state)
     long first = serial();
 
     (void)state;
-    log_init(2, LOG_OFF, 0);
     assert_int_equal(truncate(key, 10), 0);
     assert_int_not_equal(serial_after_opening("chat.example"), first);
     struct tls_context *c = NULL;
     assert_int_not_equal(tls_context_open("/nowhere/cert.pem", key, &c), OK);
     assert_int_not_equal(tls_context_open(certificate, "/nowhere/key.pem", &c), OK);
     assert_int_not_equal(tls_context_self_signed("/nowhere", "x", &c), OK);
-    log_init(2, LOG_INFO, 0);
     assert_null(c);
 }
 
@@ -314,6 +312,7 @@ static void websockets_work_over_tls(void **state)
 
 int main(void)
 {
+    log_init(2, LOG_OFF, 0); /* before there are threads */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_certificate_is_good_for_host_and_loopback),
         cmocka_unit_test(the_certificate_is_kept_until_a_week_before_its_end),
