@@ -26,9 +26,9 @@ struct fetch_options {
     const char *ca_file; /* NULL: the system's */
 };
 
-struct fetcher; /* one per loop */
+struct fetcher; /* one per loop, touched there only */
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options);
-/* Running requests end with FETCH_UNREACHABLE. */
+/* Running requests end with FETCH_UNREACHABLE. On the loop, not from a done. */
 void fetcher_free(struct fetcher *f);
 
 struct fetch_header {

@@ -62,6 +62,7 @@ static void open_home(struct loop *l, void *arg)
     h->idle = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired);
     h->lingering = deadlines_new(l, LINGER_MS, false, connection_expired);
     h->goodbyes = deadlines_new(l, GOODBYE_MS, false, connection_expired);
+    h->pauses = deadlines_new(l, PAUSE_MS, false, home_accept_again);
     h->turn_end.run = websocket_turn_end;
     loop_add_turn_end(l, &h->turn_end);
     o->result = home_listen(h, o->fd);
@@ -78,6 +79,7 @@ static void release_home(struct loop *l, void *arg)
     deadlines_free(h->idle);
     deadlines_free(h->lingering);
     deadlines_free(h->goodbyes);
+    deadlines_free(h->pauses);
     h->orphaned = true;
     if (h->calls == 0)
         home_free(h);
@@ -106,7 +108,10 @@ void home_handle_closed(struct home *h)
 
 static void listener_closed(uv_handle_t *handle)
 {
-    home_handle_closed(container_of(handle, struct home, listener));
+    struct home *h = container_of(handle, struct home, listener);
+
+    close(h->listen_fd);
+    home_handle_closed(h);
 }
 
 /* A connection with a request on its way or an answer to come may finish. */
@@ -124,6 +129,7 @@ static void stop_home(struct loop *l, void *arg)
 
     (void)l;
     h->stopping = true;
+    deadline_drop(&h->pause);
     uv_close((uv_handle_t *)&h->listener, listener_closed);
     for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
         next = at->next;
@@ -176,6 +182,15 @@ void server_stop(struct server *s, int64_t patience_ms)
     wait_until_closed(s, NULL);
 }
 
+static void discard(struct server *s)
+{
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    mem_free(s->homes);
+    mem_free(s->via);
+    mem_free(s);
+}
+
 void server_free(struct server *s)
 {
     if (!s)
@@ -183,11 +198,7 @@ void server_free(struct server *s)
     server_stop(s, 0);
     for (unsigned i = 0; i < loops_count(s->loops); i++)
         loop_call(loops_at(s->loops, i), release_home, s->homes[i]);
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
-    mem_free(s->homes);
-    mem_free(s->via);
-    mem_free(s);
+    discard(s);
 }
 
 /* --- starting ---------------------------------------------------------------------- */
@@ -211,20 +222,6 @@ static struct server *server_new(struct loops *loops, const struct server_option
     for (unsigned i = 0; i < loops_count(loops); i++)
         s->homes[i] = home_new(s, loops_at(loops, i), o, app);
     return s;
-}
-
-static void discard(struct server *s, int *fds, unsigned opened)
-{
-    for (unsigned i = 0; i < opened; i++)
-        close(fds[i]);
-    for (unsigned i = 0; i < loops_count(s->loops); i++)
-        home_free(s->homes[i]);
-    s->loops = NULL;
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
-    mem_free(s->homes);
-    mem_free(s->via);
-    mem_free(s);
 }
 
 /* All sockets before any loop listens, so that a failure has nothing to undo. */
@@ -252,8 +249,12 @@ enum err server_start(struct loops *loops, const struct server_options *options,
     int *fds = mem_new(loops_count(loops) * sizeof *fds);
     unsigned opened = 0;
     if (!open_sockets(s, options->host, fds, &opened)) {
-        discard(s, fds, opened);
+        for (unsigned i = 0; i < opened; i++)
+            close(fds[i]);
+        for (unsigned i = 0; i < loops_count(loops); i++)
+            home_free(s->homes[i]);
         mem_free(fds);
+        discard(s);
         return ERR_INTERNAL;
     }
     for (unsigned i = 0; i < loops_count(loops); i++) {

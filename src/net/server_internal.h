@@ -33,6 +33,7 @@ enum {
     COPY_LIMIT = 16 * 1024,     /* longer payloads are sent from where they lie */
     ARENAS_KEPT = 64,
     REMOTE_TEXT = 46, /* an IPv6 address and its NUL */
+    PAUSE_MS = 100,   /* without descriptors */
     LINGER_MS = 1000,
     GOODBYE_MS = 5000, /* for the peer's close frame */
 };
@@ -49,13 +50,16 @@ struct home {
     struct tls_context *tls;
     bool tls_only;
 
-    uv_tcp_t listener;
-    size_t handles; /* the listener and connections that are not closed yet */
+    uv_poll_t listener;
+    int listen_fd;
+    struct deadline pause; /* until we try to accept again */
+    uint64_t told_at;      /* when we last complained about that */
+    size_t handles;        /* the listener and connections that are not closed yet */
     bool stopping, reported;
     struct link connections;
     struct link dirty; /* WebSockets with something to do at the end of the turn */
     struct turn_end turn_end;
-    struct deadlines *reading, *idle, *lingering, *goodbyes;
+    struct deadlines *reading, *idle, *lingering, *goodbyes, *pauses;
     struct server_figures figures;
 
     size_t calls;  /* not answered yet */
@@ -151,6 +155,7 @@ static inline size_t connection_unsent(const struct connection *c)
 enum err listen_probe(const char *host, int port);
 int listen_open(const char *host, int port, int *ret_port);
 enum err home_listen(struct home *h, int fd);
+void home_accept_again(struct deadline *d);
 
 /* server.c */
 void home_handle_closed(struct home *h);

@@ -1,7 +1,6 @@
 /* server_listen.c - sockets that listen, and new connections. */
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +8,7 @@
 #include "base/mem.h"
 #include "net/server_internal.h"
 
-enum { BACKLOG = 4096 };
+enum { BACKLOG = 4096, ACCEPT_AT_ONCE = 256, TELL_AGAIN_MS = 10000 };
 
 static bool address_of(const char *host, int port, struct sockaddr_storage *ret, socklen_t *ret_n)
 {
@@ -79,44 +78,24 @@ int listen_open(const char *host, int port, int *ret_port)
     return fd;
 }
 
-/* An IPv4 peer of a socket that takes both is shown as what it is. */
-static void note_remote(struct connection *c)
-{
-    struct sockaddr_storage peer;
-    int n = sizeof peer;
+/* --- new connections ------------------------------------------------------------- */
 
-    if (uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&peer, &n) != 0)
-        return;
-    if (peer.ss_family == AF_INET6)
-        uv_ip6_name((struct sockaddr_in6 *)&peer, c->remote, sizeof c->remote);
+/* An IPv4 peer of a socket that takes both is shown as what it is. */
+static void note_remote(struct connection *c, const struct sockaddr_storage *peer)
+{
+    if (peer->ss_family == AF_INET6)
+        uv_ip6_name((const struct sockaddr_in6 *)peer, c->remote, sizeof c->remote);
     else
-        uv_ip4_name((struct sockaddr_in *)&peer, c->remote, sizeof c->remote);
+        uv_ip4_name((const struct sockaddr_in *)peer, c->remote, sizeof c->remote);
     if (strncmp(c->remote, "::ffff:", 7) == 0 && strchr(c->remote, '.'))
         memmove(c->remote, c->remote + 7, strlen(c->remote + 7) + 1);
     c->remote_n = (uint8_t)strlen(c->remote);
 }
 
-/* Out of descriptors libuv drops the waiting connections by means of a spare one,
- * so there is no spinning; all we do is tell, once a while. */
-static void tell_refusal(struct home *h, int status)
+static void add_connection(struct home *h, int fd, const struct sockaddr_storage *peer)
 {
-    static _Atomic uint64_t told;
-    uint64_t now = uv_now(loop_uv(h->loop)), last = atomic_load(&told);
-
-    figure_add(&h->figures.refused, 1);
-    if ((last == 0 || now > last + 1000) && atomic_compare_exchange_strong(&told, &last, now))
-        log_warn("server: cannot accept connections: %s", uv_strerror(status));
-}
-
-static void accept_one(uv_stream_t *listener, int status)
-{
-    struct home *h = container_of(listener, struct home, listener);
-
-    if (status < 0) {
-        tell_refusal(h, status);
-        return;
-    }
     struct connection *c = mem_new(sizeof *c);
+
     c->home = h;
     buf_init(&c->in, 4 * WAITING_INPUT);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
@@ -124,28 +103,67 @@ static void accept_one(uv_stream_t *listener, int status)
     list_append(&h->connections, &c->link);
     figure_add(&h->figures.accepted, 1);
     figure_add(&h->figures.open, 1);
-    if (uv_accept(listener, (uv_stream_t *)&c->tcp) != 0) {
+    if (uv_tcp_open(&c->tcp, fd) != 0) {
+        close(fd);
         connection_close(c);
         return;
     }
-    note_remote(c);
+    note_remote(c, peer);
     deadline_touch(h->reading, &c->deadline);
     c->timing = TIMING_READING;
     connection_read_start(c);
 }
 
+/* Out of descriptors or memory: whoever waits can wait a little longer. */
+static void pause_accepting(struct home *h, int problem)
+{
+    uint64_t now = uv_now(loop_uv(h->loop));
+
+    if (h->told_at == 0 || now > h->told_at + TELL_AGAIN_MS)
+        log_warn("server: cannot accept connections: %s", strerror(problem));
+    h->told_at = now;
+    uv_poll_stop(&h->listener);
+    deadline_touch(h->pauses, &h->pause);
+}
+
+static void accept_waiting(uv_poll_t *listener, int status, int events)
+{
+    struct home *h = container_of(listener, struct home, listener);
+    struct sockaddr_storage peer;
+
+    (void)status;
+    (void)events;
+    for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
+        socklen_t n = sizeof peer;
+        int fd = accept4(h->listen_fd, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd >= 0) {
+            add_connection(h, fd, &peer);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            pause_accepting(h, errno);
+            return;
+        } else if (errno == EAGAIN) {
+            return;
+        } /* else: that connection is gone already, or a signal came */
+    }
+}
+
+void home_accept_again(struct deadline *d)
+{
+    struct home *h = container_of(d, struct home, pause);
+
+    uv_poll_start(&h->listener, UV_READABLE, accept_waiting);
+}
+
 enum err home_listen(struct home *h, int fd)
 {
-    uv_tcp_init(loop_uv(h->loop), &h->listener);
-    h->handles++;
+    int e = uv_poll_init(loop_uv(h->loop), &h->listener, fd);
 
-    int e = uv_tcp_open(&h->listener, fd);
-    if (e) {
-        close(fd);
-    } else {
-        e = uv_listen((uv_stream_t *)&h->listener, BACKLOG, accept_one);
-    }
+    h->listen_fd = fd;
+    if (!e)
+        e = uv_poll_start(&h->listener, UV_READABLE, accept_waiting);
     if (e)
         log_error("server: cannot listen: %s", uv_strerror(e));
+    h->handles++;
     return e ? ERR_INTERNAL : OK;
 }

@@ -39,13 +39,13 @@ void connection_refuse(struct connection *c, int status, struct str headers)
 /* --- one request ------------------------------------------------------------------- */
 
 /* The end of the head is not there yet. Its beginning may be wrong or too long
- * already; it is checked when a line ended or a good piece was added, so that a
- * head in tiny pieces does not cost the square of its length. */
+ * already; it is checked at first, and when a line ended or a good piece was
+ * added, so that a head in tiny pieces does not cost the square of its length. */
 static size_t wait_for_head(struct connection *c, struct str bytes)
 {
     bool line_ended = bytes.p[bytes.n - 1] == '\n';
 
-    if (!line_ended && bytes.n < c->looked_at + LOOK_AGAIN)
+    if (c->looked_at && !line_ended && bytes.n < c->looked_at + LOOK_AGAIN)
         return 0;
     c->looked_at = bytes.n;
     long n = http_read_head(bytes, &c->home->request);

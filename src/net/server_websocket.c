@@ -173,6 +173,7 @@ void websocket_tell_shutdown(struct connection *c)
 static void finish_at_turn_end(struct websocket *ws)
 {
     ws->ending = true;
+    ws->c->linger = true; /* the peer may still be talking */
     mark(ws);
 }
 
@@ -213,7 +214,6 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
 
         if (used < 0) {
             send_close(ws, (int)-used, STR(""));
-            c->linger = true;
             finish_at_turn_end(ws);
             return;
         }

@@ -1,0 +1,460 @@
+/* client.c - requests to other servers, with libcurl on a loop.
+ *
+ * libcurl brings some thirty libraries, so it is loaded with the first request.
+ * It tells us which sockets and which timer it wants watched; the loop watches. */
+#include "net/client.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/dynlib.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* --- libcurl ---------------------------------------------------------------------- */
+
+#define FUNCTIONS(F)       \
+    F(global_init)         \
+    F(easy_init)           \
+    F(easy_setopt)         \
+    F(easy_getinfo)        \
+    F(easy_cleanup)        \
+    F(multi_init)          \
+    F(multi_setopt)        \
+    F(multi_add_handle)    \
+    F(multi_remove_handle) \
+    F(multi_socket_action) \
+    F(multi_assign)        \
+    F(multi_info_read)     \
+    F(multi_cleanup)       \
+    F(slist_append)        \
+    F(slist_free_all)      \
+    F(url)                 \
+    F(url_set)             \
+    F(url_get)             \
+    F(url_cleanup)         \
+    F(free)
+
+/* The type checks of the header want the functions themselves. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+
+static struct {
+#define F(name) __typeof__(curl_##name) *name;
+    FUNCTIONS(F)
+#undef F
+} curl;
+
+static bool loaded;
+
+static void load(void)
+{
+    static const struct dynlib_symbol symbols[] = {
+#define F(name) { "curl_" #name, &curl.name },
+        FUNCTIONS(F)
+#undef F
+            { NULL, NULL },
+    };
+
+    loaded = dynlib_load("libcurl.so.4", symbols) && curl.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+}
+
+static bool is_loaded(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, load);
+    return loaded;
+}
+
+/* --- what there is ------------------------------------------------------------------ */
+
+struct fetcher {
+    struct loop *loop;
+    bool allow_private;
+    char *ca_file;
+    CURLM *multi; /* made with the first request */
+    uv_timer_t *timer;
+    struct link jobs;
+};
+
+struct job {
+    struct link link;
+    struct post post; /* for the end of a request that never began */
+    struct fetcher *fetcher;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct buf body;
+    bool forbidden, too_large;
+    enum fetch_result result; /* when it never began */
+    void (*done)(void *, enum fetch_result, int, struct str, struct str);
+    void *arg;
+};
+
+/* A socket of libcurl that the loop watches. */
+struct watch {
+    uv_poll_t poll;
+    struct fetcher *fetcher;
+    curl_socket_t fd;
+};
+
+/* --- the end of a request ------------------------------------------------------------- */
+
+static void job_free(struct job *j)
+{
+    list_remove(&j->link);
+    if (j->easy) {
+        curl.multi_remove_handle(j->fetcher->multi, j->easy);
+        curl.easy_cleanup(j->easy);
+    }
+    if (j->headers)
+        curl.slist_free_all(j->headers);
+    buf_clear(&j->body);
+    mem_free(j);
+}
+
+static enum fetch_result result_of(const struct job *j, CURLcode code)
+{
+    if (code == CURLE_OK)
+        return FETCH_OK;
+    if (j->too_large)
+        return FETCH_TOO_LARGE;
+    if (j->forbidden)
+        return FETCH_FORBIDDEN;
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return FETCH_TIMEOUT;
+    return code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL ? FETCH_BAD_URL
+                                                                             : FETCH_UNREACHABLE;
+}
+
+static void finish(struct job *j, CURLcode code)
+{
+    enum fetch_result result = result_of(j, code);
+    long status = 0;
+    char *type = NULL;
+
+    if (result == FETCH_OK) {
+        curl.easy_getinfo(j->easy, CURLINFO_RESPONSE_CODE, &status);
+        curl.easy_getinfo(j->easy, CURLINFO_CONTENT_TYPE, &type);
+        j->done(j->arg, result, (int)status, str_of(type), buf_str(&j->body));
+    } else {
+        j->done(j->arg, result, 0, STR(""), STR(""));
+    }
+    job_free(j);
+}
+
+static void finish_all(struct fetcher *f)
+{
+    CURLMsg *m;
+    int left;
+
+    while ((m = curl.multi_info_read(f->multi, &left))) {
+        struct job *j = NULL;
+        CURLcode code = m->data.result;
+
+        if (m->msg != CURLMSG_DONE)
+            continue;
+        curl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &j);
+        finish(j, code);
+    }
+}
+
+static void never_began(struct post *p)
+{
+    struct job *j = container_of(p, struct job, post);
+
+    j->done(j->arg, j->result, 0, STR(""), STR(""));
+    job_free(j);
+}
+
+/* --- what libcurl wants watched --------------------------------------------------------- */
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    struct watch *w = container_of(poll, struct watch, poll);
+    struct fetcher *f = w->fetcher;
+    int flags = status < 0 ? CURL_CSELECT_ERR : 0;
+    int running;
+
+    if (events & UV_READABLE)
+        flags |= CURL_CSELECT_IN;
+    if (events & UV_WRITABLE)
+        flags |= CURL_CSELECT_OUT;
+    curl.multi_socket_action(f->multi, w->fd, flags, &running);
+    finish_all(f);
+}
+
+static void watch_closed(uv_handle_t *handle)
+{
+    mem_free(container_of(handle, struct watch, poll));
+}
+
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
+{
+    struct fetcher *f = arg;
+    struct watch *w = known;
+
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (w) {
+            uv_poll_stop(&w->poll);
+            uv_close((uv_handle_t *)&w->poll, watch_closed);
+            curl.multi_assign(f->multi, fd, NULL);
+        }
+        return 0;
+    }
+    if (!w) {
+        w = mem_new(sizeof *w);
+        w->fetcher = f;
+        w->fd = fd;
+        if (uv_poll_init(loop_uv(f->loop), &w->poll, fd) != 0) {
+            mem_free(w);
+            return -1;
+        }
+        curl.multi_assign(f->multi, fd, w);
+    }
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    return uv_poll_start(&w->poll, events, on_socket) == 0 ? 0 : -1;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct fetcher *f = timer->data;
+    int running;
+
+    curl.multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    finish_all(f);
+}
+
+static int set_timer(CURLM *multi, long ms, void *arg)
+{
+    struct fetcher *f = arg;
+
+    (void)multi;
+    if (ms < 0)
+        uv_timer_stop(f->timer);
+    else
+        uv_timer_start(f->timer, on_timer, (uint64_t)ms, 0);
+    return 0;
+}
+
+/* --- a request ------------------------------------------------------------------------- */
+
+static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
+{
+    struct job *j = arg;
+
+    buf_add(&j->body, p, size * n);
+    j->too_large = buf_full(&j->body);
+    return j->too_large ? 0 : size * n;
+}
+
+/* Called with the address after the name was resolved: no name, however its
+ * answers change, leads anywhere that is not allowed. */
+static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+    struct job *j = arg;
+
+    (void)purpose;
+    if (!j->fetcher->allow_private && !address_is_public(&a->addr)) {
+        j->forbidden = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
+static bool has_part(CURLU *u, CURLUPart part)
+{
+    char *text = NULL;
+    bool has = curl.url_get(u, part, &text, 0) == CURLUE_OK;
+
+    curl.free(text);
+    return has;
+}
+
+static bool scheme_is_http(CURLU *u)
+{
+    char *scheme = NULL;
+    bool http = curl.url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+                (str_is(str_of(scheme), "http") || str_is(str_of(scheme), "https"));
+
+    curl.free(scheme);
+    return http;
+}
+
+static bool url_is_good(const char *url)
+{
+    CURLU *u = curl.url();
+    bool good = u && curl.url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK && scheme_is_http(u) &&
+                !has_part(u, CURLUPART_USER) && !has_part(u, CURLUPART_PASSWORD);
+
+    curl.url_cleanup(u);
+    return good;
+}
+
+/* A line break in a value would be another header. */
+static bool is_line(struct str s)
+{
+    return !memchr(s.p, '\r', s.n) && !memchr(s.p, '\n', s.n) && !memchr(s.p, 0, s.n);
+}
+
+static bool add_headers(struct job *j, const struct fetch *r)
+{
+    struct buf line;
+
+    buf_init(&line, 64 * 1024);
+    /* No waiting for a permission to send the body. */
+    j->headers = curl.slist_append(NULL, "Expect:");
+    for (size_t i = 0; i < r->header_count; i++) {
+        const struct fetch_header *h = &r->headers[i];
+
+        if (!is_line(h->name) || (h->value.n && !is_line(h->value)))
+            continue;
+        buf_reset(&line);
+        buf_add_str(&line, h->name);
+        /* curl sends an empty header when its line ends in a semicolon. */
+        buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
+        buf_add_str(&line, h->value);
+        buf_add_char(&line, 0);
+        if (!buf_full(&line))
+            j->headers = curl.slist_append(j->headers, line.p);
+    }
+    buf_clear(&line);
+    return j->headers != NULL;
+}
+
+static void set_method(struct job *j, const struct fetch *r)
+{
+    if (str_is(str_of(r->method), "HEAD"))
+        curl.easy_setopt(j->easy, CURLOPT_NOBODY, 1L);
+    else
+        curl.easy_setopt(j->easy, CURLOPT_CUSTOMREQUEST, r->method);
+    if (r->body.n || str_is(str_of(r->method), "POST")) {
+        curl.easy_setopt(j->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
+        curl.easy_setopt(j->easy, CURLOPT_COPYPOSTFIELDS, r->body.n ? r->body.p : "");
+    }
+}
+
+static void set_options(struct job *j, const struct fetch *r)
+{
+    CURL *e = j->easy;
+
+    curl.easy_setopt(e, CURLOPT_PRIVATE, j);
+    curl.easy_setopt(e, CURLOPT_URL, r->url);
+    curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl.easy_setopt(e, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    curl.easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+    curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* none, whatever the environment says */
+    curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    /* A name server that is silent must not hold up the loop at the deadline. */
+    curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+    curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
+    curl.easy_setopt(e, CURLOPT_HTTPHEADER, j->headers);
+    curl.easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
+    if (j->fetcher->ca_file)
+        curl.easy_setopt(e, CURLOPT_CAINFO, j->fetcher->ca_file);
+    set_method(j, r);
+}
+
+static bool make_multi(struct fetcher *f)
+{
+    if (f->multi)
+        return true;
+    if (!is_loaded())
+        return false;
+    f->multi = curl.multi_init();
+    if (!f->multi)
+        return false;
+    f->timer = mem_new(sizeof *f->timer);
+    uv_timer_init(loop_uv(f->loop), f->timer);
+    f->timer->data = f;
+    curl.multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl.multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
+    curl.multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl.multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
+    return true;
+}
+
+static enum fetch_result begin(struct job *j, const struct fetch *r)
+{
+    if (!make_multi(j->fetcher))
+        return FETCH_UNREACHABLE;
+    if (!url_is_good(r->url))
+        return FETCH_BAD_URL;
+    j->easy = curl.easy_init();
+    if (!j->easy || !add_headers(j, r))
+        return FETCH_UNREACHABLE;
+    set_options(j, r);
+    return curl.multi_add_handle(j->fetcher->multi, j->easy) == CURLM_OK ? FETCH_OK
+                                                                         : FETCH_UNREACHABLE;
+}
+
+void fetcher_start(struct fetcher *f, const struct fetch *request)
+{
+    struct job *j = mem_new(sizeof *j);
+
+    j->fetcher = f;
+    j->done = request->done;
+    j->arg = request->arg;
+    buf_init(&j->body, request->max_answer);
+    list_append(&f->jobs, &j->link);
+    j->result = begin(j, request);
+    if (j->result == FETCH_OK)
+        return;
+    if (j->easy)
+        curl.easy_cleanup(j->easy);
+    j->easy = NULL;
+    j->post.run = never_began;
+    loop_post(f->loop, &j->post);
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
+{
+    struct fetcher *f = mem_new(sizeof *f);
+
+    f->loop = l;
+    f->allow_private = options->allow_private;
+    f->ca_file = options->ca_file ? mem_dupz(options->ca_file) : NULL;
+    list_init(&f->jobs);
+    return f;
+}
+
+static void timer_closed(uv_handle_t *handle)
+{
+    mem_free(handle);
+}
+
+static void end_job(struct job *j)
+{
+    /* One that waits in the loop's queue is freed there. */
+    if (j->post.run) {
+        list_remove(&j->link);
+        return;
+    }
+    j->done(j->arg, FETCH_UNREACHABLE, 0, STR(""), STR(""));
+    job_free(j);
+}
+
+void fetcher_free(struct fetcher *f)
+{
+    if (!f)
+        return;
+    while (!list_empty(&f->jobs))
+        end_job(container_of(f->jobs.next, struct job, link));
+    if (f->multi) {
+        curl.multi_cleanup(f->multi);
+        uv_close((uv_handle_t *)f->timer, timer_closed);
+    }
+    mem_free(f->ca_file);
+    mem_free(f);
+}

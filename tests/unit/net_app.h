@@ -1,0 +1,264 @@
+/* net_app.h - a small application behind a real server, for tests of net/. */
+#ifndef TESTS_NET_APP_H
+#define TESTS_NET_APP_H
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "net/server.h"
+#include "net_peer.h"
+
+enum { APP_SMALL_BODY = 1000, APP_BODY = 1024 * 1024, APP_FORM = 10000 };
+
+static struct {
+    struct loops *loops;
+    struct server *server;
+    _Atomic(struct exchange *) held; /* by /hold */
+    _Atomic int closed, code;        /* WebSockets; the last one's code */
+    _Atomic int shutdowns;
+} app;
+
+static void app_answer(struct exchange *x, int status, struct str body)
+{
+    struct answer_head head = { .status = status, .content_type = STR("application/json") };
+
+    http_answer(x, &head, body);
+}
+
+/* --- answers from another thread -------------------------------------------------- */
+
+struct app_later {
+    struct post post;
+    struct exchange *x;
+};
+
+static void app_answer_later(struct post *p)
+{
+    app_answer(container_of(p, struct app_later, post)->x, 200, STR("later"));
+}
+
+static void *app_think(void *arg)
+{
+    struct app_later *l = arg;
+
+    usleep(2000);
+    loop_post(l->x->loop, &l->post);
+    return NULL;
+}
+
+static void app_start_thinking(struct exchange *x)
+{
+    struct app_later *l = arena_alloc(x->arena, sizeof *l);
+    pthread_t thread;
+
+    l->x = x;
+    l->post.run = app_answer_later;
+    assert_int_equal(pthread_create(&thread, NULL, app_think, l), 0);
+    pthread_detach(thread);
+}
+
+static void app_release_on_loop(struct loop *l, void *arg)
+{
+    (void)l;
+    app_answer(arg, 200, STR("held"));
+}
+
+/* Answers what /hold held back. */
+static inline void app_release(void)
+{
+    struct exchange *x;
+
+    while (!(x = atomic_exchange(&app.held, NULL)))
+        usleep(1000);
+    loop_call(x->loop, app_release_on_loop, x);
+}
+
+/* --- routes ----------------------------------------------------------------------- */
+
+static struct str app_bytes(struct exchange *x)
+{
+    uint64_t n = 0;
+
+    assert_true(str_to_u64(x->request->query, &n));
+    char *p = arena_raw(x->arena, n + 1);
+    for (uint64_t i = 0; i < n; i++)
+        p[i] = (char)('a' + i % 23);
+    return str_slice(p, n);
+}
+
+static void app_send_file(struct exchange *x)
+{
+    struct answer_head head = { .status = 200, .content_type = STR("image/png") };
+    struct str bytes = app_bytes(x);
+    int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    assert_int_equal(write(fd, bytes.p, bytes.n), bytes.n);
+    lseek(fd, 0, SEEK_SET);
+    http_answer_file(x, &head, fd, (int64_t)bytes.n);
+}
+
+static void app_list_parts(struct exchange *x)
+{
+    struct str out = STR("");
+
+    for (size_t i = 0; x->parts && i < multipart_count(x->parts); i++) {
+        const struct part *p = multipart_at(x->parts, i);
+        out =
+            str_printf(x->arena, "%.*s%s=%.*s;", STR_FMT(out), p->name, (int)p->data.n, p->data.p);
+    }
+    app_answer(x, 200, out);
+}
+
+static void app_request(void *arg, struct exchange *x)
+{
+    struct str path = x->request->path;
+    struct answer_head closing = { .status = 200,
+                                   .content_type = STR("text/plain"),
+                                   .close = true };
+    struct answer_head tagged = { .status = 200, .headers = STR("X-Tag: yes\r\n") };
+    struct answer_head moved = { .status = 302, .headers = STR("Location: /echo\r\n") };
+
+    (void)arg;
+    if (str_is(path, "/echo") || str_is(path, "/small"))
+        app_answer(x, 200, x->body.n ? x->body : STR("hello"));
+    else if (str_is(path, "/size"))
+        app_answer(x, 200, app_bytes(x));
+    else if (str_is(path, "/nothing"))
+        app_answer(x, 204, STR(""));
+    else if (str_is(path, "/unchanged"))
+        app_answer(x, 304, STR("not sent"));
+    else if (str_is(path, "/closing"))
+        http_answer(x, &closing, STR("bye"));
+    else if (str_is(path, "/tagged"))
+        http_answer(x, &tagged, STR("tag"));
+    else if (str_is(path, "/moved"))
+        http_answer(x, &moved, STR("elsewhere"));
+    else if (str_is(path, "/header"))
+        app_answer(x, 200, http_header(x->request, STR("X-Sent")));
+    else if (str_is(path, "/later"))
+        app_start_thinking(x);
+    else if (str_is(path, "/hold"))
+        atomic_store(&app.held, x);
+    else if (str_is(path, "/file"))
+        app_send_file(x);
+    else if (str_is(path, "/form"))
+        app_list_parts(x);
+    else if (str_is(path, "/who"))
+        app_answer(x, 200, str_printf(x->arena, "%.*s %d", STR_FMT(x->remote), x->secure));
+    else
+        app_answer(x, 404, STR("no such path"));
+}
+
+static struct intake app_intake(void *arg, const struct http_request *r)
+{
+    bool form = str_is(r->path, "/form");
+
+    (void)arg;
+    return (struct intake){ str_is(r->path, "/small") ? APP_SMALL_BODY : APP_BODY,
+                            form ? APP_FORM : 0 };
+}
+
+static void app_refusal(void *arg, int status, struct buf *out)
+{
+    (void)arg;
+    buf_printf(out, "{\"refused\":%d}", status);
+}
+
+/* --- WebSockets ------------------------------------------------------------------- */
+
+static void app_open(struct websocket *ws, void *arg)
+{
+    assert_string_equal(arg, "app");
+    websocket_set_data(ws, &app);
+    websocket_send(ws, WS_TEXT, STR("wel"));
+    websocket_send(ws, WS_TEXT, STR("come"));
+}
+
+static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    assert_ptr_equal(websocket_data(ws), &app);
+    if (str_is(payload, "close"))
+        websocket_close(ws, 4000, STR("bye"));
+    else if (str_is(payload, "who"))
+        websocket_send(ws, WS_TEXT, websocket_secure(ws) ? STR("secure") : websocket_remote(ws));
+    else
+        websocket_send(ws, opcode, payload);
+}
+
+static void app_closed(struct websocket *ws, int code)
+{
+    websocket_send(ws, WS_TEXT, STR("too late"));
+    atomic_store(&app.code, code);
+    atomic_fetch_add(&app.closed, 1);
+}
+
+static void app_shutdown(struct websocket *ws)
+{
+    atomic_fetch_add(&app.shutdowns, 1);
+    websocket_close(ws, 1001, STR("going"));
+}
+
+static bool app_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
+{
+    static char name[] = "app";
+
+    (void)arg;
+    if (!str_is(r->path, "/socket"))
+        return false;
+    *ret = (struct websocket_handler){ .arg = name,
+                                       .max_message = 100000,
+                                       .max_waiting = 1024 * 1024,
+                                       .open = app_open,
+                                       .message = app_message,
+                                       .closed = app_closed,
+                                       .shutdown = app_shutdown };
+    return true;
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+static const struct server_app app_calls = {
+    .intake = app_intake, .request = app_request, .refusal = app_refusal, .upgrade = app_upgrade
+};
+
+static inline void app_start(const struct server_options *changes)
+{
+    struct server_options o = *changes;
+
+    o.host = o.host ? o.host : "127.0.0.1";
+    o.head_timeout_ms = o.head_timeout_ms ? o.head_timeout_ms : 5000;
+    o.idle_timeout_ms = o.idle_timeout_ms ? o.idle_timeout_ms : 5000;
+    o.via = "1.1 guildhall";
+    atomic_store(&app.closed, 0);
+    atomic_store(&app.code, 0);
+    atomic_store(&app.shutdowns, 0);
+    app.loops = loops_start(2, NULL, NULL);
+    assert_int_equal(server_start(app.loops, &o, &app_calls, &app.server), OK);
+}
+
+static inline void app_stop(void)
+{
+    server_stop(app.server, 1000);
+    server_free(app.server);
+    loops_stop(app.loops);
+}
+
+static inline int app_connect(void)
+{
+    return peer_connect(server_port(app.server));
+}
+
+/* Waits for something that another thread does. */
+#define app_wait_until(condition)                           \
+    do {                                                    \
+        for (int left = 5000; !(condition) && left; left--) \
+            usleep(1000);                                   \
+        assert_true(condition);                             \
+    } while (0)
+
+#endif

@@ -1,0 +1,375 @@
+/* net_client.c - requests to other servers, and where they may not go. */
+#include "unit.h"
+
+#include <semaphore.h>
+
+#include "base/log.h"
+#include "net/client.h"
+#include "net/tls.h"
+#include "net_app.h"
+
+/* --- addresses ------------------------------------------------------------------------ */
+
+static bool is_public(const char *text)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+        return address_is_public(&v4);
+    assert_int_equal(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+    return address_is_public(&v6);
+}
+
+static void public_addresses_are_told_from_others(void **state)
+{
+    static const char *const others[] = {
+        "0.0.0.0",
+        "0.255.255.255",
+        "10.0.0.0",
+        "10.255.255.255",
+        "100.64.0.0",
+        "100.127.255.255",
+        "127.0.0.1",
+        "127.255.255.255",
+        "169.254.0.0",
+        "169.254.169.254",
+        "172.16.0.0",
+        "172.31.255.255",
+        "192.0.0.1",
+        "192.0.2.1",
+        "192.168.0.0",
+        "192.168.255.255",
+        "198.18.0.0",
+        "198.19.255.255",
+        "198.51.100.7",
+        "203.0.113.255",
+        "224.0.0.1",
+        "239.255.255.255",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "fc00::1",
+        "fdff:ffff::1",
+        "fe80::1",
+        "febf::1",
+        "fec0::1",
+        "ff02::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.1.2.3",
+        "::127.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "64:ff9b:1::1",
+        "2002:7f00:1::",
+        "2002:c0a8:101::1",
+        "2001:db8::1",
+        "2001::1",
+        "2001:1ff::1",
+        "3fff::1",
+        "100::1",
+        "4000::1",
+        "1fff::1",
+    };
+    static const char *const ours[] = {
+        "1.0.0.0",
+        "9.255.255.255",
+        "11.0.0.0",
+        "100.63.255.255",
+        "100.128.0.0",
+        "126.255.255.255",
+        "128.0.0.0",
+        "169.253.255.255",
+        "169.255.0.0",
+        "172.15.255.255",
+        "172.32.0.0",
+        "191.255.255.255",
+        "192.0.1.0",
+        "192.0.3.0",
+        "192.167.255.255",
+        "192.169.0.0",
+        "198.17.255.255",
+        "198.20.0.0",
+        "198.51.101.0",
+        "203.0.114.0",
+        "223.255.255.255",
+        "2001:200::1",
+        "2001:4860:4860::8888",
+        "2606:4700::1111",
+        "::ffff:8.8.8.8",
+        "64:ff9b::8.8.8.8",
+        "2002:808:808::1",
+        "2001:db9::1",
+        "3ffe:ffff::1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (is_public(others[i]))
+            fail_msg("%s is not public", others[i]);
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        if (!is_public(ours[i]))
+            fail_msg("%s is public", ours[i]);
+    struct sockaddr local = { .sa_family = AF_UNIX };
+    assert_false(address_is_public(&local));
+}
+
+/* --- requests -------------------------------------------------------------------------- */
+
+static struct {
+    struct fetcher *fetcher;
+    struct fetch_options options;
+    struct fetch request;
+    bool returned;
+    bool early;
+    enum fetch_result result;
+    int status;
+    char type[64], body[8192];
+    sem_t done;
+} fetch;
+
+static void done(void *arg, enum fetch_result result, int status, struct str type, struct str body)
+{
+    assert_ptr_equal(arg, &fetch);
+    fetch.early = !fetch.returned;
+    fetch.result = result;
+    fetch.status = status;
+    snprintf(fetch.type, sizeof fetch.type, "%.*s", STR_FMT(type));
+    snprintf(fetch.body, sizeof fetch.body, "%.*s", STR_FMT(body));
+    sem_post(&fetch.done);
+}
+
+static void begin_on_loop(struct loop *l, void *arg)
+{
+    (void)arg;
+    if (!fetch.fetcher)
+        fetch.fetcher = fetcher_new(l, &fetch.options);
+    fetcher_start(fetch.fetcher, &fetch.request);
+    fetch.returned = true;
+}
+
+static void free_on_loop(struct loop *l, void *arg)
+{
+    (void)l;
+    (void)arg;
+    fetcher_free(fetch.fetcher);
+    fetch.fetcher = NULL;
+}
+
+static void begin(const char *method, const char *url_format, struct str body)
+{
+    char url[256];
+
+    snprintf(url, sizeof url, url_format, server_port(app.server));
+    fetch.request.method = method;
+    fetch.request.url = url;
+    fetch.request.body = body;
+    fetch.request.done = done;
+    fetch.request.arg = &fetch;
+    if (!fetch.request.timeout_ms)
+        fetch.request.timeout_ms = 5000;
+    if (!fetch.request.max_answer)
+        fetch.request.max_answer = 5000;
+    fetch.returned = fetch.early = false;
+    loop_call(loops_at(app.loops, 0), begin_on_loop, NULL);
+}
+
+static enum fetch_result run(const char *method, const char *url_format, struct str body)
+{
+    begin(method, url_format, body);
+    sem_wait(&fetch.done);
+    assert_false(fetch.early);
+    return fetch.result;
+}
+
+static int start_with(const struct server_options *o, const struct fetch_options *options)
+{
+    memset(&fetch, 0, sizeof fetch);
+    fetch.options = *options;
+    sem_init(&fetch.done, 0, 0);
+    app_start(o);
+    return 0;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return start_with(&(struct server_options){ 0 },
+                      &(struct fetch_options){ .allow_private = true });
+}
+
+static int start_guarded(void **state)
+{
+    (void)state;
+    return start_with(&(struct server_options){ 0 }, &(struct fetch_options){ 0 });
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    app_stop();
+    sem_destroy(&fetch.done);
+    return 0;
+}
+
+static void requests_are_answered(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
+    assert_int_equal(fetch.status, 200);
+    assert_string_equal(fetch.type, "application/json");
+    assert_string_equal(fetch.body, "hello");
+    assert_int_equal(run("POST", "http://localhost:%d/echo", STR("{\"type\":1}")), FETCH_OK);
+    assert_string_equal(fetch.body, "{\"type\":1}");
+    assert_int_equal(run("PATCH", "http://127.0.0.1:%d/nowhere", STR("x")), FETCH_OK);
+    assert_int_equal(fetch.status, 404);
+    assert_int_equal(run("HEAD", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "");
+}
+
+static void headers_are_sent_unless_they_would_be_two(void **state)
+{
+    struct fetch_header headers[] = { { STR("X-Sent"), STR("yes") } };
+
+    (void)state;
+    fetch.request.headers = headers;
+    fetch.request.header_count = 1;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/header", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "yes");
+    headers[0] = (struct fetch_header){ STR("X-Other"), STR("a\r\nX-Sent: b") };
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/header", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "");
+}
+
+static void redirects_are_not_followed(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/moved", STR("")), FETCH_OK);
+    assert_int_equal(fetch.status, 302);
+    assert_string_equal(fetch.body, "elsewhere");
+}
+
+static void the_environment_has_no_say(void **state)
+{
+    (void)state;
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
+    setenv("all_proxy", "http://127.0.0.1:1", 1);
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
+    unsetenv("http_proxy");
+    unsetenv("all_proxy");
+}
+
+static void private_addresses_are_forbidden_under_every_name(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://localhost:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://2130706433:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://0x7f.1:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://[::ffff:127.0.0.1]:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://0.0.0.0:%d/echo", STR("")), FETCH_FORBIDDEN);
+}
+
+static void urls_that_are_not_plain_http_are_refused(void **state)
+{
+    static const char *const urls[] = {
+        "ftp://127.0.0.1:%d/",
+        "file:///etc/passwd",
+        "http://user@127.0.0.1:%d/echo",
+        "gopher://127.0.0.1:%d",
+        "not a url",
+        "http://a:b@127.0.0.1:%d/echo",
+        "",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(urls); i++)
+        if (run("GET", urls[i], STR("")) != FETCH_BAD_URL)
+            fail_msg("'%s' was not refused", urls[i]);
+}
+
+static void answers_past_the_limit_are_not_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/size?5000", STR("")), FETCH_OK);
+    assert_int_equal(strlen(fetch.body), 5000);
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/size?5001", STR("")), FETCH_TOO_LARGE);
+    assert_string_equal(fetch.body, "");
+}
+
+static void silence_ends_at_the_deadline(void **state)
+{
+    (void)state;
+    fetch.request.timeout_ms = 100;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/hold", STR("")), FETCH_TIMEOUT);
+    app_release();
+}
+
+static void servers_that_are_not_there_are_unreachable(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:1/", STR("")), FETCH_UNREACHABLE);
+    assert_int_equal(run("GET", "https://127.0.0.1:%d/echo", STR("")), FETCH_UNREACHABLE);
+}
+
+static void freeing_ends_what_is_running(void **state)
+{
+    (void)state;
+    begin("GET", "http://127.0.0.1:%d/hold", STR(""));
+    app_wait_until(atomic_load(&app.held));
+    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    sem_wait(&fetch.done);
+    assert_int_equal(fetch.result, FETCH_UNREACHABLE);
+    app_release();
+}
+
+static void certificates_are_checked(void **state)
+{
+    char folder[] = "/tmp/net_client_XXXXXX", certificate[64], key[64];
+    struct tls_context *context = NULL;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(certificate, sizeof certificate, "%s/cert.pem", folder);
+    snprintf(key, sizeof key, "%s/key.pem", folder);
+    assert_int_equal(tls_context_self_signed(folder, "localhost", &context), OK);
+    struct server_options o = { .tls = context };
+    struct fetch_options trusting = { .allow_private = true, .ca_file = certificate };
+    struct fetch_options ordinary = { .allow_private = true };
+
+    start_with(&o, &trusting);
+    assert_int_equal(run("GET", "https://localhost:%d/who", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "127.0.0.1 1");
+    stop(NULL);
+    start_with(&o, &ordinary);
+    assert_int_equal(run("GET", "https://localhost:%d/who", STR("")), FETCH_UNREACHABLE);
+    stop(NULL);
+    tls_context_free(context);
+    unlink(certificate);
+    unlink(key);
+    rmdir(folder);
+}
+
+#define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(public_addresses_are_told_from_others),
+        with_server(requests_are_answered),
+        with_server(headers_are_sent_unless_they_would_be_two),
+        with_server(redirects_are_not_followed),
+        with_server(the_environment_has_no_say),
+        cmocka_unit_test_setup_teardown(private_addresses_are_forbidden_under_every_name,
+                                        start_guarded, stop),
+        with_server(urls_that_are_not_plain_http_are_refused),
+        with_server(answers_past_the_limit_are_not_taken),
+        with_server(silence_ends_at_the_deadline),
+        with_server(servers_that_are_not_there_are_unreachable),
+        with_server(freeing_ends_what_is_running),
+        cmocka_unit_test(certificates_are_checked),
+    };
+    log_init(2, LOG_OFF, 0); /* before there are threads */
+    return cmocka_run_group_tests_name("net/client", tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* net_server_websocket.c - WebSockets of a real server. */
+#include "unit.h"
+
+#include "net_app.h"
+#include "net_wire.h"
+
+static int start(void **state)
+{
+    static const struct server_options ordinary;
+
+    (void)state;
+    app_start(&ordinary);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    app_stop();
+    return 0;
+}
+
+static struct wire open_socket(void)
+{
+    struct wire w = { .fd = app_connect() };
+
+    wire_handshake(&w, "/socket");
+    wire_expect(&w, 1, "wel");
+    wire_expect(&w, 1, "come");
+    return w;
+}
+
+static void expect_end(struct wire *w)
+{
+    peer_expect_end(w->fd);
+}
+
+static void messages_come_back(void **state)
+{
+    struct wire w = open_socket();
+
+    (void)state;
+    wire_send_text(&w, "one");
+    wire_expect(&w, 1, "one");
+    wire_send_frame(&w, 2, "two", 3);
+    wire_expect(&w, 2, "two");
+    wire_send_text(&w, "who");
+    wire_expect(&w, 1, "127.0.0.1");
+    wire_send_frame(&w, 9, "are you there", 13);
+    wire_expect(&w, 10, "are you there");
+    close(w.fd);
+    app_wait_until(atomic_load(&app.closed) == 1);
+    assert_int_equal(atomic_load(&app.code), 1006);
+}
+
+static void large_messages_come_back_whole(void **state)
+{
+    enum { LENGTH = 100000 };
+    struct wire w = open_socket();
+    char *sent = malloc(LENGTH), *got = malloc(LENGTH + 1);
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH; i++)
+        sent[i] = (char)('a' + i % 17);
+    wire_send_frame(&w, 1, sent, LENGTH);
+    assert_int_equal(wire_read_frame(&w, got, LENGTH + 1, &n), 1);
+    assert_int_equal(n, LENGTH);
+    assert_memory_equal(got, sent, LENGTH);
+    close(w.fd);
+    free(sent);
+    free(got);
+}
+
+static void a_message_past_the_limit_ends_the_connection(void **state)
+{
+    struct wire w = open_socket();
+    char *sent = calloc(1, 100001);
+
+    (void)state;
+    wire_send_frame(&w, 2, sent, 100001);
+    free(sent);
+    wire_expect_close(&w, 1009);
+    expect_end(&w);
+}
+
+static void bytes_sent_along_with_the_handshake_are_not_lost(void **state)
+{
+    char text[1024];
+    struct wire w = { .fd = app_connect() };
+    int n = snprintf(
+        text, sizeof text,
+        "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
+        "GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+
+    (void)state;
+    n += (int)wire_frame(text + n, 1, "early", 5);
+    wire_send(&w, text, (size_t)n);
+    peer_expect(w.fd, 200, "hello");
+    wire_read_head(&w, text, sizeof text);
+    wire_expect(&w, 1, "wel");
+    wire_expect(&w, 1, "come");
+    wire_expect(&w, 1, "early");
+    close(w.fd);
+}
+
+/* A client library loses bytes that arrive together with the handshake. */
+static void the_handshake_leaves_in_a_write_of_its_own(void **state)
+{
+    struct server_stats s;
+    struct wire w = { .fd = app_connect() };
+    char first[1024];
+
+    (void)state;
+    wire_send(&w,
+              "GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+              146);
+    wire_read_head(&w, first, sizeof first);
+    /* The two messages of open leave together: 3 + 2 and 4 + 2 bytes. */
+    assert_int_equal(recv(w.fd, first, sizeof first, 0), 11);
+    server_stats(app.server, &s);
+    assert_int_equal(s.websockets, 1);
+    close(w.fd);
+}
+
+static void the_application_closes_and_hears_the_peer(void **state)
+{
+    struct wire w = open_socket();
+
+    (void)state;
+    wire_send_text(&w, "close");
+    wire_send_text(&w, "not answered any more");
+    wire_expect_close(&w, 4000);
+    wire_send_frame(&w, 8, "\x0f\xa1", 2); /* 4001 */
+    expect_end(&w);
+    app_wait_until(atomic_load(&app.closed) == 1);
+    assert_int_equal(atomic_load(&app.code), 4001);
+}
+
+static void the_peer_closes_and_is_answered(void **state)
+{
+    struct wire w = open_socket();
+
+    (void)state;
+    wire_send_frame(&w, 8, "\x03\xe8", 2); /* 1000 */
+    wire_send_text(&w, "after the end");
+    wire_expect_close(&w, 1000);
+    expect_end(&w);
+    app_wait_until(atomic_load(&app.closed) == 1);
+    assert_int_equal(atomic_load(&app.code), 1000);
+}
+
+static void a_violation_is_named_and_ends_the_connection(void **state)
+{
+    struct wire w = open_socket();
+
+    (void)state;
+    wire_send(&w, "\x81\x02hi", 4); /* not masked */
+    wire_expect_close(&w, 1002);
+    expect_end(&w);
+    app_wait_until(atomic_load(&app.closed) == 1);
+    assert_int_equal(atomic_load(&app.code), 1006);
+}
+
+static void a_peer_that_does_not_read_is_cut(void **state)
+{
+    struct wire w = open_socket();
+    char *message = calloc(1, 100000);
+    char *frame = malloc(100014);
+    size_t n = wire_frame(frame, 2, message, 100000);
+
+    (void)state;
+    /* Each comes back; nobody takes them, so after the socket's buffers the
+     * server's own limit of a megabyte is reached. */
+    for (int i = 0; i < 400 && atomic_load(&app.closed) == 0; i++)
+        if (send(w.fd, frame, n, MSG_NOSIGNAL) < 0)
+            break;
+    app_wait_until(atomic_load(&app.closed) == 1);
+    assert_int_equal(atomic_load(&app.code), 1006);
+    close(w.fd);
+    free(message);
+    free(frame);
+}
+
+static void bad_handshakes_are_refused(void **state)
+{
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd,
+              "GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 8\r\n\r\n");
+    struct peer_answer a = peer_read_answer(fd, false);
+    assert_int_equal(a.status, 426);
+    assert_true(peer_has(&a, "\r\nSec-WebSocket-Version: 13\r\n"));
+    free(a.body);
+    peer_expect_end(fd);
+
+    fd = app_connect();
+    peer_send(fd, "GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                  "Sec-WebSocket-Version: 13\r\n\r\n");
+    peer_expect(fd, 400, "{\"refused\":400}");
+    peer_expect_end(fd);
+
+    fd = app_connect();
+    peer_send(fd,
+              "GET /echo HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    close(fd);
+}
+
+static void *stop_in_thread(void *arg)
+{
+    app_stop();
+    return arg;
+}
+
+static void stopping_tells_the_application(void **state)
+{
+    static const struct server_options ordinary;
+    pthread_t thread;
+
+    (void)state;
+    app_start(&ordinary);
+    struct wire w = open_socket();
+    pthread_create(&thread, NULL, stop_in_thread, NULL);
+    wire_expect_close(&w, 1001);
+    wire_send_frame(&w, 8, "\x03\xe9", 2);
+    expect_end(&w);
+    pthread_join(thread, NULL);
+    assert_int_equal(atomic_load(&app.shutdowns), 1);
+    assert_int_equal(atomic_load(&app.closed), 1);
+    assert_int_equal(atomic_load(&app.code), 1001);
+}
+
+#define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_server(messages_come_back),
+        with_server(large_messages_come_back_whole),
+        with_server(a_message_past_the_limit_ends_the_connection),
+        with_server(bytes_sent_along_with_the_handshake_are_not_lost),
+        with_server(the_handshake_leaves_in_a_write_of_its_own),
+        with_server(the_application_closes_and_hears_the_peer),
+        with_server(the_peer_closes_and_is_answered),
+        with_server(a_violation_is_named_and_ends_the_connection),
+        with_server(a_peer_that_does_not_read_is_cut),
+        with_server(bad_handshakes_are_refused),
+        cmocka_unit_test(stopping_tells_the_application),
+    };
+    return cmocka_run_group_tests_name("net/server websockets", tests, NULL, NULL);
+}
