@@ -1,0 +1,51 @@
+# Short names for what one does with Guildhall. The builds themselves are
+# Meson's; scripts/build knows their configurations.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test bench fuzz format lint install clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+run: build ## build, then serve from the folder data/ on 127.0.0.1:8080
+	@mkdir -p data
+	@exec build/guildhall serve --data data
+
+build: ## the release binary, build/guildhall
+	@scripts/setup build
+	@scripts/build release
+	@install -m 755 build/release/src/guildhall build/guildhall
+
+test: ## every test, on both stores, under the sanitizers
+	@scripts/setup test
+	@scripts/test
+
+bench: build ## measure against a bare server that answers the same bytes
+	@scripts/setup bench
+	@scripts/bench
+
+fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
+	@scripts/setup test
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+
+format: ## lay the C files out as .clang-format says
+	@git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
+
+lint: ## clang-tidy and cppcheck
+	@scripts/setup lint
+	@scripts/lint
+
+install: build ## binary, systemd unit and sample configuration (PREFIX, DESTDIR)
+	install -D -m 755 build/guildhall "$(DESTDIR)$(PREFIX)/bin/guildhall"
+	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
+	sed 's|/usr/local/bin|$(PREFIX)/bin|' packaging/guildhall.service \
+		>"$(DESTDIR)$(PREFIX)/lib/systemd/system/guildhall.service"
+	test -e "$(DESTDIR)/etc/guildhall/guildhall.conf" || \
+		install -D -m 644 packaging/guildhall.conf "$(DESTDIR)/etc/guildhall/guildhall.conf"
+
+clean: ## remove build/; data/ stays
+	rm -rf build
