@@ -205,14 +205,15 @@ static void register_prepare(struct run *r, struct client *c)
 
 static void register_answered(struct run *r, struct client *c, const struct answer *a)
 {
-    static const char key[] = "\"token\":\"";
+    static const char key[] = "\"token\"";
     const char *at = memmem(a->body.p, a->body.n, key, sizeof key - 1);
 
     (void)r, (void)c;
     if ((a->status != 200 && a->status != 201) || !at)
         die("register answered %d: %.*s", a->status, STR_FMT(a->body));
-    struct str token = str_from(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
-    token = str_cut(&token, '"');
+    struct str rest = str_from(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
+    str_cut(&rest, '"');
+    struct str token = str_cut(&rest, '"');
     printf("%.*s\n", STR_FMT(token));
 }
 
