@@ -17,7 +17,8 @@ struct loop;
 /* Starts count threads; each calls on_turn_end (may be NULL) when it is about to
  * wait for the next events. */
 struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg);
-/* Asks every loop to stop once its handles are closed, and waits. */
+/* Asks every loop to stop once its handles are closed, and waits. Servers,
+ * fetchers and deadlines that live on them are freed before. */
 void loops_stop(struct loops *ls);
 
 unsigned loops_count(const struct loops *ls);
@@ -37,14 +38,24 @@ struct post {
 };
 void loop_post(struct loop *l, struct post *p);
 
+/* Something to do whenever the loop is about to wait, after on_turn_end: what
+ * gathered during the turn leaves then. On the loop's thread only. */
+struct turn_end {
+    struct link link;
+    void (*run)(struct turn_end *t);
+};
+void loop_add_turn_end(struct loop *l, struct turn_end *t);
+void loop_drop_turn_end(struct turn_end *t);
+
 /* Runs fn(arg) on the loop and waits for it; from another thread only. */
 void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 
 /* --- deadlines -------------------------------------------------------------- */
 
 /* Many things with the same patience: kept in order of their deadline, so that
- * touching one is moving it to the end of a list. Checked four times a second,
- * by the real clock or, for interface deadlines, by the clock tests can move. */
+ * touching one is moving it to the end of a list. Checked at most four times a
+ * second, by the real clock or, for interface deadlines, by the clock tests can
+ * move. A loop that waits for nothing soon is not woken. */
 struct deadline {
     struct link link;
     int64_t at; /* milliseconds */
@@ -55,7 +66,7 @@ struct deadlines;
 /* expired is called on the loop; the deadline is out of the list by then. */
 struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,
                                 void (*expired)(struct deadline *d));
-void deadlines_free(struct deadlines *ds);
+void deadlines_free(struct deadlines *ds);                     /* what still runs is dropped */
 void deadline_touch(struct deadlines *ds, struct deadline *d); /* (re)starts it */
 void deadline_drop(struct deadline *d);                        /* fine when not running */
 

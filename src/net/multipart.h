@@ -14,9 +14,10 @@
 
 enum { MULTIPART_MAX_PARTS = 64, MULTIPART_MAX_PART_HEAD = 4096, MULTIPART_MAX_BOUNDARY = 70 };
 
+/* Names and types are valid UTF-8 without control characters. */
 struct part {
     char *name;         /* NUL-terminated, "files[0]" */
-    char *filename;     /* NULL for a plain field */
+    char *filename;     /* NULL for a plain field; as sent, so never a path to trust */
     char *content_type; /* NULL when not said */
     struct buf data;
 };
@@ -31,7 +32,7 @@ void multipart_free(struct multipart *m);
 /* ERR_BAD_REQUEST: not multipart/form-data; ERR_ENTITY_TOO_LARGE: past a limit.
  * After an error nothing more is taken. */
 enum err multipart_feed(struct multipart *m, struct str bytes);
-/* OK when the closing boundary was seen. */
+/* OK when the closing boundary was seen; ERR_BAD_REQUEST when it was not. */
 enum err multipart_end(struct multipart *m);
 
 size_t multipart_count(const struct multipart *m);

@@ -1,0 +1,186 @@
+/* certificate.c - a certificate of our own, for laptops and tests. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/tls.h"
+
+enum { DAY = 24 * 60 * 60, GOOD_FOR = 825 * DAY, RENEW_BEFORE = 7 * DAY };
+
+/* --- files ------------------------------------------------------------------------ */
+
+static bool path_of(char *out, size_t max, const char *folder, const char *name)
+{
+    int n = snprintf(out, max, "%s/%s", folder, name);
+
+    return n > 0 && (size_t)n < max;
+}
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+    while (n) {
+        ssize_t done = write(fd, p, n);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        p += done;
+        n -= (size_t)done;
+    }
+    return fsync(fd) == 0;
+}
+
+/* To a temporary name first: nobody ever sees half a file, nor one that others
+ * can read. */
+static bool write_file(const char *path, BIO *content)
+{
+    char temporary[4096];
+    char *p = NULL;
+    long n = BIO_get_mem_data(content, &p);
+
+    if (n <= 0 || snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
+        return false;
+    unlink(temporary);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        log_error("tls: cannot write '%s': %s", temporary, strerror(errno));
+        return false;
+    }
+    bool ok = write_all(fd, p, (size_t)n);
+    ok = close(fd) == 0 && ok && rename(temporary, path) == 0;
+    if (!ok) {
+        log_error("tls: cannot write '%s': %s", path, strerror(errno));
+        unlink(temporary);
+    }
+    return ok;
+}
+
+/* --- the one that is there ---------------------------------------------------------- */
+
+static bool covers(X509 *certificate, const char *host)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+
+    if (inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1)
+        return X509_check_ip_asc(certificate, host, 0) == 1;
+    return X509_check_host(certificate, host, 0, 0, NULL) == 1;
+}
+
+static bool still_good(const char *path, const char *host)
+{
+    FILE *f = fopen(path, "re");
+    X509 *certificate = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
+    time_t soon = (time_t)clock_s() + RENEW_BEFORE;
+    bool good = certificate && X509_cmp_time(X509_get0_notAfter(certificate), &soon) > 0 &&
+                covers(certificate, host);
+
+    if (f)
+        fclose(f);
+    X509_free(certificate);
+    ERR_clear_error();
+    return good;
+}
+
+/* --- a new one ---------------------------------------------------------------------- */
+
+static bool add_extension(X509 *c, int kind, const char *value)
+{
+    X509_EXTENSION *e = X509V3_EXT_conf_nid(NULL, NULL, kind, value);
+    bool ok = e && X509_add_ext(c, e, -1) == 1;
+
+    X509_EXTENSION_free(e);
+    return ok;
+}
+
+static bool add_names(X509 *c, const char *host)
+{
+    static const char always[] = "DNS:localhost,IP:127.0.0.1,IP:::1";
+    unsigned char address[sizeof(struct in6_addr)];
+    bool ip = inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
+    char names[512];
+
+    /* Commas would begin another name. */
+    if (strchr(host, ',') || strlen(host) > 255 || host[0] == 0 || strcmp(host, "localhost") == 0)
+        return add_extension(c, NID_subject_alt_name, always);
+    snprintf(names, sizeof names, "%s:%s,%s", ip ? "IP" : "DNS", host, always);
+    return add_extension(c, NID_subject_alt_name, names);
+}
+
+static bool fill(X509 *c, EVP_PKEY *key, const char *host)
+{
+    time_t now = (time_t)clock_s();
+    uint64_t serial = 0;
+    X509_NAME *name = X509_get_subject_name(c);
+
+    RAND_bytes((unsigned char *)&serial, sizeof serial);
+    /* Clocks differ: valid since an hour ago. */
+    return X509_set_version(c, 2) == 1 &&
+           ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), (serial >> 1) + 1) == 1 &&
+           X509_time_adj_ex(X509_getm_notBefore(c), 0, -3600, &now) &&
+           X509_time_adj_ex(X509_getm_notAfter(c), 0, GOOD_FOR - 2 * 3600, &now) &&
+           X509_set_pubkey(c, key) == 1 &&
+           X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                                      (const unsigned char *)"Guildhall, self-signed", -1, -1,
+                                      0) == 1 &&
+           X509_set_issuer_name(c, name) == 1 && add_names(c, host) &&
+           add_extension(c, NID_basic_constraints, "critical,CA:FALSE") &&
+           add_extension(c, NID_ext_key_usage, "serverAuth") && X509_sign(c, key, EVP_sha256()) > 0;
+}
+
+static bool write_both(X509 *c, EVP_PKEY *key, const char *certificate_path, const char *key_path)
+{
+    BIO *certificate_pem = BIO_new(BIO_s_mem()), *key_pem = BIO_new(BIO_s_secmem());
+    bool ok = certificate_pem && key_pem && PEM_write_bio_X509(certificate_pem, c) == 1 &&
+              PEM_write_bio_PrivateKey(key_pem, key, NULL, NULL, 0, NULL, NULL) == 1 &&
+              write_file(key_path, key_pem) && write_file(certificate_path, certificate_pem);
+
+    BIO_free(certificate_pem);
+    BIO_free(key_pem);
+    return ok;
+}
+
+static bool make(const char *certificate_path, const char *key_path, const char *host)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *c = X509_new();
+    bool ok = key && c && fill(c, key, host) && write_both(c, key, certificate_path, key_path);
+
+    if (!ok)
+        log_error("tls: cannot make a certificate for '%s'", host);
+    ERR_clear_error();
+    X509_free(c);
+    EVP_PKEY_free(key);
+    return ok;
+}
+
+enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret)
+{
+    char certificate[4000], key[4000];
+
+    if (!path_of(certificate, sizeof certificate, folder, "cert.pem") ||
+        !path_of(key, sizeof key, folder, "key.pem")) {
+        log_error("tls: the name of the folder is too long");
+        return ERR_INTERNAL;
+    }
+    /* A crash between the two files leaves a pair that does not match: make both
+     * again whenever they do not open. */
+    if (still_good(certificate, host) && tls_context_open(certificate, key, ret) == OK)
+        return OK;
+    if (!make(certificate, key, host))
+        return ERR_INTERNAL;
+    return tls_context_open(certificate, key, ret);
+}

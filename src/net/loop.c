@@ -1,0 +1,212 @@
+/* loop.c - threads that own sockets. */
+#include "net/loop.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/loop_internal.h"
+
+struct loops {
+    unsigned count;
+    struct loop *loop; /* count of them */
+    void (*on_turn_end)(struct loop *, void *);
+    void *arg;
+};
+
+static _Thread_local struct loop *current;
+
+/* --- posts ------------------------------------------------------------------ */
+
+void loop_post(struct loop *l, struct post *p)
+{
+    struct post *newest = atomic_load_explicit(&l->posts, memory_order_relaxed);
+
+    do
+        p->next = newest;
+    while (!atomic_compare_exchange_weak_explicit(&l->posts, &newest, p, memory_order_release,
+                                                  memory_order_relaxed));
+    /* Whoever made the list non-empty has woken the loop already. */
+    if (!newest)
+        uv_async_send(&l->wake);
+}
+
+static struct post *oldest_first(struct post *p)
+{
+    struct post *list = NULL;
+
+    while (p) {
+        struct post *next = p->next;
+
+        p->next = list;
+        list = p;
+        p = next;
+    }
+    return list;
+}
+
+static void run_posts(uv_async_t *wake)
+{
+    struct loop *l = container_of(wake, struct loop, wake);
+    struct post *p = oldest_first(atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire));
+
+    while (p) {
+        struct post *next = p->next; /* p may be gone after it ran */
+
+        p->run(p);
+        p = next;
+    }
+}
+
+struct call_on {
+    struct post post;
+    struct loop *loop;
+    void (*fn)(struct loop *, void *);
+    void *arg;
+    sem_t done;
+};
+
+static void run_call(struct post *p)
+{
+    struct call_on *c = container_of(p, struct call_on, post);
+
+    c->fn(c->loop, c->arg);
+    sem_post(&c->done);
+}
+
+void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
+{
+    struct call_on c = { .post.run = run_call, .loop = l, .fn = fn, .arg = arg };
+
+    sem_init(&c.done, 0, 0);
+    loop_post(l, &c.post);
+    while (sem_wait(&c.done) != 0)
+        ; /* interrupted by a signal */
+    sem_destroy(&c.done);
+}
+
+/* --- the end of a turn -------------------------------------------------------- */
+
+void loop_add_turn_end(struct loop *l, struct turn_end *t)
+{
+    list_append(&l->turn_ends, &t->link);
+}
+
+void loop_drop_turn_end(struct turn_end *t)
+{
+    list_remove(&t->link);
+}
+
+static void end_turn(uv_prepare_t *turn)
+{
+    struct loop *l = container_of(turn, struct loop, turn);
+    struct link *at = l->turn_ends.next;
+
+    if (l->all->on_turn_end)
+        l->all->on_turn_end(l, l->all->arg);
+    while (at != &l->turn_ends) {
+        struct turn_end *t = container_of(at, struct turn_end, link);
+
+        at = at->next;
+        t->run(t);
+    }
+}
+
+/* --- life ------------------------------------------------------------------- */
+
+/* From now on only the handles of others keep the loop alive. */
+static void stop(struct post *p)
+{
+    struct loop *l = container_of(p, struct loop, stop);
+
+    uv_unref((uv_handle_t *)&l->wake);
+    uv_unref((uv_handle_t *)&l->turn);
+}
+
+static void *run_loop(void *arg)
+{
+    struct loop *l = arg;
+
+    current = l;
+    uv_run(&l->uv, UV_RUN_DEFAULT);
+    deadlines_close_loop(l);
+    uv_close((uv_handle_t *)&l->turn, NULL);
+    uv_close((uv_handle_t *)&l->wake, NULL);
+    uv_run(&l->uv, UV_RUN_DEFAULT);
+    if (uv_loop_close(&l->uv) != 0)
+        log_error("loop %u: handles were left open", l->index);
+    return NULL;
+}
+
+static void check(int result, const char *what)
+{
+    if (result == 0)
+        return;
+    log_error("loop: cannot %s: %s", what, uv_strerror(result < 0 ? result : -result));
+    abort();
+}
+
+static void start(struct loop *l, struct loops *all, unsigned index)
+{
+    l->all = all;
+    l->index = index;
+    l->stop.run = stop;
+    list_init(&l->turn_ends);
+    check(uv_loop_init(&l->uv), "make a loop");
+    check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
+    uv_prepare_init(&l->uv, &l->turn);
+    uv_prepare_start(&l->turn, end_turn);
+    deadlines_init_loop(l);
+    check(pthread_create(&l->thread, NULL, run_loop, l), "start a thread");
+}
+
+struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg)
+{
+    struct loops *ls = mem_new(sizeof *ls);
+
+    ls->count = count;
+    ls->loop = mem_new(count * sizeof *ls->loop);
+    ls->on_turn_end = on_turn_end;
+    ls->arg = arg;
+    for (unsigned i = 0; i < count; i++)
+        start(&ls->loop[i], ls, i);
+    return ls;
+}
+
+void loops_stop(struct loops *ls)
+{
+    if (!ls)
+        return;
+    for (unsigned i = 0; i < ls->count; i++)
+        loop_post(&ls->loop[i], &ls->loop[i].stop);
+    for (unsigned i = 0; i < ls->count; i++)
+        pthread_join(ls->loop[i].thread, NULL);
+    mem_free(ls->loop);
+    mem_free(ls);
+}
+
+unsigned loops_count(const struct loops *ls)
+{
+    return ls->count;
+}
+
+struct loop *loops_at(const struct loops *ls, unsigned i)
+{
+    return &ls->loop[i];
+}
+
+unsigned loop_index(const struct loop *l)
+{
+    return l->index;
+}
+
+uv_loop_t *loop_uv(struct loop *l)
+{
+    return &l->uv;
+}
+
+struct loop *loop_current(void)
+{
+    return current;
+}

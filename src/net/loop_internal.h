@@ -1,0 +1,29 @@
+/* loop_internal.h - what loop.c and deadlines.c share. */
+#ifndef NET_LOOP_INTERNAL_H
+#define NET_LOOP_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "net/loop.h"
+
+struct loop {
+    uv_loop_t uv;
+    uv_async_t wake;
+    uv_prepare_t turn;
+    struct loops *all;
+    unsigned index;
+    pthread_t thread;
+    _Atomic(struct post *) posts; /* newest first */
+    struct post stop;
+    struct link turn_ends;
+
+    uv_timer_t timer;           /* for the earliest deadline */
+    uint64_t timer_at;          /* when it fires, 0 when it does not run */
+    struct link deadline_lists; /* struct deadlines */
+};
+
+void deadlines_init_loop(struct loop *l);
+void deadlines_close_loop(struct loop *l);
+
+#endif

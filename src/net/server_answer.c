@@ -1,0 +1,179 @@
+/* server_answer.c - from answers to bytes. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "net/server_internal.h"
+
+/* --- calls ----------------------------------------------------------------------- */
+
+struct call *call_new(struct home *h)
+{
+    struct arena *a = h->arena_count ? h->arenas[--h->arena_count] : arena_new();
+    struct call *call = arena_alloc(a, sizeof *call);
+
+    call->x.arena = a;
+    call->x.loop = h->loop;
+    call->home = h;
+    h->calls++;
+    return call;
+}
+
+void call_free(struct call *call)
+{
+    if (!call)
+        return;
+    struct home *h = call->home;
+    struct arena *a = call->x.arena;
+
+    buf_clear(&call->data);
+    multipart_free(call->x.parts);
+    h->calls--;
+    if (h->arena_count < ARENAS_KEPT && !h->orphaned) {
+        arena_reset(a);
+        h->arenas[h->arena_count++] = a;
+    } else {
+        arena_free(a);
+    }
+    if (h->orphaned && h->calls == 0)
+        home_free(h);
+}
+
+/* --- heads ----------------------------------------------------------------------- */
+
+static void refresh_common(struct home *h)
+{
+    int64_t now = clock_s();
+    char date[30];
+
+    if (now == h->date)
+        return;
+    timestamp_http(now, date);
+    h->date = now;
+    h->common_n = (size_t)snprintf(h->common, sizeof h->common, "\r\nDate: %.29s\r\nVia: %s\r\n",
+                                   date, h->via);
+}
+
+static char *put(char *at, const char *p, size_t n)
+{
+    memcpy(at, p, n);
+    return at + n;
+}
+
+#define PUT(at, literal) put((at), (literal), sizeof(literal) - 1)
+
+static char *put_number(char *at, uint64_t v)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do {
+        digits[--i] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    return put(at, digits + i, sizeof digits - i);
+}
+
+static bool has_body(int status)
+{
+    return status != 204 && status != 304;
+}
+
+enum { FIXED_HEAD = 256 }; /* all lines of ours without their variable parts */
+
+void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
+                     uint64_t length, bool zipped, bool varies)
+{
+    const char *reason = status_reason(head->status);
+    size_t reason_n = strlen(reason);
+
+    refresh_common(h);
+    char *start = buf_room(&h->out, FIXED_HEAD + reason_n + h->common_n + head->content_type.n +
+                                        head->headers.n);
+    char *at = PUT(start, "HTTP/1.1 ");
+    at = put_number(at, (uint64_t)head->status);
+    *at++ = ' ';
+    at = put(at, reason, reason_n);
+    at = put(at, h->common, h->common_n);
+    if (has_body(head->status)) {
+        if (head->content_type.n) {
+            at = PUT(at, "Content-Type: ");
+            at = put(at, head->content_type.p, head->content_type.n);
+            at = PUT(at, "\r\n");
+        }
+        at = PUT(at, "Content-Length: ");
+        at = put_number(at, length);
+        at = PUT(at, "\r\n");
+    }
+    if (zipped)
+        at = PUT(at, "Content-Encoding: gzip\r\n");
+    if (varies)
+        at = PUT(at, "Vary: Accept-Encoding\r\n");
+    if (!to->keep_alive)
+        at = PUT(at, "Connection: close\r\n");
+    else if (to->old)
+        at = PUT(at, "Connection: keep-alive\r\n");
+    if (head->headers.n)
+        at = put(at, head->headers.p, head->headers.n);
+    at = PUT(at, "\r\n");
+    h->out.n += (size_t)(at - start);
+}
+
+/* --- answers --------------------------------------------------------------------- */
+
+void answer_add(struct connection *c, const struct answer_to *to, const struct answer_head *head,
+                struct str body)
+{
+    struct home *h = c->home;
+    bool varies = !head->no_gzip && has_body(head->status) && gzip_fits(head->content_type, body.n);
+    bool zipped = varies && to->accept_encoding.n &&
+                  http_accepts(to->accept_encoding, STR("gzip")) && gzip_body(h, body, &body);
+
+    answer_add_head(h, to, head, body.n, zipped, varies);
+    if (to->head || !has_body(head->status))
+        return;
+    if (body.n >= COPY_LIMIT)
+        connection_send(c, &body, 1);
+    else
+        buf_add_str(&h->out, body);
+}
+
+void call_answered(struct connection *c, struct call *call, bool keep_alive)
+{
+    c->call = NULL;
+    if (c->state != CONN_CLOSED) {
+        c->state = keep_alive ? CONN_HEAD : CONN_LAST;
+        /* Pipelined bytes that nobody will read must not reset the answer. */
+        if (!keep_alive && c->in.n)
+            c->linger = true;
+    }
+    call_free(call);
+}
+
+void http_answer(struct exchange *x, const struct answer_head *head, struct str body)
+{
+    struct call *call = container_of(x, struct call, x);
+    struct connection *c = x->connection;
+
+    assert(loop_current() == x->loop);
+    if (!c) {
+        call_free(call);
+        return;
+    }
+    bool keep = call->keep_alive && !head->close && !call->home->stopping;
+    struct answer_to to = { x->request->accept_encoding, call->head, keep, call->old };
+    if (c->home->current == c) { /* its bytes are being taken: they go on by themselves */
+        answer_add(c, &to, head, body);
+        call_answered(c, call, keep);
+        return;
+    }
+    struct connection *before = connection_begin(c);
+    answer_add(c, &to, head, body);
+    call_answered(c, call, keep);
+    /* Still its turn, so this only adds to what is sent below. */
+    connection_resume(c);
+    c->home->current = before;
+}

@@ -1,0 +1,370 @@
+/* server_connection.c - a connection's life: reading, sending, closing. */
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/server_internal.h"
+
+/* --- closing ------------------------------------------------------------------- */
+
+static void closed(uv_handle_t *handle)
+{
+    struct connection *c = container_of(handle, struct connection, tcp);
+    struct home *h = c->home;
+
+    list_remove(&c->link);
+    buf_clear(&c->in);
+    tls_free(c->tls);
+    websocket_free(c->websocket);
+    mem_free(c);
+    figure_add(&h->figures.open, (uint64_t)-1);
+    home_handle_closed(h);
+}
+
+void connection_close(struct connection *c)
+{
+    struct call *call = c->call;
+
+    if (c->state == CONN_CLOSED)
+        return;
+    bool working = c->state == CONN_CALL;
+    c->state = CONN_CLOSED;
+    deadline_drop(&c->deadline);
+    c->call = NULL;
+    if (call && working)
+        call->x.connection = NULL; /* its answer will find nobody */
+    else if (call)
+        call_free(call);
+    file_close(c);
+    if (c->websocket)
+        websocket_end(c);
+    uv_close((uv_handle_t *)&c->tcp, closed);
+}
+
+static void shut_down(struct connection *c)
+{
+    uv_os_fd_t fd;
+
+    c->state = CONN_LINGER;
+    deadline_touch(c->home->lingering, &c->deadline);
+    if (uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
+        connection_close(c);
+    else
+        connection_pause(c, false);
+}
+
+static void say_goodbye(struct connection *c)
+{
+    struct buf *cipher = &c->home->cipher;
+
+    if (!c->tls)
+        return;
+    buf_reset(cipher);
+    tls_shutdown(c->tls, cipher);
+    uv_buf_t b = uv_buf_init(cipher->p, (unsigned)cipher->n);
+    if (cipher->n)
+        uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
+}
+
+void connection_finish(struct connection *c)
+{
+    if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
+        return;
+    c->state = CONN_LAST;
+    if (connection_unsent(c) || (c->home->current == c && c->home->out.n))
+        return;
+    say_goodbye(c);
+    /* Closing a socket with unread bytes resets the peer, who may then never see
+     * the answer that explains it. */
+    if (c->linger && !c->ended)
+        shut_down(c);
+    else
+        connection_close(c);
+}
+
+/* --- deadlines ------------------------------------------------------------------ */
+
+void connection_expired(struct deadline *d)
+{
+    connection_close(container_of(d, struct connection, deadline));
+}
+
+void connection_expired_reading(struct deadline *d)
+{
+    struct connection *c = container_of(d, struct connection, deadline);
+
+    if (c->in.n == 0 && c->state != CONN_BODY) {
+        connection_close(c);
+        return;
+    }
+    struct connection *before = connection_begin(c);
+    connection_refuse(c, 408, STR(""));
+    connection_end(c, before);
+}
+
+/* A request has one deadline for all its bytes; between requests each answer
+ * starts the patience anew; a call takes as long as it takes. */
+static void set_deadline(struct connection *c)
+{
+    struct home *h = c->home;
+
+    if (c->state == CONN_BODY || (c->state == CONN_HEAD && c->in.n)) {
+        if (c->timing != TIMING_READING)
+            deadline_touch(h->reading, &c->deadline);
+        c->timing = TIMING_READING;
+    } else if (c->state == CONN_HEAD || c->state == CONN_LAST || c->state == CONN_FILE) {
+        deadline_touch(h->idle, &c->deadline);
+        c->timing = TIMING_IDLE;
+    } else if (c->state == CONN_CALL) {
+        deadline_drop(&c->deadline);
+        c->timing = TIMING_NONE;
+    }
+}
+
+/* --- sending --------------------------------------------------------------------- */
+
+struct outgoing {
+    uv_write_t request;
+    char bytes[];
+};
+
+static void sent(uv_write_t *request, int status)
+{
+    struct outgoing *o = container_of(request, struct outgoing, request);
+    struct connection *c = container_of(request->handle, struct connection, tcp);
+
+    mem_free(o);
+    if (status < 0)
+        connection_close(c);
+    if (c->state == CONN_CLOSED)
+        return;
+    if (c->timing == TIMING_IDLE)
+        deadline_touch(c->home->idle, &c->deadline);
+    if (c->state == CONN_LAST)
+        connection_finish(c);
+    else if (c->state == CONN_WEBSOCKET)
+        websocket_sent(c);
+    else if (c->state == CONN_FILE ||
+             (c->state == CONN_HEAD && connection_unsent(c) <= WAITING_OUTPUT))
+        connection_resume(c);
+}
+
+/* Keeps what is left of the pieces after `done` bytes. */
+static void keep(struct connection *c, const struct str *pieces, size_t count, size_t done)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total += pieces[i].n;
+    if (total == done)
+        return;
+
+    struct outgoing *o = mem_resize(NULL, sizeof *o + total - done);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t cut = done < pieces[i].n ? done : pieces[i].n;
+
+        if (pieces[i].n > cut)
+            memcpy(o->bytes + n, pieces[i].p + cut, pieces[i].n - cut);
+        n += pieces[i].n - cut;
+        done -= cut;
+    }
+    uv_buf_t b = uv_buf_init(o->bytes, (unsigned)n);
+    if (uv_write(&o->request, (uv_stream_t *)&c->tcp, &b, 1, sent) != 0) {
+        mem_free(o);
+        connection_close(c);
+    }
+}
+
+static void send_bytes(struct connection *c, const struct str *pieces, size_t count)
+{
+    uv_buf_t bufs[3];
+    size_t total = 0;
+    int n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bufs[i] = uv_buf_init((char *)(uintptr_t)pieces[i].p, (unsigned)pieces[i].n);
+        total += pieces[i].n;
+    }
+    figure_add(&c->home->figures.bytes_out, total);
+    if (connection_unsent(c) == 0)
+        n = uv_try_write((uv_stream_t *)&c->tcp, bufs, (unsigned)count);
+    if (n < 0 && n != UV_EAGAIN) {
+        connection_close(c);
+        return;
+    }
+    if (n < 0 || (size_t)n < total)
+        keep(c, pieces, count, n < 0 ? 0 : (size_t)n);
+}
+
+static bool encrypt(struct connection *c, const struct str *pieces, size_t count)
+{
+    struct buf *cipher = &c->home->cipher;
+
+    buf_reset(cipher);
+    for (size_t i = 0; i < count; i++)
+        if (pieces[i].n && !tls_write(c->tls, pieces[i], cipher))
+            return false;
+    return true;
+}
+
+static void trim(struct buf *b)
+{
+    if (b->cap > SCRATCH_KEPT)
+        buf_clear(b);
+    else
+        buf_reset(b);
+}
+
+static void send_pieces(struct connection *c, const struct str *pieces, size_t count)
+{
+    if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
+        return;
+    if (!c->tls) {
+        send_bytes(c, pieces, count);
+        return;
+    }
+    if (!encrypt(c, pieces, count)) {
+        connection_close(c);
+        return;
+    }
+    struct str all = buf_str(&c->home->cipher);
+    send_bytes(c, &all, 1);
+    trim(&c->home->cipher);
+}
+
+void connection_send(struct connection *c, const struct str *pieces, size_t count)
+{
+    struct home *h = c->home;
+    struct str all[3];
+    size_t n = 0;
+
+    if (h->current == c && h->out.n)
+        all[n++] = buf_str(&h->out);
+    for (size_t i = 0; i < count; i++)
+        all[n++] = pieces[i];
+    if (n)
+        send_pieces(c, all, n);
+    if (h->current == c)
+        trim(&h->out);
+}
+
+void connection_flush(struct connection *c)
+{
+    if (c->home->out.n)
+        connection_send(c, NULL, 0);
+}
+
+struct connection *connection_begin(struct connection *c)
+{
+    struct connection *before = c->home->current;
+
+    if (before && before != c)
+        connection_flush(before);
+    c->home->current = c;
+    return before;
+}
+
+void connection_end(struct connection *c, struct connection *before)
+{
+    connection_flush(c);
+    c->home->current = before;
+    if (c->state == CONN_LAST)
+        connection_finish(c);
+    set_deadline(c);
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+    struct connection *c = container_of(handle, struct connection, tcp);
+
+    (void)suggested;
+    *ret = uv_buf_init(c->home->bytes, READ_SIZE);
+}
+
+/* The peer sends nothing more; what it asked for is still answered. */
+static void end_of_input(struct connection *c)
+{
+    c->ended = true;
+    if (c->state == CONN_HEAD && connection_unsent(c))
+        return; /* requests may wait for room; seen again when all is sent */
+    if (c->state != CONN_CALL && c->state != CONN_FILE && c->state != CONN_LAST)
+        connection_close(c);
+}
+
+static bool is_tls(struct connection *c, const char *bytes)
+{
+    c->sniffed = true;
+    if (!c->home->tls)
+        return true;
+    if (bytes[0] == 0x16)
+        c->tls = tls_new(c->home->tls);
+    return c->tls || !c->home->tls_only;
+}
+
+static void decrypt(struct connection *c, const char *bytes, size_t n)
+{
+    struct home *h = c->home;
+    bool eof = false;
+
+    buf_reset(&h->plain);
+    buf_reset(&h->cipher);
+    bool ok = tls_read(c->tls, str_slice(bytes, n), &h->plain, &h->cipher, &eof);
+    if (h->cipher.n) {
+        struct str reply = buf_str(&h->cipher);
+        send_bytes(c, &reply, 1);
+    }
+    if (h->plain.n && c->state != CONN_CLOSED)
+        connection_input(c, h->plain.p, h->plain.n);
+    trim(&h->plain);
+    if (c->state == CONN_CLOSED)
+        return;
+    if (!ok)
+        connection_close(c);
+    else if (eof)
+        end_of_input(c);
+}
+
+static void got_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct connection *c = container_of(stream, struct connection, tcp);
+
+    if (n == 0)
+        return;
+    if (n < 0) {
+        if (n == UV_EOF)
+            end_of_input(c);
+        else
+            connection_close(c);
+        return;
+    }
+    figure_add(&c->home->figures.bytes_in, (uint64_t)n);
+    if (!c->sniffed && !is_tls(c, buf->base)) {
+        struct connection *before = connection_begin(c);
+        connection_refuse(c, 400, STR(""));
+        connection_end(c, before);
+    } else if (c->tls) {
+        decrypt(c, buf->base, (size_t)n);
+    } else {
+        connection_input(c, buf->base, (size_t)n);
+    }
+}
+
+void connection_read_start(struct connection *c)
+{
+    if (uv_read_start((uv_stream_t *)&c->tcp, give_room, got_bytes) != 0)
+        connection_close(c);
+}
+
+void connection_pause(struct connection *c, bool pause)
+{
+    if (c->paused == pause || c->state == CONN_CLOSED || c->ended)
+        return;
+    c->paused = pause;
+    if (pause)
+        uv_read_stop((uv_stream_t *)&c->tcp);
+    else
+        connection_read_start(c);
+}

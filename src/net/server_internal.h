@@ -1,0 +1,219 @@
+/* server_internal.h - what the files of the server share.
+ *
+ *   server.c            start, stop, figures
+ *   server_listen.c     sockets that listen, new connections
+ *   server_connection.c a connection's life: deadlines, sending, closing
+ *   server_read.c       from bytes to requests
+ *   server_body.c       the bodies of requests that did not come in one piece
+ *   server_answer.c     from answers to bytes
+ *   server_file.c       answers from files
+ *   server_gzip.c       smaller answers
+ *   server_websocket.c  connections that became WebSockets
+ *
+ * A connection has one request at a time. While its bytes are handled it is the
+ * home's current connection: answers gather in home->out and leave in one write
+ * at the end. Closing is the last thing that happens to a connection, but its
+ * memory stays until the loop's next turn, so callers may still look at it. */
+#ifndef NET_SERVER_INTERNAL_H
+#define NET_SERVER_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "net/server.h"
+#include "net/tls.h"
+
+enum {
+    READ_SIZE = 64 * 1024,      /* the loop's buffer for reads */
+    WAITING_INPUT = 64 * 1024,  /* unhandled bytes at which reading pauses */
+    WAITING_OUTPUT = 64 * 1024, /* unsent bytes at which no further request is taken */
+    SCRATCH_KEPT = 256 * 1024,  /* a scratch buffer above it is given back */
+    COPY_LIMIT = 16 * 1024,     /* longer payloads are sent from where they lie */
+    ARENAS_KEPT = 64,
+    REMOTE_TEXT = 46, /* an IPv6 address and its NUL */
+    LINGER_MS = 1000,
+    GOODBYE_MS = 5000, /* for the peer's close frame */
+};
+
+struct server_figures {
+    _Atomic uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
+};
+
+/* A server's part of one loop. */
+struct home {
+    struct server *server;
+    struct loop *loop;
+    struct server_app app;
+    struct tls_context *tls;
+    bool tls_only;
+
+    uv_tcp_t listener;
+    size_t handles; /* the listener and connections that are not closed yet */
+    bool stopping, reported;
+    struct link connections;
+    struct link dirty; /* WebSockets with something to do at the end of the turn */
+    struct turn_end turn_end;
+    struct deadlines *reading, *idle, *lingering, *goodbyes;
+    struct server_figures figures;
+
+    size_t calls;  /* not answered yet */
+    bool orphaned; /* the server is gone: the last call turns out the light */
+    struct arena *arenas[ARENAS_KEPT];
+    size_t arena_count;
+
+    struct connection *current; /* whose bytes are being handled */
+    struct buf out;             /* its answers */
+    struct buf plain, cipher;   /* what TLS made of bytes */
+    struct buf pieces;          /* contents of chunks; bodies of refusals */
+    struct gzip *gzip;
+    int64_t date;     /* the second that common is of */
+    char common[256]; /* "Date" and "Via", ready to copy */
+    size_t common_n;
+    const char *via;
+    struct http_request request; /* being read */
+    char bytes[READ_SIZE];
+};
+
+struct server {
+    struct loops *loops;
+    struct home **homes;
+    int port;
+    char *via;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned busy; /* homes with open handles */
+    bool stopped;
+};
+
+/* A request with the server's side of it; lives in its arena. */
+struct call {
+    struct exchange x;
+    struct home *home;
+    bool head, keep_alive, old; /* HEAD; HTTP/1.0 */
+
+    /* While the body comes in. */
+    uint64_t left; /* of a body with a length */
+    struct http_chunks chunks;
+    struct buf data;
+};
+
+enum connection_state {
+    CONN_HEAD,      /* waits for a request, or for the rest of its head */
+    CONN_BODY,      /* waits for the rest of a body */
+    CONN_CALL,      /* the application works on it */
+    CONN_FILE,      /* a file is being sent */
+    CONN_WEBSOCKET, /* not HTTP any more */
+    CONN_LAST,      /* ends once all is sent */
+    CONN_LINGER,    /* said goodbye, waits for the peer to notice */
+    CONN_CLOSED,    /* only its memory is left */
+};
+
+enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_IDLE };
+
+struct connection {
+    uv_tcp_t tcp;
+    struct home *home;
+    struct link link; /* in home->connections */
+    struct deadline deadline;
+    uint8_t state, timing;
+    bool sniffed : 1; /* TLS or not is known */
+    bool paused : 1;  /* not reading for now */
+    bool ended : 1;   /* the peer sends nothing more */
+    bool linger : 1;  /* unread bytes are likely: do not reset the peer */
+    struct buf in;    /* not handled yet */
+    size_t looked_at; /* bytes of an incomplete head already checked */
+    uint64_t skip;    /* bytes of a refused body still to come */
+    struct call *call;
+    struct tls *tls;
+    struct websocket *websocket;
+    struct sending *file;
+    uint8_t remote_n;
+    char remote[REMOTE_TEXT];
+};
+
+static inline void figure_add(_Atomic uint64_t *figure, uint64_t n)
+{
+    /* One writer: no locked instruction needed. */
+    uint64_t v = atomic_load_explicit(figure, memory_order_relaxed);
+
+    atomic_store_explicit(figure, v + n, memory_order_relaxed);
+}
+
+static inline size_t connection_unsent(const struct connection *c)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+}
+
+/* server_listen.c: a socket that listens on host and port; *ret_port is the port
+ * it got. Logs and returns -1 when that fails. */
+enum err listen_probe(const char *host, int port);
+int listen_open(const char *host, int port, int *ret_port);
+enum err home_listen(struct home *h, int fd);
+
+/* server.c */
+void home_handle_closed(struct home *h);
+void home_free(struct home *h);
+
+/* server_connection.c */
+void connection_expired_reading(struct deadline *d);
+void connection_expired(struct deadline *d);
+/* Around everything that may produce answers outside of a read: makes c current
+ * and returns who was; gives the turn back after sending what gathered. */
+struct connection *connection_begin(struct connection *c);
+void connection_end(struct connection *c, struct connection *before);
+/* Sends pieces after what gathered; what the kernel does not take is kept. */
+void connection_send(struct connection *c, const struct str *pieces, size_t count);
+void connection_flush(struct connection *c);
+/* Closes it when all is sent. */
+void connection_finish(struct connection *c);
+void connection_close(struct connection *c);
+void connection_pause(struct connection *c, bool pause);
+void connection_read_start(struct connection *c);
+
+/* server_read.c */
+void connection_input(struct connection *c, char *bytes, size_t n);
+/* Goes on with bytes that waited. */
+void connection_resume(struct connection *c);
+/* The server's own answer, after which the connection ends. */
+void connection_refuse(struct connection *c, int status, struct str headers);
+void connection_dispatch(struct connection *c, struct call *call);
+
+/* server_body.c */
+size_t body_begin(struct connection *c, struct call *call, struct str rest);
+size_t body_read(struct connection *c, struct str bytes);
+
+/* server_answer.c */
+struct call *call_new(struct home *h);
+void call_free(struct call *call);
+/* What an answer depends on besides its head and body. */
+struct answer_to {
+    struct str accept_encoding;
+    bool head, keep_alive, old;
+};
+void answer_add(struct connection *c, const struct answer_to *to, const struct answer_head *head,
+                struct str body);
+void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
+                     uint64_t length, bool zipped, bool varies);
+void call_answered(struct connection *c, struct call *call, bool keep_alive);
+
+/* server_file.c: sends what the peer takes; true when the file is through. */
+bool file_continue(struct connection *c);
+void file_close(struct connection *c);
+
+/* server_gzip.c: false when it would not get smaller. */
+bool gzip_fits(struct str content_type, size_t length);
+bool gzip_body(struct home *h, struct str body, struct str *ret);
+void gzip_free(struct gzip *g);
+
+/* server_websocket.c */
+bool websocket_begin(struct connection *c, struct call *call);
+void websocket_input(struct connection *c, char *bytes, size_t n);
+void websocket_sent(struct connection *c);
+void websocket_end(struct connection *c);
+void websocket_free(struct websocket *ws);
+void websocket_tell_shutdown(struct connection *c);
+void websocket_turn_end(struct turn_end *t);
+
+#endif

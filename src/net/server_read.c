@@ -1,0 +1,221 @@
+/* server_read.c - from bytes to requests.
+ *
+ * A request that arrived whole is copied once, from the loop's buffer to its
+ * arena. Only what is incomplete is kept with the connection. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "net/server_internal.h"
+
+enum { LOOK_AGAIN = 1024 };
+
+/* --- refusals -------------------------------------------------------------------- */
+
+static void answer_refusal(struct connection *c, int status, struct str headers, bool close)
+{
+    struct home *h = c->home;
+    struct answer_head head = { .status = status, .headers = headers, .close = close };
+    struct answer_to to = { .keep_alive = !close };
+
+    buf_reset(&h->pieces);
+    h->app.refusal(h->app.arg, status, &h->pieces);
+    head.content_type = STR("application/json");
+    figure_add(&h->figures.refused, 1);
+    answer_add(c, &to, &head, buf_str(&h->pieces));
+}
+
+void connection_refuse(struct connection *c, int status, struct str headers)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    call_free(c->call);
+    c->call = NULL;
+    c->linger = true;
+    c->state = CONN_LAST;
+    answer_refusal(c, status, headers, true);
+}
+
+/* --- one request ------------------------------------------------------------------- */
+
+/* The end of the head is not there yet. Its beginning may be wrong or too long
+ * already; it is checked when a line ended or a good piece was added, so that a
+ * head in tiny pieces does not cost the square of its length. */
+static size_t wait_for_head(struct connection *c, struct str bytes)
+{
+    bool line_ended = bytes.p[bytes.n - 1] == '\n';
+
+    if (!line_ended && bytes.n < c->looked_at + LOOK_AGAIN)
+        return 0;
+    c->looked_at = bytes.n;
+    long n = http_read_head(bytes, &c->home->request);
+    if (n < 0) {
+        connection_refuse(c, (int)-n, STR(""));
+        return bytes.n;
+    }
+    return 0;
+}
+
+static size_t head_length(struct connection *c, struct str bytes)
+{
+    /* The end may begin in the bytes that were seen before. */
+    size_t from = c->looked_at > 3 ? c->looked_at - 3 : 0;
+    const char *end = bytes.n > from ? memmem(bytes.p + from, bytes.n - from, "\r\n\r\n", 4) : NULL;
+
+    return end ? (size_t)(end - bytes.p) + 4 : 0;
+}
+
+/* Only as many headers as there are. */
+static struct http_request *copy_request(struct arena *a, const struct http_request *r)
+{
+    size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
+
+    return memcpy(arena_raw(a, n), r, n);
+}
+
+void connection_dispatch(struct connection *c, struct call *call)
+{
+    struct home *h = c->home;
+
+    c->state = CONN_CALL;
+    c->timing = TIMING_NONE;
+    c->call = call;
+    figure_add(&h->figures.requests, 1);
+    h->app.request(h->app.arg, &call->x);
+}
+
+/* Makes the call for a head of n bytes; NULL when it was refused. */
+static struct call *read_head(struct connection *c, const char *bytes, size_t n)
+{
+    struct home *h = c->home;
+    struct call *call = call_new(h);
+    char *copy = memcpy(arena_raw(call->x.arena, n), bytes, n);
+    long got = http_read_head(str_slice(copy, n), &h->request);
+
+    c->looked_at = 0;
+    if (got <= 0) {
+        call_free(call);
+        connection_refuse(c, got < 0 ? (int)-got : 400, STR(""));
+        return NULL;
+    }
+    call->x.request = copy_request(call->x.arena, &h->request);
+    call->x.connection = c;
+    call->x.secure = c->tls != NULL;
+    call->x.remote = str_dup(call->x.arena, str_slice(c->remote, c->remote_n));
+    call->head = h->request.method == HTTP_HEAD;
+    call->keep_alive = h->request.keep_alive;
+    call->old = h->request.minor == 0;
+    return call;
+}
+
+static size_t read_request(struct connection *c, struct str bytes)
+{
+    size_t n = head_length(c, bytes);
+
+    if (n == 0)
+        return wait_for_head(c, bytes);
+    struct call *call = read_head(c, bytes.p, n);
+    if (!call)
+        return bytes.n;
+
+    const struct http_request *r = call->x.request;
+    if (r->chunked || (r->has_length && r->length))
+        return n + body_begin(c, call, str_from(bytes, n));
+    if (!r->upgrade_websocket || !websocket_begin(c, call))
+        connection_dispatch(c, call);
+    return n;
+}
+
+/* --- all there is ------------------------------------------------------------------- */
+
+static size_t skip(struct connection *c, struct str bytes)
+{
+    size_t n = bytes.n < c->skip ? bytes.n : (size_t)c->skip;
+
+    c->skip -= n;
+    return n;
+}
+
+/* Too much unsent: the peer has to take answers before it gets more. */
+static bool output_waits(struct connection *c)
+{
+    if (c->home->out.n >= WAITING_OUTPUT)
+        connection_flush(c);
+    return connection_unsent(c) > WAITING_OUTPUT;
+}
+
+static size_t take(struct connection *c, struct str bytes)
+{
+    size_t used = 0;
+
+    for (;;) {
+        if (c->state == CONN_FILE && !file_continue(c))
+            break;
+        if (used == bytes.n)
+            break;
+        struct str rest = str_from(bytes, used);
+        size_t n = 0;
+
+        if (c->state == CONN_LAST || c->state == CONN_LINGER || c->state == CONN_CLOSED)
+            return bytes.n;
+        if (c->state == CONN_BODY)
+            n = body_read(c, rest);
+        else if (c->state == CONN_HEAD && !output_waits(c))
+            n = c->skip ? skip(c, rest) : read_request(c, rest);
+        if (n == 0)
+            break;
+        used += n;
+    }
+    return used;
+}
+
+/* Requests that the peer sent before its end of input are answered first. */
+static void end_if_done(struct connection *c)
+{
+    if (c->ended && c->state == CONN_HEAD && connection_unsent(c) <= WAITING_OUTPUT)
+        c->state = CONN_LAST;
+}
+
+static void take_waiting(struct connection *c)
+{
+    size_t used = take(c, buf_str(&c->in));
+
+    if (used == c->in.n)
+        buf_clear(&c->in);
+    else
+        buf_drop(&c->in, used);
+}
+
+static void after_taking(struct connection *c, struct connection *before)
+{
+    end_if_done(c);
+    connection_end(c, before);
+    connection_pause(c, c->in.n >= WAITING_INPUT && c->state != CONN_BODY);
+    if (c->state == CONN_WEBSOCKET)
+        websocket_sent(c);
+}
+
+void connection_resume(struct connection *c)
+{
+    struct connection *before = connection_begin(c);
+
+    take_waiting(c);
+    after_taking(c, before);
+}
+
+void connection_input(struct connection *c, char *bytes, size_t n)
+{
+    if (c->state == CONN_WEBSOCKET) {
+        websocket_input(c, bytes, n);
+        return;
+    }
+    struct connection *before = connection_begin(c);
+    if (c->in.n) {
+        buf_add(&c->in, bytes, n);
+        take_waiting(c);
+    } else {
+        size_t used = take(c, str_slice(bytes, n));
+        buf_add(&c->in, bytes + used, n - used);
+    }
+    after_taking(c, before);
+}

@@ -1,0 +1,278 @@
+/* server_websocket.c - connections that became WebSockets.
+ *
+ * What is sent gathers in the websocket and leaves at the end of the turn. The
+ * application is told of the end from there or from the loop, never from inside
+ * one of its own calls. */
+#include "base/mem.h"
+#include "net/server_internal.h"
+
+enum { CONTROL_ROOM = 512 }; /* for close frames beyond max_waiting */
+
+struct websocket {
+    struct connection *c;
+    struct websocket_handler on;
+    void *data;
+    struct ws_reader reader;
+    struct buf out;
+    struct link dirty;
+    int code;            /* what the peer said, or 1006 */
+    bool open : 1;       /* the handshake was sent and open called */
+    bool close_sent : 1; /* nothing more leaves */
+    bool ending : 1;     /* nothing more is read: finish at the end of the turn */
+    bool cut : 1;        /* the peer is too slow */
+    bool over : 1;       /* closed was called */
+};
+
+/* --- the application's side ------------------------------------------------------ */
+
+void *websocket_data(const struct websocket *ws)
+{
+    return ws->data;
+}
+
+void websocket_set_data(struct websocket *ws, void *data)
+{
+    ws->data = data;
+}
+
+struct loop *websocket_loop(const struct websocket *ws)
+{
+    return ws->c->home->loop;
+}
+
+struct str websocket_remote(const struct websocket *ws)
+{
+    return str_slice(ws->c->remote, ws->c->remote_n);
+}
+
+bool websocket_secure(const struct websocket *ws)
+{
+    return ws->c->tls != NULL;
+}
+
+static void mark(struct websocket *ws)
+{
+    if (!ws->dirty.next)
+        list_append(&ws->c->home->dirty, &ws->dirty);
+}
+
+void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    if (ws->close_sent || ws->ending || ws->cut || ws->over)
+        return;
+    mark(ws);
+    size_t waiting = connection_unsent(ws->c) + ws->out.n;
+    if (waiting > ws->on.max_waiting || payload.n > ws->on.max_waiting - waiting)
+        ws->cut = true;
+    else
+        ws_write(&ws->out, opcode, payload);
+}
+
+static void send_close(struct websocket *ws, int code, struct str reason)
+{
+    if (ws->close_sent)
+        return;
+    ws_write_close(&ws->out, code, reason);
+    ws->close_sent = true;
+    mark(ws);
+}
+
+void websocket_close(struct websocket *ws, int code, struct str reason)
+{
+    if (ws->close_sent || ws->ending || ws->over)
+        return;
+    send_close(ws, code, reason);
+    deadline_touch(ws->c->home->goodbyes, &ws->c->deadline);
+}
+
+/* --- beginning and end ------------------------------------------------------------ */
+
+static void send_handshake(struct connection *c, const char *accept)
+{
+    struct buf *out = &c->home->out;
+
+    /* By itself: some clients lose what comes together with it. */
+    connection_flush(c);
+    buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
+                     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
+    buf_add(out, accept, 28);
+    buf_add_lit(out, "\r\n\r\n");
+    connection_flush(c);
+}
+
+bool websocket_begin(struct connection *c, struct call *call)
+{
+    struct home *h = c->home;
+    struct websocket_handler on = { 0 };
+    char accept[29];
+    int status = 400;
+
+    if (!h->app.upgrade || h->stopping)
+        return false;
+    if (!ws_handshake(call->x.request, accept, &status)) {
+        c->call = call;
+        connection_refuse(c, status,
+                          status == 426 ? STR("Sec-WebSocket-Version: 13\r\n") : STR(""));
+        return true;
+    }
+    if (!h->app.upgrade(h->app.arg, call->x.request, &on))
+        return false;
+
+    struct websocket *ws = mem_new(sizeof *ws);
+    ws->c = c;
+    ws->on = on;
+    ws->code = 1006;
+    ws_reader_init(&ws->reader, on.max_message);
+    buf_init(&ws->out, on.max_waiting + CONTROL_ROOM);
+    c->websocket = ws;
+    c->state = CONN_WEBSOCKET;
+    c->timing = TIMING_NONE;
+    deadline_drop(&c->deadline);
+    call_free(call);
+    figure_add(&h->figures.websockets, 1);
+    send_handshake(c, accept);
+    return true;
+}
+
+void websocket_end(struct connection *c)
+{
+    struct websocket *ws = c->websocket;
+
+    list_remove(&ws->dirty);
+    if (ws->over)
+        return;
+    ws->over = true;
+    figure_add(&c->home->figures.websockets, (uint64_t)-1);
+    if (ws->on.closed)
+        ws->on.closed(ws, ws->code);
+}
+
+void websocket_free(struct websocket *ws)
+{
+    if (!ws)
+        return;
+    ws_reader_clear(&ws->reader);
+    buf_clear(&ws->out);
+    mem_free(ws);
+}
+
+void websocket_tell_shutdown(struct connection *c)
+{
+    struct websocket *ws = c->websocket;
+
+    if (!ws->open)
+        connection_close(c);
+    else if (ws->on.shutdown)
+        ws->on.shutdown(ws);
+    else
+        websocket_close(ws, 1001, STR(""));
+}
+
+/* --- reading ----------------------------------------------------------------------- */
+
+static void finish_at_turn_end(struct websocket *ws)
+{
+    ws->ending = true;
+    mark(ws);
+}
+
+static void handle(struct websocket *ws, const struct ws_message *m)
+{
+    switch (m->opcode) {
+    case WS_CLOSE:
+        ws->code = m->close_code;
+        send_close(ws, m->close_code == 1005 ? 1000 : m->close_code, STR(""));
+        finish_at_turn_end(ws);
+        break;
+    case WS_PING:
+        websocket_send(ws, WS_PONG, m->payload);
+        break;
+    case WS_TEXT:
+    case WS_BINARY:
+        if (!ws->close_sent)
+            ws->on.message(ws, m->opcode, m->payload);
+        break;
+    default:
+        break;
+    }
+}
+
+void websocket_input(struct connection *c, char *bytes, size_t n)
+{
+    struct websocket *ws = c->websocket;
+
+    if (!ws->open) {
+        buf_add(&c->in, bytes, n);
+        connection_pause(c, c->in.n >= WAITING_INPUT);
+        return;
+    }
+    while (n && c->state == CONN_WEBSOCKET && !ws->ending && !ws->cut) {
+        struct ws_message m = { 0 };
+        bool found = false;
+        long used = ws_read(&ws->reader, bytes, n, &m, &found);
+
+        if (used < 0) {
+            send_close(ws, (int)-used, STR(""));
+            c->linger = true;
+            finish_at_turn_end(ws);
+            return;
+        }
+        bytes += used;
+        n -= (size_t)used;
+        if (found)
+            handle(ws, &m);
+    }
+}
+
+/* --- sending ------------------------------------------------------------------------ */
+
+/* The handshake is with the kernel: the application may begin. */
+void websocket_sent(struct connection *c)
+{
+    struct websocket *ws = c->websocket;
+    struct buf early = c->in;
+
+    if (ws->open || connection_unsent(c))
+        return;
+    ws->open = true;
+    if (ws->on.open)
+        ws->on.open(ws, ws->on.arg);
+    buf_init(&c->in, early.max);
+    connection_pause(c, false);
+    if (early.n)
+        websocket_input(c, early.p, early.n);
+    buf_clear(&early);
+}
+
+static void end_turn(struct websocket *ws)
+{
+    struct connection *c = ws->c;
+
+    if (ws->cut) {
+        connection_close(c);
+        return;
+    }
+    if (ws->out.n) {
+        struct str all = buf_str(&ws->out);
+        connection_send(c, &all, 1);
+        buf_clear(&ws->out);
+    }
+    if (ws->ending && c->state == CONN_WEBSOCKET) {
+        websocket_end(c);
+        connection_finish(c);
+        if (c->state == CONN_LAST)
+            deadline_touch(c->home->goodbyes, &c->deadline);
+    }
+}
+
+void websocket_turn_end(struct turn_end *t)
+{
+    struct home *h = container_of(t, struct home, turn_end);
+
+    while (!list_empty(&h->dirty)) {
+        struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
+
+        list_remove(&ws->dirty);
+        end_turn(ws);
+    }
+}

@@ -1,0 +1,231 @@
+/* tls.c - TLS over memory, so that the loop keeps the sockets.
+ *
+ * OpenSSL reads from and writes to a BIO of ours, which stands for the bytes of
+ * the call in progress: nothing is buffered between calls but what OpenSSL
+ * itself must keep of an incomplete record. */
+#include "net/tls.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { RECORD = 16 * 1024 };
+
+struct tls_context {
+    SSL_CTX *ssl;
+    BIO_METHOD *method;
+};
+
+struct tls {
+    SSL *ssl;
+    struct str in;   /* encrypted bytes not read yet */
+    struct buf *out; /* where encrypted bytes go */
+};
+
+/* --- our BIO ---------------------------------------------------------------------- */
+
+static int bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
+{
+    struct tls *t = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    if (t->in.n == 0) {
+        BIO_set_retry_read(bio);
+        return 0;
+    }
+    *ret_n = n < t->in.n ? n : t->in.n;
+    memcpy(p, t->in.p, *ret_n);
+    t->in = str_from(t->in, *ret_n);
+    return 1;
+}
+
+static int bio_write(BIO *bio, const char *p, size_t n, size_t *ret_n)
+{
+    struct tls *t = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    buf_add(t->out, p, n);
+    *ret_n = n;
+    return 1;
+}
+
+static long bio_control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static BIO_METHOD *make_method(void)
+{
+    BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "loop");
+
+    if (m) {
+        BIO_meth_set_read_ex(m, bio_read);
+        BIO_meth_set_write_ex(m, bio_write);
+        BIO_meth_set_ctrl(m, bio_control);
+    }
+    return m;
+}
+
+/* --- contexts --------------------------------------------------------------------- */
+
+static const char *last_problem(void)
+{
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+
+    ERR_clear_error();
+    return reason ? reason : "unknown";
+}
+
+/* http/1.1 is all we speak; a client that offers other things only gets none. */
+static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
+                           const unsigned char *offered, unsigned n, void *arg)
+{
+    static const unsigned char ours[] = "\x08http/1.1";
+    unsigned char *chosen;
+
+    (void)ssl;
+    (void)arg;
+    if (SSL_select_next_proto(&chosen, ret_n, ours, sizeof ours - 1, offered, n) !=
+        OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_NOACK;
+    *ret = chosen;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static bool load(SSL_CTX *ssl, const char *certificate, const char *key)
+{
+    if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1) {
+        log_error("tls: cannot use the certificate '%s': %s", certificate, last_problem());
+        return false;
+    }
+    if (SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(ssl) != 1) {
+        log_error("tls: cannot use the key '%s': %s", key, last_problem());
+        return false;
+    }
+    return true;
+}
+
+enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret)
+{
+    struct tls_context *c = mem_new(sizeof *c);
+
+    c->method = make_method();
+    c->ssl = SSL_CTX_new(TLS_server_method());
+    if (!c->method || !c->ssl || !load(c->ssl, certificate, key)) {
+        tls_context_free(c);
+        return ERR_INTERNAL;
+    }
+    SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
+    SSL_CTX_set_options(c->ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                    SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+    SSL_CTX_set_mode(c->ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    /* Sessions live in tickets, with the clients. */
+    SSL_CTX_set_session_cache_mode(c->ssl, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_alpn_select_cb(c->ssl, choose_protocol, NULL);
+    *ret = c;
+    return OK;
+}
+
+void tls_context_free(struct tls_context *c)
+{
+    if (!c)
+        return;
+    SSL_CTX_free(c->ssl);
+    BIO_meth_free(c->method);
+    mem_free(c);
+}
+
+/* --- connections ------------------------------------------------------------------ */
+
+struct tls *tls_new(struct tls_context *c)
+{
+    struct tls *t = mem_new(sizeof *t);
+    BIO *bio = BIO_new(c->method);
+
+    t->ssl = SSL_new(c->ssl);
+    if (!t->ssl || !bio) {
+        log_error("tls: cannot make a connection: %s", last_problem());
+        BIO_free(bio);
+        tls_free(t);
+        return NULL;
+    }
+    BIO_set_data(bio, t);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(t->ssl, bio, bio);
+    SSL_set_accept_state(t->ssl);
+    return t;
+}
+
+void tls_free(struct tls *t)
+{
+    if (!t)
+        return;
+    SSL_free(t->ssl);
+    mem_free(t);
+}
+
+/* Takes one record out; returns what SSL_get_error says. */
+static int read_record(struct tls *t, struct buf *plain)
+{
+    size_t n = 0;
+    char *room = buf_room(plain, RECORD);
+
+    if (!room)
+        return SSL_ERROR_SSL;
+    ERR_clear_error();
+    int result = SSL_read_ex(t->ssl, room, RECORD, &n);
+    plain->n += n;
+    return result == 1 ? SSL_ERROR_NONE : SSL_get_error(t->ssl, result);
+}
+
+bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher, bool *ret_eof)
+{
+    int e;
+
+    t->in = bytes;
+    t->out = cipher;
+    do
+        e = read_record(t, plain);
+    while (e == SSL_ERROR_NONE);
+    t->out = NULL;
+    *ret_eof = e == SSL_ERROR_ZERO_RETURN;
+    if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_ZERO_RETURN) {
+        log_debug("tls: connection broken: %s", last_problem());
+        return false;
+    }
+    return true;
+}
+
+bool tls_write(struct tls *t, struct str bytes, struct buf *cipher)
+{
+    bool ok = true;
+
+    t->out = cipher;
+    while (bytes.n && ok) {
+        size_t n = 0;
+
+        ERR_clear_error();
+        ok = SSL_write_ex(t->ssl, bytes.p, bytes.n, &n) == 1;
+        bytes = str_from(bytes, n);
+    }
+    t->out = NULL;
+    return ok && !buf_full(cipher);
+}
+
+void tls_shutdown(struct tls *t, struct buf *cipher)
+{
+    t->out = cipher;
+    ERR_clear_error();
+    if (SSL_is_init_finished(t->ssl))
+        SSL_shutdown(t->ssl);
+    ERR_clear_error();
+    t->out = NULL;
+}
