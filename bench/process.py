@@ -95,12 +95,13 @@ class Process:
                 yield f.read().rpartition(")")[2].split()[0]
 
     def cpu_ns(self):
-        """Processor time of all its threads so far."""
-        total = 0
+        """Processor time of all its threads so far, and how long they were kept from it."""
+        ran = waited = 0
         for task in os.listdir(f"/proc/{self.pid}/task"):
             with open(f"/proc/{self.pid}/task/{task}/schedstat", encoding="ascii") as f:
-                total += int(f.read().split()[0])
-        return total
+                fields = f.read().split()
+            ran, waited = ran + int(fields[0]), waited + int(fields[1])
+        return ran, waited
 
     def memory(self, field):
         """VmRSS, RssAnon ... of /proc/PID/status, in bytes."""

@@ -8,21 +8,27 @@ import time
 
 
 class Report:
-    """Rows of (what, measured, unit, target); a target is ("<=", 1.6), (">=", 10) or None."""
+    """Rows of (what, measured, unit, target); a target is ("<=", 1.6), (">=", 10) or None.
+
+    A row that says why it is noisy counts as not held, whatever it measured.
+    """
 
     def __init__(self):
         self.rows = []
 
-    def add(self, what, measured, unit, target=None, detail=None, error=None):
+    def add(self, what, measured, unit, target=None, detail=None, error=None, noisy=None):
         row = {"what": what, "measured": measured, "unit": unit, "target": target,
-               "verdict": verdict(measured, target, error), "detail": detail or {}}
+               "verdict": "NOISY" if noisy else verdict(measured, target, error),
+               "detail": detail or {}}
         if error:
             row["error"] = str(error)
+        if noisy:
+            row["noisy"] = noisy
         self.rows.append(row)
         print(line(row), flush=True)
 
     def failed(self):
-        return [row for row in self.rows if row["verdict"] == "FAIL"]
+        return [row for row in self.rows if row["verdict"] in ("FAIL", "NOISY")]
 
     def write(self, folder, commit, facts):
         os.makedirs(folder, exist_ok=True)
@@ -55,12 +61,13 @@ def aim(row):
 def details(row):
     if "error" in row:
         return row["error"].splitlines()[0]
-    return ", ".join(f"{name} {figure(value)}" for name, value in row["detail"].items())
+    figures = [f"{name} {figure(value)}" for name, value in row["detail"].items()]
+    return ", ".join(figures + ([row["noisy"]] if "noisy" in row else []))
 
 
 def line(row):
     return (f"  {row['what']:<50} {figure(row['measured']):>9} {row['unit']:<13}"
-            f" {aim(row):>8}  {row['verdict']:<4}  {details(row)}")
+            f" {aim(row):>8}  {row['verdict']:<5}  {details(row)}")
 
 
 def markdown(rows, commit, facts):
@@ -89,4 +96,5 @@ def current_commit(root):
 
 def machine_facts():
     return {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-            "machine": f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}"}
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}",
+            "runnable before the run, over the last minute": f"{os.getloadavg()[0]:.2f}"}
