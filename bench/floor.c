@@ -1,0 +1,193 @@
+/* floor.c - the least work that answers the same bytes.
+ *
+ * A bare epoll server to divide the real one's processor time by: it finds the
+ * end of a request's head, writes one fixed answer and knows nothing else. The
+ * answer is a file captured from the real server, so both send the same bytes;
+ * with a 101 in it this is the floor of a WebSocket handshake.
+ *
+ *   floor --answer FILE                  every request gets the answer
+ *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
+ *                                        the bytes of EVENT to all that joined
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { MAX_CONNECTIONS = 65536, MAX_HEAD = 4096, EVENTS_A_TURN = 256 };
+
+struct connection {
+    bool joined;
+    size_t n; /* bytes of an unfinished head */
+    char head[MAX_HEAD];
+};
+
+static struct connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
+static int last_connection;
+static int epoll_fd, listen_fd;
+static struct str answer, event;
+
+static void die(const char *what)
+{
+    fprintf(stderr, "floor: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static struct str file_read(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        die(path);
+    char *bytes = mem_new((size_t)st.st_size + 1);
+    if (read(fd, bytes, (size_t)st.st_size) != st.st_size)
+        die(path);
+    close(fd);
+    return str_slice(bytes, (size_t)st.st_size);
+}
+
+static void listen_anywhere(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof at;
+
+    listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listen_fd < 0 || bind(listen_fd, (struct sockaddr *)&at, size) != 0 ||
+        listen(listen_fd, SOMAXCONN) != 0 ||
+        getsockname(listen_fd, (struct sockaddr *)&at, &size) != 0)
+        die("listen");
+    epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event ev = { .events = EPOLLIN, .data.fd = listen_fd };
+    if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, listen_fd, &ev) != 0)
+        die("epoll");
+    printf("floor: listening on http://127.0.0.1:%d\n", ntohs(at.sin_port));
+    fflush(stdout);
+}
+
+static void connection_close(int fd)
+{
+    mem_free(connections[fd]);
+    connections[fd] = NULL;
+    close(fd);
+}
+
+static void accept_waiting(void)
+{
+    for (;;) {
+        int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0)
+            return;
+        struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+        if (fd >= MAX_CONNECTIONS || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) != 0) {
+            close(fd);
+            continue;
+        }
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
+        connections[fd] = mem_new(sizeof(struct connection));
+        if (fd > last_connection)
+            last_connection = fd;
+    }
+}
+
+/* Whoever reads too slowly to take it whole is closed, as the server does. */
+static bool send_whole(int fd, struct str bytes)
+{
+    return send(fd, bytes.p, bytes.n, MSG_NOSIGNAL) == (ssize_t)bytes.n;
+}
+
+static void fan_out(void)
+{
+    for (int fd = 0; fd <= last_connection; fd++)
+        if (connections[fd] && connections[fd]->joined && !send_whole(fd, event))
+            connection_close(fd);
+}
+
+static bool request_answer(int fd, const char *head)
+{
+    if (event.n && memcmp(head, "GET ", 4) == 0)
+        connections[fd]->joined = true;
+    else if (event.n)
+        fan_out();
+    return connections[fd] && send_whole(fd, answer);
+}
+
+static void connection_read(int fd)
+{
+    struct connection *c = connections[fd];
+    ssize_t got = recv(fd, c->head + c->n, sizeof c->head - c->n, 0);
+
+    if (got < 0 && errno == EAGAIN)
+        return;
+    if (got <= 0) {
+        connection_close(fd);
+        return;
+    }
+    c->n += (size_t)got;
+    size_t at = 0;
+    char *end;
+    while ((end = memmem(c->head + at, c->n - at, "\r\n\r\n", 4)) != NULL) {
+        if (!request_answer(fd, c->head + at)) {
+            if (connections[fd])
+                connection_close(fd);
+            return;
+        }
+        at = (size_t)(end + 4 - c->head);
+    }
+    c->n -= at;
+    memmove(c->head, c->head + at, c->n);
+}
+
+static void serve(void)
+{
+    static struct epoll_event events[EVENTS_A_TURN];
+
+    for (;;) {
+        int count = epoll_wait(epoll_fd, events, EVENTS_A_TURN, -1);
+        if (count < 0 && errno != EINTR)
+            die("epoll_wait");
+        for (int i = 0; i < count; i++) {
+            int fd = events[i].data.fd;
+            if (fd == listen_fd)
+                accept_waiting();
+            else if (connections[fd])
+                connection_read(fd);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "answer", required_argument, NULL, 'a' },
+        { "fanout", required_argument, NULL, 'f' },
+        { 0 },
+    };
+
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (c == 'a')
+            answer = file_read(optarg);
+        else if (c == 'f')
+            event = file_read(optarg);
+        else
+            return 2;
+    }
+    if (!answer.n) {
+        fprintf(stderr, "usage: floor --answer FILE [--fanout FILE]\n");
+        return 2;
+    }
+    listen_anywhere();
+    serve();
+}

@@ -1,0 +1,45 @@
+/* http.h - just enough of an HTTP client to load a server.
+ *
+ * One request at a time on a connection, answers with a Content-Length. Anything
+ * else the server might do ends the program with a sentence: a measurement of
+ * something unexpected is worth nothing. */
+#ifndef BENCH_HTTP_H
+#define BENCH_HTTP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct http {
+    int fd;
+    struct buf out; /* the request */
+    struct buf in;  /* the answer, as far as it came */
+    int64_t began;  /* clock_mono when the request left */
+};
+
+struct answer {
+    int status;
+    struct str body;
+    size_t size; /* of head and body */
+};
+
+__attribute__((noreturn, format(printf, 1, 2))) void die(const char *fmt, ...);
+
+/* To 127.0.0.1; waits for the connection. */
+void http_open(struct http *h, uint16_t port);
+void http_close(struct http *h);
+
+/* Writes the request into h->out. token and body may be NULL. */
+void http_request(struct http *h, const char *method, const char *path, const char *token,
+                  const char *body);
+/* Sends h->out. */
+void http_send(struct http *h);
+/* Takes what has arrived; true when that completes the answer, which is valid
+ * until http_send. Never waits. */
+bool http_receive(struct http *h, struct answer *ret);
+/* The same, waiting for it. */
+struct answer http_wait(struct http *h);
+
+#endif

@@ -1,0 +1,35 @@
+/* load.h - what the parts of the load generator share.
+ *
+ * Each mode runs from one thread, ends by itself and prints one line of JSON
+ * (register prints tokens instead, a line each). */
+#ifndef BENCH_LOAD_H
+#define BENCH_LOAD_H
+
+#include <stdint.h>
+
+struct options {
+    uint16_t port;
+    const char *path;
+    const char *token;       /* get: sent as Authorization */
+    const char *tokens_file; /* write: a user's token a line, a connection each */
+    const char *prefix;      /* register: names are the prefix and a number */
+    uint64_t connections;
+    uint64_t count;   /* stop after so many answers; 0: no limit */
+    double seconds;   /* stop after so long */
+    uint64_t message; /* fanout: bytes of one event */
+};
+
+/* Closed loops: each connection sends its next request when the last one was
+ * answered. */
+void load_get(const struct options *o);
+void load_write(const struct options *o);
+void load_register(const struct options *o);
+
+/* Opens connections, one request each, and holds them until standard input
+ * ends or the time is over. */
+void load_idle(const struct options *o);
+/* Listeners that GET the path, and one poster: the next POST leaves when all
+ * listeners have the event of the one before. */
+void load_fanout(const struct options *o);
+
+#endif

@@ -1,0 +1,232 @@
+/* load_loop.c - closed loops of requests: get, write, register. */
+#include "load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "http.h"
+
+enum { EVENTS_A_TURN = 256, GRACE_MS = 5000, MAX_TOKENS_FILE = 1 << 24, MAX_SAMPLES = 1 << 24 };
+
+struct client {
+    struct http http;
+    const char *token;
+    uint64_t number; /* of its next write */
+};
+
+struct run {
+    const struct options *options;
+    struct client *clients;
+    size_t count, busy;
+    uint64_t sent, answered, refused;
+    int64_t began, deadline, ended;
+    uint32_t *samples; /* nanoseconds of each answer */
+    /* Writes a client's next request into its buffer; NULL: it stays as it is. */
+    void (*prepare)(struct run *r, struct client *c);
+    void (*answered_with)(struct run *r, struct client *c, const struct answer *a);
+};
+
+static bool more_wanted(const struct run *r, int64_t now)
+{
+    return now < r->deadline && (!r->options->count || r->sent < r->options->count);
+}
+
+static void client_next(struct run *r, struct client *c)
+{
+    if (r->prepare)
+        r->prepare(r, c);
+    http_send(&c->http);
+    r->sent++;
+}
+
+static void sample_add(struct run *r, int64_t took)
+{
+    if (r->answered >= MAX_SAMPLES)
+        die("more than %d answers in one run", MAX_SAMPLES);
+    if ((r->answered & (r->answered - 1)) == 0)
+        r->samples = mem_resize(r->samples, (2 * r->answered + 1) * sizeof *r->samples);
+    r->samples[r->answered++] = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took;
+}
+
+static void client_readable(struct run *r, struct client *c)
+{
+    struct answer a;
+
+    if (!http_receive(&c->http, &a))
+        return;
+    int64_t now = clock_mono();
+    sample_add(r, now - c->http.began);
+    r->ended = now;
+    if (a.status != 200 && a.status != 201)
+        r->refused++;
+    if (r->answered_with)
+        r->answered_with(r, c, &a);
+    if (more_wanted(r, now))
+        client_next(r, c);
+    else
+        r->busy--;
+}
+
+/* Runs until time or count is reached and the last answers are in. */
+static void run_loop(struct run *r)
+{
+    static struct epoll_event events[EVENTS_A_TURN];
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+    for (size_t i = 0; i < r->count; i++) {
+        struct client *c = &r->clients[i];
+        http_open(&c->http, r->options->port);
+        struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
+        if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->http.fd, &ev) != 0)
+            die("epoll: %s", strerror(errno));
+    }
+    r->began = r->ended = clock_mono();
+    r->deadline = r->began + (int64_t)(r->options->seconds * 1e9);
+    for (size_t i = 0; i < r->count && more_wanted(r, r->began); i++, r->busy++)
+        client_next(r, &r->clients[i]);
+    while (r->busy) {
+        int count = epoll_wait(epoll, events, EVENTS_A_TURN, GRACE_MS);
+        if (count == 0 || clock_mono() > r->deadline + GRACE_MS * 1000000LL)
+            die("%zu answers are missing", r->busy);
+        for (int i = 0; i < count; i++)
+            client_readable(r, events[i].data.ptr);
+    }
+    close(epoll);
+}
+
+static void run_end(struct run *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        http_close(&r->clients[i].http);
+    mem_free(r->clients);
+    mem_free(r->samples);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void run_report(struct run *r)
+{
+    double seconds = (double)(r->ended - r->began) / 1e9, sum = 0;
+
+    if (!r->answered)
+        die("no answers");
+    qsort(r->samples, r->answered, sizeof *r->samples, by_value);
+    for (size_t i = 0; i < r->answered; i++)
+        sum += r->samples[i];
+    printf("{\"requests\":%llu,\"refused\":%llu,\"seconds\":%.6f,\"per_second\":%.1f,"
+           "\"mean_us\":%.2f,\"p50_us\":%.2f,\"p99_us\":%.2f}\n",
+           (unsigned long long)r->answered, (unsigned long long)r->refused, seconds,
+           (double)r->answered / seconds, sum / (double)r->answered / 1e3,
+           r->samples[r->answered / 2] / 1e3, r->samples[r->answered * 99 / 100] / 1e3);
+}
+
+/* --- get -------------------------------------------------------------------- */
+
+static void get_prepare(struct run *r, struct client *c)
+{
+    if (!c->http.out.n)
+        http_request(&c->http, "GET", r->options->path, r->options->token, NULL);
+}
+
+void load_get(const struct options *o)
+{
+    struct run r = { .options = o, .count = o->connections, .prepare = get_prepare };
+
+    if (!o->path)
+        die("get needs --path");
+    r.clients = mem_new(r.count * sizeof *r.clients);
+    run_loop(&r);
+    run_report(&r);
+    run_end(&r);
+}
+
+/* --- write ------------------------------------------------------------------ */
+
+static void write_prepare(struct run *r, struct client *c)
+{
+    char body[64];
+
+    (void)r;
+    snprintf(body, sizeof body, "{\"bio\":\"%llu\"}", (unsigned long long)++c->number);
+    http_request(&c->http, "PATCH", "/api/v10/users/@me", c->token, body);
+}
+
+static char *file_text(const char *path)
+{
+    char *text = mem_new(MAX_TOKENS_FILE);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || read(fd, text, MAX_TOKENS_FILE - 1) < 0)
+        die("cannot read '%s': %s", path, strerror(errno));
+    close(fd);
+    return text;
+}
+
+void load_write(const struct options *o)
+{
+    struct run r = { .options = o, .count = o->connections, .prepare = write_prepare };
+
+    if (!o->tokens_file)
+        die("write needs --tokens");
+    char *text = file_text(o->tokens_file), *rest = text;
+    r.clients = mem_new(r.count * sizeof *r.clients);
+    for (size_t i = 0; i < r.count; i++) {
+        r.clients[i].token = strtok_r(rest, "\n", &rest);
+        if (!r.clients[i].token)
+            die("%zu connections need as many tokens", r.count);
+    }
+    run_loop(&r);
+    run_report(&r);
+    run_end(&r);
+    mem_free(text);
+}
+
+/* --- register --------------------------------------------------------------- */
+
+static void register_prepare(struct run *r, struct client *c)
+{
+    char body[160];
+
+    snprintf(body, sizeof body, "{\"username\":\"%s%llu\",\"password\":\"correct horse battery\"}",
+             r->options->prefix, (unsigned long long)r->sent);
+    http_request(&c->http, "POST", "/api/v10/auth/register", NULL, body);
+}
+
+static void register_answered(struct run *r, struct client *c, const struct answer *a)
+{
+    static const char key[] = "\"token\"";
+    const char *at = memmem(a->body.p, a->body.n, key, sizeof key - 1);
+
+    (void)r, (void)c;
+    if ((a->status != 200 && a->status != 201) || !at)
+        die("register answered %d: %.*s", a->status, STR_FMT(a->body));
+    struct str rest = str_from(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
+    str_cut(&rest, '"');
+    struct str token = str_cut(&rest, '"');
+    printf("%.*s\n", STR_FMT(token));
+}
+
+void load_register(const struct options *o)
+{
+    struct run r = { .options = o,
+                     .count = o->connections,
+                     .prepare = register_prepare,
+                     .answered_with = register_answered };
+
+    if (!o->count)
+        die("register needs --count");
+    r.clients = mem_new(r.count * sizeof *r.clients);
+    run_loop(&r);
+    run_end(&r);
+}

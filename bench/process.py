@@ -1,0 +1,156 @@
+"""Servers as child processes, and what the kernel knows about them.
+
+Used by scripts/bench and by the crash tests: a server is started on a free
+port of 127.0.0.1, says where it listens, and is ended here and nowhere else.
+"""
+
+import http.client
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+READY_SECONDS = 20
+STOP_SECONDS = 20
+
+
+class Failed(Exception):
+    """Something did not happen that had to; the text says what."""
+
+
+class Process:
+    """A program that prints one line with its address when it is ready."""
+
+    def __init__(self, command, cpu=None, env=None):
+        if cpu is not None:
+            command = ["taskset", "-c", str(cpu)] + command
+        self.log = tempfile.TemporaryFile()
+        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=self.log, env={**os.environ, **(env or {})})
+        self.pid = self.child.pid
+        try:
+            self.port = self._ready()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _ready(self):
+        line = b""
+        deadline = time.monotonic() + READY_SECONDS
+        while not line.endswith(b"\n"):
+            wait = deadline - time.monotonic()
+            if wait <= 0 or not select.select([self.child.stdout], [], [], wait)[0]:
+                raise Failed(f"the server was not ready after {READY_SECONDS} s\n{self.words()}")
+            byte = os.read(self.child.stdout.fileno(), 512)
+            if not byte:
+                raise Failed(f"the server ended before it was ready\n{self.words()}")
+            line += byte
+        found = re.search(rb"listening on http://127\.0\.0\.1:(\d+)", line)
+        if not found:
+            raise Failed(f"the server's first line has no address: {line!r}")
+        return int(found.group(1))
+
+    def words(self):
+        """What it wrote to standard error."""
+        self.log.seek(0)
+        return self.log.read()[-4000:].decode(errors="replace")
+
+    def alive(self):
+        return self.child.poll() is None
+
+    def stop(self):
+        """Asks it to end; waits for it."""
+        if self.alive():
+            self.child.send_signal(signal.SIGTERM)
+        try:
+            status = self.child.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Failed(f"the server did not end in {STOP_SECONDS} s\n{self.words()}") from None
+        self.child.stdout.close()
+        return status
+
+    def kill(self):
+        if self.alive():
+            self.child.kill()
+        self.child.wait()
+        self.child.stdout.close()
+
+    def freeze(self):
+        """Stops it between two system calls; those under way are finished."""
+        self.child.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 5
+        while set(self._task_states()) != {"T"}:
+            if time.monotonic() > deadline:
+                raise Failed("the server could not be stopped")
+            time.sleep(0.0005)
+
+    def _task_states(self):
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with open(f"/proc/{self.pid}/task/{task}/stat", encoding="ascii", errors="replace") as f:
+                yield f.read().rpartition(")")[2].split()[0]
+
+    def cpu_ns(self):
+        """Processor time of all its threads so far, and how long they were kept from it."""
+        ran = waited = 0
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with open(f"/proc/{self.pid}/task/{task}/schedstat", encoding="ascii") as f:
+                fields = f.read().split()
+            ran, waited = ran + int(fields[0]), waited + int(fields[1])
+        return ran, waited
+
+    def memory(self, field):
+        """VmRSS, RssAnon ... of /proc/PID/status, in bytes."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
+            for line in f:
+                if line.startswith(field + ":"):
+                    return int(line.split()[1]) * 1024
+        raise Failed(f"the kernel does not tell {field}")
+
+
+def serve_command(executable, folder, *flags):
+    return [executable, "serve", "--listen", "127.0.0.1:0", "--data", str(folder),
+            "--rate-limits", "off", "--log-level", "warn", *flags]
+
+
+def start_guildhall(executable, folder, *flags, cpu=None, env=None):
+    return Process(serve_command(executable, folder, *flags), cpu=cpu, env=env)
+
+
+class Client:
+    """One keep-alive connection that speaks JSON."""
+
+    def __init__(self, port, token=None, timeout=30):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+        self.token = token
+
+    def call(self, method, path, body=None):
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if self.token:
+            headers["Authorization"] = self.token
+        text = None if body is None else json.dumps(body)
+        self.connection.request(method, "/api/v10" + path, text, headers)
+        answer = self.connection.getresponse()
+        data = answer.read()
+        try:
+            return answer.status, json.loads(data) if data else None
+        except ValueError:
+            raise Failed(f"{method} {path} answered no JSON: {data[:200]!r}") from None
+
+    def close(self):
+        self.connection.close()
+
+
+def register(port, name):
+    """A new account's token."""
+    client = Client(port)
+    status, answer = client.call("POST", "/auth/register",
+                                 {"username": name, "password": "correct horse battery"})
+    client.close()
+    if status not in (200, 201) or "token" not in answer:
+        raise Failed(f"registering '{name}' answered {status}: {answer}")
+    return answer["token"]

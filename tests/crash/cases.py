@@ -1,0 +1,57 @@
+"""Runs the cases of one crash test and prints them as the unit tests do."""
+
+import os
+import sys
+import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
+
+from process import Failed  # noqa: E402
+
+MESON_SKIP = 77
+
+
+class Skip(Exception):
+    """The machine cannot do what the case needs; the text says why."""
+
+
+def expect(true, words):
+    if not true:
+        raise Failed(words)
+
+
+def run_case(case, executable):
+    name = case.__name__
+    print(f"[ RUN      ] {name}", flush=True)
+    try:
+        case(executable)
+    except Skip as e:
+        print(f"!!! SKIP: {name} proved nothing on this machine: {e}")
+        print(f"[  SKIPPED ] {name}", flush=True)
+        return "skipped"
+    except Exception as e:  # pylint: disable=broad-except
+        print(e if isinstance(e, Failed) else traceback.format_exc())
+        print(f"[  FAILED  ] {name}", flush=True)
+        return "failed"
+    print(f"[       OK ] {name}", flush=True)
+    return "passed"
+
+
+def run_cases(group, cases):
+    """The program's main: its argument is the server's executable."""
+    if len(sys.argv) != 2 or not os.access(sys.argv[1], os.X_OK):
+        sys.exit(f"usage: {sys.argv[0]} GUILDHALL")
+    executable = os.path.abspath(sys.argv[1])
+    print(f"[==========] {group}: Running {len(cases)} test(s).", flush=True)
+    results = [run_case(case, executable) for case in cases]
+    print(f"[==========] {group}: {len(cases)} test(s) run.")
+    print(f"[  PASSED  ] {results.count('passed')} test(s).")
+    for result, label in (("skipped", "SKIPPED "), ("failed", "FAILED  ")):
+        names = [case.__name__ for case, r in zip(cases, results) if r == result]
+        if names:
+            print(f"[  {label}] {len(names)} test(s), listed below:")
+        for name in names:
+            print(f"[  {label}] {name}")
+    if "failed" in results:
+        sys.exit(1)
+    sys.exit(MESON_SKIP if set(results) == {"skipped"} else 0)

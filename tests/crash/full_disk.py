@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""full_disk - a full disk is refused in words, reads go on, and so do writes when there is room."""
+
+import os
+import time
+
+from cases import expect, run_cases
+from disk import Place
+from process import Client, start_guildhall
+from writers import Writers, check_passes
+
+WRITERS = 8
+MEGABYTES = 24
+
+
+def wait_until_refused(writers):
+    """The log has some room left in its last block; soon it needs a new one."""
+    deadline = time.monotonic() + 20
+    before = [w.refused for w in writers.all]
+    while not all(w.refused > old for w, old in zip(writers.all, before)):
+        for writer in writers.all:
+            if writer.trouble:
+                raise writer.trouble
+        expect(time.monotonic() < deadline, "writes went on although the disk is full")
+        time.sleep(0.01)
+
+
+def expect_reads_work(writers, port):
+    status, _ = Client(port).call("GET", "/gateway")
+    expect(status == 200, f"GET /gateway answered {status} on a full disk")
+    missing = writers.lost(port, writers.acknowledged())
+    expect(not missing, "on the full disk:\n" + "\n".join(missing))
+
+
+def expect_registering_is_refused(port):
+    status, answer = Client(port).call(
+        "POST", "/auth/register", {"username": "late", "password": "correct horse battery"})
+    expect(status == 507 and answer["code"] == 0 and answer["message"],
+           f"registering on a full disk answered {status}: {answer}")
+
+
+def a_full_disk_refuses_writes_until_there_is_room(executable):
+    with Place() as place:
+        disk = place.disk("small", megabytes=MEGABYTES)
+        folder = disk.data
+        server = place.watch(start_guildhall(executable, folder))
+        writers = Writers(server.port, WRITERS)
+
+        ballast = disk.fill()
+        writers.start(server.port)
+        wait_until_refused(writers)
+        writers.join()
+        expect_reads_work(writers, server.port)
+        expect_registering_is_refused(server.port)
+
+        os.unlink(ballast)
+        disk.flush()
+        before = writers.acknowledged()
+        refused = sum(w.refused for w in writers.all)
+        writers.start(server.port)
+        writers.wait_for_more(before)
+        writers.join()
+        expect(sum(w.refused for w in writers.all) == refused,
+               "writes were refused after there was room again")
+        told = writers.acknowledged()
+
+        server.kill()
+        server = place.watch(start_guildhall(executable, folder))
+        missing = writers.lost(server.port, told)
+        expect(not missing, "after the restart:\n" + "\n".join(missing))
+        print(f"{refused} writes were refused, {sum(told)} acknowledged, all there")
+        server.stop()
+        check_passes(executable, folder)
+
+
+if __name__ == "__main__":
+    run_cases("crash/full_disk", [a_full_disk_refuses_writes_until_there_is_room])

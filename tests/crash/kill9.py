@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""kill9 - nothing acknowledged is lost when the server is killed while it writes."""
+
+import os
+import random
+import subprocess
+import time
+
+from cases import expect, run_cases
+from disk import Place
+from process import register, serve_command, start_guildhall
+from writers import Writers, check_passes
+
+ROUNDS = 5
+WRITERS = 16
+STARTS = 16
+
+
+def nothing_acknowledged_is_lost_by_kill_9(executable):
+    with Place() as place:
+        folder = os.path.join(place.folder, "data")
+        server = place.watch(start_guildhall(executable, folder))
+        writers = Writers(server.port, WRITERS)
+        for number in range(ROUNDS):
+            before = writers.acknowledged()
+            writers.start(server.port)
+            writers.wait_for_more(before)
+            time.sleep(random.uniform(0, 0.6))
+            server.kill()
+            writers.join()
+            told = writers.acknowledged()
+
+            server = place.watch(start_guildhall(executable, folder))
+            missing = writers.lost(server.port, told)
+            expect(not missing, f"round {number + 1}:\n" + "\n".join(missing))
+            print(f"round {number + 1}: {sum(told) - sum(before)} acknowledged, all there")
+            writers.forget_unacknowledged(server.port)
+        server.kill()
+        check_passes(executable, folder)
+
+
+def nothing_acknowledged_is_lost_by_a_stop(executable):
+    with Place() as place:
+        folder = os.path.join(place.folder, "data")
+        server = place.watch(start_guildhall(executable, folder))
+        writers = Writers(server.port, 4)
+        before = writers.acknowledged()
+        writers.start(server.port)
+        writers.wait_for_more(before)
+        status = server.stop()
+        writers.join()
+        expect(status == 0, f"the server ended with {status}:\n{server.words()}")
+        check_passes(executable, folder)
+        server = place.watch(start_guildhall(executable, folder))
+        missing = writers.lost(server.port, writers.acknowledged())
+        expect(not missing, "\n".join(missing))
+
+
+def a_server_killed_while_it_starts_can_start_again(executable):
+    with Place() as place:
+        for number in range(STARTS):
+            # Half of the starts find a new folder, half what a killed start left behind.
+            folder = os.path.join(place.folder, f"data{number // 2}")
+            child = subprocess.Popen(serve_command(executable, folder), stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(random.uniform(0, 0.04))
+            child.kill()
+            child.wait()
+        for number in range(STARTS // 2):
+            folder = os.path.join(place.folder, f"data{number}")
+            server = place.watch(start_guildhall(executable, folder))
+            register(server.port, "first")
+            server.stop()
+            check_passes(executable, folder)
+
+
+if __name__ == "__main__":
+    run_cases("crash/kill9", [nothing_acknowledged_is_lost_by_kill_9,
+                              nothing_acknowledged_is_lost_by_a_stop,
+                              a_server_killed_while_it_starts_can_start_again])

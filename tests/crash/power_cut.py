@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""power_cut - nothing acknowledged is lost when the power goes.
+
+The data folder is on an ext4 image. Copying the image gives what a disk would
+hold if the power went at that moment: synced bytes are in it, bytes in the page
+cache are not. The server is stopped between two system calls while the copy is
+made, so that the copy is of one moment. The machine then comes back: the copy
+is mounted (ext4 replays its journal) and a new server must find every write
+that was acknowledged before the copy began.
+
+A second case shows that the first can fail: without syncs, writes are lost.
+"""
+
+import os
+import random
+import time
+
+from cases import expect, run_cases
+from disk import Place
+from process import Failed, start_guildhall
+from writers import Writers, check_passes
+
+CUTS = 4
+WRITERS = 16
+MEGABYTES = 64
+
+
+def cut_power(place, disk, server, writers, name):
+    """Returns the disk as it is after the cut, and what had been acknowledged."""
+    server.freeze()
+    told = writers.acknowledged()
+    image = disk.image_now(name)
+    server.kill()
+    writers.join()
+    disk.close()
+    os.unlink(disk.image)
+    return place.disk(name, image=image), told
+
+
+def nothing_acknowledged_is_lost_by_a_power_cut(executable):
+    with Place() as place:
+        disk = place.disk("disk0", megabytes=MEGABYTES)
+        server = place.watch(start_guildhall(executable, disk.data))
+        writers = Writers(server.port, WRITERS)
+        for number in range(1, CUTS + 1):
+            before = writers.acknowledged()
+            writers.start(server.port)
+            writers.wait_for_more(before)
+            time.sleep(random.uniform(0, 0.6))
+            disk, told = cut_power(place, disk, server, writers, f"disk{number}")
+
+            server = place.watch(start_guildhall(executable, disk.data))
+            missing = writers.lost(server.port, told)
+            expect(not missing, f"cut {number}:\n" + "\n".join(missing))
+            print(f"cut {number}: {sum(told) - sum(before)} acknowledged, all there")
+            writers.forget_unacknowledged(server.port)
+        server.kill()
+        check_passes(executable, disk.data)
+
+
+def what_a_cut_loses(executable, place, disk, writers, told):
+    """Sentences on what is missing; a database that cannot be opened is all of it."""
+    try:
+        server = place.watch(start_guildhall(executable, disk.data))
+        return writers.lost(server.port, told)
+    except (Failed, OSError) as e:
+        return [f"the database does not open again: {str(e).splitlines()[0]}"]
+
+
+def a_power_cut_without_syncs_loses_acknowledged_writes(executable):
+    with Place() as place:
+        disk = place.disk("disk", megabytes=MEGABYTES)
+        server = place.watch(start_guildhall(executable, disk.data,
+                                             env={"GUILDHALL_UNSAFE_SYNCHRONOUS": "OFF"}))
+        writers = Writers(server.port, WRITERS)
+        # The accounts are safe, so what is missing afterwards is what was written since.
+        disk.flush()
+        before = writers.acknowledged()
+        writers.start(server.port)
+        writers.wait_for_more(before)
+        time.sleep(0.5)
+        disk, told = cut_power(place, disk, server, writers, "after")
+        missing = what_a_cut_loses(executable, place, disk, writers, told)
+        expect(missing, "every write survived although nothing was synced: this test sees nothing")
+        print(f"without syncs, {len(missing)} of {WRITERS} writers lost writes: {missing[0]}")
+
+
+if __name__ == "__main__":
+    run_cases("crash/power_cut", [nothing_acknowledged_is_lost_by_a_power_cut,
+                                  a_power_cut_without_syncs_loses_acknowledged_writes])
