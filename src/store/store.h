@@ -24,25 +24,26 @@
 #include "base/errors.h"
 #include "base/snowflake.h"
 #include "base/str.h"
+#include "net/loop.h"
 
 struct store;
 struct tx;
-struct loop;
 
 enum store_mode { STORE_NONE, STORE_READ, STORE_WRITE };
 
 struct store_options {
     const char *folder;   /* SQLite database and blobs; made when missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
-    unsigned workers;     /* PostgreSQL connections */
-    unsigned readers;     /* loops that will read */
+    unsigned workers;     /* PostgreSQL connections; 0: 4 */
+    unsigned readers;     /* loops that will read: loop_index is below it */
 };
 
 /* Opens, or makes, the database and brings it up to date. Logs a sentence that
  * an operator understands when it cannot. */
 enum err store_open(const struct store_options *options, struct store **ret);
-/* Finishes what was submitted, then closes. Loops must still be running, or
- * nothing be in flight. Accepts NULL. */
+/* Finishes what was submitted, then closes. Nothing may be submitted any more
+ * and no turn be ended; loops that wait for a done must still be running.
+ * Accepts NULL. */
 void store_close(struct store *s);
 
 /* "sqlite" or "postgres". */
@@ -56,17 +57,22 @@ bool store_ready(struct store *s);
 /* Embedded in whatever needs a transaction; must stay until done was called. */
 struct work {
     enum store_mode mode;
-    struct loop *loop; /* where done is called */
+    struct loop *loop; /* where done is called; NULL: on the store's own thread */
     /* Runs inside the transaction, maybe more than once (a serialisation failure
      * is tried again): it must start from scratch each time. An error rolls its
      * own writes back, and only those. Strings it reads live in tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
-    /* Result of run, or why the commit failed. */
+    /* Result of run, or why the commit failed. ERR_STORAGE_FULL: no room left;
+     * ERR_UNAVAILABLE: the database cannot be reached or written, or was lost
+     * while it committed (then nobody knows whether it did); ERR_STORE_RETRY:
+     * others kept getting in the way. */
     void (*done)(struct work *w, enum err e);
     struct arena *arena; /* what rows are copied into */
 
     /* the store's own */
+    struct post post;
     struct work *next;
+    int64_t since;
     enum err result;
 };
 
@@ -131,20 +137,30 @@ static inline struct value v_null(void)
 /* Rows of one query, taken one after the other. */
 struct rows {
     struct tx *tx;
-    void *cursor; /* the engine's */
-    int at, count;
+    struct cursor *cursor;   /* NULL once ended */
+    const struct value *row; /* the current one, in the arena */
+    int columns;
+    int64_t changed; /* rows touched, known at the end */
     enum err error;
 };
 
 /* SQL is a string literal (its address names the prepared statement), written in
- * the words both engines share: $1, on conflict … do update, returning. Always
- * call rows_end, also after rows_next said false: it reports what went wrong. */
+ * the words both engines share: $1, on conflict … do update, returning. All of
+ * $1 … $count occur in it. PostgreSQL takes a parameter's type from where it
+ * stands; where that says nothing, write it: cast($1 as bigint).
+ *
+ * Values live until the rows are ended. Text with a NUL byte, which PostgreSQL
+ * cannot hold, is ERR_BAD_REQUEST on both. A table is not written while its
+ * rows are being walked. Always call rows_end, also after rows_next said false:
+ * it reports what went wrong. The first query that fails ends the transaction:
+ * every later one returns the same error and the work cannot succeed. */
 enum err tx_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                   struct rows *ret);
 bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
-/* Columns of the current row, from 0. Text and bytes are copied to the arena. */
+/* Columns of the current row, from 0; a null is 0, false or empty. Text and bytes
+ * are in the arena and outlive the rows. */
 bool row_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);
@@ -163,7 +179,8 @@ enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size
                 struct rows *ret, bool *ret_found);
 
 /* True when e came from a unique constraint: name taken, already there. The
- * work may go on after it. */
+ * work cannot go on after it and returns an error, this or a better one. Where
+ * it should go on, write `on conflict do nothing` and look at what changed. */
 #define ERR_IS_CONFLICT(e) ((e) == ERR_STORE_CONFLICT)
 
 /* --- blobs ----------------------------------------------------------------- */

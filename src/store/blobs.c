@@ -1,0 +1,190 @@
+/* blobs.c - bytes that are not rows, a file each under <folder>/blobs.
+ *
+ * A blob is written under a name that no blob can have, synced, and renamed to
+ * its own: a reader, or a crash, finds all of it or nothing. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/internal.h"
+
+enum { MAX_NAME = 255 };
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+}
+
+/* Segments of name characters that start with none of the dots that mean
+ * something to a file system. At least two: an area and a name. */
+static bool is_blob_name(const char *name)
+{
+    size_t segments = 0, n = 0;
+
+    if (strlen(name) > MAX_NAME)
+        return false;
+    for (const char *p = name;; p++) {
+        if (*p && *p != '/') {
+            if (!is_name_char(*p) || (n == 0 && *p == '.'))
+                return false;
+            n++;
+            continue;
+        }
+        if (n == 0)
+            return false;
+        segments++;
+        n = 0;
+        if (!*p)
+            return segments >= 2;
+    }
+}
+
+static enum err find_path(struct store *s, const char *name, char path[PATH_MAX])
+{
+    if (!is_blob_name(name)) {
+        log_warn("store: '%s' is no name for a blob", name);
+        return ERR_NOT_FOUND;
+    }
+    if (snprintf(path, PATH_MAX, "%s/blobs/%s", s->folder, name) >= PATH_MAX)
+        return ERR_NOT_FOUND;
+    return OK;
+}
+
+static enum err error_of_errno(const char *what, const char *path)
+{
+    int code = errno;
+
+    if (code == ENOENT)
+        return ERR_NOT_FOUND;
+    log_error("store: cannot %s '%s': %s", what, path, strerror(code));
+    return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
+}
+
+/* --- open the folder --------------------------------------------------------- */
+
+static void remove_parts(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (strncmp(entry->d_name, ".part-", 6) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
+enum err blobs_open(struct store *s)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/blobs", s->folder) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    enum err e = folder_make(path);
+    if (!e && s->lock >= 0)
+        remove_parts(path);
+    return e;
+}
+
+/* --- put ------------------------------------------------------------------- */
+
+static bool write_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        bytes = str_from(bytes, n < 0 ? 0 : (size_t)n);
+    }
+    return fsync(fd) == 0;
+}
+
+static enum err write_file(const char *path, struct str bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return error_of_errno("make", path);
+    enum err e = write_all(fd, bytes) ? OK : error_of_errno("write", path);
+    if (close(fd) != 0 && !e)
+        e = error_of_errno("write", path);
+    return e;
+}
+
+/* Most blobs go where others are, so folders are made when one is missed. */
+static enum err move_into_place(const char *from, const char *to)
+{
+    char folder[PATH_MAX];
+
+    strcpy(folder, to);
+    *strrchr(folder, '/') = 0;
+    if (rename(from, to) != 0) {
+        if (errno != ENOENT)
+            return error_of_errno("name", to);
+        enum err e = folder_make(folder);
+        if (e)
+            return e;
+        if (rename(from, to) != 0)
+            return error_of_errno("name", to);
+    }
+    return folder_sync(folder) ? OK : error_of_errno("sync", folder);
+}
+
+enum err blob_put(struct store *s, const char *name, struct str bytes)
+{
+    char path[PATH_MAX], part[PATH_MAX];
+    enum err e = find_path(s, name, path);
+
+    if (e)
+        return e;
+    /* Nodes may share the folder; process and count tell their parts apart. */
+    uint64_t count = atomic_fetch_add(&s->blobs, 1);
+    if (snprintf(part, sizeof part, "%s/blobs/.part-%lx-%lx", s->folder, (long)getpid(),
+                 (long)count) >= (int)sizeof part)
+        return ERR_NOT_FOUND;
+    e = write_file(part, bytes);
+    if (!e)
+        e = move_into_place(part, path);
+    if (e)
+        unlink(part);
+    return e;
+}
+
+/* --- open, delete ---------------------------------------------------------- */
+
+enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    enum err e = find_path(s, name, path);
+
+    if (e)
+        return e;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return error_of_errno("open", path);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return ERR_NOT_FOUND;
+    }
+    *ret_fd = fd;
+    *ret_size = st.st_size;
+    return OK;
+}
+
+enum err blob_delete(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    enum err e = find_path(s, name, path);
+
+    if (!e && unlink(path) != 0)
+        e = error_of_errno("delete", path);
+    return e;
+}

@@ -1,0 +1,125 @@
+/* internal.h - what the store's own files share.
+ *
+ * store.c and rows.c know works, rows and values; an engine knows connections,
+ * transactions and statements. This is where they meet. */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/store.h"
+
+struct engine {
+    const char *name;
+    /* Returns with the schema up to date and its threads running. */
+    enum err (*open)(const struct store_options *options, struct store **ret);
+    /* Accepts the half-opened. */
+    void (*close)(struct store *s);
+    bool (*ready)(struct store *s);
+    void (*submit)(struct store *s, struct work *w);
+    void (*turn_end)(struct store *s, struct loop *loop);
+    enum err (*backup)(struct store *s, const char *path);
+    enum err (*check)(struct store *s);
+
+    /* query puts its cursor into tx->open; end takes it out. next fills r->row,
+     * and sets r->changed and r->error when there is none. */
+    enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                      struct rows *ret);
+    bool (*next)(struct rows *r);
+    enum err (*end)(struct rows *r);
+    /* Several statements without parameters or rows, for migrations. */
+    enum err (*script)(struct tx *tx, const char *sql);
+    /* What the words of migrations stand for. */
+    const char *id_word, *clustered_word;
+};
+
+extern const struct engine sqlite_engine, postgres_engine;
+
+struct store {
+    const struct engine *engine;
+    char *folder;
+    int lock; /* keeps other processes out of the folder; -1: none held */
+    _Atomic uint64_t reads, writes, commits, retries, failures;
+    _Atomic uint64_t blobs; /* names of blobs that are being written */
+};
+
+/* One run of one work. */
+struct tx {
+    struct store *store;
+    struct work *work;
+    void *connection;    /* the engine's */
+    struct cursor *open; /* queries that were not ended, newest first */
+    enum err failed;     /* the first query that failed decides */
+};
+
+/* The part of a cursor that every engine has; its first member. */
+struct cursor {
+    struct cursor *next;
+    struct value *row;
+};
+
+/* Runs the work's function inside a transaction that the engine has begun, ends
+ * the cursors that it left open and returns what became of it. */
+enum err tx_run(struct tx *tx);
+
+void tx_add_cursor(struct tx *tx, struct cursor *c, int columns);
+void tx_remove_cursor(struct tx *tx, struct cursor *c);
+
+/* Notes that the transaction cannot succeed any more; returns e. */
+enum err tx_fail(struct tx *tx, enum err e);
+
+/* A read that tries to write is a bug: stops a debug build. */
+enum err tx_refuse_write(const char *sql);
+
+/* Hands the result over, on the work's loop; the work is its owner's again. */
+void work_finish(struct store *s, struct work *w, enum err result);
+
+/* Copies into the arena, never NULL. */
+struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);
+
+/* --- works that wait, queue.c ---------------------------------------------- */
+
+struct queue {
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    struct work *first, **last;
+    unsigned sleepers;
+    bool closed;
+};
+
+void queue_init(struct queue *q);
+void queue_clear(struct queue *q);
+void queue_push(struct queue *q, struct work *w);
+/* Puts a work back in front, to be tried again. */
+void queue_push_front(struct queue *q, struct work *w);
+/* Up to max works, linked by next, oldest first; waits for the first one as long
+ * as patience_ms (-1: any time). NULL: none came, or closed and empty. */
+struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);
+/* Nothing more will be pushed: whoever waits is woken. */
+void queue_close(struct queue *q);
+bool queue_closed(struct queue *q);
+
+/* --- migrations.c ---------------------------------------------------------- */
+
+/* Runs a work at once, in a transaction of its own, on the calling thread. */
+typedef enum err run_at_once(struct store *s, struct work *w);
+
+/* Brings the schema up to date. The caller sees to it that nobody else does so
+ * at the same time. */
+enum err migrations_apply(struct store *s, run_at_once *run);
+
+/* --- folder.c -------------------------------------------------------------- */
+
+/* Makes the folder and those above it where they are missing; logs. */
+enum err folder_make(const char *path);
+/* Takes the folder for this process; logs a sentence when another one has it. */
+enum err folder_lock(const char *path, int *ret);
+/* Makes the names in a folder last. */
+bool folder_sync(const char *path);
+
+/* Makes the folder of the blobs; when the store has the folder for itself, also
+ * removes what a crash left half written. */
+enum err blobs_open(struct store *s);
+
+#endif

@@ -1,0 +1,13 @@
+/* migrations.h - the steps from an empty database to the present one. */
+#ifndef STORE_MIGRATIONS_H
+#define STORE_MIGRATIONS_H
+
+struct migration {
+    int number;       /* 1, 2, 3 …; 0 ends the list */
+    const char *name; /* "0001-accounts" */
+    const char *sql;  /* with the words {id} and {clustered} */
+};
+
+extern const struct migration migrations[];
+
+#endif

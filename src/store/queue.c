@@ -1,0 +1,111 @@
+/* queue.c - works that wait for a thread of the store. */
+#include <time.h>
+
+#include "store/internal.h"
+
+void queue_init(struct queue *q)
+{
+    pthread_condattr_t attr;
+
+    *q = (struct queue){ .last = &q->first };
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->filled, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+void queue_clear(struct queue *q)
+{
+    pthread_cond_destroy(&q->filled);
+    pthread_mutex_destroy(&q->lock);
+}
+
+/* A thread that is busy looks at the queue when it is done; waking costs a
+ * system call, so it is kept for those that sleep. */
+static void wake_one(struct queue *q)
+{
+    if (q->sleepers)
+        pthread_cond_signal(&q->filled);
+}
+
+void queue_push(struct queue *q, struct work *w)
+{
+    w->next = NULL;
+    pthread_mutex_lock(&q->lock);
+    *q->last = w;
+    q->last = &w->next;
+    wake_one(q);
+    pthread_mutex_unlock(&q->lock);
+}
+
+void queue_push_front(struct queue *q, struct work *w)
+{
+    pthread_mutex_lock(&q->lock);
+    w->next = q->first;
+    if (!q->first)
+        q->last = &w->next;
+    q->first = w;
+    wake_one(q);
+    pthread_mutex_unlock(&q->lock);
+}
+
+static struct timespec deadline_in(int64_t ms)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)(ms / 1000);
+    t.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+static void wait_filled(struct queue *q, int64_t patience_ms)
+{
+    struct timespec until = deadline_in(patience_ms < 0 ? 0 : patience_ms);
+    int timed_out = 0;
+
+    q->sleepers++;
+    while (!q->first && !q->closed && !timed_out)
+        timed_out = patience_ms < 0 ? pthread_cond_wait(&q->filled, &q->lock)
+                                    : pthread_cond_timedwait(&q->filled, &q->lock, &until);
+    q->sleepers--;
+}
+
+struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms)
+{
+    pthread_mutex_lock(&q->lock);
+    if (!q->first)
+        wait_filled(q, patience_ms);
+
+    struct work *first = q->first, **end = &q->first;
+    while (*end && max--)
+        end = &(*end)->next;
+    q->first = *end;
+    if (!q->first)
+        q->last = &q->first;
+    if (first)
+        *end = NULL;
+    pthread_mutex_unlock(&q->lock);
+    return first;
+}
+
+void queue_close(struct queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->closed = true;
+    pthread_cond_broadcast(&q->filled);
+    pthread_mutex_unlock(&q->lock);
+}
+
+bool queue_closed(struct queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    bool closed = q->closed;
+    pthread_mutex_unlock(&q->lock);
+    return closed;
+}

@@ -1,0 +1,194 @@
+/* rows.c - queries and what they bring back, the same for both engines. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "store/internal.h"
+
+struct arena *tx_arena(struct tx *tx)
+{
+    return tx->work->arena;
+}
+
+bool tx_is_postgres(const struct tx *tx)
+{
+    return tx->store->engine != &sqlite_engine;
+}
+
+enum err tx_fail(struct tx *tx, enum err e)
+{
+    if (!tx->failed)
+        tx->failed = e;
+    return e;
+}
+
+enum err tx_refuse_write(const char *sql)
+{
+    log_error("store: a read tried to write: %s", sql);
+    assert(!"a read work tried to write");
+    return ERR_INTERNAL;
+}
+
+void tx_add_cursor(struct tx *tx, struct cursor *c, int columns)
+{
+    c->row = arena_array(tx_arena(tx), struct value, (size_t)columns);
+    c->next = tx->open;
+    tx->open = c;
+}
+
+void tx_remove_cursor(struct tx *tx, struct cursor *c)
+{
+    struct cursor **at = &tx->open;
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+}
+
+enum err tx_run(struct tx *tx)
+{
+    enum err e = tx->work->run(tx->work, tx);
+
+    while (tx->open) {
+        struct rows left = { .tx = tx, .cursor = tx->open };
+
+        tx->store->engine->end(&left);
+    }
+    return e ? e : tx->failed;
+}
+
+struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n)
+{
+    char *copy = arena_raw(a, n + 1);
+
+    if (n)
+        memcpy(copy, p, n);
+    copy[n] = 0;
+    return (struct value){ .kind = kind, .s = { copy, n } };
+}
+
+static bool holds_nul(const struct value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i].kind == VALUE_TEXT && values[i].s.n &&
+            memchr(values[i].s.p, 0, values[i].s.n))
+            return true;
+    return false;
+}
+
+enum err tx_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                  struct rows *ret)
+{
+    *ret = (struct rows){ .tx = tx };
+    if (tx->failed)
+        ret->error = tx->failed;
+    else if (holds_nul(values, count))
+        ret->error = tx_fail(tx, ERR_BAD_REQUEST);
+    else
+        ret->error = tx->store->engine->query(tx, sql, values, count, ret);
+    return ret->error;
+}
+
+bool rows_next(struct rows *r)
+{
+    return r->cursor && !r->error && r->tx->store->engine->next(r);
+}
+
+enum err rows_end(struct rows *r)
+{
+    if (r->cursor) {
+        enum err e = r->tx->store->engine->end(r);
+
+        r->cursor = NULL;
+        if (!r->error)
+            r->error = e;
+    }
+    return r->error;
+}
+
+enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                 int64_t *ret_changed)
+{
+    struct rows r;
+    enum err e = tx_query(tx, sql, values, count, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        ;
+    e = rows_end(&r);
+    if (!e && ret_changed)
+        *ret_changed = r.changed;
+    return e;
+}
+
+enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                struct rows *ret, bool *ret_found)
+{
+    enum err e = tx_query(tx, sql, values, count, ret);
+
+    if (e)
+        return e;
+    bool found = rows_next(ret);
+    e = rows_end(ret);
+    if (!e)
+        *ret_found = found;
+    return e;
+}
+
+/* --- columns --------------------------------------------------------------- */
+
+static const struct value *column_of(const struct rows *r, int column)
+{
+    assert(r->row && column >= 0 && column < r->columns);
+    return &r->row[column];
+}
+
+bool row_null(const struct rows *r, int column)
+{
+    return column_of(r, column)->kind == VALUE_NULL;
+}
+
+int64_t row_int(const struct rows *r, int column)
+{
+    const struct value *v = column_of(r, column);
+
+    assert(v->kind == VALUE_INT || v->kind == VALUE_REAL || v->kind == VALUE_NULL);
+    return v->kind == VALUE_REAL ? (int64_t)v->d : v->kind == VALUE_INT ? v->i : 0;
+}
+
+snowflake row_id(const struct rows *r, int column)
+{
+    return (snowflake)row_int(r, column);
+}
+
+double row_real(const struct rows *r, int column)
+{
+    const struct value *v = column_of(r, column);
+
+    assert(v->kind == VALUE_INT || v->kind == VALUE_REAL || v->kind == VALUE_NULL);
+    return v->kind == VALUE_REAL ? v->d : v->kind == VALUE_INT ? (double)v->i : 0;
+}
+
+bool row_bool(const struct rows *r, int column)
+{
+    return row_int(r, column) != 0;
+}
+
+static struct str bytes_of(const struct rows *r, int column, enum value_kind kind)
+{
+    const struct value *v = column_of(r, column);
+
+    assert(v->kind == kind || v->kind == VALUE_NULL);
+    return v->kind == kind ? v->s : STR("");
+}
+
+struct str row_text(const struct rows *r, int column)
+{
+    return bytes_of(r, column, VALUE_TEXT);
+}
+
+struct str row_bytes(const struct rows *r, int column)
+{
+    return bytes_of(r, column, VALUE_BYTES);
+}

@@ -1,0 +1,179 @@
+/* sqlite.c - the SQLite engine: reads on the loops, writes on the writer. */
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite.h"
+
+static struct sqlite *sqlite_of(struct store *s)
+{
+    return (struct sqlite *)s;
+}
+
+/* --- reading --------------------------------------------------------------- */
+
+/* Reads of one turn share a snapshot, as beginning one costs more than most
+ * queries; but whoever was told of a commit must see it, so the snapshot is
+ * renewed when there was one since. */
+static enum err hold_snapshot(struct store *s, struct sqlite_conn *c)
+{
+    uint64_t commits = atomic_load_explicit(&s->commits, memory_order_acquire);
+    int code = SQLITE_OK;
+
+    if (c->in_snapshot && c->seen == commits)
+        return OK;
+    if (c->in_snapshot)
+        code = sqlite_conn_do(c, "commit");
+    c->in_snapshot = false;
+    if (code == SQLITE_OK)
+        code = sqlite_conn_do(c, "begin");
+    if (code != SQLITE_OK)
+        return sqlite_error(c, code, "begin");
+    c->in_snapshot = true;
+    c->seen = commits;
+    return OK;
+}
+
+static void drop_snapshot(struct sqlite_conn *c)
+{
+    if (c->in_snapshot && sqlite_conn_do(c, "commit") != SQLITE_OK)
+        sqlite_conn_do(c, "rollback");
+    c->in_snapshot = false;
+}
+
+static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
+{
+    struct tx tx = { .store = s, .work = w, .connection = c };
+    enum err e = hold_snapshot(s, c);
+
+    return e ? e : tx_run(&tx);
+}
+
+static void read_on_loop(struct store *s, struct work *w)
+{
+    struct sqlite *q = sqlite_of(s);
+    unsigned i = loop_index(w->loop);
+    enum err e = OK;
+
+    assert(i < q->reader_count);
+    if (!q->readers[i])
+        e = sqlite_conn_open(q->path, &q->readers[i]);
+    if (!e)
+        e = run_read(s, w, q->readers[i]);
+    work_finish(s, w, e);
+}
+
+static void read_off_loop(struct store *s, struct work *w)
+{
+    struct sqlite *q = sqlite_of(s);
+    enum err e = OK;
+
+    pthread_mutex_lock(&q->tool_lock);
+    if (!q->tool)
+        e = sqlite_conn_open(q->path, &q->tool);
+    if (!e) {
+        e = run_read(s, w, q->tool);
+        drop_snapshot(q->tool);
+    }
+    pthread_mutex_unlock(&q->tool_lock);
+    work_finish(s, w, e);
+}
+
+static void sqlite_submit(struct store *s, struct work *w)
+{
+    if (w->mode == STORE_WRITE)
+        queue_push(&sqlite_of(s)->queue, w);
+    else if (w->loop)
+        read_on_loop(s, w);
+    else
+        read_off_loop(s, w);
+}
+
+static void sqlite_turn_end(struct store *s, struct loop *loop)
+{
+    struct sqlite *q = sqlite_of(s);
+    unsigned i = loop_index(loop);
+
+    if (i < q->reader_count && q->readers[i])
+        drop_snapshot(q->readers[i]);
+}
+
+/* --- opening and closing --------------------------------------------------- */
+
+static void sqlite_close(struct store *s)
+{
+    struct sqlite *q = sqlite_of(s);
+
+    sqlite_writer_stop(q);
+    for (unsigned i = 0; i < q->reader_count; i++)
+        sqlite_conn_close(q->readers[i]);
+    sqlite_conn_close(q->tool);
+    /* The last connection to close empties the log into the database. */
+    sqlite_conn_close(q->writer);
+    queue_clear(&q->queue);
+    pthread_mutex_destroy(&q->tool_lock);
+    if (s->lock >= 0)
+        close(s->lock);
+    mem_free(q->readers);
+    mem_free(q->path);
+    mem_free(s->folder);
+    mem_free(q);
+}
+
+static enum err sqlite_open(const struct store_options *o, struct store **ret)
+{
+    struct sqlite *q = mem_new(sizeof *q);
+    size_t room = strlen(o->folder) + sizeof "/guildhall.db";
+
+    q->store.engine = &sqlite_engine;
+    q->store.folder = mem_dupz(o->folder);
+    q->store.lock = -1;
+    q->path = mem_new(room);
+    snprintf(q->path, room, "%s/guildhall.db", o->folder);
+    q->reader_count = o->readers;
+    q->readers = mem_new((o->readers + 1) * sizeof *q->readers);
+    pthread_mutex_init(&q->tool_lock, NULL);
+    queue_init(&q->queue);
+
+    enum err e = folder_make(o->folder);
+    if (!e)
+        e = folder_lock(o->folder, &q->store.lock);
+    if (!e)
+        e = blobs_open(&q->store);
+    if (!e)
+        e = sqlite_conn_open(q->path, &q->writer);
+    if (!e)
+        e = migrations_apply(&q->store, sqlite_run_alone);
+    if (e) {
+        sqlite_close(&q->store);
+        return e;
+    }
+    sqlite_writer_start(q);
+    *ret = &q->store;
+    return OK;
+}
+
+static bool sqlite_ready(struct store *s)
+{
+    (void)s;
+    return true;
+}
+
+const struct engine sqlite_engine = {
+    .name = "sqlite",
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .ready = sqlite_ready,
+    .submit = sqlite_submit,
+    .turn_end = sqlite_turn_end,
+    .backup = sqlite_backup,
+    .check = sqlite_check,
+    .query = sqlite_query,
+    .next = sqlite_next,
+    .end = sqlite_end,
+    .script = sqlite_script,
+    .id_word = "integer primary key",
+    .clustered_word = "without rowid",
+};

@@ -1,0 +1,74 @@
+/* sqlite.h - what the files of the SQLite engine share. */
+#ifndef STORE_SQLITE_H
+#define STORE_SQLITE_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "base/map.h"
+#include "store/internal.h"
+
+/* --- one connection, sqlite_conn.c: used by one thread at a time ------------ */
+
+/* Only somebody else's program on the same file can keep us waiting. */
+enum { SQLITE_BUSY_MS = 5000 };
+
+struct sqlite_conn {
+    sqlite3 *db;
+    struct map statements; /* by the address of the SQL */
+    /* Readers: a snapshot is open, as of this many commits. */
+    bool in_snapshot;
+    uint64_t seen;
+};
+
+/* Opens the file, which is made when missing; logs. */
+enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
+void sqlite_conn_close(struct sqlite_conn *c);
+
+/* A statement of ours without parameters: begin, commit, savepoint … Returns an
+ * SQLite code, logged when bad. */
+int sqlite_conn_do(struct sqlite_conn *c, const char *sql);
+
+/* What an SQLite code means to a caller; logs those that an operator or a
+ * developer should know of. */
+enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
+
+enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                      struct rows *ret);
+bool sqlite_next(struct rows *r);
+enum err sqlite_end(struct rows *r);
+enum err sqlite_script(struct tx *tx, const char *sql);
+
+/* --- the engine, sqlite.c ---------------------------------------------------- */
+
+struct sqlite {
+    struct store store;
+    char *path;
+
+    struct sqlite_conn **readers; /* by loop_index; opened by that loop */
+    unsigned reader_count;
+    pthread_mutex_t tool_lock; /* reads that come from no loop take turns */
+    struct sqlite_conn *tool;
+
+    struct sqlite_conn *writer; /* the writer thread's, as is all below */
+    pthread_t thread;
+    bool has_thread;
+    struct queue queue;
+    int wal_pages;  /* in the log after the last commit */
+    int wal_copied; /* of them, already in the database */
+};
+
+/* --- the writer, sqlite_writer.c --------------------------------------------- */
+
+void sqlite_writer_start(struct sqlite *q);
+/* Finishes what is waiting. */
+void sqlite_writer_stop(struct sqlite *q);
+/* One work in a transaction of its own, on the writer's connection. */
+enum err sqlite_run_alone(struct store *s, struct work *w);
+
+/* --- tools, sqlite_tools.c ----------------------------------------------------- */
+
+enum err sqlite_backup(struct store *s, const char *path);
+enum err sqlite_check(struct store *s);
+
+#endif

@@ -1,0 +1,319 @@
+/* sqlite_conn.c - one connection to SQLite: statements, parameters, rows. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite.h"
+
+enum { MAX_STATEMENTS = 512, MAX_PARAMETERS = 64 };
+
+/* A prepared statement. The cached one of an SQL text serves one cursor at a
+ * time; who needs it meanwhile gets one of its own, gone with its cursor. */
+struct statement {
+    sqlite3_stmt *stmt;
+    bool busy, temporary;
+    int parameters;
+    unsigned char place[MAX_PARAMETERS]; /* of $1, $2 … among SQLite's own numbers */
+};
+
+struct sqlite_cursor {
+    struct cursor cursor;
+    struct statement *statement;
+    const char *sql;
+    bool at_end;
+};
+
+/* --- errors ---------------------------------------------------------------- */
+
+enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
+{
+    int extended = sqlite3_extended_errcode(c->db);
+
+    if (extended == SQLITE_CONSTRAINT_UNIQUE || extended == SQLITE_CONSTRAINT_PRIMARYKEY ||
+        extended == SQLITE_CONSTRAINT_ROWID)
+        return ERR_STORE_CONFLICT;
+    log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return ERR_STORAGE_FULL;
+    case SQLITE_BUSY:
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+        return ERR_UNAVAILABLE;
+    default:
+        return ERR_INTERNAL;
+    }
+}
+
+/* --- statements ------------------------------------------------------------ */
+
+static void statement_free(struct statement *st)
+{
+    sqlite3_finalize(st->stmt);
+    mem_free(st);
+}
+
+/* SQLite numbers parameters as they appear; ours carry their number. */
+static bool find_places(struct statement *st, int count)
+{
+    st->parameters = sqlite3_bind_parameter_count(st->stmt);
+    if (st->parameters != count || count > MAX_PARAMETERS)
+        return false;
+    for (int i = 0; i < count; i++) {
+        char name[8];
+
+        sqlite3_snprintf(sizeof name, name, "$%d", i + 1);
+        int place = sqlite3_bind_parameter_index(st->stmt, name);
+        if (place == 0)
+            return false;
+        st->place[i] = (unsigned char)place;
+    }
+    return true;
+}
+
+static enum err prepare(struct sqlite_conn *c, const char *sql, int count, bool temporary,
+                        struct statement **ret)
+{
+    struct statement *st = mem_new(sizeof *st);
+    int code = sqlite3_prepare_v3(c->db, sql, -1, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
+                                  &st->stmt, NULL);
+    enum err e = code == SQLITE_OK ? OK : sqlite_error(c, code, sql);
+
+    st->temporary = temporary;
+    if (!e && !find_places(st, count)) {
+        log_error("store: %d values for the parameters of: %s", count, sql);
+        e = ERR_INTERNAL;
+    }
+    if (e) {
+        statement_free(st);
+        return e;
+    }
+    *ret = st;
+    return OK;
+}
+
+/* Cursors that are open keep their statement: it becomes a temporary one. */
+static void forget_statements(struct sqlite_conn *c)
+{
+    struct statement *st;
+    size_t at = 0;
+
+    while ((st = map_next(&c->statements, &at))) {
+        if (st->busy)
+            st->temporary = true;
+        else
+            statement_free(st);
+    }
+    map_clear(&c->statements);
+}
+
+static enum err take_statement(struct sqlite_conn *c, const char *sql, int count,
+                               struct statement **ret)
+{
+    uint64_t key = (uint64_t)(uintptr_t)sql;
+    struct statement *st = map_get(&c->statements, key);
+
+    assert(!st || strcmp(sqlite3_sql(st->stmt), sql) == 0);
+    if (!st || st->busy) {
+        enum err e = prepare(c, sql, count, st != NULL, &st);
+
+        if (e)
+            return e;
+        if (!st->temporary) {
+            if (c->statements.count >= MAX_STATEMENTS)
+                forget_statements(c);
+            map_put(&c->statements, key, st);
+        }
+    }
+    st->busy = true;
+    *ret = st;
+    return OK;
+}
+
+static void release_statement(struct statement *st)
+{
+    st->busy = false;
+    if (st->temporary)
+        statement_free(st);
+}
+
+/* --- parameters and rows --------------------------------------------------- */
+
+static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
+{
+    switch (v->kind) {
+    case VALUE_INT:
+        return sqlite3_bind_int64(stmt, place, v->i);
+    case VALUE_REAL:
+        return sqlite3_bind_double(stmt, place, v->d);
+    case VALUE_TEXT:
+        return sqlite3_bind_text64(stmt, place, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC,
+                                   SQLITE_UTF8);
+    case VALUE_BYTES:
+        return sqlite3_bind_blob64(stmt, place, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC);
+    case VALUE_NULL:
+        break;
+    }
+    return sqlite3_bind_null(stmt, place);
+}
+
+enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                      struct rows *ret)
+{
+    struct sqlite_conn *c = tx->connection;
+    struct statement *st;
+    enum err e = take_statement(c, sql, (int)count, &st);
+
+    if (!e && tx->work->mode == STORE_READ && !sqlite3_stmt_readonly(st->stmt)) {
+        release_statement(st);
+        e = tx_refuse_write(sql);
+    }
+    if (e)
+        return tx_fail(tx, e);
+    for (size_t i = 0; i < count; i++) {
+        int code = bind_value(st->stmt, st->place[i], &values[i]);
+
+        if (code != SQLITE_OK) {
+            e = tx_fail(tx, sqlite_error(c, code, sql));
+            release_statement(st);
+            return e;
+        }
+    }
+
+    struct sqlite_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
+    cursor->statement = st;
+    cursor->sql = sql;
+    ret->columns = sqlite3_column_count(st->stmt);
+    tx_add_cursor(tx, &cursor->cursor, ret->columns);
+    ret->cursor = &cursor->cursor;
+    return OK;
+}
+
+static struct value column(struct arena *a, sqlite3_stmt *stmt, int i)
+{
+    switch (sqlite3_column_type(stmt, i)) {
+    case SQLITE_INTEGER:
+        return v_int(sqlite3_column_int64(stmt, i));
+    case SQLITE_FLOAT:
+        return v_real(sqlite3_column_double(stmt, i));
+    case SQLITE_TEXT: {
+        const unsigned char *p = sqlite3_column_text(stmt, i);
+
+        return value_copy(a, VALUE_TEXT, p, (size_t)sqlite3_column_bytes(stmt, i));
+    }
+    case SQLITE_BLOB: {
+        const void *p = sqlite3_column_blob(stmt, i);
+
+        return value_copy(a, VALUE_BYTES, p, (size_t)sqlite3_column_bytes(stmt, i));
+    }
+    default:
+        return v_null();
+    }
+}
+
+/* One step; what went wrong is found by sqlite3_reset in sqlite_end. */
+static bool step(struct rows *r, struct sqlite_cursor *cursor)
+{
+    if (cursor->at_end)
+        return false;
+    if (sqlite3_step(cursor->statement->stmt) == SQLITE_ROW)
+        return true;
+    cursor->at_end = true;
+    r->changed = sqlite3_changes64(((struct sqlite_conn *)r->tx->connection)->db);
+    return false;
+}
+
+bool sqlite_next(struct rows *r)
+{
+    struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
+
+    if (!step(r, cursor))
+        return false;
+    for (int i = 0; i < r->columns; i++)
+        cursor->cursor.row[i] = column(tx_arena(r->tx), cursor->statement->stmt, i);
+    r->row = cursor->cursor.row;
+    return true;
+}
+
+enum err sqlite_end(struct rows *r)
+{
+    struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
+    sqlite3_stmt *stmt = cursor->statement->stmt;
+
+    /* A write is whole only at its end, where its foreign keys are looked at. */
+    if (!sqlite3_stmt_readonly(stmt))
+        while (step(r, cursor))
+            ;
+    int code = sqlite3_reset(stmt);
+    enum err e = OK;
+    if (code != SQLITE_OK)
+        e = tx_fail(r->tx, sqlite_error(r->tx->connection, code, cursor->sql));
+    tx_remove_cursor(r->tx, &cursor->cursor);
+    release_statement(cursor->statement);
+    return e;
+}
+
+enum err sqlite_script(struct tx *tx, const char *sql)
+{
+    struct sqlite_conn *c = tx->connection;
+    int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? OK : tx_fail(tx, sqlite_error(c, code, sql));
+}
+
+/* --- opening --------------------------------------------------------------- */
+
+static const char settings[] = "pragma journal_mode = wal;"
+                               "pragma synchronous = full;"
+                               "pragma foreign_keys = on;"
+                               "pragma temp_store = memory;";
+
+static void configure_library(void)
+{
+    /* Counting every allocation takes a lock that all threads share. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct sqlite_conn *c = mem_new(sizeof *c);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+
+    pthread_once(&once, configure_library);
+    map_init(&c->statements);
+    if (sqlite3_open_v2(path, &c->db, flags, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK ||
+        sqlite3_exec(c->db, settings, NULL, NULL, NULL) != SQLITE_OK) {
+        log_error("store: cannot open '%s': %s", path, sqlite3_errmsg(c->db));
+        sqlite_conn_close(c);
+        return ERR_UNAVAILABLE;
+    }
+    *ret = c;
+    return OK;
+}
+
+void sqlite_conn_close(struct sqlite_conn *c)
+{
+    if (!c)
+        return;
+    forget_statements(c);
+    sqlite3_close(c->db);
+    mem_free(c);
+}
+
+int sqlite_conn_do(struct sqlite_conn *c, const char *sql)
+{
+    struct statement *st;
+
+    if (take_statement(c, sql, 0, &st))
+        return sqlite3_errcode(c->db);
+    sqlite3_step(st->stmt);
+    int code = sqlite3_reset(st->stmt);
+    release_statement(st);
+    return code;
+}

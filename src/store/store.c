@@ -1,0 +1,153 @@
+/* store.c - opening a store and giving it work; the engines do the rest. */
+#include "store/store.h"
+
+#include <assert.h>
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/internal.h"
+
+enum err store_open(const struct store_options *options, struct store **ret)
+{
+    if (options->postgres) {
+        log_error("store: this build has no PostgreSQL engine");
+        return ERR_UNAVAILABLE;
+    }
+    return sqlite_engine.open(options, ret);
+}
+
+void store_close(struct store *s)
+{
+    if (s)
+        s->engine->close(s);
+}
+
+const char *store_engine(const struct store *s)
+{
+    return s->engine->name;
+}
+
+bool store_ready(struct store *s)
+{
+    return s->engine->ready(s);
+}
+
+void store_turn_end(struct store *s, struct loop *loop)
+{
+    s->engine->turn_end(s, loop);
+}
+
+enum err store_backup(struct store *s, const char *path)
+{
+    return s->engine->backup(s, path);
+}
+
+enum err store_check(struct store *s)
+{
+    return s->engine->check(s);
+}
+
+void store_stats(struct store *s, struct store_stats *ret)
+{
+    *ret = (struct store_stats){
+        .reads = s->reads,
+        .writes = s->writes,
+        .commits = s->commits,
+        .retries = s->retries,
+        .failures = s->failures,
+    };
+}
+
+/* --- work ------------------------------------------------------------------ */
+
+static void deliver(struct post *p)
+{
+    struct work *w = container_of(p, struct work, post);
+
+    w->done(w, w->result);
+}
+
+/* An error of the interface is an answer; these are the store failing. */
+static bool is_failure(enum err e)
+{
+    return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;
+}
+
+void work_finish(struct store *s, struct work *w, enum err result)
+{
+    if (is_failure(result))
+        atomic_fetch_add_explicit(&s->failures, 1, memory_order_relaxed);
+    w->result = result;
+    if (!w->loop || w->loop == loop_current()) {
+        w->done(w, result);
+        return;
+    }
+    w->post.run = deliver;
+    loop_post(w->loop, &w->post);
+}
+
+void store_submit(struct store *s, struct work *w)
+{
+    assert(w->mode == STORE_READ || w->mode == STORE_WRITE);
+    assert(w->arena);
+    atomic_fetch_add_explicit(w->mode == STORE_READ ? &s->reads : &s->writes, 1,
+                              memory_order_relaxed);
+    s->engine->submit(s, w);
+}
+
+/* --- work that somebody waits for ------------------------------------------ */
+
+struct waiting {
+    struct work work;
+    enum err (*run)(struct tx *tx, void *arg);
+    void *arg;
+    pthread_mutex_t lock;
+    pthread_cond_t finished;
+    bool is_finished;
+};
+
+static enum err run_waiting(struct work *w, struct tx *tx)
+{
+    struct waiting *waiting = container_of(w, struct waiting, work);
+
+    return waiting->run(tx, waiting->arg);
+}
+
+static void wake_waiting(struct work *w, enum err e)
+{
+    struct waiting *waiting = container_of(w, struct waiting, work);
+
+    (void)e;
+    pthread_mutex_lock(&waiting->lock);
+    waiting->is_finished = true;
+    pthread_cond_signal(&waiting->finished);
+    pthread_mutex_unlock(&waiting->lock);
+}
+
+enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
+                   enum err (*run)(struct tx *tx, void *arg), void *arg)
+{
+    struct arena *own = arena ? NULL : arena_new();
+    struct waiting w = {
+        .work = { .mode = mode,
+                  .run = run_waiting,
+                  .done = wake_waiting,
+                  .arena = arena ? arena : own },
+        .run = run,
+        .arg = arg,
+    };
+
+    pthread_mutex_init(&w.lock, NULL);
+    pthread_cond_init(&w.finished, NULL);
+    store_submit(s, &w.work);
+    pthread_mutex_lock(&w.lock);
+    while (!w.is_finished)
+        pthread_cond_wait(&w.finished, &w.lock);
+    pthread_mutex_unlock(&w.lock);
+    pthread_cond_destroy(&w.finished);
+    pthread_mutex_destroy(&w.lock);
+    arena_free(own);
+    return w.work.result;
+}
