@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,6 +147,37 @@ static void a_full_disk_is_refused_until_there_is_room(void **state)
     no_error(store_check(f->store));
 }
 
+static void fill_the_rest(struct fixture *f)
+{
+    static const char page[4096];
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/rest", f->folder);
+    int fd = open(path, O_CREAT | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    while (write(fd, page, sizeof page) > 0)
+        ;
+    assert_int_equal(errno, ENOSPC);
+    close(fd);
+}
+
+/* What is in the log goes to where it belongs, and the log has room again. */
+static void a_full_disk_still_takes_what_needs_no_more_room(void **state)
+{
+    struct fixture *f = *state;
+
+    if (!move_to_small_disk(f))
+        return;
+    counter_make(f);
+    store_close(f->store);
+    no_error(store_open(&f->options, &f->store));
+    no_error(store_do(f->store, "update counter set n = 1"));
+    fill_the_rest(f);
+    assert_int_equal(store_do(f->store, "update counter set n = 2"), ERR_STORAGE_FULL);
+    no_error(store_do(f->store, "update counter set n = 3"));
+    assert_int_equal(store_number(f->store, "select n from counter"), 3);
+}
+
 /* Too much for the disk and for the cache: the transaction ends in the middle. */
 static enum err fill_the_disk(struct work *w, struct tx *tx)
 {
@@ -228,6 +260,22 @@ static void a_folder_belongs_to_one_process(void **state)
     assert_null(second);
     store_close(f->store);
     no_error(store_open(&f->options, &f->store));
+}
+
+static void nobody_else_may_read_the_files(void **state)
+{
+    static const char *const names[] = { "guildhall.db", "guildhall.db-wal", "guildhall.db-shm" };
+    struct fixture *f = *state;
+
+    counter_make(f);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char path[128];
+        struct stat st;
+
+        snprintf(path, sizeof path, "%s/%s", f->folder, names[i]);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 077, 0);
+    }
 }
 
 static void missing_folders_are_made(void **state)
@@ -343,11 +391,13 @@ int main(void)
         store_test(works_that_wait_share_one_commit),
         store_test(a_failed_commit_fails_its_batch_and_not_the_next),
         small_disk_test(a_full_disk_is_refused_until_there_is_room),
+        small_disk_test(a_full_disk_still_takes_what_needs_no_more_room),
         small_disk_test(one_work_that_fills_the_disk_fails_alone),
         store_test(the_log_does_not_grow_without_end),
         store_test(a_quiet_writer_empties_the_log),
         store_test(closing_leaves_one_file),
         store_test(a_folder_belongs_to_one_process),
+        store_test(nobody_else_may_read_the_files),
         store_test(missing_folders_are_made),
         store_test(a_file_that_is_no_database_is_refused),
         store_test(a_backup_is_a_whole_database),
