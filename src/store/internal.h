@@ -91,8 +91,6 @@ struct queue {
 void queue_init(struct queue *q);
 void queue_clear(struct queue *q);
 void queue_push(struct queue *q, struct work *w);
-/* Puts a work back in front, to be tried again. */
-void queue_push_front(struct queue *q, struct work *w);
 /* Up to max works, linked by next, oldest first; waits for the first one as long
  * as patience_ms (-1: any time). NULL: none came, or closed and empty. */
 struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);

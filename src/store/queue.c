@@ -21,11 +21,15 @@ void queue_clear(struct queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* A thread that is busy looks at the queue when it is done; waking costs a
- * system call, so it is kept for those that sleep. */
-static void wake_one(struct queue *q)
+/* Lets go of the lock, then wakes one who sleeps: it would only wait for the
+ * lock. Whoever is busy looks at the queue when it is done, so that most pushes
+ * cost no system call. */
+static void unlock_and_wake(struct queue *q)
 {
-    if (q->sleepers)
+    bool wake = q->sleepers > 0;
+
+    pthread_mutex_unlock(&q->lock);
+    if (wake)
         pthread_cond_signal(&q->filled);
 }
 
@@ -35,19 +39,7 @@ void queue_push(struct queue *q, struct work *w)
     pthread_mutex_lock(&q->lock);
     *q->last = w;
     q->last = &w->next;
-    wake_one(q);
-    pthread_mutex_unlock(&q->lock);
-}
-
-void queue_push_front(struct queue *q, struct work *w)
-{
-    pthread_mutex_lock(&q->lock);
-    w->next = q->first;
-    if (!q->first)
-        q->last = &w->next;
-    q->first = w;
-    wake_one(q);
-    pthread_mutex_unlock(&q->lock);
+    unlock_and_wake(q);
 }
 
 static struct timespec deadline_in(int64_t ms)

@@ -12,7 +12,7 @@ struct arena *tx_arena(struct tx *tx)
 
 bool tx_is_postgres(const struct tx *tx)
 {
-    return tx->store->engine != &sqlite_engine;
+    return tx->store->engine == &postgres_engine;
 }
 
 enum err tx_fail(struct tx *tx, enum err e)
@@ -25,7 +25,7 @@ enum err tx_fail(struct tx *tx, enum err e)
 enum err tx_refuse_write(const char *sql)
 {
     log_error("store: a read tried to write: %s", sql);
-    assert(!"a read work tried to write");
+    assert(false && "a read tried to write");
     return ERR_INTERNAL;
 }
 

@@ -1,6 +1,9 @@
 /* sqlite.c - the SQLite engine: reads on the loops, writes on the writer. */
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -122,6 +125,19 @@ static void sqlite_close(struct store *s)
     mem_free(q);
 }
 
+/* SQLite would let everybody read it; its other files follow this one. */
+static enum err make_private(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0) {
+        log_error("store: cannot open '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    close(fd);
+    return OK;
+}
+
 static enum err sqlite_open(const struct store_options *o, struct store **ret)
 {
     struct sqlite *q = mem_new(sizeof *q);
@@ -142,6 +158,8 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
         e = folder_lock(o->folder, &q->store.lock);
     if (!e)
         e = blobs_open(&q->store);
+    if (!e)
+        e = make_private(q->path);
     if (!e)
         e = sqlite_conn_open(q->path, &q->writer);
     if (!e)

@@ -128,8 +128,11 @@ static void run_together(struct sqlite *q, struct work *batch)
         set_results(batch, e);
 }
 
-static void run_batch(struct sqlite *q, struct work *batch)
+/* Returns whether the disk was full for one of them. */
+static bool run_batch(struct sqlite *q, struct work *batch)
 {
+    bool was_full = false;
+
     if (batch->next)
         run_together(q, batch);
     else
@@ -139,8 +142,10 @@ static void run_batch(struct sqlite *q, struct work *batch)
         struct work *w = batch;
 
         batch = w->next; /* a finished work is no longer ours */
+        was_full |= w->result == ERR_STORAGE_FULL;
         work_finish(&q->store, w, w->result);
     }
+    return was_full;
 }
 
 /* --- the log --------------------------------------------------------------- */
@@ -194,8 +199,10 @@ static void *write_all(void *arg)
         struct work *batch = queue_take(&q->queue, MAX_BATCH, may_tidy ? IDLE_MS : -1);
 
         if (batch) {
-            run_batch(q, batch);
-            checkpoint_when_over(q, BUSY_PAGES);
+            /* On a full disk, room in the log is the room there is. */
+            bool was_full = run_batch(q, batch);
+
+            checkpoint_when_over(q, was_full ? 0 : BUSY_PAGES);
         } else if (queue_closed(&q->queue)) {
             return NULL;
         } else {

@@ -11,11 +11,9 @@
 
 enum err store_open(const struct store_options *options, struct store **ret)
 {
-    if (options->postgres) {
-        log_error("store: this build has no PostgreSQL engine");
-        return ERR_UNAVAILABLE;
-    }
-    return sqlite_engine.open(options, ret);
+    const struct engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
+
+    return engine->open(options, ret);
 }
 
 void store_close(struct store *s)

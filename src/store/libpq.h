@@ -1,0 +1,46 @@
+/* libpq.h - PostgreSQL's client library, loaded when it is first needed.
+ *
+ * pq.exec is PQexec, and so on. */
+#ifndef STORE_LIBPQ_H
+#define STORE_LIBPQ_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+
+#define LIBPQ_FUNCTIONS(X) \
+    X(clear)               \
+    X(cmdTuples)           \
+    X(connectdbParams)     \
+    X(consumeInput)        \
+    X(errorMessage)        \
+    X(exec)                \
+    X(execPrepared)        \
+    X(finish)              \
+    X(freemem)             \
+    X(ftype)               \
+    X(getisnull)           \
+    X(getlength)           \
+    X(getvalue)            \
+    X(nfields)             \
+    X(ntuples)             \
+    X(prepare)             \
+    X(resultErrorField)    \
+    X(resultErrorMessage)  \
+    X(resultStatus)        \
+    X(setNoticeProcessor)  \
+    X(socket)              \
+    X(status)              \
+    X(unescapeBytea)
+
+struct libpq {
+#define X(name) __typeof__(PQ##name) *name;
+    LIBPQ_FUNCTIONS(X)
+#undef X
+};
+
+extern struct libpq pq;
+
+/* Loads it once, before the first use; logs when it cannot. */
+bool libpq_load(void);
+
+#endif

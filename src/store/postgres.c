@@ -1,0 +1,163 @@
+/* postgres.c - the PostgreSQL engine: a pool of workers, a connection each. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/postgres.h"
+
+enum { DEFAULT_WORKERS = 4 };
+
+static struct postgres *postgres_of(struct store *s)
+{
+    return (struct postgres *)s;
+}
+
+static void postgres_submit(struct store *s, struct work *w)
+{
+    w->since = clock_mono();
+    queue_push(&postgres_of(s)->queue, w);
+}
+
+static void postgres_turn_end(struct store *s, struct loop *loop)
+{
+    (void)s, (void)loop; /* snapshots last as long as their work */
+}
+
+static bool postgres_ready(struct store *s)
+{
+    return atomic_load(&postgres_of(s)->connected) > 0;
+}
+
+/* --- opening and closing --------------------------------------------------- */
+
+static enum err run_on_first(struct store *s, struct work *w)
+{
+    w->since = clock_mono();
+    return postgres_worker_run(&postgres_of(s)->workers[0], w);
+}
+
+/* Nodes that start together take turns; the number is ours alone. */
+static enum err migrate(struct postgres *p)
+{
+    struct postgres_conn *c = &p->workers[0].conn;
+    enum err e = postgres_conn_do(c, "select pg_advisory_lock(7166182019423)");
+
+    if (e)
+        return e;
+    e = migrations_apply(&p->store, run_on_first);
+    if (c->pg)
+        postgres_conn_do(c, "select pg_advisory_unlock(7166182019423)");
+    return e;
+}
+
+static void start_workers(struct postgres *p)
+{
+    for (unsigned i = 0; i < p->count; i++) {
+        struct postgres_worker *w = &p->workers[i];
+
+        if (pthread_create(&w->thread, NULL, postgres_worker_live, w) != 0) {
+            log_error("store: cannot start a worker's thread");
+            abort();
+        }
+        w->has_thread = true;
+    }
+}
+
+static void postgres_close(struct store *s)
+{
+    struct postgres *p = postgres_of(s);
+
+    queue_close(&p->queue);
+    for (unsigned i = 0; i < p->count; i++) {
+        if (p->workers[i].has_thread)
+            pthread_join(p->workers[i].thread, NULL);
+        postgres_conn_close(&p->workers[i].conn);
+    }
+    queue_clear(&p->queue);
+    mem_free(p->workers);
+    mem_free(p->where);
+    mem_free(s->folder);
+    mem_free(p);
+}
+
+static struct postgres *postgres_new(const struct store_options *o)
+{
+    struct postgres *p = mem_new(sizeof *p);
+
+    p->store.engine = &postgres_engine;
+    p->store.folder = mem_dupz(o->folder);
+    p->store.lock = -1; /* nodes may share a folder */
+    p->where = mem_dupz(o->postgres);
+    p->count = o->workers ? o->workers : DEFAULT_WORKERS;
+    p->workers = mem_new(p->count * sizeof *p->workers);
+    for (unsigned i = 0; i < p->count; i++) {
+        p->workers[i].pool = p;
+        p->workers[i].random = i + (unsigned)clock_mono();
+    }
+    queue_init(&p->queue);
+    return p;
+}
+
+static enum err postgres_open(const struct store_options *o, struct store **ret)
+{
+    if (!libpq_load())
+        return ERR_UNAVAILABLE;
+
+    struct postgres *p = postgres_new(o);
+    enum err e = folder_make(o->folder);
+    if (!e)
+        e = blobs_open(&p->store);
+    if (!e && !postgres_worker_connect(&p->workers[0], true))
+        e = ERR_UNAVAILABLE;
+    if (!e)
+        e = migrate(p);
+    if (e) {
+        postgres_close(&p->store);
+        return e;
+    }
+    start_workers(p);
+    *ret = &p->store;
+    return OK;
+}
+
+/* --- tools ----------------------------------------------------------------- */
+
+static enum err postgres_backup(struct store *s, const char *path)
+{
+    (void)s, (void)path;
+    log_error("store: PostgreSQL has its own way to make a backup: pg_dump");
+    return ERR_UNAVAILABLE;
+}
+
+static enum err ask_anything(struct tx *tx, void *arg)
+{
+    struct rows r;
+    bool found;
+
+    (void)arg;
+    return tx_one(tx, "select count(*) from migrations", NO_BIND, &r, &found);
+}
+
+/* The rest is PostgreSQL's own business (pg_amcheck). */
+static enum err postgres_check(struct store *s)
+{
+    return store_run(s, STORE_READ, NULL, ask_anything, NULL);
+}
+
+const struct engine postgres_engine = {
+    .name = "postgres",
+    .open = postgres_open,
+    .close = postgres_close,
+    .ready = postgres_ready,
+    .submit = postgres_submit,
+    .turn_end = postgres_turn_end,
+    .backup = postgres_backup,
+    .check = postgres_check,
+    .query = postgres_query,
+    .next = postgres_next,
+    .end = postgres_end,
+    .script = postgres_script,
+    .id_word = "bigint primary key",
+    .clustered_word = "",
+};

@@ -1,0 +1,63 @@
+/* postgres.h - what the files of the PostgreSQL engine share. */
+#ifndef STORE_POSTGRES_H
+#define STORE_POSTGRES_H
+
+#include "base/map.h"
+#include "store/internal.h"
+#include "store/libpq.h"
+
+/* --- one connection, postgres_conn.c: used by one thread at a time ---------- */
+
+struct postgres_conn {
+    PGconn *pg;            /* NULL: not connected */
+    struct map statements; /* by the address of the SQL */
+    unsigned named;        /* statements so far, for their names */
+    bool lost;             /* noticed while it was used */
+};
+
+/* False when the database cannot be reached; says why, when asked to. */
+bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
+void postgres_conn_close(struct postgres_conn *c);
+/* Looks whether the other side hung up while nothing was asked of it. */
+bool postgres_conn_alive(struct postgres_conn *c);
+
+/* A command of ours without parameters or rows: begin, commit … */
+enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
+
+enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                        struct rows *ret);
+bool postgres_next(struct rows *r);
+enum err postgres_end(struct rows *r);
+enum err postgres_script(struct tx *tx, const char *sql);
+
+/* --- one work, postgres_worker.c --------------------------------------------- */
+
+struct postgres;
+
+struct postgres_worker {
+    struct postgres *pool;
+    struct postgres_conn conn;
+    pthread_t thread;
+    bool has_thread;
+    int64_t wait_ms; /* before the next try to connect */
+    unsigned random; /* state of its dice */
+};
+
+struct postgres {
+    struct store store;
+    char *where; /* never logged: it may hold a password */
+    struct queue queue;
+    _Atomic unsigned connected; /* workers that are */
+    atomic_bool away;           /* none was, since last we logged it */
+    unsigned count;
+    struct postgres_worker *workers;
+};
+
+/* Connects, or connects again; false when that has to wait. */
+bool postgres_worker_connect(struct postgres_worker *w, bool log);
+/* Runs a work to its end, with all its tries. */
+enum err postgres_worker_run(struct postgres_worker *w, struct work *work);
+/* The life of a worker's thread. */
+void *postgres_worker_live(void *arg);
+
+#endif

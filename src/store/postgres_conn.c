@@ -1,0 +1,323 @@
+/* postgres_conn.c - one connection to PostgreSQL: statements, parameters, rows.
+ *
+ * Parameters travel as text and their types are inferred from the statement, so
+ * a null and a number can take turns in the same place; bytes travel as they
+ * are. A query's rows are all here before the first is looked at. */
+#include <assert.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/postgres.h"
+
+enum { MAX_STATEMENTS = 512, MAX_PARAMETERS = 64, NAME = 16 };
+
+/* Types of columns, from PostgreSQL's pg_type.dat; they never change. */
+enum {
+    TYPE_BOOL = 16,
+    TYPE_BYTES = 17,
+    TYPE_INT8 = 20,
+    TYPE_INT2 = 21,
+    TYPE_INT4 = 23,
+    TYPE_FLOAT4 = 700,
+    TYPE_FLOAT8 = 701,
+    TYPE_NUMERIC = 1700,
+};
+
+struct statement {
+    char name[NAME];
+};
+
+struct postgres_cursor {
+    struct cursor cursor;
+    PGresult *result;
+    int at, count;
+};
+
+/* --- errors ---------------------------------------------------------------- */
+
+static bool is(const char *state, const char *code)
+{
+    return strcmp(state, code) == 0;
+}
+
+static bool is_lost(struct postgres_conn *c, const char *state)
+{
+    /* 57P: the server is going down or the connection was ended by an operator. */
+    return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0;
+}
+
+/* What the result says, when it is not good; logs what nobody else will. */
+static enum err error_of(struct postgres_conn *c, const PGresult *result, const char *sql)
+{
+    const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+
+    if (!state)
+        state = "";
+    if (is(state, "23505")) /* unique_violation */
+        return ERR_STORE_CONFLICT;
+    if (is(state, "40001") || is(state, "40P01")) /* serialization_failure, deadlock */
+        return ERR_STORE_RETRY;
+    if (is(state, "25006")) /* read_only_sql_transaction */
+        return tx_refuse_write(sql);
+    if (is(state, "22021")) /* character_not_in_repertoire */
+        return ERR_BAD_REQUEST;
+    if (is_lost(c, state)) {
+        c->lost = true;
+        return ERR_UNAVAILABLE;
+    }
+    log_error("store: %s in: %s", result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg),
+              sql);
+    return is(state, "53100") /* disk_full */ ? ERR_STORAGE_FULL : ERR_INTERNAL;
+}
+
+static bool is_good(const PGresult *result)
+{
+    ExecStatusType status = pq.resultStatus(result);
+
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+/* Takes the result. */
+static enum err outcome(struct postgres_conn *c, PGresult *result, const char *sql)
+{
+    enum err e = is_good(result) ? OK : error_of(c, result, sql);
+
+    pq.clear(result);
+    return e;
+}
+
+enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
+{
+    return outcome(c, pq.exec(c->pg, sql), sql);
+}
+
+enum err postgres_script(struct tx *tx, const char *sql)
+{
+    enum err e = postgres_conn_do(tx->connection, sql);
+
+    return e ? tx_fail(tx, e) : OK;
+}
+
+/* --- statements ------------------------------------------------------------ */
+
+static void forget_statements(struct postgres_conn *c)
+{
+    struct statement *st;
+    size_t at = 0;
+
+    while ((st = map_next(&c->statements, &at)))
+        mem_free(st);
+    map_clear(&c->statements);
+}
+
+static enum err find_statement(struct postgres_conn *c, const char *sql, size_t count,
+                               struct statement **ret)
+{
+    uint64_t key = (uint64_t)(uintptr_t)sql;
+    enum err e = OK;
+
+    *ret = map_get(&c->statements, key);
+    if (*ret)
+        return OK;
+    if (c->statements.count >= MAX_STATEMENTS) {
+        e = postgres_conn_do(c, "deallocate all");
+        forget_statements(c);
+    }
+    struct statement *st = mem_new(sizeof *st);
+    snprintf(st->name, sizeof st->name, "s%u", c->named++);
+    if (!e)
+        e = outcome(c, pq.prepare(c->pg, st->name, sql, (int)count, NULL), sql);
+    if (e) {
+        mem_free(st);
+        return e;
+    }
+    map_put(&c->statements, key, st);
+    *ret = st;
+    return OK;
+}
+
+/* --- parameters ------------------------------------------------------------ */
+
+struct parameters {
+    const char *text[MAX_PARAMETERS];
+    int length[MAX_PARAMETERS];
+    int binary[MAX_PARAMETERS];
+};
+
+static const char *number_text(struct arena *a, const struct value *v)
+{
+    enum { ROOM = 32 };
+    char *text = arena_raw(a, ROOM);
+
+    if (v->kind == VALUE_INT)
+        snprintf(text, ROOM, "%" PRId64, v->i);
+    else
+        snprintf(text, ROOM, "%.17g", v->d);
+    return text;
+}
+
+static void fill(struct parameters *p, struct arena *a, const struct value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct value *v = &values[i];
+
+        p->text[i] = NULL;
+        p->length[i] = 0;
+        p->binary[i] = v->kind == VALUE_BYTES;
+        if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
+            p->text[i] = number_text(a, v);
+        if (v->kind == VALUE_TEXT)
+            p->text[i] = str_dupz(a, v->s);
+        if (v->kind == VALUE_BYTES) {
+            p->text[i] = v->s.p ? v->s.p : "";
+            p->length[i] = (int)v->s.n;
+        }
+    }
+}
+
+enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                        struct rows *ret)
+{
+    struct postgres_conn *c = tx->connection;
+    struct parameters p;
+    struct statement *st;
+
+    assert(count <= MAX_PARAMETERS);
+    enum err e = find_statement(c, sql, count, &st);
+    if (e)
+        return tx_fail(tx, e);
+    fill(&p, tx_arena(tx), values, count);
+    PGresult *result = pq.execPrepared(c->pg, st->name, (int)count, p.text, p.length, p.binary, 0);
+    if (!is_good(result)) {
+        e = outcome(c, result, sql);
+        return tx_fail(tx, e);
+    }
+
+    struct postgres_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
+    cursor->result = result;
+    cursor->count = pq.ntuples(result);
+    ret->columns = pq.nfields(result);
+    ret->changed = strtoll(pq.cmdTuples(result), NULL, 10);
+    tx_add_cursor(tx, &cursor->cursor, ret->columns);
+    ret->cursor = &cursor->cursor;
+    return OK;
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+static struct value bytes_value(struct arena *a, const char *text)
+{
+    size_t n = 0;
+    unsigned char *bytes = pq.unescapeBytea((const unsigned char *)text, &n);
+    struct value v = value_copy(a, VALUE_BYTES, bytes, n);
+
+    pq.freemem(bytes);
+    return v;
+}
+
+/* Sums of bigint are numeric; as long as they fit they are integers here. */
+static struct value numeric_value(struct str text)
+{
+    int64_t i;
+
+    return str_to_i64(text, &i) ? v_int(i) : v_real(strtod(text.p, NULL));
+}
+
+static struct value column(struct arena *a, const PGresult *result, int row, int i)
+{
+    if (pq.getisnull(result, row, i))
+        return v_null();
+
+    const char *text = pq.getvalue(result, row, i);
+    struct str s = { text, (size_t)pq.getlength(result, row, i) };
+    switch (pq.ftype(result, i)) {
+    case TYPE_BOOL:
+        return v_int(text[0] == 't');
+    case TYPE_INT2:
+    case TYPE_INT4:
+    case TYPE_INT8:
+    case TYPE_NUMERIC:
+        return numeric_value(s);
+    case TYPE_FLOAT4:
+    case TYPE_FLOAT8:
+        return v_real(strtod(text, NULL));
+    case TYPE_BYTES:
+        return bytes_value(a, text);
+    default:
+        return value_copy(a, VALUE_TEXT, s.p, s.n);
+    }
+}
+
+bool postgres_next(struct rows *r)
+{
+    struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
+
+    if (cursor->at >= cursor->count)
+        return false;
+    for (int i = 0; i < r->columns; i++)
+        cursor->cursor.row[i] = column(tx_arena(r->tx), cursor->result, cursor->at, i);
+    r->row = cursor->cursor.row;
+    cursor->at++;
+    return true;
+}
+
+enum err postgres_end(struct rows *r)
+{
+    struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
+
+    pq.clear(cursor->result);
+    tx_remove_cursor(r->tx, &cursor->cursor);
+    return OK;
+}
+
+/* --- opening --------------------------------------------------------------- */
+
+static void hear_notice(void *arg, const char *message)
+{
+    (void)arg, (void)message; /* silences what libpq would print */
+    log_debug("store: %s", message);
+}
+
+bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
+{
+    /* What stands before the operator's own words is a default. */
+    static const char *const keys[] = { "connect_timeout", "client_encoding", "application_name",
+                                        "dbname", NULL };
+    const char *const values[] = { "3", "UTF8", "guildhall", where, NULL };
+
+    c->pg = pq.connectdbParams(keys, values, 1);
+    if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
+        pq.setNoticeProcessor(c->pg, hear_notice, NULL);
+        map_init(&c->statements);
+        c->lost = false;
+        return true;
+    }
+    if (log)
+        log_error("store: cannot reach PostgreSQL: %s",
+                  c->pg ? pq.errorMessage(c->pg) : "out of memory");
+    pq.finish(c->pg);
+    c->pg = NULL;
+    return false;
+}
+
+void postgres_conn_close(struct postgres_conn *c)
+{
+    if (!c->pg)
+        return;
+    forget_statements(c);
+    pq.finish(c->pg);
+    c->pg = NULL;
+}
+
+bool postgres_conn_alive(struct postgres_conn *c)
+{
+    struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
+
+    /* Nothing was asked, so what can be read is a farewell. */
+    return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);
+}

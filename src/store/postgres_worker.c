@@ -1,0 +1,175 @@
+/* postgres_worker.c - a thread with a connection, and what it does with a work.
+ *
+ * A work is run again when it met another (a serialisation failure) or lost its
+ * connection, but never once its commit was sent and not answered: nobody knows
+ * then whether it happened. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/postgres.h"
+
+enum {
+    MAX_TRIES = 10,
+    PATIENCE_MS = 5000,  /* of a work, when the database is away */
+    FIRST_WAIT_MS = 100, /* between tries to connect, doubled … */
+    LAST_WAIT_MS = 5000, /* … up to this */
+    LOOK_MS = 1000,      /* how often an idle connection is looked at */
+};
+
+static void sleep_ms(int64_t ms)
+{
+    struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+    nanosleep(&t, NULL);
+}
+
+static int64_t age_ms(const struct work *work)
+{
+    return (clock_mono() - work->since) / 1000000;
+}
+
+/* --- the connection -------------------------------------------------------- */
+
+bool postgres_worker_connect(struct postgres_worker *w, bool log)
+{
+    if (w->conn.pg)
+        return true;
+    if (postgres_conn_open(&w->conn, w->pool->where, log)) {
+        if (atomic_fetch_add(&w->pool->connected, 1) == 0 && atomic_exchange(&w->pool->away, false))
+            log_info("store: PostgreSQL is back");
+        w->wait_ms = 0;
+        return true;
+    }
+    w->wait_ms = w->wait_ms ? w->wait_ms * 2 : FIRST_WAIT_MS;
+    if (w->wait_ms > LAST_WAIT_MS)
+        w->wait_ms = LAST_WAIT_MS;
+    return false;
+}
+
+static void hang_up(struct postgres_worker *w)
+{
+    if (!w->conn.pg)
+        return;
+    postgres_conn_close(&w->conn);
+    if (atomic_fetch_sub(&w->pool->connected, 1) == 1) {
+        atomic_store(&w->pool->away, true);
+        log_warn("store: lost PostgreSQL, connecting again");
+    }
+}
+
+/* Tries until the work's patience is over. */
+static bool connect_for(struct postgres_worker *w, const struct work *work)
+{
+    while (!postgres_worker_connect(w, false)) {
+        int64_t left = PATIENCE_MS - age_ms(work);
+
+        if (left <= 0)
+            return false;
+        sleep_ms(left < w->wait_ms ? left : w->wait_ms);
+    }
+    return true;
+}
+
+/* --- one try ---------------------------------------------------------------- */
+
+enum outcome { FINISHED, MET_ANOTHER, LOST };
+
+static enum outcome outcome_of(struct postgres_worker *w, enum err e)
+{
+    if (w->conn.lost)
+        return LOST;
+    return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
+}
+
+static enum outcome commit(struct postgres_worker *w, struct work *work)
+{
+    enum err e = postgres_conn_do(&w->conn, "commit");
+
+    /* A read has all that it wanted, whatever became of its commit. */
+    if (work->mode == STORE_READ) {
+        work->result = OK;
+        return FINISHED;
+    }
+    work->result = e;
+    if (!e)
+        atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
+    return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
+}
+
+static enum outcome try_once(struct postgres_worker *w, struct work *work)
+{
+    struct tx tx = { .store = &w->pool->store, .work = work, .connection = &w->conn };
+    enum err e = postgres_conn_do(&w->conn, work->mode == STORE_READ
+                                                ? "begin isolation level repeatable read read only"
+                                                : "begin isolation level serializable");
+
+    work->result = e;
+    if (e)
+        return outcome_of(w, e);
+    work->result = tx_run(&tx);
+    if (!work->result)
+        return commit(w, work);
+    if (!w->conn.lost)
+        postgres_conn_do(&w->conn, "rollback");
+    return outcome_of(w, tx.failed);
+}
+
+/* --- all tries --------------------------------------------------------------- */
+
+/* Those who met part for random times, longer each time. */
+static void step_aside(struct postgres_worker *w, unsigned tries)
+{
+    unsigned most_us = 1000u << (tries < 6 ? tries : 6);
+    struct timespec t = { .tv_nsec = (long)(rand_r(&w->random) % most_us) * 1000 };
+
+    nanosleep(&t, NULL);
+}
+
+enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
+{
+    for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
+        if (tries)
+            atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_relaxed);
+        if (!connect_for(w, work))
+            return ERR_UNAVAILABLE;
+
+        enum outcome o = try_once(w, work);
+        if (w->conn.lost)
+            hang_up(w);
+        if (o == FINISHED)
+            return work->result;
+        if (o == MET_ANOTHER)
+            step_aside(w, tries);
+    }
+    return w->conn.pg ? ERR_STORE_RETRY : ERR_UNAVAILABLE;
+}
+
+/* --- the thread -------------------------------------------------------------- */
+
+/* With nothing to do: notices that the database went, or came back. */
+static void look_around(struct postgres_worker *w)
+{
+    if (w->conn.pg && !postgres_conn_alive(&w->conn))
+        hang_up(w);
+    if (!w->conn.pg)
+        postgres_worker_connect(w, false);
+}
+
+void *postgres_worker_live(void *arg)
+{
+    struct postgres_worker *w = arg;
+    struct queue *q = &w->pool->queue;
+
+    for (;;) {
+        struct work *work = queue_take(q, 1, w->conn.pg ? LOOK_MS : w->wait_ms);
+
+        if (work)
+            work_finish(&w->pool->store, work, postgres_worker_run(w, work));
+        else if (queue_closed(q))
+            return NULL;
+        else
+            look_around(w);
+    }
+}

@@ -1,0 +1,73 @@
+/* postgres.c - an empty PostgreSQL for a test. */
+#include "support/postgres.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/libpq.h"
+
+static const char option[] = " options=-csearch_path=";
+
+bool test_postgres_there(void)
+{
+    if (getenv("GUILDHALL_TEST_POSTGRES"))
+        return true;
+    printf("SKIP postgres: GUILDHALL_TEST_POSTGRES is not set\n");
+    return false;
+}
+
+static void fail_loudly(const char *what, const char *why)
+{
+    fprintf(stderr, "test postgres: %s: %s\n", what, why);
+    abort();
+}
+
+long test_postgres_do(const char *where, const char *sql)
+{
+    if (!libpq_load())
+        abort();
+
+    const char *keys[] = { "dbname", NULL }, *values[] = { where, NULL };
+    PGconn *c = pq.connectdbParams(keys, values, 1);
+    if (pq.status(c) != CONNECTION_OK)
+        fail_loudly("connect", pq.errorMessage(c));
+    PGresult *r = pq.exec(c, sql);
+    ExecStatusType status = pq.resultStatus(r);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        fail_loudly(sql, pq.errorMessage(c));
+    long n = pq.ntuples(r) && pq.nfields(r) ? strtol(pq.getvalue(r, 0, 0), NULL, 10) : 0;
+    pq.clear(r);
+    pq.finish(c);
+    return n;
+}
+
+char *test_postgres_new(void)
+{
+    static atomic_uint made;
+    const char *server = getenv("GUILDHALL_TEST_POSTGRES");
+    char schema[64], sql[128];
+    size_t room = strlen(server) + sizeof option + sizeof schema;
+    char *where = mem_new(room);
+
+    snprintf(schema, sizeof schema, "w_%ld_%u", (long)getpid(), atomic_fetch_add(&made, 1));
+    snprintf(sql, sizeof sql, "create schema %s", schema);
+    test_postgres_do(server, sql);
+    snprintf(where, room, "%s%s%s", server, option, schema);
+    return where;
+}
+
+void test_postgres_free(char *where)
+{
+    char sql[128];
+
+    if (!where)
+        return;
+    const char *schema = strstr(where, option) + sizeof option - 1;
+    snprintf(sql, sizeof sql, "set client_min_messages = error; drop schema %s cascade", schema);
+    test_postgres_do(getenv("GUILDHALL_TEST_POSTGRES"), sql);
+    mem_free(where);
+}

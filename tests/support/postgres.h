@@ -1,0 +1,22 @@
+/* postgres.h - an empty PostgreSQL for a test, when there is one to test with.
+ *
+ * scripts/with-postgres starts the server; a schema in it is as good as a
+ * database of one's own and takes a millisecond to make. */
+#ifndef TESTS_SUPPORT_POSTGRES_H
+#define TESTS_SUPPORT_POSTGRES_H
+
+#include <stdbool.h>
+
+/* Whether GUILDHALL_TEST_POSTGRES names a server; prints SKIP when it does not. */
+bool test_postgres_there(void);
+
+/* A connection string for an empty schema. Ends the test when it cannot. */
+char *test_postgres_new(void);
+/* Drops the schema and frees the string. Accepts NULL. */
+void test_postgres_free(char *where);
+
+/* SQL on a connection that is not the store's; the first column of the first
+ * row as a number, 0 when there is none. */
+long test_postgres_do(const char *where, const char *sql);
+
+#endif

@@ -1,0 +1,85 @@
+/* stores.c - an empty store for each test. */
+#include "support/stores.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "support/postgres.h"
+
+static bool use_postgres;
+
+bool fixture_choose(bool postgres)
+{
+    use_postgres = postgres;
+    return !postgres || test_postgres_there();
+}
+
+int fixture_open(void **state)
+{
+    struct fixture *f = mem_new(sizeof *f);
+
+    strcpy(f->folder, "/tmp/guildhall-store.XXXXXX");
+    if (!mkdtemp(f->folder))
+        return -1;
+    f->postgres = use_postgres ? test_postgres_new() : NULL;
+    f->options = (struct store_options){
+        .folder = f->folder,
+        .postgres = f->postgres,
+        .workers = 4,
+        .readers = 2,
+    };
+    *state = f;
+    return store_open(&f->options, &f->store) ? -1 : 0;
+}
+
+int fixture_close(void **state)
+{
+    struct fixture *f = *state;
+    char command[128];
+
+    store_close(f->store);
+    test_postgres_free(f->postgres);
+    snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
+    int result = system(command);
+    mem_free(f);
+    return result;
+}
+
+static enum err run_do(struct tx *tx, void *arg)
+{
+    return tx_exec(tx, arg, NO_BIND, NULL);
+}
+
+enum err store_do(struct store *s, const char *sql)
+{
+    return store_run(s, STORE_WRITE, NULL, run_do, (void *)(uintptr_t)sql);
+}
+
+struct number {
+    const char *sql;
+    int64_t n;
+};
+
+static enum err run_number(struct tx *tx, void *arg)
+{
+    struct number *number = arg;
+    struct rows r;
+    bool found = false;
+    enum err e = tx_one(tx, number->sql, NO_BIND, &r, &found);
+
+    if (!e && !found)
+        return ERR_NOT_FOUND;
+    if (!e)
+        number->n = row_int(&r, 0);
+    return e;
+}
+
+int64_t store_number(struct store *s, const char *sql)
+{
+    struct number number = { .sql = sql };
+
+    assert_int_equal(store_run(s, STORE_READ, NULL, run_number, &number), OK);
+    return number.n;
+}

@@ -1,0 +1,113 @@
+/* store_migrations.c - a database is brought up to date once, and never touched
+ * by a program that does not know it. */
+#include "unit.h"
+
+#include <pthread.h>
+
+#include "base/log.h"
+#include "store/migrations.h"
+#include "support/postgres.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+static int known(void)
+{
+    int count = 0;
+
+    while (migrations[count].number)
+        count++;
+    return count;
+}
+
+static void reopen(struct fixture *f, enum err expected)
+{
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(store_open(&f->options, &f->store), expected);
+}
+
+static void steps_are_numbered_without_gaps(void **state)
+{
+    (void)state;
+    assert_true(known() > 0);
+    for (int i = 0; i < known(); i++)
+        assert_int_equal(migrations[i].number, i + 1);
+}
+
+static void an_empty_database_gets_every_step_once(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(store_number(f->store, "select count(*) from migrations"), known());
+    int64_t when = store_number(f->store, "select sum(applied_at) from migrations");
+    no_error(store_do(f->store, "insert into users (id, username) values (1, 'ada')"));
+    reopen(f, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from migrations"), known());
+    assert_true(store_number(f->store, "select sum(applied_at) from migrations") == when);
+    assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
+}
+
+static void a_newer_database_is_refused(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, "insert into migrations values (9999, '9999-later', 0, 'x')"));
+    reopen(f, ERR_UNAVAILABLE);
+}
+
+static void a_step_with_another_text_is_refused(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, "update migrations set digest = 'x' where number = 1"));
+    reopen(f, ERR_UNAVAILABLE);
+}
+
+static void *open_in_thread(void *arg)
+{
+    struct fixture *f = arg;
+    struct store *s = NULL;
+
+    if (store_open(&f->options, &s) != OK)
+        return NULL;
+    store_close(s);
+    return f;
+}
+
+static void nodes_that_start_together_migrate_once(void **state)
+{
+    enum { NODES = 4 };
+    struct fixture *f = *state;
+    pthread_t threads[NODES];
+    void *opened;
+
+    if (!f->postgres)
+        return; /* an SQLite folder has one process */
+    store_close(f->store);
+    f->store = NULL;
+    test_postgres_do(f->postgres, "do $$ declare s text := current_schema(); begin "
+                                  "execute 'drop schema ' || s || ' cascade'; "
+                                  "execute 'create schema ' || s; end $$");
+    for (int i = 0; i < NODES; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, open_in_thread, f), 0);
+    for (int i = 0; i < NODES; i++) {
+        pthread_join(threads[i], &opened);
+        assert_non_null(opened);
+    }
+    no_error(store_open(&f->options, &f->store));
+    assert_int_equal(store_number(f->store, "select count(*) from migrations"), known());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_numbered_without_gaps),
+        store_test(an_empty_database_gets_every_step_once),
+        store_test(a_newer_database_is_refused),
+        store_test(a_step_with_another_text_is_refused),
+        store_test(nodes_that_start_together_migrate_once),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_both("store/migrations", tests);
+}

@@ -1,0 +1,198 @@
+/* store_postgres.c - PostgreSQL comes and goes; works are not lost nor done twice. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "support/postgres.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+/* Ends every connection of the store; the test's own goes by another name. */
+static void kill_backends(struct fixture *f)
+{
+    test_postgres_do(f->postgres, "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                                  "where application_name = 'guildhall'");
+}
+
+static void a_killed_connection_is_made_again(void **state)
+{
+    struct fixture *f = *state;
+
+    counter_make(f);
+    for (int i = 0; i < 3; i++) {
+        kill_backends(f);
+        no_error(store_do(f->store, "update counter set n = n + 1"));
+    }
+    assert_int_equal(store_number(f->store, "select n from counter"), 3);
+    assert_true(store_ready(f->store));
+}
+
+static enum err add_and_be_killed(struct work *w, struct tx *tx)
+{
+    struct one *o = container_of(w, struct one, work);
+    struct rows r;
+    bool found;
+    enum err e = add_to_counter(w, tx);
+
+    if (e || o->add++ > 1) /* the first try adds 1 in vain */
+        return e;
+    return tx_one(tx, "select pg_terminate_backend(pg_backend_pid())", NO_BIND, &r, &found);
+}
+
+static void a_work_that_lost_its_connection_is_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *one = ones_new(1, &finished);
+    struct store_stats stats;
+
+    counter_make(f);
+    one->work.run = add_and_be_killed;
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    assert_int_equal(one->result, OK);
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    store_stats(f->store, &stats);
+    assert_true(stats.retries >= 1);
+    ones_free(one, 1);
+    sem_destroy(&finished);
+}
+
+/* A trigger that runs at commit and ends the connection: did it commit? */
+static void a_commit_without_an_answer_is_not_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *one = ones_new(1, &finished);
+
+    counter_make(f);
+    test_postgres_do(f->postgres,
+                     "create function leave() returns trigger language plpgsql as $$ begin "
+                     "perform pg_terminate_backend(pg_backend_pid()); return null; end $$;"
+                     "create constraint trigger leave after update on counter "
+                     "deferrable initially deferred for each row execute function leave()");
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    assert_int_equal(one->result, ERR_UNAVAILABLE);
+
+    struct store_stats stats;
+    store_stats(f->store, &stats);
+    assert_int_equal(stats.retries, 0);
+    assert_int_equal(stats.failures, 1);
+    test_postgres_do(f->postgres, "drop trigger leave on counter");
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+    ones_free(one, 1);
+    sem_destroy(&finished);
+}
+
+/* The database is away for those who may not connect: the role is locked out. */
+static void while_it_is_away_works_wait_and_then_give_up(void **state)
+{
+    struct fixture *f = *state;
+
+    test_postgres_do(f->postgres, "create role away login superuser");
+    char where[512];
+    snprintf(where, sizeof where, "%s user=away", f->postgres);
+    store_close(f->store);
+    f->options.postgres = where;
+    f->options.workers = 2;
+    no_error(store_open(&f->options, &f->store));
+    counter_make(f);
+    assert_true(store_ready(f->store));
+
+    test_postgres_do(f->postgres, "alter role away nologin");
+    kill_backends(f);
+    int64_t start = clock_mono();
+    assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
+    int64_t took_ms = (clock_mono() - start) / 1000000;
+    assert_in_range(took_ms, 4900, 7000);
+    for (int i = 0; i < 30 && store_ready(f->store); i++)
+        usleep(100000); /* the other worker notices by itself */
+    assert_false(store_ready(f->store));
+
+    test_postgres_do(f->postgres, "alter role away login");
+    for (int i = 0; i < 60 && !store_ready(f->store); i++)
+        usleep(100000);
+    assert_true(store_ready(f->store));
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+    assert_int_equal(store_number(f->store, "select n from counter"), 1);
+    store_close(f->store);
+    f->store = NULL;
+    test_postgres_do(f->postgres, "drop owned by away cascade; drop role away");
+}
+
+static void a_database_that_is_not_there_is_refused_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct store *s = NULL;
+
+    f->options.postgres = "host=/nowhere dbname=nothing";
+    assert_int_equal(store_open(&f->options, &s), ERR_UNAVAILABLE);
+    assert_null(s);
+}
+
+static enum err pretend_full(struct work *w, struct tx *tx)
+{
+    (void)w;
+    return tx_exec(tx, "select leave_full()", NO_BIND, NULL);
+}
+
+static void a_full_disk_is_named(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *one = ones_new(1, &finished);
+
+    test_postgres_do(f->postgres, "create function leave_full() returns bigint language plpgsql as "
+                                  "$$ begin raise 'no room' using errcode = '53100'; end $$");
+    one->work.run = pretend_full;
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    assert_int_equal(one->result, ERR_STORAGE_FULL);
+    ones_free(one, 1);
+    sem_destroy(&finished);
+}
+
+/* More than a connection remembers: the oldest are prepared again. */
+static void many_different_queries_are_fine(void **state)
+{
+    enum { COUNT = 600 };
+    static char sql[COUNT][40];
+    struct fixture *f = *state;
+
+    for (int i = 0; i < COUNT; i++)
+        snprintf(sql[i], sizeof sql[i], "select %d", i);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < COUNT; i++)
+            assert_int_equal(store_number(f->store, sql[i]), i);
+}
+
+static void a_backup_is_refused(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(store_backup(f->store, "/tmp/never"), ERR_UNAVAILABLE);
+    no_error(store_check(f->store));
+    assert_string_equal(store_engine(f->store), "postgres");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_killed_connection_is_made_again),
+        store_test(a_work_that_lost_its_connection_is_run_again),
+        store_test(a_commit_without_an_answer_is_not_run_again),
+        store_test(while_it_is_away_works_wait_and_then_give_up),
+        store_test(a_database_that_is_not_there_is_refused_at_once),
+        store_test(a_full_disk_is_named),
+        store_test(many_different_queries_are_fine),
+        store_test(a_backup_is_refused),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/postgres", tests);
+}

@@ -1,0 +1,410 @@
+/* store_sqlite.c - the one writer: batches, full disks, the log, copies. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+static uint64_t commits(struct fixture *f)
+{
+    struct store_stats stats;
+
+    store_stats(f->store, &stats);
+    return stats.commits;
+}
+
+static int64_t file_size(struct fixture *f, const char *name)
+{
+    char path[128];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/%s", f->folder, name);
+    return stat(path, &st) == 0 ? st.st_size : -1;
+}
+
+/* --- batches ---------------------------------------------------------------- */
+
+static void works_that_wait_share_one_commit(void **state)
+{
+    enum { BATCH = 512 };
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(BATCH + 1, &finished);
+
+    counter_make(f);
+    uint64_t before = commits(f);
+    run_as_batch(f, ones, BATCH, &finished);
+    assert_int_equal(commits(f) - before, 2); /* one is the work they waited for */
+
+    before = commits(f);
+    run_as_batch(f, ones, BATCH + 1, &finished);
+    assert_int_equal(commits(f) - before, 3);
+    assert_int_equal(store_number(f->store, "select n from counter"), 2 * BATCH + 1);
+    ones_free(ones, BATCH + 1);
+    sem_destroy(&finished);
+}
+
+/* Passes as a statement, and fails when all is committed. */
+static enum err break_commit(struct work *w, struct tx *tx)
+{
+    enum err e = tx_exec(tx, "pragma defer_foreign_keys = on", NO_BIND, NULL);
+
+    (void)w;
+    if (e)
+        return e;
+    return tx_exec(tx,
+                   "insert into tokens (id, kind, user_id, digest, created_at) "
+                   "values (x'00', 1, 77, x'00', 0)",
+                   NO_BIND, NULL);
+}
+
+static void a_failed_commit_fails_its_batch_and_not_the_next(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(5, &finished);
+
+    counter_make(f);
+    ones[1].answer = ERR_FORBIDDEN;
+    ones[2].work.run = break_commit;
+    run_as_batch(f, ones, 5, &finished);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(ones[i].result, ERR_UNAVAILABLE);
+    assert_int_equal(store_number(f->store, "select n from counter"), 0);
+
+    ones[2].work.run = add_to_counter;
+    run_as_batch(f, ones, 5, &finished);
+    assert_int_equal(store_number(f->store, "select n from counter"), 4);
+    ones_free(ones, 5);
+    sem_destroy(&finished);
+}
+
+/* --- a full disk -------------------------------------------------------------- */
+
+/* Gives the fixture a folder of its own on a file system of 3 MiB. */
+static bool move_to_small_disk(struct fixture *f)
+{
+    store_close(f->store);
+    f->store = NULL;
+    if (mount("tmpfs", f->folder, "tmpfs", 0, "size=3m") != 0) {
+        printf("SKIP full disk: cannot mount a small one: %s\n", strerror(errno));
+        return false;
+    }
+    no_error(store_open(&f->options, &f->store));
+    no_error(store_do(f->store, "create table filler (id integer primary key, b bytea)"));
+    return true;
+}
+
+/* Clean-up of tests that may be on one. */
+static int leave_small_disk(void **state)
+{
+    struct fixture *f = *state;
+
+    store_close(f->store);
+    f->store = NULL;
+    umount(f->folder);
+    return fixture_close(state);
+}
+
+#define small_disk_test(f) cmocka_unit_test_setup_teardown(f, fixture_open, leave_small_disk)
+
+static enum err add_filler(struct tx *tx, void *arg)
+{
+    (void)arg;
+    return tx_exec(tx, "insert into filler (b) values (zeroblob(100000))", NO_BIND, NULL);
+}
+
+static void a_full_disk_is_refused_until_there_is_room(void **state)
+{
+    struct fixture *f = *state;
+    int64_t stored = 0;
+    enum err e;
+    /* More than half: what is in the log may need the same room once more. */
+    static char ballast[1700 << 10];
+
+    if (!move_to_small_disk(f))
+        return;
+    no_error(blob_put(f->store, "test/ballast", (struct str){ ballast, sizeof ballast }));
+    while ((e = store_run(f->store, STORE_WRITE, NULL, add_filler, NULL)) == OK)
+        assert_true(++stored < 100);
+    assert_int_equal(e, ERR_STORAGE_FULL);
+    assert_true(stored > 0);
+    assert_int_equal(store_number(f->store, "select count(*) from filler"), stored);
+
+    no_error(blob_delete(f->store, "test/ballast"));
+    no_error(store_run(f->store, STORE_WRITE, NULL, add_filler, NULL));
+    assert_int_equal(store_number(f->store, "select count(*) from filler"), stored + 1);
+    no_error(store_check(f->store));
+}
+
+static void fill_the_rest(struct fixture *f)
+{
+    static const char page[4096];
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/rest", f->folder);
+    int fd = open(path, O_CREAT | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    while (write(fd, page, sizeof page) > 0)
+        ;
+    assert_int_equal(errno, ENOSPC);
+    close(fd);
+}
+
+/* What is in the log goes to where it belongs, and the log has room again. */
+static void a_full_disk_still_takes_what_needs_no_more_room(void **state)
+{
+    struct fixture *f = *state;
+
+    if (!move_to_small_disk(f))
+        return;
+    counter_make(f);
+    store_close(f->store);
+    no_error(store_open(&f->options, &f->store));
+    no_error(store_do(f->store, "update counter set n = 1"));
+    fill_the_rest(f);
+    assert_int_equal(store_do(f->store, "update counter set n = 2"), ERR_STORAGE_FULL);
+    no_error(store_do(f->store, "update counter set n = 3"));
+    assert_int_equal(store_number(f->store, "select n from counter"), 3);
+}
+
+/* Too much for the disk and for the cache: the transaction ends in the middle. */
+static enum err fill_the_disk(struct work *w, struct tx *tx)
+{
+    enum err e = OK;
+
+    (void)w;
+    for (int i = 0; i < 100 && !e; i++)
+        e = add_filler(tx, NULL);
+    return e;
+}
+
+static void one_work_that_fills_the_disk_fails_alone(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(7, &finished);
+
+    if (move_to_small_disk(f)) {
+        counter_make(f);
+        ones[1].answer = ERR_FORBIDDEN;
+        ones[3].work.run = fill_the_disk;
+        run_as_batch(f, ones, 7, &finished);
+        assert_int_equal(ones[3].result, ERR_STORAGE_FULL);
+        assert_int_equal(ones[1].result, ERR_FORBIDDEN);
+        for (size_t i = 0; i < 7; i++)
+            assert_true(i == 1 || i == 3 || ones[i].result == OK);
+        assert_int_equal(store_number(f->store, "select n from counter"), 5);
+        assert_int_equal(store_number(f->store, "select count(*) from filler"), 0);
+    }
+    ones_free(ones, 7);
+    sem_destroy(&finished);
+}
+
+/* --- the log ------------------------------------------------------------------ */
+
+static void the_log_does_not_grow_without_end(void **state)
+{
+    enum { PAGE = 4096, BUSY_PAGES = 4000 };
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, "create table filler (id integer primary key, b bytea)"));
+    no_error(store_do(f->store, "insert into filler values (1, zeroblob(2000000))"));
+    for (int i = 0; i < 30; i++) /* 500 pages each */
+        no_error(store_do(f->store, "update filler set b = randomblob(2000000)"));
+    assert_in_range(file_size(f, "guildhall.db-wal"), 1, (BUSY_PAGES + 1000) * (PAGE + 24));
+}
+
+static void a_quiet_writer_empties_the_log(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, "create table filler (id integer primary key, b bytea)"));
+    no_error(store_do(f->store, "insert into filler values (1, zeroblob(2000000))"));
+    for (int i = 0; i < 100 && file_size(f, "guildhall.db") < 2000000; i++)
+        usleep(20000);
+    assert_true(file_size(f, "guildhall.db") >= 2000000);
+}
+
+static void closing_leaves_one_file(void **state)
+{
+    struct fixture *f = *state;
+
+    counter_make(f);
+    assert_int_equal(store_number(f->store, "select n from counter"), 0);
+    store_close(f->store);
+    f->store = NULL;
+    assert_true(file_size(f, "guildhall.db") > 0);
+    assert_int_equal(file_size(f, "guildhall.db-wal"), -1);
+    assert_int_equal(file_size(f, "guildhall.db-shm"), -1);
+}
+
+/* --- the folder ----------------------------------------------------------------- */
+
+static void a_folder_belongs_to_one_process(void **state)
+{
+    struct fixture *f = *state;
+    struct store *second = NULL;
+
+    assert_int_equal(store_open(&f->options, &second), ERR_UNAVAILABLE);
+    assert_null(second);
+    store_close(f->store);
+    no_error(store_open(&f->options, &f->store));
+}
+
+static void nobody_else_may_read_the_files(void **state)
+{
+    static const char *const names[] = { "guildhall.db", "guildhall.db-wal", "guildhall.db-shm" };
+    struct fixture *f = *state;
+
+    counter_make(f);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char path[128];
+        struct stat st;
+
+        snprintf(path, sizeof path, "%s/%s", f->folder, names[i]);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 077, 0);
+    }
+}
+
+static void missing_folders_are_made(void **state)
+{
+    struct fixture *f = *state;
+    char deep[128];
+    struct store *s;
+
+    snprintf(deep, sizeof deep, "%s/a/b/c/", f->folder);
+    no_error(store_open(&(struct store_options){ .folder = deep }, &s));
+    store_close(s);
+    snprintf(deep, sizeof deep, "%s/guildhall.db/x", f->folder);
+    assert_int_equal(store_open(&(struct store_options){ .folder = deep }, &s), ERR_UNAVAILABLE);
+}
+
+static void a_file_that_is_no_database_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+
+    store_close(f->store);
+    f->store = NULL;
+    snprintf(path, sizeof path, "%s/guildhall.db", f->folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 500; i++)
+        fputs("not a database\n", file);
+    fclose(file);
+    assert_int_equal(store_open(&f->options, &f->store), ERR_UNAVAILABLE);
+}
+
+/* --- tools ------------------------------------------------------------------------ */
+
+static void a_backup_is_a_whole_database(void **state)
+{
+    struct fixture *f = *state;
+    char folder[100], path[128];
+    struct store *copy;
+
+    counter_make(f);
+    no_error(store_do(f->store, "update counter set n = 41"));
+    snprintf(folder, sizeof folder, "%s/copy", f->folder);
+    snprintf(path, sizeof path, "%s/guildhall.db", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    no_error(store_backup(f->store, path));
+    no_error(store_do(f->store, "update counter set n = 42"));
+
+    no_error(store_open(&(struct store_options){ .folder = folder }, &copy));
+    assert_int_equal(store_number(copy, "select n from counter"), 41);
+    no_error(store_check(copy));
+    store_close(copy);
+    assert_int_equal(store_backup(f->store, "/nowhere/at/all"), ERR_UNAVAILABLE);
+}
+
+static void a_check_finds_rows_without_their_owner(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    sqlite3 *db;
+
+    no_error(store_check(f->store));
+    store_close(f->store);
+    /* Foreign keys are off in a connection that does not ask for them. */
+    snprintf(path, sizeof path, "%s/guildhall.db", f->folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "insert into tokens (id, kind, user_id, digest, created_at)"
+                                  " values (x'00', 1, 77, x'00', 0)",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    no_error(store_open(&f->options, &f->store));
+    assert_int_equal(store_check(f->store), ERR_INTERNAL);
+}
+
+/* --- statements --------------------------------------------------------------------- */
+
+enum { MANY = 600 };
+static char many_sql[MANY][40];
+
+/* The cache overflows while a cursor is open on one of its statements. */
+static enum err ask_many(struct tx *tx, void *arg)
+{
+    struct rows outer, r;
+    bool found;
+
+    (void)arg;
+    no_error(tx_query(tx, "select 1 union select 2 order by 1", NO_BIND, &outer));
+    assert_true(rows_next(&outer));
+    for (int i = 0; i < MANY; i++) {
+        no_error(tx_one(tx, many_sql[i], NO_BIND, &r, &found));
+        assert_int_equal(row_int(&r, 0), i);
+    }
+    assert_true(rows_next(&outer));
+    assert_int_equal(row_int(&outer, 0), 2);
+    return rows_end(&outer);
+}
+
+static void more_queries_than_the_cache_holds_are_fine(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int i = 0; i < MANY; i++)
+        snprintf(many_sql[i], sizeof many_sql[i], "select %d", i);
+    for (int round = 0; round < 2; round++)
+        no_error(store_run(f->store, STORE_READ, NULL, ask_many, NULL));
+    no_error(store_run(f->store, STORE_WRITE, NULL, ask_many, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(works_that_wait_share_one_commit),
+        store_test(a_failed_commit_fails_its_batch_and_not_the_next),
+        small_disk_test(a_full_disk_is_refused_until_there_is_room),
+        small_disk_test(a_full_disk_still_takes_what_needs_no_more_room),
+        small_disk_test(one_work_that_fills_the_disk_fails_alone),
+        store_test(the_log_does_not_grow_without_end),
+        store_test(a_quiet_writer_empties_the_log),
+        store_test(closing_leaves_one_file),
+        store_test(a_folder_belongs_to_one_process),
+        store_test(nobody_else_may_read_the_files),
+        store_test(missing_folders_are_made),
+        store_test(a_file_that_is_no_database_is_refused),
+        store_test(a_backup_is_a_whole_database),
+        store_test(a_check_finds_rows_without_their_owner),
+        store_test(more_queries_than_the_cache_holds_are_fine),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_sqlite("store/sqlite", tests);
+}

@@ -1,0 +1,344 @@
+/* store_work.c - works run whole or not at all, and those who were told see them. */
+#include "unit.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/loop.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+/* --- whole or not at all ----------------------------------------------------- */
+
+static void a_failed_work_leaves_its_neighbours_alone(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(9, &finished);
+
+    counter_make(f);
+    ones[0].answer = ERR_FORBIDDEN;
+    ones[4].answer = ERR_UNKNOWN_USER;
+    ones[8].answer = ERR_NOT_FOUND;
+    run_as_batch(f, ones, 9, &finished);
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(ones[i].result, ones[i].answer);
+    assert_int_equal(store_number(f->store, "select n from counter"), 6);
+    ones_free(ones, 9);
+    sem_destroy(&finished);
+}
+
+static enum err insert_ada(struct work *w, struct tx *tx)
+{
+    (void)w;
+    return tx_exec(tx, "insert into users (id, username) values ($1, 'ada')",
+                   BIND(v_id(snowflake_new())), NULL);
+}
+
+static void of_those_who_want_one_name_one_gets_it(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(8, &finished);
+    int won = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        ones[i].work.run = insert_ada;
+    run_as_batch(f, ones, 8, &finished);
+    for (size_t i = 0; i < 8; i++) {
+        won += ones[i].result == OK;
+        assert_true(ones[i].result == OK || ones[i].result == ERR_STORE_CONFLICT);
+    }
+    assert_int_equal(won, 1);
+    assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
+    ones_free(ones, 8);
+    sem_destroy(&finished);
+}
+
+/* On PostgreSQL these meet each other and are tried again; none is lost. */
+static void concurrent_additions_make_the_exact_sum(void **state)
+{
+    enum { COUNT = 200 };
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(COUNT, &finished);
+    struct store_stats stats;
+    int64_t done = 0;
+
+    counter_make(f);
+    for (size_t i = 0; i < COUNT; i++)
+        store_submit(f->store, &ones[i].work);
+    for (size_t i = 0; i < COUNT; i++)
+        wait_for(&finished);
+    for (size_t i = 0; i < COUNT; i++)
+        done += ones[i].result == OK;
+    assert_int_equal(store_number(f->store, "select n from counter"), done);
+    assert_int_equal(done, COUNT);
+    store_stats(f->store, &stats);
+    if (f->postgres)
+        assert_true(stats.retries > 0);
+    ones_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+/* --- loops ------------------------------------------------------------------- */
+
+static struct store *turning; /* whose snapshots the loops let go of */
+
+static void end_turn(struct loop *l, void *arg)
+{
+    (void)arg;
+    store_turn_end(turning, l);
+}
+
+static struct loops *start_loops(struct fixture *f)
+{
+    turning = f->store;
+    return loops_start(2, end_turn, NULL);
+}
+
+struct loop_work {
+    struct one one;
+    struct fixture *f;
+    struct loop *expected;
+};
+
+static void note_done_on_loop(struct work *w, enum err e)
+{
+    struct loop_work *lw = container_of(w, struct loop_work, one.work);
+
+    if (loop_current() != lw->expected)
+        e = ERR_INTERNAL;
+    note_done(w, e);
+}
+
+static void submit_on_loop(struct loop *l, void *arg)
+{
+    struct loop_work *lw = arg;
+
+    lw->one.work.loop = lw->expected = l;
+    lw->one.work.done = note_done_on_loop;
+    store_submit(lw->f->store, &lw->one.work);
+}
+
+static void done_is_called_on_the_loop_it_came_from(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+    sem_t finished;
+
+    counter_make(f);
+    for (unsigned i = 0; i < 8; i++) {
+        struct one *one = ones_new(1, &finished);
+        struct loop_work lw = { .one = *one, .f = f };
+
+        lw.one.work.mode = STORE_WRITE;
+        loop_call(loops_at(loops, i % 2), submit_on_loop, &lw);
+        wait_for(&finished);
+        assert_int_equal(lw.one.result, OK);
+        ones_free(one, 1);
+    }
+    loops_stop(loops);
+    assert_int_equal(store_number(f->store, "select n from counter"), 8);
+    sem_destroy(&finished);
+}
+
+/* Within one turn of a loop: read, somebody else commits, read again. */
+struct turn {
+    struct fixture *f;
+    int64_t before, after;
+    enum err result;
+    struct work work;
+    int64_t *place;
+    atomic_int reads;
+};
+
+static enum err read_counter(struct work *w, struct tx *tx)
+{
+    struct turn *t = container_of(w, struct turn, work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select n from counter where id = 1", NO_BIND, &r, &found);
+
+    if (!e)
+        *t->place = row_int(&r, 0);
+    return e;
+}
+
+static void note_read(struct work *w, enum err e)
+{
+    struct turn *t = container_of(w, struct turn, work);
+
+    if (e)
+        t->result = e;
+    atomic_fetch_add(&t->reads, 1);
+}
+
+static void read_write_read(struct loop *l, void *arg)
+{
+    struct turn *t = arg;
+
+    t->work = (struct work){
+        .mode = STORE_READ,
+        .loop = l,
+        .run = read_counter,
+        .done = note_read,
+        .arena = arena_new(),
+    };
+    t->place = &t->before;
+    store_submit(t->f->store, &t->work);
+    /* From no loop: the writer commits and wakes us, all inside this turn. */
+    t->result = store_do(t->f->store, "update counter set n = n + 5 where id = 1");
+    t->place = &t->after;
+    store_submit(t->f->store, &t->work);
+    arena_free(t->work.arena);
+}
+
+static void a_read_sees_every_commit_it_could_have_heard_of(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f->postgres)
+        return; /* there a read never runs within the turn */
+
+    struct loops *loops = start_loops(f);
+    struct turn t = { .f = f };
+
+    counter_make(f);
+    loop_call(loops_at(loops, 0), read_write_read, &t);
+    loops_stop(loops);
+    assert_int_equal(t.result, OK);
+    assert_int_equal(t.reads, 2);
+    assert_int_equal(t.before, 0);
+    assert_int_equal(t.after, 5);
+}
+
+/* Both loops: write, and once told of it, read; each must see its own at least. */
+struct chain {
+    struct work work;
+    struct fixture *f;
+    sem_t *finished;
+    int64_t written, seen;
+    int left;
+    bool stale;
+    enum err failed;
+};
+
+static void chain_write(struct chain *c);
+
+static enum err chain_run(struct work *w, struct tx *tx)
+{
+    struct chain *c = container_of(w, struct chain, work);
+    struct rows r;
+    bool found;
+    enum err e = w->mode == STORE_WRITE
+                     ? tx_one(tx, "update counter set n = n + 1 where id = 1 returning n", NO_BIND,
+                              &r, &found)
+                     : tx_one(tx, "select n from counter where id = 1", NO_BIND, &r, &found);
+
+    if (!e)
+        *(w->mode == STORE_WRITE ? &c->written : &c->seen) = row_int(&r, 0);
+    return e;
+}
+
+static void chain_done(struct work *w, enum err e)
+{
+    struct chain *c = container_of(w, struct chain, work);
+
+    if (e)
+        c->failed = e;
+    if (w->mode == STORE_WRITE && !e) {
+        w->mode = STORE_READ;
+        store_submit(c->f->store, w);
+        return;
+    }
+    c->stale |= c->seen < c->written;
+    if (--c->left > 0 && !e)
+        chain_write(c);
+    else
+        sem_post(c->finished);
+}
+
+static void chain_write(struct chain *c)
+{
+    arena_reset(c->work.arena);
+    c->work.mode = STORE_WRITE;
+    store_submit(c->f->store, &c->work);
+}
+
+static void chain_start(struct loop *l, void *arg)
+{
+    struct chain *c = arg;
+
+    c->work.loop = l;
+    c->work.run = chain_run;
+    c->work.done = chain_done;
+    chain_write(c);
+}
+
+static void whoever_was_told_of_a_write_reads_it(void **state)
+{
+    enum { CHAINS = 6, ROUNDS = 60 };
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+    struct chain chains[CHAINS] = { 0 };
+    sem_t finished;
+
+    sem_init(&finished, 0, 0);
+    counter_make(f);
+    for (unsigned i = 0; i < CHAINS; i++) {
+        chains[i] = (struct chain){ .f = f, .finished = &finished, .left = ROUNDS };
+        chains[i].work.arena = arena_new();
+        loop_call(loops_at(loops, i % 2), chain_start, &chains[i]);
+    }
+    for (unsigned i = 0; i < CHAINS; i++)
+        wait_for(&finished);
+    loops_stop(loops);
+    for (unsigned i = 0; i < CHAINS; i++) {
+        assert_int_equal(chains[i].failed, OK);
+        assert_false(chains[i].stale);
+        arena_free(chains[i].work.arena);
+    }
+    assert_int_equal(store_number(f->store, "select n from counter"), CHAINS * ROUNDS);
+    sem_destroy(&finished);
+}
+
+static void closing_finishes_what_was_submitted(void **state)
+{
+    enum { COUNT = 50 };
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(COUNT, &finished);
+
+    counter_make(f);
+    for (size_t i = 0; i < COUNT; i++)
+        store_submit(f->store, &ones[i].work);
+    store_close(f->store);
+    for (size_t i = 0; i < COUNT; i++) {
+        wait_for(&finished);
+        assert_int_equal(ones[i].result, OK);
+    }
+    no_error(store_open(&f->options, &f->store));
+    assert_int_equal(store_number(f->store, "select n from counter"), COUNT);
+    ones_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_failed_work_leaves_its_neighbours_alone),
+        store_test(of_those_who_want_one_name_one_gets_it),
+        store_test(concurrent_additions_make_the_exact_sum),
+        store_test(done_is_called_on_the_loop_it_came_from),
+        store_test(a_read_sees_every_commit_it_could_have_heard_of),
+        store_test(whoever_was_told_of_a_write_reads_it),
+        store_test(closing_finishes_what_was_submitted),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    snowflake_init(1);
+    return run_on_both("store/work", tests);
+}
