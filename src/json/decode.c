@@ -29,7 +29,12 @@ static void decode_field(struct decoder *d, struct progress *p, const struct fie
     if (progress_mark(p, f))
         form_forget(d->form, &at);
     if (json_peek(&d->reader) != JSON_NULL) {
-        decode_value(d, f->type, &at, field_slot(f, p->object, GIVEN));
+        void *slot = field_slot(f, p->object, GIVEN);
+
+        /* A member points to its object; a list holds its objects themselves. */
+        if (f->type->kind == KIND_OBJECT)
+            slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
+        decode_value(d, f->type, &at, slot);
         return;
     }
 
@@ -172,14 +177,10 @@ static void decode_value(struct decoder *d, const struct type *type, const struc
 
     switch (type->kind) {
     case KIND_OBJECT:
-        if (kind == JSON_OBJECT) {
-            void *object = arena_alloc(d->form->arena, type->schema->size);
-
-            *(void **)out = object;
-            decode_object(d, type->schema, at, object);
-        } else {
+        if (kind == JSON_OBJECT)
+            decode_object(d, type->schema, at, out);
+        else
             refuse(d, at, FORM_NOT_MODEL);
-        }
         break;
     case KIND_ARRAY:
         if (kind == JSON_ARRAY)
@@ -214,6 +215,6 @@ enum err schema_decode(const struct type *type, struct str text, struct form *fo
     }
     if (form_failed(form))
         return ERR_INVALID_FORM_BODY;
-    *ret = type->kind == KIND_OBJECT ? *(void **)value : value;
+    *ret = value;
     return OK;
 }

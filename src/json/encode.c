@@ -27,7 +27,7 @@ static void encode_map(struct json *j, const struct type *of, const struct list 
     json_object_end(j);
 }
 
-/* A value as an array or a member holds it. */
+/* A value as an array holds it. */
 static void encode_item(struct json *j, const struct type *type, const void *item)
 {
     switch (type->kind) {
@@ -60,7 +60,7 @@ static void encode_item(struct json *j, const struct type *type, const void *ite
         encode_map(j, type->of, item);
         break;
     case KIND_OBJECT:
-        schema_encode_object(j, type->schema, *(void *const *)item);
+        schema_encode_object(j, type->schema, item);
         break;
     case KIND_IMAGE:
         json_null(j); /* input only */
@@ -94,10 +94,13 @@ static void encode_field(struct json *j, const struct field *f, const char *obje
     if (given == ABSENT && !absent_is_null(f))
         return;
     json_key(j, f->name);
-    if (given == GIVEN)
-        encode_item(j, f->type, member + member_infos[f->member].value);
-    else
+    member += member_infos[f->member].value;
+    if (given != GIVEN)
         json_null(j);
+    else if (f->type->kind == KIND_OBJECT)
+        schema_encode_object(j, f->type->schema, *(void *const *)(const void *)member);
+    else
+        encode_item(j, f->type, member);
 }
 
 void schema_encode_object(struct json *j, const struct schema *schema, const void *object)
@@ -114,8 +117,5 @@ void schema_encode_object(struct json *j, const struct schema *schema, const voi
 
 void schema_encode(struct json *j, const struct type *type, const void *value)
 {
-    if (type->kind == KIND_OBJECT)
-        schema_encode_object(j, type->schema, value);
-    else
-        encode_item(j, type, value);
+    encode_item(j, type, value);
 }

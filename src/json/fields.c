@@ -58,7 +58,7 @@ size_t schema_item_size(const struct type *type)
     case KIND_MAP:
         return sizeof(struct list);
     case KIND_OBJECT:
-        return sizeof(void *);
+        return type->schema->size;
     }
     return 0;
 }

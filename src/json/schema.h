@@ -30,7 +30,7 @@ enum kind {
     KIND_RAW,        /* struct str holding any one JSON value */
     KIND_ARRAY,      /* struct list of .of */
     KIND_MAP,        /* struct list of struct map_item + .of: an object with free keys */
-    KIND_OBJECT,     /* pointer to the struct of .schema */
+    KIND_OBJECT,     /* the struct of .schema: in lists itself, in structs a pointer to it */
 };
 
 /* What a value of an enumeration means; the list ends with .doc == NULL. */

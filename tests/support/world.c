@@ -260,7 +260,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     w->config.shutdown_seconds = 5;
     w->config.log_level = "error";
     if (strcmp(store, "postgres") == 0)
-        w->config.store = w->schema = test_schema_new();
+        w->config.store = w->schema = test_postgres_new();
     if (t->configure)
         t->configure(&w->config);
     return world_try_start(w);
@@ -275,7 +275,7 @@ static void world_end(struct world *w)
     }
     forget_heard(w);
     if (w->schema)
-        test_schema_drop(w->schema);
+        test_postgres_free(w->schema);
     nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     pthread_mutex_destroy(&w->lock);
     arena_free(w->arena);

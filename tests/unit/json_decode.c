@@ -255,7 +255,7 @@ static void objects_nest_to_any_allowed_depth(void **state)
     assert_str(t->child->child->name, "cd");
     assert_int_equal(t->child->child->level, 7);
     assert_int_equal(t->children.count, 2);
-    assert_str(((struct thing **)t->children.items)[1]->name, "gh");
+    assert_str(((struct thing *)t->children.items)[1].name, "gh");
     assert_str(((struct thing *)t->other.value)->name, "ij");
     assert_int_equal(checked, 6);
     wrong("'child':5", "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType");

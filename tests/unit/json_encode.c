@@ -79,7 +79,7 @@ static void every_kind_has_its_form(void **state)
     static const struct schema schema = { .size = sizeof(struct all), .fields = fields };
     bool b[] = { true, false, true };
     struct pair pairs[] = { { STR("a\""), STR("1") }, { STR("b"), STR("2") } };
-    struct inner one = { 1 }, two = { 2 }, *objects[] = { &one, &two };
+    struct inner one = { 1 }, objects[] = { { 1 }, { 2 } };
     struct all all = { .s = STR("x\n"),
                        .i = -5,
                        .d = 0.5,
@@ -183,8 +183,8 @@ static void values_of_any_type_stand_alone(void **state)
 {
     (void)state;
     struct str s = STR("x");
-    struct inner one = { 1 }, *objects[] = { &one };
-    struct list list = { objects, 1 };
+    struct inner one = { 1 };
+    struct list list = { &one, 1 };
     struct image none = { 0 };
 
     schema_encode(&j, &text, &s);

@@ -213,11 +213,13 @@ static void item_sizes_are_those_of_the_c_types(void **state)
         { KIND_ID, sizeof(snowflake) },      { KIND_BITS, sizeof(uint64_t) },
         { KIND_TIME, sizeof(int64_t) },      { KIND_IMAGE, sizeof(struct image) },
         { KIND_RAW, sizeof(struct str) },    { KIND_ARRAY, sizeof(struct list) },
-        { KIND_MAP, sizeof(struct list) },   { KIND_OBJECT, sizeof(void *) },
+        { KIND_MAP, sizeof(struct list) },
     };
+    static const struct schema schema = { .size = 40 };
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         assert_int_equal(schema_item_size(&(struct type){ .kind = sizes[i].kind }), sizes[i].size);
+    assert_int_equal(schema_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }), 40);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

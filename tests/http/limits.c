@@ -1,0 +1,2 @@
+#include "world.h"
+const struct test limits_tests[] = { { 0 } };

@@ -1,0 +1,2 @@
+#include "world.h"
+const struct test protocol_tests[] = { { 0 } };

@@ -1,0 +1,2 @@
+#include "world.h"
+const struct test service_tests[] = { { 0 } };
