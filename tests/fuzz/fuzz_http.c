@@ -2,19 +2,11 @@
  *
  * Input: any bytes. A head is read from them; what follows is read as chunks, and
  * the head's values go through the functions that take them apart. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "net/http.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { MAX_BODY = 4096 };
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* Reading a beginning asks for more until it gives the answer for the whole. */
 static void check_cuts(struct str bytes, long whole)
@@ -27,7 +19,7 @@ static void check_cuts(struct str bytes, long whole)
     for (size_t n = 0; n <= bytes.n; n += step) {
         long result = http_read_head(str_slice(bytes.p, n), &r);
 
-        expect(result == whole || (result == 0 && !decided));
+        FUZZ_CHECK(result == whole || (result == 0 && !decided));
         decided = result != 0;
     }
 }
@@ -43,21 +35,22 @@ static void check_request(const struct http_request *r, struct str bytes)
     size_t n;
     int64_t first, last;
 
-    expect(is_inside(r->path, bytes) && is_inside(r->query, bytes) && is_inside(r->host, bytes));
-    expect(r->path.n && (r->path.p[0] == '/' || r->path.p[0] == '*'));
-    expect(!(r->chunked && r->has_length));
-    expect(r->minor == 0 || r->host.p);
-    expect(r->header_count <= HTTP_MAX_HEADERS);
+    FUZZ_CHECK(is_inside(r->path, bytes) && is_inside(r->query, bytes) &&
+               is_inside(r->host, bytes));
+    FUZZ_CHECK(r->path.n && (r->path.p[0] == '/' || r->path.p[0] == '*'));
+    FUZZ_CHECK(!(r->chunked && r->has_length));
+    FUZZ_CHECK(r->minor == 0 || r->host.p);
+    FUZZ_CHECK(r->header_count <= HTTP_MAX_HEADERS);
     for (size_t i = 0; i < r->header_count; i++) {
         struct str value = r->headers[i].value;
 
-        expect(is_inside(r->headers[i].name, bytes) && is_inside(value, bytes));
+        FUZZ_CHECK(is_inside(r->headers[i].name, bytes) && is_inside(value, bytes));
         http_media_type_is(value, STR("multipart/form-data"));
         http_accepts(value, STR("gzip"));
         if (http_parameter(value, STR("boundary"), out, sizeof out, &n))
-            expect(n <= sizeof out);
+            FUZZ_CHECK(n <= sizeof out);
         if (http_range(value, 100, &first, &last) == 1)
-            expect(0 <= first && first <= last && last < 100);
+            FUZZ_CHECK(0 <= first && first <= last && last < 100);
     }
 }
 
@@ -74,7 +67,7 @@ static long read_chunks(struct str bytes, size_t step, struct buf *out, bool *re
 
         if (used < 0)
             return used;
-        expect(*ret_done || (size_t)used == n);
+        FUZZ_CHECK(*ret_done || (size_t)used == n);
         at += (size_t)used;
     }
     return (long)at;
@@ -89,8 +82,8 @@ static void check_chunks(struct str bytes)
     long used = read_chunks(bytes, bytes.n, &whole, &done);
     for (size_t step = 1; step < 8; step += 2) {
         buf_init(&pieces, MAX_BODY);
-        expect(read_chunks(bytes, step, &pieces, &pieces_done) == used);
-        expect(used < 0 || (pieces_done == done && str_eq(buf_str(&whole), buf_str(&pieces))));
+        FUZZ_CHECK(read_chunks(bytes, step, &pieces, &pieces_done) == used);
+        FUZZ_CHECK(used < 0 || (pieces_done == done && str_eq(buf_str(&whole), buf_str(&pieces))));
         buf_clear(&pieces);
     }
     buf_clear(&whole);

@@ -1,20 +1,12 @@
 /* fuzz_multipart.c - a multipart form has the same parts, however it is cut.
  *
  * Input: the first line is the boundary, the rest the body. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "base/utf8.h"
 #include "net/multipart.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { MAX_TOTAL = 4096 };
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static struct multipart *read_parts(struct str boundary, struct str body, size_t step,
                                     enum err *ret_end)
@@ -39,26 +31,26 @@ static void check_parts(const struct multipart *m)
 {
     size_t total = 0;
 
-    expect(multipart_count(m) <= MULTIPART_MAX_PARTS);
+    FUZZ_CHECK(multipart_count(m) <= MULTIPART_MAX_PARTS);
     for (size_t i = 0; i < multipart_count(m); i++) {
         const struct part *p = multipart_at(m, i);
 
-        expect(p->name && utf8_valid(str_of(p->name)));
-        expect(!p->filename || utf8_valid(str_of(p->filename)));
+        FUZZ_CHECK(p->name && utf8_valid(str_of(p->name)));
+        FUZZ_CHECK(!p->filename || utf8_valid(str_of(p->filename)));
         total += p->data.n;
     }
-    expect(total <= MAX_TOTAL);
+    FUZZ_CHECK(total <= MAX_TOTAL);
 }
 
 static void check_same(const struct multipart *a, const struct multipart *b)
 {
-    expect(multipart_count(a) == multipart_count(b));
+    FUZZ_CHECK(multipart_count(a) == multipart_count(b));
     for (size_t i = 0; i < multipart_count(a); i++) {
         const struct part *p = multipart_at(a, i), *q = multipart_at(b, i);
 
-        expect(same_text(p->name, q->name) && same_text(p->filename, q->filename));
-        expect(same_text(p->content_type, q->content_type));
-        expect(str_eq(buf_str(&p->data), buf_str(&q->data)));
+        FUZZ_CHECK(same_text(p->name, q->name) && same_text(p->filename, q->filename));
+        FUZZ_CHECK(same_text(p->content_type, q->content_type));
+        FUZZ_CHECK(str_eq(buf_str(&p->data), buf_str(&q->data)));
     }
 }
 
@@ -78,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t step = 1; step < 8; step += 2) {
         struct multipart *pieces = read_parts(boundary, body, step, &pieces_end);
 
-        expect(pieces_end == end);
+        FUZZ_CHECK(pieces_end == end);
         if (end == OK)
             check_same(whole, pieces);
         multipart_free(pieces);

@@ -1,31 +1,23 @@
 /* fuzz_websocket.c - a client's frames make the same messages, however they are cut.
  *
  * Input: the bytes of the connection behind the handshake. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "net/websocket.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { MAX_MESSAGE = 1024 };
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check_message(const struct ws_message *m)
 {
     bool control = m->opcode >= WS_CLOSE;
 
-    expect(m->opcode == WS_TEXT || m->opcode == WS_BINARY || m->opcode == WS_CLOSE ||
-           m->opcode == WS_PING || m->opcode == WS_PONG);
-    expect(m->payload.n <= (control ? WS_MAX_CONTROL : MAX_MESSAGE));
+    FUZZ_CHECK(m->opcode == WS_TEXT || m->opcode == WS_BINARY || m->opcode == WS_CLOSE ||
+               m->opcode == WS_PING || m->opcode == WS_PONG);
+    FUZZ_CHECK(m->payload.n <= (control ? WS_MAX_CONTROL : MAX_MESSAGE));
     if (m->payload.n && (m->opcode == WS_TEXT || m->opcode == WS_CLOSE))
-        expect(utf8_valid(m->payload));
+        FUZZ_CHECK(utf8_valid(m->payload));
 }
 
 static void note(struct buf *log, const struct ws_message *m)
@@ -50,9 +42,9 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
         used = ws_read(r, copy + at, piece.n - at, &m, &found);
         if (used < 0)
             break;
-        expect((size_t)used <= piece.n - at);
+        FUZZ_CHECK((size_t)used <= piece.n - at);
         at += (size_t)used;
-        expect(found || at == piece.n);
+        FUZZ_CHECK(found || at == piece.n);
         if (found) {
             check_message(&m);
             note(log, &m);
@@ -87,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t step = 1; step < 8; step += 2) {
         buf_reset(&pieces);
         read_messages(bytes, step, &pieces);
-        expect(str_eq(buf_str(&whole), buf_str(&pieces)));
+        FUZZ_CHECK(str_eq(buf_str(&whole), buf_str(&pieces)));
     }
     buf_clear(&whole);
     buf_clear(&pieces);

@@ -244,7 +244,7 @@ static void values_are_pulled_one_by_one(void **state)
 static void skipping_returns_the_text_of_one_value(void **state)
 {
     (void)state;
-    struct str raw;
+    struct str raw = { NULL, 0 };
 
     read_from(" [ {\"a\":[1,{}]} , \"\\n\" ,-1.5e3,null ] ");
     json_enter(&r);
