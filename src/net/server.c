@@ -130,11 +130,13 @@ static void stop_home(struct loop *l, void *arg)
     (void)l;
     h->stopping = true;
     deadline_drop(&h->pause);
-    uv_close((uv_handle_t *)&h->listener, listener_closed);
+    if (h->listening)
+        uv_close((uv_handle_t *)&h->listener, listener_closed);
     for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
         next = at->next;
         wind_down(container_of(at, struct connection, link));
     }
+    report(h);
 }
 
 static void cut_home(struct loop *l, void *arg)

@@ -52,15 +52,16 @@ struct intake {
 
 struct server_app {
     void *arg;
-    /* How much body may this request have? Called when the head is complete. */
+    /* How much body may this request have? Called when the head is complete and
+     * says that there is one. */
     struct intake (*intake)(void *arg, const struct http_request *r);
     /* A whole request; answer it now or later with http_answer. */
     void (*request)(void *arg, struct exchange *x);
     /* The server itself must refuse (malformed, too large, too slow): the body of
      * that answer, as JSON, for a status. */
     void (*refusal)(void *arg, int status, struct buf *out);
-    /* A WebSocket handshake for this path: take it by filling *ret, or return
-     * false to have it answered as an ordinary request. */
+    /* A good WebSocket handshake for this path: take it by filling *ret, or return
+     * false to have it answered as an ordinary request. May be NULL. */
     bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);
 };
 
@@ -91,8 +92,8 @@ struct server_stats {
 };
 void server_stats(const struct server *s, struct server_stats *ret);
 
-/* Answers on the exchange's loop, exactly once; the exchange and its arena are
- * gone afterwards. HEAD gets no body; large bodies are gzipped when offered. */
+/* Answers on the exchange's loop, exactly once; from inside request or later; the exchange and its
+ * arena are gone afterwards. HEAD gets no body; large bodies are gzipped when offered. */
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body);
 /* The same with a file, from its current place, length bytes; closes the fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
@@ -106,9 +107,10 @@ struct websocket_handler {
     void (*open)(struct websocket *ws, void *arg); /* handshake sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
     /* The connection is over; code is the peer's close code, or 1006. The
-     * websocket may not be used any more. */
+     * websocket may not be used any more. Comes once, from the loop and never
+     * from inside a call of the handler, also when open never came. */
     void (*closed)(struct websocket *ws, int code);
-    void (*shutdown)(struct websocket *ws); /* the server is going */
+    void (*shutdown)(struct websocket *ws); /* the server is going; NULL: close 1001 */
 };
 
 void *websocket_data(const struct websocket *ws); /* what open stored */

@@ -53,8 +53,8 @@ static void refresh_common(struct home *h)
         return;
     timestamp_http(now, date);
     h->date = now;
-    h->common_n = (size_t)snprintf(h->common, sizeof h->common, "\r\nDate: %.29s\r\nVia: %s\r\n",
-                                   date, h->via);
+    h->common_n = (size_t)snprintf(h->common, sizeof h->common,
+                                   "\r\nDate: %.29s\r\nVia: %.128s\r\n", date, h->via);
 }
 
 static char *put(char *at, const char *p, size_t n)
@@ -77,7 +77,7 @@ static char *put_number(char *at, uint64_t v)
     return put(at, digits + i, sizeof digits - i);
 }
 
-static bool has_body(int status)
+bool answer_has_body(int status)
 {
     return status != 204 && status != 304;
 }
@@ -98,7 +98,7 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
     *at++ = ' ';
     at = put(at, reason, reason_n);
     at = put(at, h->common, h->common_n);
-    if (has_body(head->status)) {
+    if (answer_has_body(head->status)) {
         if (head->content_type.n) {
             at = PUT(at, "Content-Type: ");
             at = put(at, head->content_type.p, head->content_type.n);
@@ -128,17 +128,32 @@ void answer_add(struct connection *c, const struct answer_to *to, const struct a
                 struct str body)
 {
     struct home *h = c->home;
-    bool varies = !head->no_gzip && has_body(head->status) && gzip_fits(head->content_type, body.n);
+    bool varies =
+        !head->no_gzip && answer_has_body(head->status) && gzip_fits(head->content_type, body.n);
     bool zipped = varies && to->accept_encoding.n &&
                   http_accepts(to->accept_encoding, STR("gzip")) && gzip_body(h, body, &body);
 
     answer_add_head(h, to, head, body.n, zipped, varies);
-    if (to->head || !has_body(head->status))
+    if (to->head || !answer_has_body(head->status))
         return;
     if (body.n >= COPY_LIMIT)
         connection_send(c, &body, 1);
     else
         buf_add_str(&h->out, body);
+}
+
+void answer_add_refusal(struct connection *c, const struct answer_to *to, int status,
+                        struct str headers)
+{
+    struct home *h = c->home;
+    struct answer_head head = { .status = status,
+                                .content_type = STR("application/json"),
+                                .headers = headers };
+
+    buf_reset(&h->pieces);
+    h->app.refusal(h->app.arg, status, &h->pieces);
+    figure_add(&h->figures.refused, 1);
+    answer_add(c, to, &head, buf_str(&h->pieces));
 }
 
 void call_answered(struct connection *c, struct call *call, bool keep_alive)

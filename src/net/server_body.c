@@ -25,15 +25,10 @@ static size_t refuse_length(struct connection *c, struct call *call)
         connection_refuse(c, 413, STR(""));
         return 0;
     }
-    struct home *h = c->home;
-    struct answer_head head = { .status = 413, .content_type = STR("application/json") };
-    struct answer_to to = { .keep_alive = true, .old = call->old };
+    struct answer_to to = { .head = call->head, .keep_alive = true, .old = call->old };
     c->skip = r->length;
     c->timing = TIMING_NONE;
-    buf_reset(&h->pieces);
-    h->app.refusal(h->app.arg, 413, &h->pieces);
-    figure_add(&h->figures.refused, 1);
-    answer_add(c, &to, &head, buf_str(&h->pieces));
+    answer_add_refusal(c, &to, 413, STR(""));
     call_free(call);
     return 0;
 }

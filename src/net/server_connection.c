@@ -103,7 +103,8 @@ void connection_expired_reading(struct deadline *d)
 }
 
 /* A request has one deadline for all its bytes; between requests each answer
- * starts the patience anew; a call takes as long as it takes. */
+ * starts the patience anew, and while one is sent only progress does; a call
+ * takes as long as it takes. */
 static void set_deadline(struct connection *c)
 {
     struct home *h = c->home;
@@ -112,7 +113,8 @@ static void set_deadline(struct connection *c)
         if (c->timing != TIMING_READING)
             deadline_touch(h->reading, &c->deadline);
         c->timing = TIMING_READING;
-    } else if (c->state == CONN_HEAD || c->state == CONN_LAST || c->state == CONN_FILE) {
+    } else if (c->state == CONN_HEAD ||
+               ((c->state == CONN_LAST || c->state == CONN_FILE) && c->timing != TIMING_IDLE)) {
         deadline_touch(h->idle, &c->deadline);
         c->timing = TIMING_IDLE;
     } else if (c->state == CONN_CALL) {

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "net/server_internal.h"
 
-enum { PIECE = 64 * 1024, MOST_AT_ONCE = 1024 * 1024 };
+enum { PIECE = 64 * 1024 };
 
 struct sending {
     int fd;
@@ -31,7 +31,7 @@ static bool send_inside(struct connection *c, struct sending *f)
     if (c->tls || uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
         return true;
     ssize_t n = 1;
-    for (int64_t done = 0; f->left && n > 0 && done < MOST_AT_ONCE; done += n) {
+    while (f->left && n > 0) {
         n = sendfile(socket, f->fd, NULL, (size_t)(f->left < PIECE ? f->left : PIECE));
         if (n > 0) {
             f->left -= n;
@@ -103,7 +103,7 @@ void http_answer_file(struct exchange *x, const struct answer_head *head, int fd
     call->keep_alive = call->keep_alive && !head->close && !h->stopping;
     struct answer_to to = { .keep_alive = call->keep_alive, .old = call->old };
     answer_add_head(h, &to, head, (uint64_t)length, false, false);
-    begin(c, call, fd, length);
+    begin(c, call, fd, answer_has_body(head->status) ? length : 0);
     if (nested)
         return;
     connection_resume(c);

@@ -52,6 +52,7 @@ struct home {
 
     uv_poll_t listener;
     int listen_fd;
+    bool listening;
     struct deadline pause; /* until we try to accept again */
     uint64_t told_at;      /* when we last complained about that */
     size_t handles;        /* the listener and connections that are not closed yet */
@@ -199,6 +200,9 @@ struct answer_to {
 };
 void answer_add(struct connection *c, const struct answer_to *to, const struct answer_head *head,
                 struct str body);
+void answer_add_refusal(struct connection *c, const struct answer_to *to, int status,
+                        struct str headers);
+bool answer_has_body(int status);
 void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
                      uint64_t length, bool zipped, bool varies);
 void call_answered(struct connection *c, struct call *call, bool keep_alive);

@@ -159,11 +159,14 @@ enum err home_listen(struct home *h, int fd)
 {
     int e = uv_poll_init(loop_uv(h->loop), &h->listener, fd);
 
-    h->listen_fd = fd;
-    if (!e)
-        e = uv_poll_start(&h->listener, UV_READABLE, accept_waiting);
-    if (e)
+    if (e) {
         log_error("server: cannot listen: %s", uv_strerror(e));
+        close(fd);
+        return ERR_INTERNAL;
+    }
+    h->listen_fd = fd;
+    h->listening = true;
     h->handles++;
-    return e ? ERR_INTERNAL : OK;
+    uv_poll_start(&h->listener, UV_READABLE, accept_waiting);
+    return OK;
 }

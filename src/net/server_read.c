@@ -10,30 +10,17 @@
 
 enum { LOOK_AGAIN = 1024 };
 
-/* --- refusals -------------------------------------------------------------------- */
-
-static void answer_refusal(struct connection *c, int status, struct str headers, bool close)
-{
-    struct home *h = c->home;
-    struct answer_head head = { .status = status, .headers = headers, .close = close };
-    struct answer_to to = { .keep_alive = !close };
-
-    buf_reset(&h->pieces);
-    h->app.refusal(h->app.arg, status, &h->pieces);
-    head.content_type = STR("application/json");
-    figure_add(&h->figures.refused, 1);
-    answer_add(c, &to, &head, buf_str(&h->pieces));
-}
-
 void connection_refuse(struct connection *c, int status, struct str headers)
 {
+    struct answer_to to = { .keep_alive = false };
+
     if (c->state == CONN_CLOSED)
         return;
     call_free(c->call);
     c->call = NULL;
     c->linger = true;
     c->state = CONN_LAST;
-    answer_refusal(c, status, headers, true);
+    answer_add_refusal(c, &to, status, headers);
 }
 
 /* --- one request ------------------------------------------------------------------- */
