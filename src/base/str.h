@@ -54,7 +54,9 @@ static inline bool str_starts(struct str s, struct str prefix)
 
 static inline struct str str_from(struct str s, size_t at)
 {
-    return at >= s.n ? (struct str){ s.p + s.n, 0 } : (struct str){ s.p + at, s.n - at };
+    if (at > s.n)
+        at = s.n;
+    return at ? (struct str){ s.p + at, s.n - at } : s;
 }
 
 /* Compares ASCII letters without case: header names, schemes. */
