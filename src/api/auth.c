@@ -342,7 +342,7 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
     struct str one = str_base64url(arena, id, (size_t)n);
     struct str two = str_base64url(arena, session, sizeof session);
     struct str three = str_base64url(arena, secret, sizeof secret);
-    *ret_token = str_printf(arena, "%.*s.%.*s.%.*s", STR_FMT(one), STR_FMT(two), STR_FMT(three));
+    *ret_token = STR_CONCAT(arena, one, STR("."), two, STR("."), three);
     sodium_memzero(secret, sizeof secret);
     return OK;
 }

@@ -113,6 +113,22 @@ struct str str_printf(struct arena *a, const char *fmt, ...)
     return (struct str){ p, size };
 }
 
+struct str str_concat(struct arena *a, const struct str *parts, size_t count)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        n += parts[i].n;
+    char *out = arena_raw(a, n + 1), *at = out;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].n)
+            memcpy(at, parts[i].p, parts[i].n);
+        at += parts[i].n;
+    }
+    *at = '\0';
+    return (struct str){ out, n };
+}
+
 struct str str_lower(struct arena *a, struct str s)
 {
     char *p = str_dupz(a, s);

@@ -81,6 +81,12 @@ struct str str_dup(struct arena *a, struct str s);
 char *str_dupz(struct arena *a, struct str s);
 struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* All of them, one after the other. */
+struct str str_concat(struct arena *a, const struct str *parts, size_t count);
+#define STR_CONCAT(a, ...)                               \
+    str_concat((a), (const struct str[]){ __VA_ARGS__ }, \
+               sizeof((const struct str[]){ __VA_ARGS__ }) / sizeof(struct str))
+
 /* ASCII lower case copy. */
 struct str str_lower(struct arena *a, struct str s);
 
