@@ -64,7 +64,8 @@ bool str_to_u64(struct str s, uint64_t *ret)
     for (size_t i = 0; i < s.n; i++) {
         unsigned digit = (unsigned char)s.p[i] - (unsigned)'0';
 
-        if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+        /* 19 digits always fit. */
+        if (digit > 9 || (i == 19 && v > (UINT64_MAX - digit) / 10))
             return false;
         v = v * 10 + digit;
     }

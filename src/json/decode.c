@@ -3,8 +3,9 @@
  * One pass: each value is read, checked and put into its member before the next
  * one is looked at. Nothing stops at a wrong value, so that all of them are told
  * at once. Nested schemas recurse, no deeper than the reader lets a text go. */
-#include "base/arena.h"
 #include "json/internal.h"
+
+#include "base/arena.h"
 
 struct decoder {
     struct json_reader reader;

@@ -1,7 +1,8 @@
 /* query.c - query strings and form bodies through a schema into a struct. */
+#include "json/internal.h"
+
 #include "base/arena.h"
 #include "base/utf8.h"
-#include "json/internal.h"
 
 struct query {
     struct form *form;
