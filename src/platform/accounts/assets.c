@@ -1,5 +1,5 @@
 /* assets.c - pictures of accounts, at the addresses that clients make themselves. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * Name, email, password and date of birth need the present password; checking it,
  * hashing a new one and keeping pictures take long, so they are done before the
  * transaction, by the pool. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 #include <stdio.h>
 

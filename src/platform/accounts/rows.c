@@ -1,5 +1,5 @@
 /* rows.c - accounts in the store. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 #define USER_COLUMNS                                                                              \
     "id, username, global_name, avatar, banner, email, accent_color, bio, locale, flags, "        \
