@@ -8,7 +8,7 @@
 /* What is allowed where a type says nothing, and fields a schema may have. */
 enum { ITEMS_MAX = 1521, CHARACTERS_MAX = 152133, FIELDS_MAX = 256 };
 
-/* The C side of an enum member. */
+/* The C side of an enum member_kind. */
 struct member_info {
     const char *name;
     size_t size;

@@ -124,7 +124,7 @@ struct pair {
 };
 
 /* The C type of a member, noted by FIELD. */
-enum member {
+enum member_kind {
     MEMBER_POINTER, /* to an object's struct; NULL: absent, or null where it may be */
     MEMBER_STR,
     MEMBER_INT,
@@ -178,7 +178,7 @@ enum field_flags {
 struct field {
     struct str name; /* .p == NULL ends a list */
     size_t offset;
-    enum member member;
+    enum member_kind member;
     const struct type *type;
     unsigned flags;
     /* The value of an absent (or null) OPTIONAL field whose member is plain:

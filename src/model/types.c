@@ -30,9 +30,9 @@ const struct type type_locale = { .kind = KIND_STRING, .doc = "Language tag such
 const struct type type_asset_hash = {
     .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
 };
-const struct type type_picture = {
-    .kind = KIND_IMAGE, .max = 10 * 1024 * 1024, .doc = "data:image/png;base64,… (png, jpeg, gif, webp)"
-};
+const struct type type_picture = { .kind = KIND_IMAGE,
+                                   .max = 10 * 1024 * 1024,
+                                   .doc = "data:image/png;base64,… (png, jpeg, gif, webp)" };
 const struct type type_nothing = { .kind = KIND_RAW, .doc = "Not used; null" };
 const struct type type_none = { .kind = KIND_ARRAY, .of = &type_raw, .doc = "Not used; empty" };
 const struct type type_url = {
