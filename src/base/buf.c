@@ -64,15 +64,20 @@ void buf_add_i64(struct buf *b, int64_t v)
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list args, again;
+    char small[256];
 
     va_start(args, fmt);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, args);
-    /* vsnprintf wants room for its NUL, which is then overwritten. */
-    char *at = n < 0 ? NULL : buf_room(b, (size_t)n + 1);
-    if (at) {
-        vsnprintf(at, (size_t)n + 1, fmt, again);
-        b->n += (size_t)n;
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    if (n >= (int)sizeof small) {
+        /* Not into the buffer itself, which may have no room for the NUL. */
+        char *big = mem_new((size_t)n + 1);
+
+        vsnprintf(big, (size_t)n + 1, fmt, again);
+        buf_add(b, big, (size_t)n);
+        mem_free(big);
+    } else if (n > 0) {
+        buf_add(b, small, (size_t)n);
     }
     va_end(again);
     va_end(args);

@@ -48,7 +48,7 @@ snowflake snowflake_new_guild(void)
     uint64_t place = take(2);
 
     /* The burned id must be this one minus 1, so both need the same millisecond. */
-    if ((place & 0xfff) == 0)
+    while ((place & 0xfff) == 0)
         place = take(2);
     return place_to_id(place);
 }

@@ -49,7 +49,7 @@ static inline bool str_is(struct str a, const char *z)
 
 static inline bool str_starts(struct str s, struct str prefix)
 {
-    return s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0;
+    return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
 static inline struct str str_from(struct str s, size_t at)

@@ -6,6 +6,9 @@
 
 static const int64_t SECOND = 1000000;
 
+/* What four digits of a year can say: 0000-01-01 up to the end of 9999. */
+static const int64_t FIRST_SECOND = -62167219200, LAST_SECOND = 253402300799;
+
 /* Days since 1970-01-01 of a date in the proleptic Gregorian calendar, counting
  * years from March so that the leap day comes last. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
@@ -102,7 +105,10 @@ bool timestamp_parse(struct str s, int64_t *ret_us)
         return false;
     if (!cut_offset(&s, &offset) || s.n)
         return false;
-    *ret_us = (((days * 24 + h) * 60 + m - offset) * 60 + sec) * SECOND + us;
+    int64_t second = ((days * 24 + h) * 60 + m - offset) * 60 + sec;
+    if (second < FIRST_SECOND || second > LAST_SECOND)
+        return false;
+    *ret_us = second * SECOND + us;
     return true;
 }
 
@@ -120,15 +126,53 @@ static struct tm broken_down(int64_t s)
     return tm;
 }
 
+/* n digits of v, which has no more. */
+static char *put(char *at, int64_t v, int n)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        at[i] = (char)('0' + v % 10);
+        v /= 10;
+    }
+    return at + n;
+}
+
+/* The inverse of days_from_date, with the mark that follows each part. */
+static char *put_date(char *at, int64_t days)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097, of_era = days - era * 146097;
+    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    int64_t from_march = (5 * of_year + 2) / 153;
+    int64_t month = from_march < 10 ? from_march + 3 : from_march - 9;
+
+    at = put(at, year + era * 400 + (month <= 2), 4);
+    *at++ = '-';
+    at = put(at, month, 2);
+    *at++ = '-';
+    return put(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
+}
+
+/* By hand, because every object written has several of these. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT])
 {
     int64_t s = us / SECOND - (us % SECOND < 0), fraction = us - s * SECOND;
-    struct tm tm = broken_down(s);
-    size_t n = strftime(out, TIMESTAMP_TEXT, "%Y-%m-%dT%H:%M:%S", &tm);
+    s = s < FIRST_SECOND ? FIRST_SECOND : s > LAST_SECOND ? LAST_SECOND : s;
+    int64_t days = s / 86400 - (s % 86400 < 0), of_day = s - days * 86400;
+    char *at = put_date(out, days);
 
-    if (fraction)
-        n += (size_t)snprintf(out + n, TIMESTAMP_TEXT - n, ".%06d", (int)fraction);
-    return n + (size_t)snprintf(out + n, TIMESTAMP_TEXT - n, "+00:00");
+    *at++ = 'T';
+    at = put(at, of_day / 3600, 2);
+    *at++ = ':';
+    at = put(at, of_day / 60 % 60, 2);
+    *at++ = ':';
+    at = put(at, of_day % 60, 2);
+    if (fraction) {
+        *at++ = '.';
+        at = put(at, fraction, 6);
+    }
+    memcpy(at, "+00:00", sizeof "+00:00");
+    return (size_t)(at - out) + sizeof "+00:00" - 1;
 }
 
 void timestamp_http(int64_t s, char out[30])

@@ -12,7 +12,8 @@
 
 #define TIMESTAMP_TEXT 33 /* with the NUL */
 
-/* Returns the length written. */
+/* Returns the length written. Moments outside the years 0000-9999 are moved to
+ * the nearest one inside; timestamp_parse refuses them. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT]);
 bool timestamp_parse(struct str s, int64_t *ret_us);
 

@@ -32,26 +32,35 @@ static inline struct place place_index(const struct place *up, size_t index)
 
 struct form_node;
 
+/* More than this many problems are not told: the answer stays bounded. */
+enum { FORM_MAX_PROBLEMS = 1000, FORM_MAX_QUOTE = 100 };
+
 struct form {
     struct arena *arena;
     struct form_node *root; /* NULL while nothing is wrong */
+    unsigned problems;      /* noted in the tree */
+    bool dropped;           /* some were one too many */
 };
 
 static inline bool form_failed(const struct form *f)
 {
-    return f->root != NULL;
+    return f->root || f->dropped;
 }
 
 /* Notes a problem. The leaf codes are those of the interface, the messages are
- * printf formats. */
+ * printf formats; bytes in them that are not UTF-8 become U+FFFD. */
 void form_fail(struct form *f, const struct place *at, const char *code, const char *message, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* What of a value from outside is quoted in a message: 100 code points of it. */
+struct str form_quote(struct str value);
 
 /* Forgets what was noted at a place and below it (a later duplicate key wins). */
 void form_forget(struct form *f, const struct place *at);
 
 /* True when something at this very place or below it is wrong: checks that tie
- * fields together skip what failed already. */
+ * fields together skip what failed already. Once problems were dropped it is
+ * always true, as any place may be one of theirs. */
 bool form_failed_at(const struct form *f, const struct place *at);
 
 /* Writes the value of "errors". */
@@ -68,6 +77,8 @@ void form_write(const struct form *f, struct json *j);
 #define FORM_NOT_SNOWFLAKE "NUMBER_TYPE_COERCE", "Value \"%.*s\" is not snowflake."
 #define FORM_NUMBER_MIN    "NUMBER_TYPE_MIN", "int value should be greater than or equal to %lld."
 #define FORM_NUMBER_MAX    "NUMBER_TYPE_MAX", "int value should be less than or equal to %lld."
+#define FORM_REAL_MIN      "NUMBER_TYPE_MIN", "float value should be greater than or equal to %lld."
+#define FORM_REAL_MAX      "NUMBER_TYPE_MAX", "float value should be less than or equal to %lld."
 #define FORM_NOT_BOOL      "BOOLEAN_TYPE_CONVERT", "Must be either true or false."
 #define FORM_NOT_STRING    "STRING_TYPE_CONVERT", "Could not interpret \"%.*s\" as string."
 #define FORM_REGEX         "STRING_TYPE_REGEX", "String value did not match validation regex."

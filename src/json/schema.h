@@ -60,7 +60,9 @@ struct type {
     enum kind kind;
     unsigned flags;
     /* Strings: length in code points. Arrays and maps: count. Numbers: value.
-     * Images: bytes (max). No limits when both are 0. */
+     * Images: bytes (max). No limits when both are 0; a maximum below the
+     * minimum is none. Without one, text is at most 152133 characters and a list
+     * 1521 items. */
     int64_t min, max;
     const struct choice *choices; /* strings and integers */
     const struct rule *rule;      /* strings */
@@ -180,7 +182,7 @@ struct field {
     const struct type *type;
     unsigned flags;
     /* The value of an absent (or null) OPTIONAL field whose member is plain:
-     * numbers and booleans, or text. */
+     * numbers and booleans, or text. Plain lists are then empty, pointers NULL. */
     int64_t fallback;
     const char *fallback_text;
     const char *doc;
@@ -197,9 +199,9 @@ struct schema {
 };
 
 /* Decode one JSON text. *ret is the struct of an object type, a struct list * of
- * an array type. ERR_INVALID_JSON when the text is not JSON, ERR_INVALID_FORM_BODY
- * with all problems in form when it is not what the type says. An empty text is
- * taken as {} . Strings point into text or the arena. */
+ * an array type, for others what an array of the type would hold. ERR_INVALID_JSON when the text is
+ * not JSON, ERR_INVALID_FORM_BODY with all problems in form when it is not what the type says. An
+ * empty text is taken as {} . Strings point into text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
 
 /* Decode a query string or an application/x-www-form-urlencoded body. Arrays are
@@ -208,7 +210,9 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
                              void **ret);
 
 /* Encode: value is what an array of the type would hold (a struct str *, an
- * int64_t *, …), for an object the struct itself. */
+ * int64_t *, …), for an object the struct itself. What is absent is left out
+ * where the field is OPTIONAL and null where it is only NULLABLE. A plain pointer
+ * or str that is NULL is null where it may be, else left out. */
 void schema_encode(struct json *j, const struct type *type, const void *value);
 void schema_encode_object(struct json *j, const struct schema *schema, const void *object);
 
@@ -221,13 +225,13 @@ void schema_describe_object(struct json *j, const struct schema *schema);
 /* "string, 1-32 characters", "?snowflake", "array[Relationship]": for the docs. */
 void schema_phrase(struct buf *out, const struct type *type);
 
-/* Calls visit for the schema and every named schema it leads to, each once per
- * list (the visitor keeps the list). */
+/* Calls visit once for each named schema that a type leads to. */
 void schema_walk(const struct type *type, void (*visit)(const struct schema *, void *), void *arg);
 
 /* NULL, or the first way in which rows and struct disagree (for tests): a member
  * that cannot hold the kind, an OPTIONAL plain member of a kind without
- * fallback, overlapping or unnamed fields, a size too small. */
+ * fallback, overlapping or unnamed fields, a size too small. Unnamed schemas
+ * inside it are looked at too. */
 const char *schema_fault(const struct schema *schema, struct arena *arena);
 
 /* Bytes one element takes in a struct list. */

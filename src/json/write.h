@@ -36,11 +36,11 @@ void json_key_text(struct json *j, struct str name);
 void json_null(struct json *j);
 void json_bool(struct json *j, bool v);
 void json_int(struct json *j, int64_t v);
-void json_real(struct json *j, double v);     /* shortest text that reads back the same */
+void json_real(struct json *j, double v); /* shortest text that reads back the same; else null */
 void json_text(struct json *j, struct str s); /* valid UTF-8 */
 void json_id(struct json *j, snowflake id);   /* a decimal string */
 void json_time(struct json *j, int64_t us);   /* a timestamp string */
-/* Text that is one JSON value already. */
+/* Text that is one JSON value already; null when it is empty. */
 void json_raw(struct json *j, struct str value);
 
 #endif

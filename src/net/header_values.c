@@ -5,7 +5,7 @@
 
 bool http_media_type_is(struct str content_type, struct str type)
 {
-    return str_eq_nocase(str_trim(str_cut(&content_type, ';')), type);
+    return content_type.n && str_eq_nocase(str_trim(str_cut(&content_type, ';')), type);
 }
 
 /* Without the backslashes of a quoted string; false when it does not fit. */
@@ -91,10 +91,10 @@ static bool to_position(struct str s, int64_t *ret)
 
 int http_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_last)
 {
-    struct str unit = str_cut(&value, '=');
     int64_t first, last = INT64_MAX;
 
-    if (!str_eq_nocase(unit, STR("bytes")) || !value.n || !memchr(value.p, '-', value.n))
+    if (!value.n || !str_eq_nocase(str_cut(&value, '='), STR("bytes")) || !value.n ||
+        !memchr(value.p, '-', value.n))
         return 0;
     struct str from = str_trim(str_cut(&value, '-'));
     struct str to = str_trim(value);

@@ -154,10 +154,8 @@ static int read_head(struct ws_reader *r, const char *bytes, size_t n, size_t *u
     }
     r->in_payload = true;
     r->phase = 0;
-    if (!is_control(r) && r->opcode == 0) {
+    if (!is_control(r) && r->opcode == 0)
         r->opcode = r->head[0] & OPCODE;
-        r->utf8 = 0;
-    }
     return 1;
 }
 

@@ -43,6 +43,7 @@ static const struct reading readings[] = {
     { "an empty binary message", { { BINARY, P("") } }, "binary= " },
     { "a ping", { { PING, P("hi") } }, "ping=hi " },
     { "an empty ping", { { PING, P("") } }, "ping= " },
+    { "two pings", { { PING, P("hi") }, { PING, P("ho") } }, "ping=hi ping=ho " },
     { "a pong nobody asked for", { { PONG, P("hi") } }, "pong=hi " },
     { "pings may hold any bytes", { { PING, P("\xff\xfe") } }, "ping=\\ff\\fe " },
     { "two messages in one read", { { TEXT, P("a") }, { BINARY, P("b") } }, "text=a binary=b " },
@@ -434,6 +435,9 @@ static void close_reason_is_cut_between_characters(void **state)
     ws_write_close(&out, 1001, STR("bye"));
     assert_str(buf_str(&out), "\x88\x05\x03\xe9"
                               "bye");
+    buf_reset(&out);
+    ws_write_close(&out, 1001, str_slice("bye\xa9", 3));
+    assert_int_equal(out.n, 2 + 2 + 3);
     buf_reset(&out);
     ws_write_close(&out, WS_NO_CODE, STR("bye"));
     assert_int_equal(out.n, 2);

@@ -1,0 +1,77 @@
+/* image.c - pictures that arrive as data URIs.
+ *
+ * data:<mime>;base64,<data>, with spaces tolerated after the marks. What kind of
+ * picture it is, its first bytes say; the label is not believed. */
+#include "json/internal.h"
+
+#include "base/arena.h"
+
+static struct str skip_spaces(struct str s)
+{
+    while (s.n && s.p[0] == ' ')
+        s = str_from(s, 1);
+    return s;
+}
+
+/* The base64 part. */
+static bool cut_data(struct str uri, struct str *ret)
+{
+    if (!memchr(uri.p, ',', uri.n))
+        return false;
+
+    struct str data = uri, head = str_cut(&data, ',');
+    struct str scheme = str_cut(&head, ':');
+    str_cut(&head, ';');
+    if (!str_eq_nocase(scheme, STR("data")) || !str_eq_nocase(skip_spaces(head), STR("base64")))
+        return false;
+    *ret = skip_spaces(data);
+    return true;
+}
+
+static const char *image_extension(struct str bytes)
+{
+    static const struct {
+        struct str magic;
+        const char *extension;
+    } kinds[] = {
+        { STR_INIT("\x89PNG\r\n\x1a\n"), "png" },
+        { STR_INIT("\xff\xd8\xff"), "jpeg" },
+        { STR_INIT("GIF87a"), "gif" },
+        { STR_INIT("GIF89a"), "gif" },
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_starts(bytes, kinds[i].magic))
+            return kinds[i].extension;
+    if (str_starts(bytes, STR("RIFF")) && str_starts(str_from(bytes, 8), STR("WEBP")))
+        return "webp";
+    return NULL;
+}
+
+/* What base64 text will be once decoded. */
+static size_t decoded_size(struct str data)
+{
+    size_t padding = 0;
+
+    while (padding < 2 && padding < data.n && data.p[data.n - 1 - padding] == '=')
+        padding++;
+    return data.n / 4 * 3 - (data.n >= 4 ? padding : 0);
+}
+
+void image_decode(struct form *form, const struct type *type, struct str text,
+                  const struct place *at, struct image *out)
+{
+    struct str data;
+
+    if (!cut_data(text, &data)) {
+        form_fail(form, at, FORM_NOT_IMAGE);
+        return;
+    }
+    if (type->max && decoded_size(data) > (uint64_t)type->max) {
+        form_fail(form, at, FORM_TOO_BIG, (double)type->max / 1024);
+        return;
+    }
+    if (!str_base64_decode(form->arena, data, &out->bytes) ||
+        !(out->extension = image_extension(out->bytes)))
+        form_fail(form, at, FORM_NOT_IMAGE);
+}

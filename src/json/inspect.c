@@ -1,0 +1,138 @@
+/* inspect.c - schemas looked at as data: what they lead to, what is wrong in them. */
+#include "base/arena.h"
+#include "base/mem.h"
+#include "json/internal.h"
+
+struct walk {
+    const struct schema **seen;
+    size_t count;
+    void (*visit)(const struct schema *, void *);
+    void *arg;
+};
+
+static bool walk_first(struct walk *w, const struct schema *schema)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->seen[i] == schema)
+            return false;
+    w->seen = mem_resize(w->seen, (w->count + 1) * sizeof *w->seen);
+    w->seen[w->count++] = schema;
+    return true;
+}
+
+/* Schemas may lead back to themselves: options hold options. */
+static void walk_type(struct walk *w, const struct type *type)
+{
+    while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
+        type = type->of;
+    if (type->kind != KIND_OBJECT || !walk_first(w, type->schema))
+        return;
+    if (type->schema->name)
+        w->visit(type->schema, w->arg);
+    for (const struct field *f = type->schema->fields; f->name.p; f++)
+        walk_type(w, f->type);
+}
+
+void schema_walk(const struct type *type, void (*visit)(const struct schema *, void *), void *arg)
+{
+    struct walk w = { .visit = visit, .arg = arg };
+
+    walk_type(&w, type);
+    mem_free(w.seen);
+}
+
+static const char *type_fault(const struct type *type)
+{
+    if (!type)
+        return "has no type";
+    if (type->kind < KIND_STRING || type->kind > KIND_OBJECT)
+        return "has a type without kind";
+    if (type->kind == KIND_OBJECT)
+        return type->schema ? NULL : "is an object without schema";
+    if (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
+        return type->of ? type_fault(type->of) : "holds nothing: .of is missing";
+    if (type->rule && type->kind != KIND_STRING)
+        return "has a rule but is no string";
+    if (!type->choices)
+        return NULL;
+    if (type->kind != KIND_STRING && type->kind != KIND_INT)
+        return "has choices but is neither string nor integer";
+    for (const struct choice *c = type->choices; c->doc; c++)
+        if (!c->text != (type->kind == KIND_INT))
+            return "has a choice of the wrong kind";
+    return NULL;
+}
+
+static const char *member_fault(const struct schema *schema, const struct field *f)
+{
+    const struct member_info *m = &member_infos[f->member];
+    bool fallback = f->fallback || f->fallback_text;
+
+    if (f->name.n == 0)
+        return "has no name";
+    if (!(m->kinds >> f->type->kind & 1))
+        return "has a member that cannot hold its kind";
+    if (f->offset + m->size > schema->size)
+        return "lies outside the struct";
+    if (fallback && (m->opt || !(f->flags & OPTIONAL)))
+        return "has a fallback but is not an OPTIONAL plain member";
+    if (f->fallback_text ? f->member != MEMBER_STR : f->fallback && f->member == MEMBER_STR)
+        return "has a fallback of the wrong kind";
+    if (m->opt || f->member == MEMBER_POINTER || f->member == MEMBER_STR)
+        return NULL;
+    if (f->member == MEMBER_IMAGE && f->flags & (OPTIONAL | NULLABLE))
+        return "may be missing, but a plain image cannot say so";
+    if (f->flags & NULLABLE && !(f->flags & OPTIONAL))
+        return "may be null, but a plain member cannot say so";
+    return NULL;
+}
+
+static bool overlap(const struct field *a, const struct field *b)
+{
+    return a->offset < b->offset + member_infos[b->member].size &&
+           b->offset < a->offset + member_infos[a->member].size;
+}
+
+static const char *field_fault(const struct schema *schema, const struct field *f)
+{
+    const char *fault = type_fault(f->type);
+
+    if (!fault)
+        fault = member_fault(schema, f);
+    for (const struct field *other = schema->fields; !fault && other < f; other++) {
+        if (str_eq(other->name, f->name))
+            fault = "is there twice";
+        else if (overlap(other, f))
+            fault = "shares its member with another field";
+    }
+    return fault;
+}
+
+/* A schema without name that a field leads to, or NULL. */
+static const struct schema *inner_schema(const struct type *type)
+{
+    while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
+        type = type->of;
+    return type->kind == KIND_OBJECT && !type->schema->name ? type->schema : NULL;
+}
+
+const char *schema_fault(const struct schema *schema, struct arena *arena)
+{
+    const char *name = schema->name ? schema->name : "(unnamed)";
+    size_t count = 0;
+
+    if (!schema->fields)
+        return str_printf(arena, "%s has no fields", name).p;
+    for (const struct field *f = schema->fields; f->name.p; f++, count++) {
+        const char *fault = field_fault(schema, f);
+
+        if (fault)
+            return str_printf(arena, "%s.%.*s %s", name, STR_FMT(f->name), fault).p;
+        const struct schema *inner = inner_schema(f->type);
+        if (inner && inner != schema && (fault = schema_fault(inner, arena)))
+            return str_printf(arena, "%s.%.*s: %s", name, STR_FMT(f->name), fault).p;
+    }
+    if (count > FIELDS_MAX)
+        return str_printf(arena, "%s has more than %d fields", name, FIELDS_MAX).p;
+    return NULL;
+}

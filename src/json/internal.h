@@ -1,0 +1,75 @@
+/* internal.h - what the files of json/ share about schemas. */
+#ifndef JSON_INTERNAL_H
+#define JSON_INTERNAL_H
+
+#include "json/read.h"
+#include "json/schema.h"
+
+/* What is allowed where a type says nothing, and fields a schema may have. */
+enum { ITEMS_MAX = 1521, CHARACTERS_MAX = 152133, FIELDS_MAX = 256 };
+
+/* The C side of an enum member. */
+struct member_info {
+    const char *name;
+    size_t size;
+    size_t value; /* offset of the value in it */
+    bool opt;     /* begins with an enum given */
+    unsigned kinds;
+};
+extern const struct member_info member_infos[];
+
+/* One value that is neither array, map nor object, as it was read. */
+struct scalar {
+    enum json_kind kind;
+    bool truth;
+    struct json_number number;
+    struct str text; /* a string's content; else the value as written */
+};
+
+/* Puts a value that keeps the type's rules into out (a struct str *, an int64_t *
+ * ...), or notes what is wrong with it. */
+void scalar_decode(struct form *form, const struct type *type, const struct scalar *s,
+                   const struct place *at, void *out);
+
+/* The same for images, which arrive as data URIs. */
+void image_decode(struct form *form, const struct type *type, struct str text,
+                  const struct place *at, struct image *out);
+
+/* False, and noted, when a length or count is outside the type's limits; cap is
+ * for types without a maximum. */
+bool length_check(struct form *form, const struct type *type, size_t n, int64_t cap,
+                  const struct place *at);
+
+/* The limits of a number; false for a side that has none. */
+bool type_minimum(const struct type *type, int64_t *ret);
+bool type_maximum(const struct type *type, int64_t *ret);
+
+/* Room for one more item of a size, zeroed, in a list that began empty. */
+void *list_grow(struct arena *arena, struct list *list, size_t size);
+
+/* How far an object has come: which fields were there. */
+struct progress {
+    const struct schema *schema;
+    char *object;
+    uint64_t seen[FIELDS_MAX / 64];
+    size_t next; /* the field that is likely to follow */
+};
+
+/* The field of a name, or NULL. */
+const struct field *progress_find(struct progress *p, struct str name);
+/* A field arrives: true when it did before, its member is then empty again. */
+bool progress_mark(struct progress *p, const struct field *f);
+void progress_unmark(struct progress *p, const struct field *f);
+bool progress_has(const struct progress *p, const struct field *f);
+/* After the last field: defaults, what is missing, and the schema's check. */
+void progress_finish(struct progress *p, struct form *form, const struct place *at);
+
+/* Where a field's value goes; an opt member is marked as given. */
+void *field_slot(const struct field *f, char *object, enum given given);
+/* The value of an absent or null field. */
+void field_fallback(const struct field *f, char *object);
+
+/* Entries of a KIND_MAP: a struct str, then the value. */
+size_t map_entry_size(const struct type *of);
+
+#endif

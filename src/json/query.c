@@ -1,0 +1,121 @@
+/* query.c - query strings and form bodies through a schema into a struct. */
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "json/internal.h"
+
+struct query {
+    struct form *form;
+    struct progress progress;
+};
+
+static bool unescape(struct query *q, struct str raw, struct str *ret)
+{
+    return str_unescape(q->form->arena, raw, true, ret) && utf8_valid(*ret);
+}
+
+static bool read_bool(struct str text, bool *ret)
+{
+    *ret = str_is(text, "True") || str_is(text, "true") || str_is(text, "1");
+    return *ret || str_is(text, "False") || str_is(text, "false") || str_is(text, "0");
+}
+
+/* There is only text here: what is no text must be found in it. */
+static void decode_text(struct form *form, const struct type *type, struct str text,
+                        const struct place *at, void *out)
+{
+    struct scalar s = { .kind = JSON_STRING, .text = text };
+
+    switch (type->kind) {
+    case KIND_BOOL:
+        if (read_bool(text, &s.truth))
+            s.kind = JSON_BOOL;
+        scalar_decode(form, type, &s, at, out);
+        break;
+    case KIND_ARRAY:
+        form_fail(form, at, FORM_NOT_LIST);
+        break;
+    case KIND_MAP:
+        form_fail(form, at, FORM_NOT_DICT);
+        break;
+    case KIND_OBJECT:
+        form_fail(form, at, FORM_NOT_MODEL);
+        break;
+    case KIND_RAW:
+        if (json_valid(text))
+            *(struct str *)out = text;
+        else
+            form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
+        break;
+    default:
+        scalar_decode(form, type, &s, at, out);
+    }
+}
+
+/* One item more than allowed is kept, so that the count is seen to be wrong. */
+static void decode_items(struct form *form, const struct type *type, struct str text,
+                         const struct place *at, struct list *out)
+{
+    size_t most = (type->max ? (size_t)type->max : ITEMS_MAX) + 1;
+
+    while (text.n && out->count < most) {
+        struct str item = str_cut(&text, ',');
+        struct place here = place_index(at, out->count);
+        void *slot = list_grow(form->arena, out, schema_item_size(type->of));
+
+        if (out->count < most)
+            decode_text(form, type->of, item, &here, slot);
+    }
+}
+
+static void decode_pair(struct query *q, const struct field *f, struct str raw)
+{
+    struct place at = place_key(NULL, f->name);
+    bool list = f->type->kind == KIND_ARRAY;
+    struct str text;
+
+    /* A repeated key adds to an array and takes the place of anything else. */
+    if (!(list && progress_has(&q->progress, f)) && progress_mark(&q->progress, f))
+        form_forget(q->form, &at);
+    void *out = field_slot(f, q->progress.object, GIVEN);
+
+    if (!unescape(q, raw, &text))
+        form_fail(q->form, &at, FORM_NOT_STRING, STR_FMT(form_quote(raw)));
+    else if (list)
+        decode_items(q->form, f->type, text, &at, out);
+    else
+        decode_text(q->form, f->type, text, &at, out);
+}
+
+/* Arrays are complete only at the end. */
+static void check_counts(struct query *q)
+{
+    for (const struct field *f = q->progress.schema->fields; f->name.p; f++) {
+        if (f->type->kind != KIND_ARRAY || !progress_has(&q->progress, f))
+            continue;
+        struct place at = place_key(NULL, f->name);
+        const struct list *list = field_slot(f, q->progress.object, GIVEN);
+
+        length_check(q->form, f->type, list->count, ITEMS_MAX, &at);
+    }
+}
+
+enum err schema_decode_query(const struct schema *schema, struct str query, struct form *form,
+                             void **ret)
+{
+    struct query q = { .form = form, .progress = { .schema = schema } };
+
+    q.progress.object = arena_alloc(form->arena, schema->size);
+    while (query.n) {
+        struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
+        const struct field *f = unescape(&q, name, &name) ? progress_find(&q.progress, name) : NULL;
+
+        if (f)
+            decode_pair(&q, f, value);
+    }
+    check_counts(&q);
+    progress_finish(&q.progress, form, NULL);
+    if (form_failed(form))
+        return ERR_INVALID_FORM_BODY;
+    *ret = q.progress.object;
+    return OK;
+}

@@ -1,0 +1,104 @@
+/* fuzz_http.c - a request head and the body behind it end alike, however they are cut.
+ *
+ * Input: any bytes. A head is read from them; what follows is read as chunks, and
+ * the head's values go through the functions that take them apart. */
+#include "fuzz.h"
+
+#include "net/http.h"
+
+enum { MAX_BODY = 4096 };
+
+/* Reading a beginning asks for more until it gives the answer for the whole. */
+static void check_cuts(struct str bytes, long whole)
+{
+    static struct http_request r;
+    bool decided = false;
+    /* Every cut of a short input, some of a long one. */
+    size_t step = 1 + bytes.n / 512;
+
+    for (size_t n = 0; n <= bytes.n; n += step) {
+        long result = http_read_head(str_slice(bytes.p, n), &r);
+
+        FUZZ_CHECK(result == whole || (result == 0 && !decided));
+        decided = result != 0;
+    }
+}
+
+static bool is_inside(struct str s, struct str bytes)
+{
+    return !s.p || (s.p >= bytes.p && s.p + s.n <= bytes.p + bytes.n);
+}
+
+static void check_request(const struct http_request *r, struct str bytes)
+{
+    char out[70];
+    size_t n;
+    int64_t first, last;
+
+    FUZZ_CHECK(is_inside(r->path, bytes) && is_inside(r->query, bytes) &&
+               is_inside(r->host, bytes));
+    FUZZ_CHECK(r->path.n && (r->path.p[0] == '/' || r->path.p[0] == '*'));
+    FUZZ_CHECK(!(r->chunked && r->has_length));
+    FUZZ_CHECK(r->minor == 0 || r->host.p);
+    FUZZ_CHECK(r->header_count <= HTTP_MAX_HEADERS);
+    for (size_t i = 0; i < r->header_count; i++) {
+        struct str value = r->headers[i].value;
+
+        FUZZ_CHECK(is_inside(r->headers[i].name, bytes) && is_inside(value, bytes));
+        http_media_type_is(value, STR("multipart/form-data"));
+        http_accepts(value, STR("gzip"));
+        if (http_parameter(value, STR("boundary"), out, sizeof out, &n))
+            FUZZ_CHECK(n <= sizeof out);
+        if (http_range(value, 100, &first, &last) == 1)
+            FUZZ_CHECK(0 <= first && first <= last && last < 100);
+    }
+}
+
+/* Feeds pieces of step bytes; what came of it: used bytes or a status. */
+static long read_chunks(struct str bytes, size_t step, struct buf *out, bool *ret_done)
+{
+    struct http_chunks c = { 0 };
+    size_t at = 0;
+
+    *ret_done = false;
+    while (at < bytes.n && !*ret_done) {
+        size_t n = bytes.n - at < step ? bytes.n - at : step;
+        long used = http_read_chunks(&c, str_slice(bytes.p + at, n), out, ret_done);
+
+        if (used < 0)
+            return used;
+        FUZZ_CHECK(*ret_done || (size_t)used == n);
+        at += (size_t)used;
+    }
+    return (long)at;
+}
+
+static void check_chunks(struct str bytes)
+{
+    struct buf whole, pieces;
+    bool done, pieces_done;
+
+    buf_init(&whole, MAX_BODY);
+    long used = read_chunks(bytes, bytes.n, &whole, &done);
+    for (size_t step = 1; step < 8; step += 2) {
+        buf_init(&pieces, MAX_BODY);
+        FUZZ_CHECK(read_chunks(bytes, step, &pieces, &pieces_done) == used);
+        FUZZ_CHECK(used < 0 || (pieces_done == done && str_eq(buf_str(&whole), buf_str(&pieces))));
+        buf_clear(&pieces);
+    }
+    buf_clear(&whole);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct http_request r;
+    struct str bytes = { (const char *)data, size };
+    long head = http_read_head(bytes, &r);
+
+    if (head > 0) {
+        check_request(&r, bytes);
+        check_chunks(str_from(bytes, (size_t)head));
+    }
+    check_cuts(bytes, head);
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* fuzz_json.c - any bytes through the JSON reader and back.
+ *
+ * The two ways of reading must agree on what is JSON, and what was read must
+ * come out of the writer as text that reads and writes the same again. */
+#include "fuzz.h"
+
+#include <math.h>
+
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "json/read.h"
+#include "json/write.h"
+
+static void copy_value(struct json_reader *r, struct json *j);
+
+static void copy_object(struct json_reader *r, struct json *j)
+{
+    struct str key;
+
+    json_enter(r);
+    json_object(j);
+    while (json_next_member(r, &key)) {
+        FUZZ_CHECK(utf8_valid(key));
+        json_key_text(j, key);
+        copy_value(r, j);
+    }
+    json_object_end(j);
+}
+
+static void copy_array(struct json_reader *r, struct json *j)
+{
+    json_enter(r);
+    json_array(j);
+    while (json_next_item(r))
+        copy_value(r, j);
+    json_array_end(j);
+}
+
+static void copy_number(struct json_reader *r, struct json *j)
+{
+    struct json_number n;
+
+    if (!json_take_number(r, &n))
+        return;
+    if (n.kind == NUMBER_INT)
+        json_int(j, n.i);
+    else if (n.kind == NUMBER_REAL && isfinite(n.d))
+        json_real(j, n.d);
+    else
+        json_raw(j, n.raw);
+}
+
+static void copy_value(struct json_reader *r, struct json *j)
+{
+    struct str s;
+    bool b;
+
+    switch (json_peek(r)) {
+    case JSON_OBJECT:
+        copy_object(r, j);
+        break;
+    case JSON_ARRAY:
+        copy_array(r, j);
+        break;
+    case JSON_NUMBER:
+        copy_number(r, j);
+        break;
+    case JSON_STRING:
+        if (json_take_string(r, &s)) {
+            FUZZ_CHECK(utf8_valid(s));
+            json_text(j, s);
+        }
+        break;
+    case JSON_BOOL:
+        if (json_take_bool(r, &b))
+            json_bool(j, b);
+        break;
+    case JSON_NULL:
+        if (json_take_null(r))
+            json_null(j);
+        break;
+    case JSON_BAD:
+        break;
+    }
+}
+
+static bool copy_text(struct str text, struct arena *arena, struct buf *out)
+{
+    struct json_reader r;
+    struct json j = json_to(out);
+
+    json_reader_init(&r, text, arena);
+    copy_value(&r, &j);
+    FUZZ_CHECK(!buf_full(out));
+    return json_end(&r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = { (const char *)data, size };
+    struct arena *arena = arena_new();
+    struct buf once, twice;
+
+    buf_init(&once, 64 << 20);
+    buf_init(&twice, 64 << 20);
+    bool valid = json_valid(text);
+    FUZZ_CHECK(copy_text(text, arena, &once) == valid);
+    if (valid) {
+        FUZZ_CHECK(utf8_valid(text));
+        FUZZ_CHECK(json_valid(buf_str(&once)));
+        FUZZ_CHECK(copy_text(buf_str(&once), arena, &twice));
+        FUZZ_CHECK(str_eq(buf_str(&once), buf_str(&twice)));
+    }
+    buf_clear(&once);
+    buf_clear(&twice);
+    arena_free(arena);
+    return 0;
+}

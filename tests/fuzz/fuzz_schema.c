@@ -1,0 +1,147 @@
+/* fuzz_schema.c - any bytes through a schema with everything in it.
+ *
+ * Bytes are not JSON exactly when the reader says so; what is refused is
+ * explained in JSON; what is taken encodes to a body that is taken again and
+ * encodes to the same. Input that begins with '?' is a query string. */
+#include "fuzz.h"
+
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "json/read.h"
+#include "json/schema.h"
+
+struct thing {
+    struct str name;
+    struct opt_str nick;
+    int64_t level;
+    struct opt_int mode;
+    struct opt_real ratio;
+    struct opt_bool on;
+    struct opt_id owner;
+    uint64_t bits;
+    struct opt_int at;
+    struct opt_str raw;
+    struct opt_image icon;
+    struct opt_list tags;
+    struct opt_list words;
+    struct opt_list options;
+    struct thing *child;
+};
+
+static bool no_x(struct str s)
+{
+    return !s.n || !memchr(s.p, 'x', s.n);
+}
+
+static const struct rule rule = { no_x, "STRING_TYPE_REGEX", "No x." };
+static const struct choice modes[] = { { .value = 1, .doc = "One." },
+                                       { .value = 2, .doc = "Two." },
+                                       { 0 } };
+static const struct choice tag_words[] = { { .text = "red", .doc = "Red." },
+                                           { .text = "blue", .doc = "Blue." },
+                                           { 0 } };
+static const struct schema thing_schema;
+static const struct type name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .min = 1, .max = 8
+};
+static const struct type nick = { .kind = KIND_STRING, .max = 4, .rule = &rule };
+static const struct type level = { .kind = KIND_INT, .flags = TYPE_CLAMP, .min = 1, .max = 10 };
+static const struct type mode = { .kind = KIND_INT, .choices = modes };
+static const struct type ratio = { .kind = KIND_REAL };
+static const struct type on = { .kind = KIND_BOOL };
+static const struct type owner = { .kind = KIND_ID };
+static const struct type bits = { .kind = KIND_BITS };
+static const struct type at = { .kind = KIND_TIME };
+static const struct type raw = { .kind = KIND_RAW };
+static const struct type icon = { .kind = KIND_IMAGE, .max = 64 };
+static const struct type tag = { .kind = KIND_STRING, .choices = tag_words };
+static const struct type tags = { .kind = KIND_ARRAY, .min = 1, .max = 3, .of = &tag };
+static const struct type words = { .kind = KIND_MAP, .max = 3, .of = &nick };
+static const struct type thing = { .kind = KIND_OBJECT, .schema = &thing_schema };
+static const struct type options = { .kind = KIND_ARRAY, .max = 5, .of = &thing };
+
+static const struct field fields[] = {
+    { FIELD(struct thing, name), .type = &name },
+    { FIELD(struct thing, nick), .type = &nick, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct thing, level), .type = &level, .flags = OPTIONAL, .fallback = 7 },
+    { FIELD(struct thing, mode), .type = &mode, .flags = OPTIONAL },
+    { FIELD(struct thing, ratio), .type = &ratio, .flags = OPTIONAL },
+    { FIELD(struct thing, on), .type = &on, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct thing, owner), .type = &owner, .flags = OPTIONAL },
+    { FIELD(struct thing, bits), .type = &bits, .flags = OPTIONAL },
+    { FIELD(struct thing, at), .type = &at, .flags = OPTIONAL },
+    { FIELD(struct thing, raw), .type = &raw, .flags = OPTIONAL },
+    { FIELD(struct thing, icon), .type = &icon, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct thing, tags), .type = &tags, .flags = OPTIONAL },
+    { FIELD(struct thing, words), .type = &words, .flags = OPTIONAL },
+    { FIELD(struct thing, options), .type = &options, .flags = OPTIONAL },
+    { FIELD(struct thing, child), .type = &thing, .flags = OPTIONAL },
+    { 0 },
+};
+
+/* Follows what fields promise, as checks in the domains do. */
+static void check(struct form *form, const struct place *here, const void *object)
+{
+    const struct thing *t = object;
+    struct place place = place_key(here, STR("child"));
+
+    if (t->child && !form_failed_at(form, &place) && t->child->name.n == 0)
+        form_fail(form, &place, "NAMELESS", "A child needs a name.");
+}
+
+static const struct schema thing_schema = {
+    .name = "Thing", .size = sizeof(struct thing), .fields = fields, .check = check
+};
+
+static void check_errors(const struct form *form, struct buf *out)
+{
+    struct json j = json_to(out);
+
+    FUZZ_CHECK(form_failed(form));
+    form_write(form, &j);
+    FUZZ_CHECK(!buf_full(out));
+    FUZZ_CHECK(utf8_valid(buf_str(out)));
+    FUZZ_CHECK(json_valid(buf_str(out)));
+}
+
+/* What was taken once is taken in the form that we write it in. */
+static void check_taken(const void *value, struct arena *arena, struct buf *once)
+{
+    struct form form = { .arena = arena };
+    struct json j = json_to(once), k;
+    struct buf twice;
+    void *again;
+
+    schema_encode(&j, &thing, value);
+    FUZZ_CHECK(schema_decode(&thing, buf_str(once), &form, &again) == OK);
+    buf_init(&twice, 64 << 20);
+    k = json_to(&twice);
+    schema_encode(&k, &thing, again);
+    FUZZ_CHECK(str_eq(buf_str(once), buf_str(&twice)));
+    buf_clear(&twice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = { (const char *)data, size };
+    struct arena *arena = arena_new();
+    struct form form = { .arena = arena };
+    struct buf out;
+    void *value = NULL;
+    bool query = size && data[0] == '?';
+    enum err e = query ? schema_decode_query(&thing_schema, str_from(text, 1), &form, &value)
+                       : schema_decode(&thing, text, &form, &value);
+
+    buf_init(&out, 64 << 20);
+    if (!query)
+        FUZZ_CHECK((e == ERR_INVALID_JSON) == (size && !json_valid(text)));
+    if (e == ERR_INVALID_FORM_BODY)
+        check_errors(&form, &out);
+    else if (e == OK)
+        check_taken(value, arena, &out);
+    else
+        FUZZ_CHECK(e == ERR_INVALID_JSON && !form_failed(&form));
+    buf_clear(&out);
+    arena_free(arena);
+    return 0;
+}
