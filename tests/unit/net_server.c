@@ -122,6 +122,24 @@ static void a_call_that_outlives_the_server_is_answered_into_the_void(void **sta
     loops_stop(app.loops);
 }
 
+static void an_ipv4_peer_of_an_ipv6_socket_keeps_its_address(void **state)
+{
+    /* An IPv6 socket that only IPv4 peers on loopback can reach. */
+    static const struct server_options mapped = { .host = "::ffff:127.0.0.1" };
+    int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)state;
+    if (probe < 0)
+        skip();
+    close(probe);
+    app_start(&mapped);
+    int fd = app_connect();
+    peer_send(fd, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "127.0.0.1 0");
+    close(fd);
+    app_stop();
+}
+
 static void a_port_that_is_taken_is_refused(void **state)
 {
     struct server_options o = { .host = "127.0.0.1", .port = server_port(app.server) };
@@ -206,6 +224,7 @@ int main(void)
         with_server(a_peer_that_left_does_not_disturb_its_call),
         cmocka_unit_test(stopping_lets_calls_finish_and_closes_the_rest),
         cmocka_unit_test(a_call_that_outlives_the_server_is_answered_into_the_void),
+        cmocka_unit_test(an_ipv4_peer_of_an_ipv6_socket_keeps_its_address),
         with_server(a_port_that_is_taken_is_refused),
         with_server(running_out_of_descriptors_is_survived),
         with_server(figures_tell_what_happened),
