@@ -364,6 +364,20 @@ enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned cha
                    BIND(v_id(user_id), v_bytes(session_str(keep ? keep : none))), NULL);
 }
 
+/* --- keys made from ours ------------------------------------------------------------- */
+
+void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
+                 unsigned char *out, size_t n)
+{
+    crypto_generichash_state state;
+
+    crypto_generichash_init(&state, a->pepper, sizeof a->pepper, n);
+    crypto_generichash_update(&state, (const unsigned char *)word, strlen(word) + 1);
+    crypto_generichash_update(&state, (const unsigned char *)&id, sizeof id);
+    crypto_generichash_update(&state, (const unsigned char *)salt.p, salt.n);
+    crypto_generichash_final(&state, out, n);
+}
+
 /* --- scopes ------------------------------------------------------------------------ */
 
 uint64_t auth_scope(struct str name)

@@ -53,6 +53,11 @@ enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned cha
 void auth_forget_session(struct auth *a, const unsigned char session[8]);
 void auth_forget_account(struct auth *a, snowflake user_id);
 
+/* Bytes (at most 64) that follow from the server's key file, a word, an id and a salt, and
+ * from nothing that is in the database alone: webhook tokens, signing keys. */
+void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
+                 unsigned char *out, size_t n);
+
 /* The bit of an OAuth2 scope, or 0 when we do not know it. */
 uint64_t auth_scope(struct str name);
 

@@ -91,7 +91,7 @@ static void decode_array(struct decoder *d, const struct type *type, const struc
         struct place here = place_index(at, count);
 
         if (count < items_allowed(type))
-            decode_item(d, type->of, &here, list_grow(d->form->arena, out, size));
+            decode_item(d, type->of, &here, list_add(d->form->arena, out, size));
         else
             json_skip(&d->reader, NULL);
     }
@@ -120,7 +120,7 @@ static void decode_entry(struct decoder *d, const struct type *of, struct str ke
         form_forget(d->form, &at);
         memset(entry, 0, size);
     } else {
-        entry = list_grow(d->form->arena, entries, size);
+        entry = list_add(d->form->arena, entries, size);
     }
     *(struct str *)(void *)entry = key;
     decode_item(d, of, &at, entry + sizeof(struct str));

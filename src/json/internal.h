@@ -44,9 +44,6 @@ bool length_check(struct form *form, const struct type *type, size_t n, int64_t 
 bool type_minimum(const struct type *type, int64_t *ret);
 bool type_maximum(const struct type *type, int64_t *ret);
 
-/* Room for one more item of a size, zeroed, in a list that began empty. */
-void *list_grow(struct arena *arena, struct list *list, size_t size);
-
 /* How far an object has come: which fields were there. */
 struct progress {
     const struct schema *schema;

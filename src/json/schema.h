@@ -234,6 +234,10 @@ void schema_walk(const struct type *type, void (*visit)(const struct schema *, v
  * inside it are looked at too. */
 const char *schema_fault(const struct schema *schema, struct arena *arena);
 
+/* One more element at the end of a list, zeroed. The list was begun empty and has only
+ * grown by this; elements move while it grows. */
+void *list_add(struct arena *arena, struct list *list, size_t item_size);
+
 /* Bytes one element takes in a struct list. */
 size_t schema_item_size(const struct type *type);
 
