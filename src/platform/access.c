@@ -55,9 +55,21 @@ static enum err resolve_role(struct call *call)
                      TARGET(call, role));
 }
 
+/* PUT …/members/{member.id} is how somebody becomes a member. */
+static bool adds_member(const struct route *r)
+{
+    static const char end[] = "/members/{member.id}";
+    size_t n = strlen(r->path);
+
+    return r->method == PUT && n >= sizeof end - 1 &&
+           strcmp(r->path + n - (sizeof end - 1), end) == 0;
+}
+
 /* {member.id}: a member of the path's guild, with its account. */
 static enum err resolve_member(struct call *call)
 {
+    if (adds_member(call->route))
+        return user_find(call->tx, call_id(call, "member.id"), TARGET(call, user));
     struct member *m = TARGET(call, member);
     enum err e = member_find(call->tx, call->target.guild->id, call_id(call, "member.id"), m);
 
@@ -67,8 +79,14 @@ static enum err resolve_member(struct call *call)
 /* Rights that a row asks for, in the channel of the path or else in its guild. */
 static enum err permit(struct call *call, uint64_t needs)
 {
+    const struct channel *c = call->target.channel;
+
+    /* Rights are a matter of guilds, but a group's owner may invite. */
+    if (!call->target.standing && c->type == CHANNEL_GROUP &&
+        needs == PERMISSION(CREATE_INSTANT_INVITE))
+        return c->owner_id.value == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
     if (!call->target.standing)
-        return ERR_DM_CHANNEL; /* rights are a matter of guilds */
+        return ERR_DM_CHANNEL;
     return (call->target.rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
 }
 
