@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/platform.h"
@@ -111,7 +112,7 @@ static bool check_config(const struct config *c)
 {
     const char *problem;
 
-    if (!voice_set_regions(str_of(c->voice_regions), &problem)) {
+    if (!regions_set(str_of(c->voice_regions), &problem)) {
         log_error("voice-regions %s", problem);
         return false;
     }
