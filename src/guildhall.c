@@ -17,8 +17,9 @@
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &accounts_domain, &gateway_addresses_domain, &voice_domain,
-    &assets_domain,   &service_domain,           NULL,
+    &access_domain, &accounts_domain, &gateway_addresses_domain,
+    &voice_domain,  &assets_domain,   &service_domain,
+    NULL,
 };
 
 struct guildhall {

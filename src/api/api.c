@@ -115,7 +115,7 @@ struct str api_url(const struct call *call, const char *scheme)
         secure = str_starts(url, STR("https://"));
         host = str_from(url, secure ? 8 : 7);
     }
-    return str_printf(call->arena, "%s%s://%.*s", scheme, secure ? "s" : "", STR_FMT(host));
+    return STR_CONCAT(call->arena, str_of(scheme), secure ? STR("s://") : STR("://"), host);
 }
 
 void error_body(enum err e, const struct form *form, struct buf *out)

@@ -19,29 +19,32 @@ enum {
     SECRET_BYTES = 32,
     SESSION_BYTES = 8,
     CACHE_SHARDS = 16,
-    CACHE_SLOTS = 1024, /* a shard: 16,384 callers in all, a few hundred bytes a hundred */
+    CACHE_SLOTS = 1024, /* a shard: 16,384 callers in all */
     CACHE_WAYS = 4,
-    TAG_BYTES = 16,
 };
 
-/* One remembered caller. The tag is a keyed hash of the whole token, so the cache
- * holds nothing that could be used to log in. */
+/* A keyed hash of a whole token: the cache holds nothing that could be used to log
+ * in, and nobody without the key can make two tokens meet. */
+struct tag {
+    unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
+};
+
 struct remembered {
     bool used;
-    unsigned char tag[TAG_BYTES];
+    struct tag tag;
     struct caller caller;
 };
 
 struct shard {
     pthread_mutex_t lock;
-    uint64_t forgets; /* counts revocations, see auth_find */
     unsigned hand;
     struct remembered *slots; /* made with the first caller */
 };
 
 struct auth {
     unsigned char pepper[PEPPER_BYTES];
-    unsigned char tag_key[crypto_generichash_KEYBYTES];
+    unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
+    _Atomic uint64_t forgets; /* revocations so far */
     struct shard shards[CACHE_SHARDS];
 };
 
@@ -114,6 +117,14 @@ static bool cut_scheme(struct str *s, struct str word)
     return true;
 }
 
+enum caller_kind credential_kind(struct str authorization, struct str *ret_token)
+{
+    *ret_token = str_trim(authorization);
+    if (cut_scheme(ret_token, STR("Bot")))
+        return CALLER_BOT;
+    return cut_scheme(ret_token, STR("Bearer")) ? CALLER_BEARER : CALLER_USER;
+}
+
 static bool exactly(struct str text, unsigned char *out, size_t size)
 {
     size_t n;
@@ -121,7 +132,7 @@ static bool exactly(struct str text, unsigned char *out, size_t size)
     return str_base64url_decode(text, out, size, &n) && n == size;
 }
 
-bool credential_parse_token(struct str token, enum caller_kind kind, struct credential *ret)
+bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret)
 {
     struct str rest = token;
     struct str account = str_cut(&rest, '.'), session = str_cut(&rest, '.');
@@ -136,48 +147,34 @@ bool credential_parse_token(struct str token, enum caller_kind kind, struct cred
            exactly(rest, ret->secret, SECRET_BYTES);
 }
 
-bool credential_parse(struct str authorization, struct credential *ret)
-{
-    struct str token = str_trim(authorization);
-    enum caller_kind kind = cut_scheme(&token, STR("Bot"))      ? CALLER_BOT
-                            : cut_scheme(&token, STR("Bearer")) ? CALLER_BEARER
-                                                                : CALLER_USER;
-
-    return credential_parse_token(token, kind, ret);
-}
-
 /* --- the cache --------------------------------------------------------------- */
 
-static void make_tag(const struct auth *a, const struct credential *c, unsigned char *tag)
+static void make_tag(const struct auth *a, struct str token, struct tag *tag)
 {
-    crypto_generichash(tag, TAG_BYTES, (const unsigned char *)c->token.p, c->token.n, a->tag_key,
-                       sizeof a->tag_key);
+    crypto_shorthash_siphashx24(tag->bytes, (const unsigned char *)token.p, token.n, a->tag_key);
 }
 
-/* A session's callers are always in the same shard and the same few slots. */
-static struct shard *shard_of(struct auth *a, const unsigned char *session)
+/* The few slots in which a tag may lie. */
+static struct shard *find_slots(struct auth *a, const struct tag *tag, size_t *ret_first)
 {
-    return &a->shards[session[0] % CACHE_SHARDS];
+    *ret_first =
+        (size_t)(tag->bytes[1] | tag->bytes[2] << 8) % (CACHE_SLOTS / CACHE_WAYS) * CACHE_WAYS;
+    return &a->shards[tag->bytes[0] % CACHE_SHARDS];
 }
 
-static size_t first_slot(const unsigned char *session)
+bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
 {
-    return (size_t)(session[1] | session[2] << 8) % (CACHE_SLOTS / CACHE_WAYS) * CACHE_WAYS;
-}
-
-bool auth_remembered(struct auth *a, const struct credential *c, struct caller *ret)
-{
-    struct shard *s = shard_of(a, c->session);
-    size_t first = first_slot(c->session);
-    unsigned char tag[TAG_BYTES];
+    struct tag tag;
+    size_t first;
     bool found = false;
 
-    make_tag(a, c, tag);
+    make_tag(a, token, &tag);
+    struct shard *s = find_slots(a, &tag, &first);
     pthread_mutex_lock(&s->lock);
     for (size_t i = first; s->slots && i < first + CACHE_WAYS && !found; i++) {
         const struct remembered *r = &s->slots[i];
 
-        if (r->used && r->caller.kind == c->kind && sodium_memcmp(r->tag, tag, TAG_BYTES) == 0) {
+        if (r->used && r->caller.kind == kind && sodium_memcmp(&r->tag, &tag, sizeof tag) == 0) {
             *ret = r->caller;
             found = true;
         }
@@ -186,17 +183,23 @@ bool auth_remembered(struct auth *a, const struct credential *c, struct caller *
     return found && (ret->expires_at == 0 || ret->expires_at > clock_us());
 }
 
+/* How much was forgotten so far, before a row is read that may be remembered. */
+static uint64_t count_forgets(struct auth *a)
+{
+    return atomic_load(&a->forgets);
+}
+
 static void remember(struct auth *a, const struct credential *c, const struct caller *caller,
                      uint64_t forgets)
 {
-    struct shard *s = shard_of(a, c->session);
-    size_t first = first_slot(c->session);
     struct remembered r = { .used = true, .caller = *caller };
+    size_t first;
 
-    make_tag(a, c, r.tag);
+    make_tag(a, c->token, &r.tag);
+    struct shard *s = find_slots(a, &r.tag, &first);
     pthread_mutex_lock(&s->lock);
     /* Something was revoked since we read the row: it may have been this one. */
-    if (s->forgets == forgets) {
+    if (count_forgets(a) == forgets) {
         if (!s->slots)
             s->slots = mem_new(CACHE_SLOTS * sizeof *s->slots);
         size_t at = first + s->hand++ % CACHE_WAYS;
@@ -208,31 +211,42 @@ static void remember(struct auth *a, const struct credential *c, const struct ca
     pthread_mutex_unlock(&s->lock);
 }
 
-void auth_forget_session(struct auth *a, const unsigned char session[8])
+/* Revoking is rare: it looks through everything, so that recognising need not
+ * know where a session or an account lies. */
+static void forget(struct auth *a, bool (*matches)(const struct caller *, const void *),
+                   const void *what)
 {
-    struct shard *s = shard_of(a, session);
-    size_t first = first_slot(session);
-
-    pthread_mutex_lock(&s->lock);
-    s->forgets++;
-    for (size_t i = first; s->slots && i < first + CACHE_WAYS; i++)
-        if (memcmp(s->slots[i].caller.session, session, SESSION_BYTES) == 0)
-            s->slots[i].used = false;
-    pthread_mutex_unlock(&s->lock);
-}
-
-void auth_forget_account(struct auth *a, snowflake user_id)
-{
+    /* First, so that whoever reads a row from now on does not remember it. */
+    atomic_fetch_add(&a->forgets, 1);
     for (int shard = 0; shard < CACHE_SHARDS; shard++) {
         struct shard *s = &a->shards[shard];
 
         pthread_mutex_lock(&s->lock);
-        s->forgets++;
         for (size_t i = 0; s->slots && i < CACHE_SLOTS; i++)
-            if (s->slots[i].caller.id == user_id)
+            if (s->slots[i].used && matches(&s->slots[i].caller, what))
                 s->slots[i].used = false;
         pthread_mutex_unlock(&s->lock);
     }
+}
+
+static bool is_session(const struct caller *c, const void *session)
+{
+    return memcmp(c->session, session, SESSION_BYTES) == 0;
+}
+
+static bool is_account(const struct caller *c, const void *id)
+{
+    return c->id == *(const snowflake *)id;
+}
+
+void auth_forget_session(struct auth *a, const unsigned char session[8])
+{
+    forget(a, is_session, session);
+}
+
+void auth_forget_account(struct auth *a, snowflake user_id)
+{
+    forget(a, is_account, &user_id);
 }
 
 /* --- the store ----------------------------------------------------------------- */
@@ -267,14 +281,10 @@ static const char FIND_TOKEN[] =
 
 enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret)
 {
-    struct shard *s = shard_of(a, c->session);
     unsigned char digest[crypto_auth_hmacsha256_BYTES];
+    uint64_t forgets = count_forgets(a);
     struct rows row;
     bool found;
-
-    pthread_mutex_lock(&s->lock);
-    uint64_t forgets = s->forgets;
-    pthread_mutex_unlock(&s->lock);
 
     enum err e = tx_one(tx, FIND_TOKEN, BIND(v_bytes(session_str(c->session)), v_int(c->kind)),
                         &row, &found);
@@ -332,7 +342,7 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
     struct str one = str_base64url(arena, id, (size_t)n);
     struct str two = str_base64url(arena, session, sizeof session);
     struct str three = str_base64url(arena, secret, sizeof secret);
-    *ret_token = str_printf(arena, "%.*s.%.*s.%.*s", STR_FMT(one), STR_FMT(two), STR_FMT(three));
+    *ret_token = STR_CONCAT(arena, one, STR("."), two, STR("."), three);
     sodium_memzero(secret, sizeof secret);
     return OK;
 }
@@ -352,6 +362,20 @@ enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned cha
 
     return tx_exec(tx, END_OTHER_TOKENS,
                    BIND(v_id(user_id), v_bytes(session_str(keep ? keep : none))), NULL);
+}
+
+/* --- keys made from ours ------------------------------------------------------------- */
+
+void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
+                 unsigned char *out, size_t n)
+{
+    crypto_generichash_state state;
+
+    crypto_generichash_init(&state, a->pepper, sizeof a->pepper, n);
+    crypto_generichash_update(&state, (const unsigned char *)word, strlen(word) + 1);
+    crypto_generichash_update(&state, (const unsigned char *)&id, sizeof id);
+    crypto_generichash_update(&state, (const unsigned char *)salt.p, salt.n);
+    crypto_generichash_final(&state, out, n);
 }
 
 /* --- scopes ------------------------------------------------------------------------ */

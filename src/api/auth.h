@@ -25,13 +25,13 @@ struct credential {
     struct str token; /* without the scheme word */
 };
 
-/* False: none, or malformed. */
-bool credential_parse(struct str authorization, struct credential *ret);
-/* The same for a token without scheme word, of a kind that is known. */
-bool credential_parse_token(struct str token, enum caller_kind kind, struct credential *ret);
+/* Which kind an Authorization header says it is, and the token without that word. */
+enum caller_kind credential_kind(struct str authorization, struct str *ret_token);
+/* False: malformed. */
+bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret);
 
 /* Recognise: first the cache, then the store. ERR_UNAUTHORIZED when it is nobody. */
-bool auth_remembered(struct auth *a, const struct credential *c, struct caller *ret);
+bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
 enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret);
 
 /* A new token for an account; its text is in the transaction's arena and nowhere
@@ -52,6 +52,11 @@ enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned cha
 /* Drops from the cache. */
 void auth_forget_session(struct auth *a, const unsigned char session[8]);
 void auth_forget_account(struct auth *a, snowflake user_id);
+
+/* Bytes (at most 64) that follow from the server's key file, a word, an id and a salt, and
+ * from nothing that is in the database alone: webhook tokens, signing keys. */
+void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
+                 unsigned char *out, size_t n);
 
 /* The bit of an OAuth2 scope, or 0 when we do not know it. */
 uint64_t auth_scope(struct str name);

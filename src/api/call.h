@@ -32,9 +32,20 @@ struct caller {
     bool disabled, deleting;
 };
 
-/* What the path's resolvers found. */
+/* What the path's resolvers found. The structs are the platform's. */
 struct target {
     struct user *user;
+    struct guild *guild;
+    struct standing *standing; /* the caller's, in the guild or in the channel's guild */
+    struct channel *channel;
+    uint64_t rights; /* the caller's in the channel, else in the guild */
+    struct role *role;
+    struct member *member;
+    struct message *message;
+    struct webhook *webhook;
+    struct application *application;
+    struct team *team;
+    struct invite *invite;
 };
 
 struct api;

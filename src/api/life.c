@@ -295,20 +295,17 @@ static void identify(struct life *l)
         proceed(l, STAGE_CREDENTIAL);
         return;
     }
-    if (!header.p || !credential_parse(header, &l->credential)) {
-        if (call->route->auth & AUTH_OPEN)
-            proceed(l, STAGE_CREDENTIAL);
-        else
-            answer_error(l, ERR_UNAUTHORIZED);
-        return;
-    }
-    call->token = l->credential.token;
-    if (auth_remembered(auth, &l->credential, &l->caller)) {
+    enum caller_kind kind = credential_kind(header, &call->token);
+    if (header.p && auth_remembered(auth, kind, call->token, &l->caller)) {
         call->caller = &l->caller;
         proceed(l, STAGE_CREDENTIAL);
-        return;
+    } else if (header.p && credential_parse(kind, call->token, &l->credential)) {
+        submit(l, STAGE_CREDENTIAL, STORE_READ);
+    } else if (call->route->auth & AUTH_OPEN) {
+        proceed(l, STAGE_CREDENTIAL);
+    } else {
+        answer_error(l, ERR_UNAUTHORIZED);
     }
-    submit(l, STAGE_CREDENTIAL, STORE_READ);
 }
 
 static void add_allow(struct life *l, const char *name)

@@ -283,6 +283,8 @@ void api_openapi(const struct domain *const *domains, const char *version, struc
     json_name(&j, "tags");
     json_array(&j);
     for (const struct domain *const *d = domains; *d; d++) {
+        if (!(*d)->routes)
+            continue;
         json_object(&j);
         text(&j, "name", (*d)->name);
         text(&j, "description", (*d)->doc);

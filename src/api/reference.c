@@ -132,6 +132,8 @@ void api_reference(const struct domain *const *domains, struct buf *out)
                 "the same) unless they belong to the service. A `?` after a field's name: it may "
                 "be absent; before a type: it may be null.\n\n");
     for (const struct domain *const *d = domains; *d; d++) {
+        if (!(*d)->routes)
+            continue;
         buf_printf(out, "## %s\n\n%s\n\n", (*d)->name, (*d)->doc);
         for (const struct route *r = (*d)->routes; r && r->path; r++)
             write_route(out, r);

@@ -64,7 +64,8 @@ bool str_to_u64(struct str s, uint64_t *ret)
     for (size_t i = 0; i < s.n; i++) {
         unsigned digit = (unsigned char)s.p[i] - (unsigned)'0';
 
-        if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+        /* 19 digits always fit. */
+        if (digit > 9 || (i == 19 && v > (UINT64_MAX - digit) / 10))
             return false;
         v = v * 10 + digit;
     }
@@ -111,6 +112,22 @@ struct str str_printf(struct arena *a, const char *fmt, ...)
     va_end(again);
     va_end(args);
     return (struct str){ p, size };
+}
+
+struct str str_concat(struct arena *a, const struct str *parts, size_t count)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        n += parts[i].n;
+    char *out = arena_raw(a, n + 1), *at = out;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].n)
+            memcpy(at, parts[i].p, parts[i].n);
+        at += parts[i].n;
+    }
+    *at = '\0';
+    return (struct str){ out, n };
 }
 
 struct str str_lower(struct arena *a, struct str s)

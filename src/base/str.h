@@ -54,7 +54,9 @@ static inline bool str_starts(struct str s, struct str prefix)
 
 static inline struct str str_from(struct str s, size_t at)
 {
-    return at >= s.n ? (struct str){ s.p + s.n, 0 } : (struct str){ s.p + at, s.n - at };
+    if (at > s.n)
+        at = s.n;
+    return at ? (struct str){ s.p + at, s.n - at } : s;
 }
 
 /* Compares ASCII letters without case: header names, schemes. */
@@ -78,6 +80,12 @@ bool str_to_i64(struct str s, int64_t *ret);
 struct str str_dup(struct arena *a, struct str s);
 char *str_dupz(struct arena *a, struct str s);
 struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* All of them, one after the other. */
+struct str str_concat(struct arena *a, const struct str *parts, size_t count);
+#define STR_CONCAT(a, ...)                               \
+    str_concat((a), (const struct str[]){ __VA_ARGS__ }, \
+               sizeof((const struct str[]){ __VA_ARGS__ }) / sizeof(struct str))
 
 /* ASCII lower case copy. */
 struct str str_lower(struct arena *a, struct str s);

@@ -3,8 +3,9 @@
  * One pass: each value is read, checked and put into its member before the next
  * one is looked at. Nothing stops at a wrong value, so that all of them are told
  * at once. Nested schemas recurse, no deeper than the reader lets a text go. */
-#include "base/arena.h"
 #include "json/internal.h"
+
+#include "base/arena.h"
 
 struct decoder {
     struct json_reader reader;
@@ -90,7 +91,7 @@ static void decode_array(struct decoder *d, const struct type *type, const struc
         struct place here = place_index(at, count);
 
         if (count < items_allowed(type))
-            decode_item(d, type->of, &here, list_grow(d->form->arena, out, size));
+            decode_item(d, type->of, &here, list_add(d->form->arena, out, size));
         else
             json_skip(&d->reader, NULL);
     }
@@ -119,7 +120,7 @@ static void decode_entry(struct decoder *d, const struct type *of, struct str ke
         form_forget(d->form, &at);
         memset(entry, 0, size);
     } else {
-        entry = list_grow(d->form->arena, entries, size);
+        entry = list_add(d->form->arena, entries, size);
     }
     *(struct str *)(void *)entry = key;
     decode_item(d, of, &at, entry + sizeof(struct str));

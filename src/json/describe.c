@@ -1,6 +1,7 @@
 /* describe.c - schemas as JSON Schema 2020-12, which OpenAPI 3.1 speaks. */
-#include "base/buf.h"
 #include "json/internal.h"
+
+#include "base/buf.h"
 
 static const char *json_type(enum kind kind)
 {

@@ -72,7 +72,7 @@ size_t map_entry_size(const struct type *of)
 }
 
 /* The room is the next power of two, so it need not be remembered. */
-void *list_grow(struct arena *arena, struct list *list, size_t size)
+void *list_add(struct arena *arena, struct list *list, size_t size)
 {
     size_t n = list->count;
 

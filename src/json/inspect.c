@@ -1,7 +1,8 @@
 /* inspect.c - schemas looked at as data: what they lead to, what is wrong in them. */
+#include "json/internal.h"
+
 #include "base/arena.h"
 #include "base/mem.h"
-#include "json/internal.h"
 
 struct walk {
     const struct schema **seen;

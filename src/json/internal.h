@@ -8,7 +8,7 @@
 /* What is allowed where a type says nothing, and fields a schema may have. */
 enum { ITEMS_MAX = 1521, CHARACTERS_MAX = 152133, FIELDS_MAX = 256 };
 
-/* The C side of an enum member. */
+/* The C side of an enum member_kind. */
 struct member_info {
     const char *name;
     size_t size;
@@ -43,9 +43,6 @@ bool length_check(struct form *form, const struct type *type, size_t n, int64_t 
 /* The limits of a number; false for a side that has none. */
 bool type_minimum(const struct type *type, int64_t *ret);
 bool type_maximum(const struct type *type, int64_t *ret);
-
-/* Room for one more item of a size, zeroed, in a list that began empty. */
-void *list_grow(struct arena *arena, struct list *list, size_t size);
 
 /* How far an object has come: which fields were there. */
 struct progress {

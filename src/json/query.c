@@ -1,7 +1,8 @@
 /* query.c - query strings and form bodies through a schema into a struct. */
+#include "json/internal.h"
+
 #include "base/arena.h"
 #include "base/utf8.h"
-#include "json/internal.h"
 
 struct query {
     struct form *form;
@@ -60,7 +61,7 @@ static void decode_items(struct form *form, const struct type *type, struct str 
     while (text.n && out->count < most) {
         struct str item = str_cut(&text, ',');
         struct place here = place_index(at, out->count);
-        void *slot = list_grow(form->arena, out, schema_item_size(type->of));
+        void *slot = list_add(form->arena, out, schema_item_size(type->of));
 
         if (out->count < most)
             decode_text(form, type->of, item, &here, slot);

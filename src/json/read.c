@@ -5,8 +5,8 @@
  * itself. */
 #include "json/read.h"
 
-#include "base/arena.h"
 #include "base/utf8.h"
+#include "json/escape.h"
 #include "json/number.h"
 #include "json/scan.h"
 
@@ -34,36 +34,22 @@ void json_reader_init(struct json_reader *r, struct str text, struct arena *aren
     skip_space(r);
 }
 
+/* The first byte of a value says what it is. */
+static const unsigned char kind_of[256] = {
+    ['"'] = JSON_STRING, ['{'] = JSON_OBJECT, ['['] = JSON_ARRAY,  ['t'] = JSON_BOOL,
+    ['f'] = JSON_BOOL,   ['n'] = JSON_NULL,   ['-'] = JSON_NUMBER, ['0'] = JSON_NUMBER,
+    ['1'] = JSON_NUMBER, ['2'] = JSON_NUMBER, ['3'] = JSON_NUMBER, ['4'] = JSON_NUMBER,
+    ['5'] = JSON_NUMBER, ['6'] = JSON_NUMBER, ['7'] = JSON_NUMBER, ['8'] = JSON_NUMBER,
+    ['9'] = JSON_NUMBER,
+};
+
 enum json_kind json_peek(struct json_reader *r)
 {
-    switch (r->at < r->end ? *r->at : '\0') {
-    case '"':
-        return JSON_STRING;
-    case '{':
-        return JSON_OBJECT;
-    case '[':
-        return JSON_ARRAY;
-    case 't':
-    case 'f':
-        return JSON_BOOL;
-    case 'n':
-        return JSON_NULL;
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9':
-        return JSON_NUMBER;
-    default:
+    enum json_kind kind = r->at < r->end ? kind_of[(unsigned char)*r->at] : JSON_BAD;
+
+    if (kind == JSON_BAD)
         fail(r);
-        return JSON_BAD;
-    }
+    return kind;
 }
 
 /* Every value is counted; outside of arrays and objects there is only one. */
@@ -174,70 +160,13 @@ bool json_take_number(struct json_reader *r, struct json_number *ret)
     return true;
 }
 
-/* Four hex digits, or -1. */
-static int32_t read_hex(const char *p, const char *end)
-{
-    int32_t v = 0;
-
-    if (end - p < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        char c = p[i];
-
-        if (c >= '0' && c <= '9')
-            v = v * 16 + (c - '0');
-        else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-            v = v * 16 + ((c | 32) - 'a' + 10);
-        else
-            return -1;
-    }
-    return v;
-}
-
-/* \uXXXX, or two of them that are one code point. */
-static size_t read_unicode(const char *p, const char *end, uint32_t *ret)
-{
-    int32_t high = read_hex(p + 2, end), low;
-
-    if (high < 0 || (high >= 0xdc00 && high <= 0xdfff))
-        return 0;
-    if (high < 0xd800 || high > 0xdfff) {
-        *ret = (uint32_t)high;
-        return 6;
-    }
-    if (end - p < 12 || p[6] != '\\' || p[7] != 'u')
-        return 0;
-    low = read_hex(p + 8, end);
-    if (low < 0xdc00 || low > 0xdfff)
-        return 0;
-    *ret = 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
-    return 12;
-}
-
-/* The escape at p: how many bytes it takes, 0 when it is broken. */
-static size_t read_escape(const char *p, const char *end, uint32_t *ret)
-{
-    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-    const char *letter;
-
-    if (end - p < 2)
-        return 0;
-    if (p[1] == 'u')
-        return read_unicode(p, end, ret);
-    letter = memchr(letters, p[1], sizeof letters - 1);
-    if (!letter)
-        return 0;
-    *ret = (unsigned char)meanings[letter - letters];
-    return 2;
-}
-
 static const char *skip_plain(const char *p, const char *end)
 {
     while (end - p >= 8) {
-        uint64_t word = scan_load(p);
+        uint64_t word = scan_load(p), marks = scan_escapes(word) | scan_high(word);
 
-        if (scan_escapes(word) | scan_high(word))
-            break;
+        if (marks)
+            return p + scan_first(marks);
         p += 8;
     }
     while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x80 && *p != '"' &&
@@ -272,7 +201,7 @@ static bool scan_string(struct json_reader *r, struct str *raw, bool *escaped)
     *escaped = false;
     while ((p = skip_plain(p, end)) < end && *p != '"') {
         if (*p == '\\') {
-            size_t n = read_escape(p, end, &cp);
+            size_t n = escape_read(p, end, &cp);
 
             p = n ? p + n : NULL;
             *escaped = true;
@@ -289,29 +218,6 @@ static bool scan_string(struct json_reader *r, struct str *raw, bool *escaped)
     return true;
 }
 
-/* Escapes only ever shrink. */
-static struct str unescape(struct arena *arena, struct str raw)
-{
-    char *out = arena_raw(arena, raw.n);
-    const char *p = raw.p, *end = raw.p + raw.n;
-    size_t n = 0;
-    uint32_t cp;
-
-    while (p < end) {
-        const char *stop = memchr(p, '\\', (size_t)(end - p));
-        size_t plain = (size_t)((stop ? stop : end) - p);
-
-        memcpy(out + n, p, plain);
-        n += plain;
-        p += plain;
-        if (stop) {
-            p += read_escape(p, end, &cp);
-            n += utf8_encode(cp, out + n);
-        }
-    }
-    return str_slice(out, n);
-}
-
 static inline bool read_string(struct json_reader *r, struct str *ret)
 {
     struct str raw;
@@ -320,7 +226,7 @@ static inline bool read_string(struct json_reader *r, struct str *ret)
     if (!scan_string(r, &raw, &escaped))
         return false;
     if (ret)
-        *ret = escaped ? unescape(r->arena, raw) : raw;
+        *ret = escaped ? escape_resolve(r->arena, raw) : raw;
     return true;
 }
 

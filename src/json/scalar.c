@@ -73,12 +73,15 @@ static bool is_choice(const struct type *type, struct str text, int64_t value)
     return false;
 }
 
-static bool is_integer_text(struct str raw)
+static bool is_integer_text(struct str text)
 {
-    for (size_t i = 0; i < raw.n; i++)
-        if (raw.p[i] != '-' && (raw.p[i] < '0' || raw.p[i] > '9'))
-            return false;
-    return true;
+    size_t i = text.n && text.p[0] == '-';
+
+    if (i == text.n)
+        return false;
+    while (i < text.n && text.p[i] >= '0' && text.p[i] <= '9')
+        i++;
+    return i == text.n;
 }
 
 /* Counting is needed only near the limits: a code point has 1 to 4 bytes. */
@@ -98,6 +101,11 @@ static void decode_string(struct form *form, const struct type *type, const stru
         form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
         return;
     }
+    /* JSON can write it, stores and most languages cannot hold it. */
+    if (text.n && memchr(text.p, 0, text.n)) {
+        form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
+        return;
+    }
     if (type->flags & TYPE_TRIM)
         text = utf8_trim(text);
     if (type->flags & TYPE_LOWER)
@@ -113,19 +121,21 @@ static void decode_string(struct form *form, const struct type *type, const stru
         form_fail(form, at, type->rule->code, "%s", type->rule->message);
 }
 
-static bool to_int(const struct scalar *s, int64_t *ret)
+static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret)
 {
     const struct json_number *n = &s->number;
 
-    if (s->kind == JSON_STRING)
-        return str_to_i64(s->text, ret);
-    if (s->kind != JSON_NUMBER || n->kind == NUMBER_UINT)
-        return false;
-    if (n->kind == NUMBER_INT) {
+    if (s->kind == JSON_NUMBER && n->kind == NUMBER_INT) {
         *ret = n->i;
         return true;
     }
-    if (!(n->d > -0x1p63 && n->d < 0x1p63))
+    if (s->kind == JSON_STRING && str_to_i64(s->text, ret))
+        return true;
+    if (type->flags & TYPE_CLAMP && is_integer_text(s->text)) {
+        *ret = s->text.p[0] == '-' ? INT64_MIN : INT64_MAX;
+        return true;
+    }
+    if (s->kind != JSON_NUMBER || !(n->d > -0x1p63 && n->d < 0x1p63))
         return false;
     *ret = (int64_t)n->d;
     return (double)*ret == n->d;
@@ -136,7 +146,7 @@ static void decode_int(struct form *form, const struct type *type, const struct 
 {
     int64_t v, limit;
 
-    if (!to_int(s, &v)) {
+    if (!to_int(type, s, &v)) {
         form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(s->text)));
         return;
     }

@@ -7,8 +7,20 @@
 
 #define SCAN_EACH(byte) (0x0101010101010101ULL * (byte))
 
-/* Not 0 when one of eight bytes is a control character, a quote or a backslash:
- * what JSON writes as an escape. */
+/* Eight bytes as one number, the first one lowest. */
+static inline uint64_t scan_load(const char *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Marks the bytes that JSON writes as an escape: control characters, quotes and
+ * backslashes. Only the first mark is exact, later ones may be false. */
 static inline uint64_t scan_escapes(uint64_t word)
 {
     uint64_t quote = word ^ SCAN_EACH('"'), backslash = word ^ SCAN_EACH('\\');
@@ -18,18 +30,16 @@ static inline uint64_t scan_escapes(uint64_t word)
            SCAN_EACH(0x80);
 }
 
-/* Not 0 when one of eight bytes is outside ASCII. */
+/* Marks the bytes outside ASCII. */
 static inline uint64_t scan_high(uint64_t word)
 {
     return word & SCAN_EACH(0x80);
 }
 
-static inline uint64_t scan_load(const char *p)
+/* Bytes before the first mark; there must be one. */
+static inline unsigned scan_first(uint64_t marks)
 {
-    uint64_t word;
-
-    memcpy(&word, p, sizeof word);
-    return word;
+    return (unsigned)__builtin_ctzll(marks) / 8;
 }
 
 #endif

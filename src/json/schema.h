@@ -124,7 +124,7 @@ struct pair {
 };
 
 /* The C type of a member, noted by FIELD. */
-enum member {
+enum member_kind {
     MEMBER_POINTER, /* to an object's struct; NULL: absent, or null where it may be */
     MEMBER_STR,
     MEMBER_INT,
@@ -178,7 +178,7 @@ enum field_flags {
 struct field {
     struct str name; /* .p == NULL ends a list */
     size_t offset;
-    enum member member;
+    enum member_kind member;
     const struct type *type;
     unsigned flags;
     /* The value of an absent (or null) OPTIONAL field whose member is plain:
@@ -233,6 +233,10 @@ void schema_walk(const struct type *type, void (*visit)(const struct schema *, v
  * fallback, overlapping or unnamed fields, a size too small. Unnamed schemas
  * inside it are looked at too. */
 const char *schema_fault(const struct schema *schema, struct arena *arena);
+
+/* One more element at the end of a list, zeroed. The list was begun empty and has only
+ * grown by this; elements move while it grows. */
+void *list_add(struct arena *arena, struct list *list, size_t item_size);
 
 /* Bytes one element takes in a struct list. */
 size_t schema_item_size(const struct type *type);

@@ -140,8 +140,12 @@ static size_t plain_length(struct str s)
 {
     size_t i = 0;
 
-    while (i + 8 <= s.n && !scan_escapes(scan_load(s.p + i)))
-        i += 8;
+    for (; i + 8 <= s.n; i += 8) {
+        uint64_t marks = scan_escapes(scan_load(s.p + i));
+
+        if (marks)
+            return i + scan_first(marks);
+    }
     while (i < s.n && !is_escaped((unsigned char)s.p[i]))
         i++;
     return i;

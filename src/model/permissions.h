@@ -15,6 +15,11 @@ enum permission_bit {
 /* PERMISSION(MANAGE_GUILD) is the set with that one right. */
 #define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
 
+/* Every right there is. */
+extern const uint64_t PERMISSIONS_ALL;
+/* What a new guild lets everybody do. */
+extern const uint64_t PERMISSIONS_DEFAULT;
+
 /* "MANAGE_GUILD, MANAGE_ROLES" for the docs. */
 void permissions_phrase(struct buf *out, uint64_t set);
 

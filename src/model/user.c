@@ -20,10 +20,6 @@ static const struct rule username_rule = {
     "Usernames are made of a-z, 0-9, _ and single dots.",
 };
 
-const struct type type_id = { .kind = KIND_ID };
-const struct type type_bool = { .kind = KIND_BOOL };
-const struct type type_text = { .kind = KIND_STRING };
-const struct type type_count = { .kind = KIND_INT, .min = 0, .max = INT32_MAX };
 const struct type type_username = { .kind = KIND_STRING,
                                     .flags = TYPE_TRIM | TYPE_LOWER,
                                     .min = 2,
@@ -33,21 +29,8 @@ const struct type type_username = { .kind = KIND_STRING,
 const struct type type_display_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 32, .doc = "Name shown to people"
 };
-const struct type type_locale = { .kind = KIND_STRING, .doc = "Language tag such as en-US" };
-const struct type type_color = {
-    .kind = KIND_INT, .min = 0, .max = 0xffffff, .doc = "Colour as 0xRRGGBB"
-};
-const struct type type_asset_hash = {
-    .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
-};
 
 static const struct type type_flags = { .kind = KIND_INT, .doc = "Bit set" };
-static const struct type type_nothing = { .kind = KIND_OBJECT,
-                                          .schema = &(const struct schema){
-                                              .name = NULL,
-                                              .size = 1,
-                                              .fields = (const struct field[]){ { 0 } },
-                                          } };
 
 /* clang-format off */
 #define PARTIAL_USER_FIELDS                                                                        \
@@ -90,6 +73,7 @@ static const struct field user_with_token_fields[] = {
     { 0 },
 };
 
+const struct type type_partial_user = { .kind = KIND_OBJECT, .schema = &partial_user_schema };
 const struct schema partial_user_schema = {
     .name = "PartialUser",
     .size = sizeof(struct user),

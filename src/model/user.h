@@ -4,7 +4,7 @@
 #ifndef MODEL_USER_H
 #define MODEL_USER_H
 
-#include "json/schema.h"
+#include "model/types.h"
 
 struct user {
     snowflake id;
@@ -17,8 +17,7 @@ struct user {
     bool verified, mfa_enabled;
     struct opt_bool bot, system; /* true or absent */
     struct opt_bool nsfw_allowed;
-    /* Reserved for what we do not have; always null. */
-    struct opt_object avatar_decoration_data, primary_guild, collectibles;
+    struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
     /* Not shown to anybody. */
     struct str password_hash; /* p == NULL: no password */
@@ -32,9 +31,8 @@ struct user_with_token {
     struct str token;
 };
 
-/* Shared rules. */
-extern const struct type type_id, type_bool, type_text, type_count;
-extern const struct type type_username, type_display_name, type_locale, type_color, type_asset_hash;
+extern const struct type type_username, type_display_name;
+extern const struct type type_partial_user;
 
 extern const struct schema partial_user_schema; /* id, username, avatar … */
 extern const struct schema public_user_schema;  /* and banner, accent_color: GET /users/{id} */

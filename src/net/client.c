@@ -1,75 +1,15 @@
 /* client.c - requests to other servers, with libcurl on a loop.
  *
- * libcurl brings some thirty libraries, so it is loaded with the first request.
- * It tells us which sockets and which timer it wants watched; the loop watches. */
+ * libcurl tells us which sockets and which timer it wants watched; the loop
+ * watches. */
 #include "net/client.h"
 
-#include <curl/curl.h>
-#include <pthread.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include "base/buf.h"
-#include "base/dynlib.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/mem.h"
-
-/* --- libcurl ---------------------------------------------------------------------- */
-
-#define FUNCTIONS(F)       \
-    F(global_init)         \
-    F(easy_init)           \
-    F(easy_setopt)         \
-    F(easy_getinfo)        \
-    F(easy_cleanup)        \
-    F(multi_init)          \
-    F(multi_setopt)        \
-    F(multi_add_handle)    \
-    F(multi_remove_handle) \
-    F(multi_socket_action) \
-    F(multi_assign)        \
-    F(multi_info_read)     \
-    F(multi_cleanup)       \
-    F(slist_append)        \
-    F(slist_free_all)      \
-    F(url)                 \
-    F(url_set)             \
-    F(url_get)             \
-    F(url_cleanup)         \
-    F(free)
-
-/* The type checks of the header want the functions themselves. */
-#undef curl_easy_setopt
-#undef curl_easy_getinfo
-#undef curl_multi_setopt
-
-static struct {
-#define F(name) __typeof__(curl_##name) *name;
-    FUNCTIONS(F)
-#undef F
-} curl;
-
-static bool loaded;
-
-static void load(void)
-{
-    static const struct dynlib_symbol symbols[] = {
-#define F(name) { "curl_" #name, &curl.name },
-        FUNCTIONS(F)
-#undef F
-            { NULL, NULL },
-    };
-
-    loaded = dynlib_load("libcurl.so.4", symbols) && curl.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
-}
-
-static bool is_loaded(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, load);
-    return loaded;
-}
+#include "net/curl.h"
 
 /* --- what there is ------------------------------------------------------------------ */
 
@@ -368,7 +308,7 @@ static bool make_multi(struct fetcher *f)
 {
     if (f->multi)
         return true;
-    if (!is_loaded())
+    if (!curl_load())
         return false;
     f->multi = curl.multi_init();
     if (!f->multi)

@@ -46,6 +46,14 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     return h;
 }
 
+static void end_turn(struct turn_end *t)
+{
+    struct home *h = container_of(t, struct home, turn_end);
+
+    websockets_end_turn(h);
+    h->dated = false;
+}
+
 struct opening {
     struct home *home;
     const struct server_options *options;
@@ -63,7 +71,7 @@ static void open_home(struct loop *l, void *arg)
     h->lingering = deadlines_new(l, LINGER_MS, false, connection_expired);
     h->goodbyes = deadlines_new(l, GOODBYE_MS, false, connection_expired);
     h->pauses = deadlines_new(l, PAUSE_MS, false, home_accept_again);
-    h->turn_end.run = websocket_turn_end;
+    h->turn_end.run = end_turn;
     loop_add_turn_end(l, &h->turn_end);
     o->result = home_listen(h, o->fd);
 }

@@ -46,9 +46,11 @@ void call_free(struct call *call)
 
 static void refresh_common(struct home *h)
 {
+    if (h->dated)
+        return;
     int64_t now = clock_s();
     char date[30];
-
+    h->dated = true;
     if (now == h->date)
         return;
     timestamp_http(now, date);

@@ -73,6 +73,7 @@ struct home {
     struct buf plain, cipher;   /* what TLS made of bytes */
     struct buf pieces;          /* contents of chunks; bodies of refusals */
     struct gzip *gzip;
+    bool dated;       /* the clock was read in this turn */
     int64_t date;     /* the second that common is of */
     char common[256]; /* "Date" and "Via", ready to copy */
     size_t common_n;
@@ -223,6 +224,6 @@ void websocket_sent(struct connection *c);
 void websocket_end(struct connection *c);
 void websocket_free(struct websocket *ws);
 void websocket_tell_shutdown(struct connection *c);
-void websocket_turn_end(struct turn_end *t);
+void websockets_end_turn(struct home *h);
 
 #endif

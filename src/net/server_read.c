@@ -43,13 +43,19 @@ static size_t wait_for_head(struct connection *c, struct str bytes)
     return 0;
 }
 
+/* From line end to line end: faster than memmem, which gets ready for worse. */
 static size_t head_length(struct connection *c, struct str bytes)
 {
     /* The end may begin in the bytes that were seen before. */
-    size_t from = c->looked_at > 3 ? c->looked_at - 3 : 0;
-    const char *end = bytes.n > from ? memmem(bytes.p + from, bytes.n - from, "\r\n\r\n", 4) : NULL;
+    const char *p = bytes.p + (c->looked_at > 3 ? c->looked_at - 3 : 0);
+    const char *end = bytes.p + bytes.n;
 
-    return end ? (size_t)(end - bytes.p) + 4 : 0;
+    while (p < end && (p = memchr(p, '\r', (size_t)(end - p)))) {
+        if (end - p >= 4 && memcmp(p, "\r\n\r\n", 4) == 0)
+            return (size_t)(p - bytes.p) + 4;
+        p++;
+    }
+    return 0;
 }
 
 /* Only as many headers as there are. */

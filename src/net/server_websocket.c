@@ -265,10 +265,8 @@ static void end_turn(struct websocket *ws)
     }
 }
 
-void websocket_turn_end(struct turn_end *t)
+void websockets_end_turn(struct home *h)
 {
-    struct home *h = container_of(t, struct home, turn_end);
-
     while (!list_empty(&h->dirty)) {
         struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
 

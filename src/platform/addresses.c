@@ -1,5 +1,5 @@
 /* addresses.c - where the gateway is. */
-#include "platform/internal.h"
+#include "platform/platform.h"
 
 #include "base/clock.h"
 
@@ -17,10 +17,10 @@ struct bot_address {
     const struct session_start_limit *session_start_limit;
 };
 
-static const struct type type_url = { .kind = KIND_STRING, .doc = "Without a query" };
+static const struct type type_address = { .kind = KIND_STRING, .doc = "Without a query" };
 static const struct type type_ms = { .kind = KIND_INT, .doc = "Milliseconds" };
 static const struct field address_fields[] = {
-    { FIELD(struct address, url), .type = &type_url },
+    { FIELD(struct address, url), .type = &type_address },
     { 0 },
 };
 static const struct schema address_schema = {
@@ -44,7 +44,7 @@ static const struct schema start_limit_schema = {
 };
 static const struct type type_start_limit = { .kind = KIND_OBJECT, .schema = &start_limit_schema };
 static const struct field bot_address_fields[] = {
-    { FIELD(struct bot_address, url), .type = &type_url },
+    { FIELD(struct bot_address, url), .type = &type_address },
     { FIELD(struct bot_address, shards), .type = &type_count },
     { FIELD(struct bot_address, session_start_limit), .type = &type_start_limit },
     { 0 },

@@ -5,12 +5,21 @@
 #include "api/api.h"
 #include "model/user.h"
 
+extern const struct domain access_domain;            /* resolvers and rights that all share */
 extern const struct domain accounts_domain;          /* /auth, /users */
 extern const struct domain assets_domain;            /* /avatars, /banners */
 extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot */
 
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
+
+/* --- pictures -------------------------------------------------------------------- */
+
+/* Keeps a picture that a body brought, in a compute stage (it is written to the disk).
+ * *ret is its hash; null and absent stay what they are. area: "avatars", "icons" …,
+ * owner: whose picture it is. */
+enum err picture_keep(struct call *call, const char *area, snowflake owner,
+                      const struct opt_image *image, struct opt_str *ret);
 
 /* For tools and tests: an account without going through the interface. Empty
  * password: none. The token is in the transaction's arena. */

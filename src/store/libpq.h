@@ -12,21 +12,27 @@
     X(cmdTuples)           \
     X(connectdbParams)     \
     X(consumeInput)        \
+    X(enterPipelineMode)   \
     X(errorMessage)        \
     X(exec)                \
     X(execPrepared)        \
+    X(exitPipelineMode)    \
     X(finish)              \
     X(freemem)             \
     X(ftype)               \
+    X(getResult)           \
     X(getisnull)           \
     X(getlength)           \
     X(getvalue)            \
     X(nfields)             \
     X(ntuples)             \
+    X(pipelineSync)        \
     X(prepare)             \
     X(resultErrorField)    \
     X(resultErrorMessage)  \
     X(resultStatus)        \
+    X(sendQueryParams)     \
+    X(sendQueryPrepared)   \
     X(setNoticeProcessor)  \
     X(socket)              \
     X(status)              \

@@ -13,6 +13,7 @@ struct postgres_conn {
     struct map statements; /* by the address of the SQL */
     unsigned named;        /* statements so far, for their names */
     bool lost;             /* noticed while it was used */
+    const char *begin;     /* a transaction that was not begun yet, by these words */
 };
 
 /* False when the database cannot be reached; says why, when asked to. */
@@ -21,8 +22,13 @@ void postgres_conn_close(struct postgres_conn *c);
 /* Looks whether the other side hung up while nothing was asked of it. */
 bool postgres_conn_alive(struct postgres_conn *c);
 
-/* A command of ours without parameters or rows: begin, commit … */
+/* A command of ours without parameters or rows. */
 enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
+
+/* A transaction: it begins together with its first query, which saves the way
+ * there and back. `how` is "begin …", `end` "commit" or "rollback". */
+void postgres_conn_begin(struct postgres_conn *c, const char *how);
+enum err postgres_conn_end(struct postgres_conn *c, const char *end);
 
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                         struct rows *ret);

@@ -47,6 +47,8 @@ static bool is(const char *state, const char *code)
 
 static bool is_lost(struct postgres_conn *c, const char *state)
 {
+    if (c->lost)
+        return true;
     /* 57P: the server is going down or the connection was ended by an operator. */
     return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0;
 }
@@ -96,10 +98,35 @@ enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
     return outcome(c, pq.exec(c->pg, sql), sql);
 }
 
+/* --- transactions ---------------------------------------------------------- */
+
+void postgres_conn_begin(struct postgres_conn *c, const char *how)
+{
+    c->begin = how;
+}
+
+static enum err begin_now(struct postgres_conn *c)
+{
+    const char *begin = c->begin;
+
+    c->begin = NULL;
+    return begin ? postgres_conn_do(c, begin) : OK;
+}
+
+enum err postgres_conn_end(struct postgres_conn *c, const char *end)
+{
+    bool began = !c->begin;
+
+    c->begin = NULL;
+    return began ? postgres_conn_do(c, end) : OK;
+}
+
 enum err postgres_script(struct tx *tx, const char *sql)
 {
-    enum err e = postgres_conn_do(tx->connection, sql);
+    enum err e = begin_now(tx->connection);
 
+    if (!e)
+        e = postgres_conn_do(tx->connection, sql);
     return e ? tx_fail(tx, e) : OK;
 }
 
@@ -119,12 +146,13 @@ static enum err find_statement(struct postgres_conn *c, const char *sql, size_t 
                                struct statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
-    enum err e = OK;
+    enum err e;
 
     *ret = map_get(&c->statements, key);
     if (*ret)
         return OK;
-    if (c->statements.count >= MAX_STATEMENTS) {
+    e = begin_now(c);
+    if (!e && c->statements.count >= MAX_STATEMENTS) {
         e = postgres_conn_do(c, "deallocate all");
         forget_statements(c);
     }
@@ -180,6 +208,51 @@ static void fill(struct parameters *p, struct arena *a, const struct value *valu
     }
 }
 
+/* --- queries --------------------------------------------------------------- */
+
+/* Each query of a pipeline has a result and an end. */
+static PGresult *take_result(struct postgres_conn *c)
+{
+    PGresult *result = pq.getResult(c->pg);
+
+    if (result)
+        pq.clear(pq.getResult(c->pg));
+    return result;
+}
+
+/* Sends both, then waits. Whatever goes wrong in between shows in the result;
+ * a connection that cannot leave the pipeline is of no more use. */
+static PGresult *begin_and_exec(struct postgres_conn *c, const struct statement *st, size_t count,
+                                const struct parameters *p)
+{
+    bool sent =
+        pq.enterPipelineMode(c->pg) &&
+        pq.sendQueryParams(c->pg, c->begin, 0, NULL, NULL, NULL, NULL, 0) &&
+        pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0) &&
+        pq.pipelineSync(c->pg);
+    PGresult *begun = sent ? take_result(c) : NULL;
+    PGresult *result = sent ? take_result(c) : NULL;
+
+    c->begin = NULL;
+    pq.clear(sent ? pq.getResult(c->pg) : NULL); /* the sync */
+    if (!sent || !pq.exitPipelineMode(c->pg))
+        c->lost = true;
+    if (is_good(begun)) {
+        pq.clear(begun);
+        return result;
+    }
+    pq.clear(result);
+    return begun;
+}
+
+static PGresult *exec(struct postgres_conn *c, const struct statement *st, size_t count,
+                      const struct parameters *p)
+{
+    if (c->begin)
+        return begin_and_exec(c, st, count, p);
+    return pq.execPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
+}
+
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                         struct rows *ret)
 {
@@ -192,7 +265,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     if (e)
         return tx_fail(tx, e);
     fill(&p, tx_arena(tx), values, count);
-    PGresult *result = pq.execPrepared(c->pg, st->name, (int)count, p.text, p.length, p.binary, 0);
+    PGresult *result = exec(c, st, count, &p);
     if (!is_good(result)) {
         e = outcome(c, result, sql);
         return tx_fail(tx, e);
@@ -295,6 +368,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
         pq.setNoticeProcessor(c->pg, hear_notice, NULL);
         map_init(&c->statements);
         c->lost = false;
+        c->begin = NULL;
         return true;
     }
     if (log)

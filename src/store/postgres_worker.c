@@ -85,7 +85,7 @@ static enum outcome outcome_of(struct postgres_worker *w, enum err e)
 
 static enum outcome commit(struct postgres_worker *w, struct work *work)
 {
-    enum err e = postgres_conn_do(&w->conn, "commit");
+    enum err e = postgres_conn_end(&w->conn, "commit");
 
     /* A read has all that it wanted, whatever became of its commit. */
     if (work->mode == STORE_READ) {
@@ -101,18 +101,15 @@ static enum outcome commit(struct postgres_worker *w, struct work *work)
 static enum outcome try_once(struct postgres_worker *w, struct work *work)
 {
     struct tx tx = { .store = &w->pool->store, .work = work, .connection = &w->conn };
-    enum err e = postgres_conn_do(&w->conn, work->mode == STORE_READ
-                                                ? "begin isolation level repeatable read read only"
-                                                : "begin isolation level serializable");
 
-    work->result = e;
-    if (e)
-        return outcome_of(w, e);
+    postgres_conn_begin(&w->conn, work->mode == STORE_READ
+                                      ? "begin isolation level repeatable read read only"
+                                      : "begin isolation level serializable");
     work->result = tx_run(&tx);
     if (!work->result)
         return commit(w, work);
     if (!w->conn.lost)
-        postgres_conn_do(&w->conn, "rollback");
+        postgres_conn_end(&w->conn, "rollback");
     return outcome_of(w, tx.failed);
 }
 

@@ -31,8 +31,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- walking ------------------------------------------------------------- */
-
 static const struct schema loop_schema, other_schema, inline_schema;
 static const struct type loop = { .kind = KIND_OBJECT, .schema = &loop_schema };
 static const struct type loops = { .kind = KIND_ARRAY, .of = &loop };
@@ -77,8 +75,6 @@ static void each_named_schema_is_visited_once(void **state)
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
-
-/* --- faults -------------------------------------------------------------- */
 
 static void sound_schemas_have_none(void **state)
 {

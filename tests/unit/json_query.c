@@ -182,6 +182,7 @@ static void integers_are_refused_or_clamped(void **state)
         "{'limit':{'_errors':[{'code':'NUMBER_TYPE_COERCE','message':'Value \\'1.0\\' is not int.'}]}}");
     assert_int_equal(good("q=a&page=0")->page, 1);
     assert_int_equal(good("q=a&page=100")->page, 9);
+    assert_int_equal(good("q=a&page=99999999999999999999")->page, 9);
     wrong(
         "q=a&page=x",
         "{'page':{'_errors':[{'code':'NUMBER_TYPE_COERCE','message':'Value \\'x\\' is not int.'}]}}");

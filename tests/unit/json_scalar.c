@@ -39,6 +39,10 @@ static void numbers_keep_their_limits(void **state)
     assert_int_equal(good("'clamp':0")->clamp.value, 1);
     assert_int_equal(good("'clamp':11")->clamp.value, 10);
     assert_int_equal(good("'clamp':5")->clamp.value, 5);
+    assert_int_equal(good("'clamp':99999999999999999999")->clamp.value, 10);
+    assert_int_equal(good("'clamp':'-99999999999999999999'")->clamp.value, 1);
+    wrong("'clamp':'-'", "NUMBER_TYPE_COERCE", "Value \"-\" is not int.");
+    wrong("'clamp':1.5", "NUMBER_TYPE_COERCE", "Value \"1.5\" is not int.");
 }
 
 static void reals_are_finite_and_within_limits(void **state)

@@ -1,6 +1,7 @@
 /* net_server_websocket.c - WebSockets of a real server. */
 #include "unit.h"
 
+#include "base/clock.h"
 #include "net_app.h"
 #include "net_wire.h"
 
@@ -139,6 +140,20 @@ static void the_application_closes_and_hears_the_peer(void **state)
     assert_int_equal(atomic_load(&app.code), 4001);
 }
 
+static void a_peer_that_does_not_answer_a_close_is_cut_after_five_seconds(void **state)
+{
+    struct wire w = open_socket();
+    int64_t began = clock_mono();
+
+    (void)state;
+    wire_send_text(&w, "close");
+    wire_expect_close(&w, 4000);
+    expect_end(&w);
+    assert_in_range((clock_mono() - began) / 1000000, 4900, 7000);
+    app_wait_until(atomic_load(&app.closed) == 1);
+    assert_int_equal(atomic_load(&app.code), 1006);
+}
+
 static void the_peer_closes_and_is_answered(void **state)
 {
     struct wire w = open_socket();
@@ -247,6 +262,7 @@ int main(void)
         with_server(bytes_sent_along_with_the_handshake_are_not_lost),
         with_server(the_handshake_leaves_in_a_write_of_its_own),
         with_server(the_application_closes_and_hears_the_peer),
+        with_server(a_peer_that_does_not_answer_a_close_is_cut_after_five_seconds),
         with_server(the_peer_closes_and_is_answered),
         with_server(a_violation_is_named_and_ends_the_connection),
         with_server(a_peer_that_does_not_read_is_cut),

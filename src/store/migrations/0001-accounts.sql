@@ -22,7 +22,7 @@ create table users (
 );
 
 -- Of a token only the digest of its secret is kept. Kinds: 1 user, 2 bot,
--- 3 bearer. Times are milliseconds since 1970.
+-- 3 bearer, 4 refresh. Times are microseconds since 1970 everywhere.
 create table tokens (
     id bytea primary key not null,
     kind bigint not null,

@@ -3,9 +3,7 @@
  * Name, email, password and date of birth need the present password; checking it,
  * hashing a new one and keeping pictures take long, so they are done before the
  * transaction, by the pool. */
-#include "platform/internal.h"
-
-#include <stdio.h>
+#include "platform/accounts/internal.h"
 
 /* What the stages before the handler found out. */
 struct change {
@@ -43,20 +41,6 @@ static enum err look_at_password(struct call *call)
     return OK;
 }
 
-static enum err keep_picture(struct call *call, const char *area, const struct opt_image *image,
-                             struct opt_str *ret)
-{
-    char name[256];
-
-    ret->given = image->given;
-    if (image->given != GIVEN)
-        return OK;
-    ret->value = image_hash(call->arena, &image->value);
-    snprintf(name, sizeof name, "%s/%llu/%.*s", area, (unsigned long long)call->caller->id,
-             STR_FMT(ret->value));
-    return blob_put(api_options(call->api)->store, name, image->value.bytes);
-}
-
 static enum err check_and_keep(struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -69,8 +53,8 @@ static enum err check_and_keep(struct call *call)
     if (in->new_password.given == GIVEN && !is_bot(call))
         e = password_hash(call->api, call->arena, in->new_password.value, &change->new_hash);
     if (!e)
-        e = keep_picture(call, "avatars", &in->avatar, &change->avatar);
-    return e ? e : keep_picture(call, "banners", &in->banner, &change->banner);
+        e = picture_keep(call, "avatars", call->caller->id, &in->avatar, &change->avatar);
+    return e ? e : picture_keep(call, "banners", call->caller->id, &in->banner, &change->banner);
 }
 
 enum err prepare_modify_current_user(struct call *call)

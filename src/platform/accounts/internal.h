@@ -1,6 +1,6 @@
-/* internal.h - what the files of platform/ share. */
-#ifndef PLATFORM_INTERNAL_H
-#define PLATFORM_INTERNAL_H
+/* internal.h - what the files of accounts/ share. */
+#ifndef PLATFORM_ACCOUNTS_INTERNAL_H
+#define PLATFORM_ACCOUNTS_INTERNAL_H
 
 #include "platform/platform.h"
 
@@ -54,7 +54,7 @@ extern const struct type registration_body, login_body, user_patch_body;
 extern const struct type token_reply, login_reply, own_user_reply, patched_user_reply,
     public_user_reply;
 
-/* --- accounts.c, profile.c ---------------------------------------------------------- */
+/* --- routes.c, profile.c ---------------------------------------------------------- */
 
 /* Refusals that registering and changing an account share. */
 enum err check_date_of_birth(struct call *call, struct opt_str date);

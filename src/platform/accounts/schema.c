@@ -1,5 +1,5 @@
 /* schema.c - the bodies and replies of accounts, row by row. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 static bool email_holds(struct str s)
 {
@@ -32,9 +32,6 @@ static const struct type type_login = {
 };
 static const struct type type_date = { .kind = KIND_STRING, .max = 10, .doc = "YYYY-MM-DD" };
 static const struct type type_bio = { .kind = KIND_STRING, .max = 190, .doc = "About me" };
-static const struct type type_picture = { .kind = KIND_IMAGE,
-                                          .max = 10 * 1024 * 1024,
-                                          .doc = "data:image/png;base64,… (png, jpeg, gif, webp)" };
 static const struct type type_token = { .kind = KIND_STRING, .doc = "Credential; keep it secret" };
 
 static const struct field registration_fields[] = {

@@ -1,5 +1,5 @@
-/* accounts.c - registering, logging in and out, and reading accounts. */
-#include "platform/internal.h"
+/* routes.c - registering, logging in and out, and reading accounts. */
+#include "platform/accounts/internal.h"
 
 #include "base/clock.h"
 #include "base/timestamp.h"

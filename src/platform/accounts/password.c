@@ -1,5 +1,5 @@
 /* password.c - Argon2id, with the cost that the operator set. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 #include <sodium.h>
 

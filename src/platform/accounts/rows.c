@@ -1,28 +1,12 @@
 /* rows.c - accounts in the store. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
+
+#include "platform/rows.h"
 
 #define USER_COLUMNS                                                                              \
     "id, username, global_name, avatar, banner, email, accent_color, bio, locale, flags, "        \
     "public_flags, premium_type, verified, bot, system, password_hash, date_of_birth, disabled, " \
     "deleting"
-
-static struct opt_str nullable_text(const struct rows *r, int column)
-{
-    if (row_null(r, column))
-        return (struct opt_str){ .given = GIVEN_NULL };
-    return (struct opt_str){ GIVEN, row_text(r, column) };
-}
-
-static struct value optional_text(struct opt_str s)
-{
-    return s.given == GIVEN ? v_text(s.value) : v_null();
-}
-
-/* Shown only when true. */
-static struct opt_bool mark(bool set)
-{
-    return (struct opt_bool){ set ? GIVEN : ABSENT, set };
-}
 
 static void read_user(const struct rows *r, struct user *u)
 {
@@ -30,19 +14,19 @@ static void read_user(const struct rows *r, struct user *u)
         .id = row_id(r, 0),
         .username = row_text(r, 1),
         .discriminator = STR("0"),
-        .global_name = nullable_text(r, 2),
-        .avatar = nullable_text(r, 3),
-        .banner = nullable_text(r, 4),
-        .email = nullable_text(r, 5),
-        .accent_color = { row_null(r, 6) ? GIVEN_NULL : GIVEN, row_int(r, 6) },
+        .global_name = row_opt_text(r, 2),
+        .avatar = row_opt_text(r, 3),
+        .banner = row_opt_text(r, 4),
+        .email = row_opt_text(r, 5),
+        .accent_color = row_opt_int(r, 6),
         .bio = row_text(r, 7),
         .locale = row_text(r, 8),
         .flags = row_int(r, 9),
         .public_flags = row_int(r, 10),
         .premium_type = row_int(r, 11),
         .verified = row_bool(r, 12),
-        .bot = mark(row_bool(r, 13)),
-        .system = mark(row_bool(r, 14)),
+        .bot = given_mark(row_bool(r, 13)),
+        .system = given_mark(row_bool(r, 14)),
         .disabled = row_bool(r, 17),
         .deleting = row_bool(r, 18),
     };
@@ -109,13 +93,12 @@ enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken
 
     if (e || *ret_taken)
         return e;
-    return tx_exec(tx, ADD_USER,
-                   BIND(v_id(u->id), v_text(u->username), optional_text(u->global_name),
-                        optional_text(u->email),
-                        u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
-                        v_int(u->bot.value),
-                        u->date_of_birth.p ? v_text(u->date_of_birth) : v_null()),
-                   NULL);
+    return tx_exec(
+        tx, ADD_USER,
+        BIND(v_id(u->id), v_text(u->username), v_opt_text(u->global_name), v_opt_text(u->email),
+             u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
+             v_int(u->bot.value), u->date_of_birth.p ? v_text(u->date_of_birth) : v_null()),
+        NULL);
 }
 
 static const char SAVE_USER[] =
@@ -130,10 +113,10 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
     if (e || *ret_taken)
         return e;
     return tx_exec(tx, SAVE_USER,
-                   BIND(v_id(u->id), v_text(u->username), optional_text(u->global_name),
-                        optional_text(u->avatar), optional_text(u->banner), optional_text(u->email),
-                        u->accent_color.given == GIVEN ? v_int(u->accent_color.value) : v_null(),
-                        v_text(u->bio), u->password_hash.p ? v_text(u->password_hash) : v_null(),
+                   BIND(v_id(u->id), v_text(u->username), v_opt_text(u->global_name),
+                        v_opt_text(u->avatar), v_opt_text(u->banner), v_opt_text(u->email),
+                        v_opt_int(u->accent_color), v_text(u->bio),
+                        u->password_hash.p ? v_text(u->password_hash) : v_null(),
                         u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
                         v_int(u->deleting), v_int(u->verified)),
                    NULL);

@@ -1,8 +1,22 @@
 /* assets.c - pictures of accounts, at the addresses that clients make themselves. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 #include <stdio.h>
 #include <unistd.h>
+
+enum err picture_keep(struct call *call, const char *area, snowflake owner,
+                      const struct opt_image *image, struct opt_str *ret)
+{
+    char name[256];
+
+    ret->given = image->given;
+    if (image->given != GIVEN)
+        return OK;
+    ret->value = image_hash(call->arena, &image->value);
+    snprintf(name, sizeof name, "%s/%llu/%.*s", area, (unsigned long long)owner,
+             STR_FMT(ret->value));
+    return blob_put(api_options(call->api)->store, name, image->value.bytes);
+}
 
 /* Pictures are kept as they came; the first bytes tell what they are. */
 static struct str content_type(const char *head, ssize_t n)

@@ -1,5 +1,5 @@
 /* rules.c - decisions about accounts, without input or output. */
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 #include <sodium.h>
 

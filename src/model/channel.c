@@ -1,0 +1,176 @@
+/* channel.c - the interface's channel object, row by row. */
+#include "model/channel.h"
+
+static const struct choice channel_types[] = {
+    { CHANNEL_TEXT, NULL, "TEXT", "Text in a guild" },
+    { CHANNEL_DM, NULL, "DM", "Two people" },
+    { CHANNEL_VOICE, NULL, "VOICE", "Voice in a guild" },
+    { CHANNEL_GROUP, NULL, "GROUP_DM", "Some people" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds channels" },
+    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
+    { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of a news channel" },
+    { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "Thread" },
+    { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread by invitation" },
+    { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
+    { CHANNEL_FORUM, NULL, "FORUM", "Holds threads only" },
+    { 0 },
+};
+
+static const struct type type_channel_type = { .kind = KIND_INT, .choices = channel_types };
+const struct type type_channel_name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100, .doc = "Channel name"
+};
+const struct type type_topic = { .kind = KIND_STRING,
+                                 .max = 1024,
+                                 .doc = "What the channel is about" };
+
+static const struct choice overwrite_types[] = {
+    { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role" },
+    { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member" },
+    { 0 },
+};
+static const struct type type_overwrite_type = { .kind = KIND_INT, .choices = overwrite_types };
+static const struct field overwrite_fields[] = {
+    { FIELD(struct overwrite, id), .type = &type_id },
+    { FIELD(struct overwrite, type), .type = &type_overwrite_type },
+    { FIELD(struct overwrite, allow), .type = &type_permissions, .flags = OPTIONAL },
+    { FIELD(struct overwrite, deny), .type = &type_permissions, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema overwrite_schema = {
+    .name = "Overwrite",
+    .size = sizeof(struct overwrite),
+    .fields = overwrite_fields,
+    .doc = "Rights that a channel gives or takes.",
+};
+const struct type type_overwrite = { .kind = KIND_OBJECT, .schema = &overwrite_schema };
+const struct type type_overwrites = { .kind = KIND_ARRAY, .of = &type_overwrite };
+
+static const struct field thread_fields[] = {
+    { FIELD(struct thread_metadata, archived), .type = &type_bool },
+    { FIELD(struct thread_metadata, auto_archive_duration), .type = &type_count, .doc = "Minutes" },
+    { FIELD(struct thread_metadata, archive_timestamp), .type = &type_time },
+    { FIELD(struct thread_metadata, locked), .type = &type_bool },
+    { FIELD(struct thread_metadata, create_timestamp), .type = &type_time,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema thread_schema = {
+    .name = "ThreadMetadata",
+    .size = sizeof(struct thread_metadata),
+    .fields = thread_fields,
+    .doc = "What only threads have.",
+};
+static const struct type type_thread = { .kind = KIND_OBJECT, .schema = &thread_schema };
+static const struct type type_recipients = { .kind = KIND_ARRAY, .of = &type_partial_user };
+
+static const struct field channel_fields[] = {
+    { FIELD(struct channel, id), .type = &type_id },
+    { FIELD(struct channel, type), .type = &type_channel_type },
+    { FIELD(struct channel, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct channel, name), .type = &type_channel_name, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, position), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, permission_overwrites), .type = &type_overwrites, .flags = OPTIONAL },
+    { FIELD(struct channel, parent_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, nsfw), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct channel, rate_limit_per_user), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, last_message_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, bitrate), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, user_limit), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, rtc_region), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, video_quality_mode), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, default_auto_archive_duration), .type = &type_count,
+      .flags = OPTIONAL },
+    { FIELD(struct channel, recipients), .type = &type_recipients, .flags = OPTIONAL },
+    { FIELD(struct channel, icon), .type = &type_asset_hash, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, owner_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct channel, application_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct channel, managed), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct channel, is_message_request), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct channel, message_count), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, member_count), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, thread_metadata), .type = &type_thread, .flags = OPTIONAL },
+    { FIELD(struct channel, flags), .type = &type_count },
+    { 0 },
+};
+const struct schema channel_schema = {
+    .name = "Channel",
+    .size = sizeof(struct channel),
+    .fields = channel_fields,
+    .doc = "A channel; which fields it has depends on its type.",
+};
+const struct type type_channel = { .kind = KIND_OBJECT, .schema = &channel_schema };
+const struct type type_channels = { .kind = KIND_ARRAY, .of = &type_channel };
+
+bool channel_is_private(int64_t type)
+{
+    return type == CHANNEL_DM || type == CHANNEL_GROUP;
+}
+
+bool channel_is_thread(int64_t type)
+{
+    return type >= CHANNEL_NEWS_THREAD && type <= CHANNEL_PRIVATE_THREAD;
+}
+
+bool channel_is_voice(int64_t type)
+{
+    return type == CHANNEL_VOICE || type == CHANNEL_STAGE;
+}
+
+bool channel_takes_messages(int64_t type)
+{
+    return type != CHANNEL_CATEGORY && type != CHANNEL_FORUM;
+}
+
+static void shape_private(struct channel *c)
+{
+    bool group = c->type == CHANNEL_GROUP;
+
+    c->guild_id.given = c->parent_id.given = c->position.given = ABSENT;
+    c->permission_overwrites.given = ABSENT;
+    c->recipients.given = GIVEN;
+    if (!group)
+        c->name.given = c->icon.given = c->owner_id.given = ABSENT;
+    if (group)
+        c->is_message_request.given = ABSENT;
+    else
+        c->is_message_request = (struct opt_bool){ GIVEN, false };
+    if (!c->application_id.value)
+        c->application_id.given = c->managed.given = ABSENT;
+}
+
+static void shape_guild(struct channel *c)
+{
+    c->recipients.given = c->icon.given = c->managed.given = ABSENT;
+    c->application_id.given = c->is_message_request.given = ABSENT;
+    if (channel_is_thread(c->type)) {
+        c->permission_overwrites.given = c->position.given = c->topic.given = ABSENT;
+        c->nsfw.given = ABSENT;
+    } else {
+        c->owner_id.given = c->message_count.given = c->member_count.given = ABSENT;
+        c->thread_metadata = NULL;
+    }
+}
+
+void channel_shape(struct channel *c)
+{
+    bool category = c->type == CHANNEL_CATEGORY, voice = channel_is_voice(c->type);
+
+    if (channel_is_private(c->type))
+        shape_private(c);
+    else
+        shape_guild(c);
+    if (!voice)
+        c->bitrate.given = c->user_limit.given = c->rtc_region.given = c->video_quality_mode.given =
+            ABSENT;
+    if (category || voice || channel_is_private(c->type))
+        c->topic.given = ABSENT;
+    if (category || channel_is_private(c->type))
+        c->rate_limit_per_user.given = c->nsfw.given = ABSENT;
+    if (category)
+        c->last_message_id.given = ABSENT;
+    if (category || voice || channel_is_private(c->type) || channel_is_thread(c->type) ||
+        !c->default_auto_archive_duration.value)
+        c->default_auto_archive_duration.given = ABSENT;
+}

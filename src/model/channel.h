@@ -1,0 +1,62 @@
+/* channel.h - where messages are written and voices heard. */
+#ifndef MODEL_CHANNEL_H
+#define MODEL_CHANNEL_H
+
+#include "model/user.h"
+
+enum channel_type {
+    CHANNEL_TEXT = 0,
+    CHANNEL_DM = 1,
+    CHANNEL_VOICE = 2,
+    CHANNEL_GROUP = 3,
+    CHANNEL_CATEGORY = 4,
+    CHANNEL_NEWS = 5,
+    CHANNEL_NEWS_THREAD = 10,
+    CHANNEL_THREAD = 11,
+    CHANNEL_PRIVATE_THREAD = 12,
+    CHANNEL_STAGE = 13,
+    CHANNEL_FORUM = 15,
+};
+
+bool channel_is_private(int64_t type); /* DM or group */
+bool channel_is_thread(int64_t type);
+bool channel_is_voice(int64_t type); /* voice or stage */
+bool channel_takes_messages(int64_t type);
+
+enum overwrite_type { OVERWRITE_ROLE = 0, OVERWRITE_MEMBER = 1 };
+
+struct overwrite {
+    snowflake id;
+    int64_t type;
+    uint64_t allow, deny;
+};
+
+struct thread_metadata {
+    bool archived, locked;
+    int64_t auto_archive_duration;
+    int64_t archive_timestamp;
+    struct opt_int create_timestamp;
+};
+
+struct channel {
+    snowflake id;
+    int64_t type;
+    struct opt_id guild_id, parent_id, last_message_id, owner_id, application_id;
+    struct opt_str name, topic, icon, rtc_region;
+    struct opt_int position, rate_limit_per_user, bitrate, user_limit, video_quality_mode;
+    struct opt_int default_auto_archive_duration, message_count, member_count;
+    struct opt_bool nsfw, managed, is_message_request;
+    struct opt_list permission_overwrites; /* struct overwrite */
+    struct opt_list recipients;            /* struct user: the others */
+    const struct thread_metadata *thread_metadata;
+    int64_t flags;
+};
+
+extern const struct schema channel_schema, overwrite_schema;
+extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
+extern const struct type type_channel_name, type_topic;
+
+/* Keeps what a channel of this type shows and leaves the rest out. */
+void channel_shape(struct channel *c);
+
+#endif

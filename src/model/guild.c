@@ -1,0 +1,145 @@
+/* guild.c - the interface's guild object, row by row. */
+#include "model/guild.h"
+
+const struct type type_guild_name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 2, .max = 100, .doc = "Guild name"
+};
+
+/* clang-format off */
+#define GUILD_FIELDS                                                                               \
+    { FIELD(struct guild, id), .type = &type_id },                                                 \
+    { FIELD(struct guild, name), .type = &type_guild_name },                                       \
+    { FIELD(struct guild, owner_id), .type = &type_id },                                           \
+    { FIELD(struct guild, icon), .type = &type_asset_hash, .flags = NULLABLE },                    \
+    { FIELD(struct guild, banner), .type = &type_asset_hash, .flags = NULLABLE },                  \
+    { FIELD(struct guild, splash), .type = &type_asset_hash, .flags = NULLABLE },                  \
+    { FIELD(struct guild, discovery_splash), .type = &type_asset_hash, .flags = NULLABLE },        \
+    { FIELD(struct guild, home_header), .type = &type_asset_hash, .flags = NULLABLE },             \
+    { FIELD(struct guild, description), .type = &type_text, .flags = NULLABLE },                   \
+    { FIELD(struct guild, features), .type = &type_raw, .doc = "Names of features" },              \
+    { FIELD(struct guild, roles), .type = &type_roles },                                           \
+    { FIELD(struct guild, emojis), .type = &type_none },                                           \
+    { FIELD(struct guild, stickers), .type = &type_none },                                         \
+    { FIELD(struct guild, afk_channel_id), .type = &type_id, .flags = NULLABLE },                  \
+    { FIELD(struct guild, afk_timeout), .type = &type_count },                                     \
+    { FIELD(struct guild, system_channel_id), .type = &type_id, .flags = NULLABLE },               \
+    { FIELD(struct guild, system_channel_flags), .type = &type_count },                            \
+    { FIELD(struct guild, rules_channel_id), .type = &type_id, .flags = NULLABLE },                \
+    { FIELD(struct guild, public_updates_channel_id), .type = &type_id, .flags = NULLABLE },       \
+    { FIELD(struct guild, safety_alerts_channel_id), .type = &type_id, .flags = NULLABLE },        \
+    { FIELD(struct guild, widget_channel_id), .type = &type_id, .flags = NULLABLE },               \
+    { FIELD(struct guild, application_id), .type = &type_id, .flags = NULLABLE },                  \
+    { FIELD(struct guild, vanity_url_code), .type = &type_text, .flags = NULLABLE },               \
+    { FIELD(struct guild, verification_level), .type = &type_count },                              \
+    { FIELD(struct guild, default_message_notifications), .type = &type_count },                   \
+    { FIELD(struct guild, explicit_content_filter), .type = &type_count },                         \
+    { FIELD(struct guild, mfa_level), .type = &type_count },                                       \
+    { FIELD(struct guild, nsfw_level), .type = &type_count },                                      \
+    { FIELD(struct guild, premium_tier), .type = &type_count },                                    \
+    { FIELD(struct guild, premium_subscription_count), .type = &type_count },                      \
+    { FIELD(struct guild, premium_progress_bar_enabled), .type = &type_bool },                     \
+    { FIELD(struct guild, preferred_locale), .type = &type_locale },                               \
+    { FIELD(struct guild, region), .type = &type_text, .flags = DEPRECATED },                      \
+    { FIELD(struct guild, max_members), .type = &type_count },                                     \
+    { FIELD(struct guild, max_presences), .type = &type_count, .flags = NULLABLE },                \
+    { FIELD(struct guild, max_video_channel_users), .type = &type_count },                         \
+    { FIELD(struct guild, max_stage_video_channel_users), .type = &type_count },                   \
+    { FIELD(struct guild, widget_enabled), .type = &type_bool },                                   \
+    { FIELD(struct guild, incidents_data), .type = &type_nothing, .flags = NULLABLE },             \
+    { FIELD(struct guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },     \
+    { FIELD(struct guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL }
+/* clang-format on */
+
+static const struct field guild_fields[] = { GUILD_FIELDS, { 0 } };
+static const struct field gateway_guild_fields[] = {
+    GUILD_FIELDS,
+    { FIELD(struct gateway_guild, joined_at), .type = &type_time },
+    { FIELD(struct gateway_guild, large), .type = &type_bool },
+    { FIELD(struct gateway_guild, unavailable), .type = &type_bool },
+    { FIELD_AS(struct gateway_guild, guild.member_count, "member_count"), .type = &type_count },
+    { FIELD(struct gateway_guild, members), .type = &type_members },
+    { FIELD(struct gateway_guild, channels), .type = &type_channels },
+    { FIELD(struct gateway_guild, threads), .type = &type_channels },
+    { FIELD(struct gateway_guild, presences), .type = &type_none },
+    { FIELD(struct gateway_guild, voice_states), .type = &type_none },
+    { FIELD(struct gateway_guild, stage_instances), .type = &type_none },
+    { FIELD(struct gateway_guild, guild_scheduled_events), .type = &type_none },
+    { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_none },
+    { 0 },
+};
+const struct schema guild_schema = {
+    .name = "Guild",
+    .size = sizeof(struct guild),
+    .fields = guild_fields,
+    .doc = "A place with members, roles and channels.",
+};
+const struct schema gateway_guild_schema = {
+    .name = "GatewayGuild",
+    .size = sizeof(struct gateway_guild),
+    .fields = gateway_guild_fields,
+    .doc = "A guild with all that is in it.",
+};
+const struct type type_guild = { .kind = KIND_OBJECT, .schema = &guild_schema };
+
+static const struct field guild_ref_fields[] = {
+    { FIELD(struct guild_ref, id), .type = &type_id },
+    { 0 },
+};
+const struct schema guild_ref_schema = {
+    .name = "GuildRef",
+    .size = sizeof(struct guild_ref),
+    .fields = guild_ref_fields,
+    .doc = "A guild that is gone for the receiver.",
+};
+
+static const struct field guild_role_event_fields[] = {
+    { FIELD(struct guild_role_event, guild_id), .type = &type_id },
+    { FIELD(struct guild_role_event, role), .type = &type_role },
+    { 0 },
+};
+const struct schema guild_role_event_schema = {
+    .name = "GuildRoleEvent",
+    .size = sizeof(struct guild_role_event),
+    .fields = guild_role_event_fields,
+    .doc = "A role that was made or changed.",
+};
+
+static const struct field guild_role_gone_fields[] = {
+    { FIELD(struct guild_role_gone, guild_id), .type = &type_id },
+    { FIELD(struct guild_role_gone, role_id), .type = &type_id },
+    { 0 },
+};
+const struct schema guild_role_gone_schema = {
+    .name = "GuildRoleGone",
+    .size = sizeof(struct guild_role_gone),
+    .fields = guild_role_gone_fields,
+    .doc = "A role that was deleted.",
+};
+
+static const struct field guild_user_event_fields[] = {
+    { FIELD(struct guild_user_event, guild_id), .type = &type_id },
+    { FIELD(struct guild_user_event, user), .type = &type_partial_user },
+    { FIELD(struct guild_user_event, delete_message_secs), .type = &type_count, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema guild_user_event_schema = {
+    .name = "GuildUserEvent",
+    .size = sizeof(struct guild_user_event),
+    .fields = guild_user_event_fields,
+    .doc = "Something that happened to a user in a guild.",
+};
+
+/* The list is JSON text of plain names, so a quoted name is found as it stands. */
+bool guild_has_feature(const struct guild *g, const char *feature)
+{
+    size_t n = strlen(feature);
+
+    for (const char *p = g->features.p, *end = p + g->features.n; p; p++) {
+        p = memmem(p, (size_t)(end - p), feature, n);
+        if (!p)
+            return false;
+        if (p > g->features.p && p[-1] == '"' && p + n < end && p[n] == '"')
+            return true;
+    }
+    return false;
+}

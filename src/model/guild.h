@@ -1,0 +1,65 @@
+/* guild.h - a place with members, roles and channels. */
+#ifndef MODEL_GUILD_H
+#define MODEL_GUILD_H
+
+#include "model/channel.h"
+#include "model/member.h"
+#include "model/role.h"
+
+struct guild {
+    snowflake id, owner_id;
+    struct str name;
+    struct opt_str icon, banner, splash, discovery_splash, home_header, description;
+    struct str features;          /* JSON array of text, as it is kept */
+    struct list roles;            /* struct role */
+    struct list emojis, stickers; /* always empty */
+    struct opt_id afk_channel_id, system_channel_id, rules_channel_id, public_updates_channel_id,
+        safety_alerts_channel_id, widget_channel_id, application_id;
+    struct opt_str vanity_url_code;
+    int64_t afk_timeout, verification_level, default_message_notifications, explicit_content_filter,
+        mfa_level, nsfw_level, premium_tier, system_channel_flags, premium_subscription_count,
+        max_members, max_video_channel_users, max_stage_video_channel_users;
+    struct opt_int max_presences;
+    struct str preferred_locale, region;
+    bool widget_enabled, premium_progress_bar_enabled;
+    struct str incidents_data; /* always null */
+    struct opt_int approximate_member_count, approximate_presence_count;
+    int64_t member_count; /* not shown in the REST object */
+};
+
+/* What sessions get when they join, or see a guild for the first time. */
+struct gateway_guild {
+    struct guild guild; /* first: the rows of a guild hold for it too */
+    int64_t joined_at;
+    bool large, unavailable;
+    struct list members, channels, threads; /* struct member, struct channel */
+    struct list presences, voice_states, stage_instances, guild_scheduled_events, soundboard_sounds;
+};
+
+struct guild_ref {
+    snowflake id;
+};
+struct guild_role_event {
+    snowflake guild_id;
+    const struct role *role;
+};
+struct guild_role_gone {
+    snowflake guild_id, role_id;
+};
+struct guild_user_event {
+    snowflake guild_id;
+    const struct user *user;
+    struct opt_int delete_message_secs;
+};
+
+extern const struct schema guild_schema, gateway_guild_schema;
+extern const struct schema guild_ref_schema;        /* GUILD_DELETE */
+extern const struct schema guild_role_event_schema; /* GUILD_ROLE_CREATE, _UPDATE */
+extern const struct schema guild_role_gone_schema;  /* GUILD_ROLE_DELETE */
+extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* */
+extern const struct type type_guild, type_guild_name;
+
+/* Is this feature in the guild's list? */
+bool guild_has_feature(const struct guild *g, const char *feature);
+
+#endif

@@ -1,0 +1,22 @@
+/* member.h - an account in a guild. */
+#ifndef MODEL_MEMBER_H
+#define MODEL_MEMBER_H
+
+#include "model/user.h"
+
+struct member {
+    snowflake guild_id, user_id; /* not shown */
+    const struct user *user;     /* NULL where a structure leaves it out */
+    struct opt_str nick, avatar, banner;
+    struct list roles; /* snowflakes, without @everyone */
+    int64_t joined_at, flags;
+    struct opt_int premium_since, communication_disabled_until;
+    bool deaf, mute, pending;
+    struct opt_id permissions; /* where asked for: all rights in the guild or channel */
+};
+
+extern const struct schema member_schema;       /* with user where it is set */
+extern const struct schema guild_member_schema; /* and guild_id: what events carry */
+extern const struct type type_member, type_members, type_nick;
+
+#endif

@@ -1,0 +1,107 @@
+/* rights.c - what a member may do, worked out from plain data. */
+#include "model/rights.h"
+
+/* What stays of a member's rights while it is timed out. */
+static const uint64_t TIMED_OUT = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
+
+/* Rights that mean nothing in a voice channel that one cannot connect to. */
+static const uint64_t VOICE =
+    PERMISSION(PRIORITY_SPEAKER) | PERMISSION(STREAM) | PERMISSION(CONNECT) | PERMISSION(SPEAK) |
+    PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS) | PERMISSION(MOVE_MEMBERS) |
+    PERMISSION(USE_VAD) | PERMISSION(REQUEST_TO_SPEAK) | PERMISSION(USE_EMBEDDED_ACTIVITIES) |
+    PERMISSION(USE_SOUNDBOARD) | PERMISSION(USE_EXTERNAL_SOUNDS) |
+    PERMISSION(SET_VOICE_CHANNEL_STATUS) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES);
+
+/* Rights that hang on being able to send at all. */
+static const uint64_t SENDING = PERMISSION(MENTION_EVERYONE) | PERMISSION(SEND_TTS_MESSAGES) |
+                                PERMISSION(ATTACH_FILES) | PERMISSION(EMBED_LINKS);
+
+/* Rights that exist only for the guild as a whole and are not lost with a view. */
+static const uint64_t GUILD_ONLY =
+    PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |
+    PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(VIEW_GUILD_INSIGHTS) |
+    PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES) | PERMISSION(MANAGE_EXPRESSIONS) |
+    PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MODERATE_MEMBERS) |
+    PERMISSION(VIEW_CREATOR_MONETIZATION_ANALYTICS);
+
+static bool has_all(const struct rights_of *who)
+{
+    return who->owner || who->base & PERMISSION(ADMINISTRATOR);
+}
+
+static uint64_t restrained(const struct rights_of *who, uint64_t rights)
+{
+    if (who->timed_out)
+        rights &= TIMED_OUT;
+    if (who->quarantined)
+        rights &= TIMED_OUT | PERMISSION(CHANGE_NICKNAME);
+    return rights;
+}
+
+uint64_t rights_in_guild(const struct rights_of *who)
+{
+    return has_all(who) ? PERMISSIONS_ALL : restrained(who, who->base);
+}
+
+static bool holds_role(const struct rights_of *who, snowflake role)
+{
+    for (size_t i = 0; i < who->role_count; i++)
+        if (who->roles[i] == role)
+            return true;
+    return false;
+}
+
+/* Everyone's overwrite first, then all roles' together (their order means nothing),
+ * then the member's own. */
+static uint64_t overwritten(const struct rights_of *who, const struct overwrite *overwrites,
+                            size_t count)
+{
+    struct overwrite everyone = { 0 }, roles = { 0 }, member = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        const struct overwrite *o = &overwrites[i];
+
+        if (o->type == OVERWRITE_ROLE && o->id == who->guild_id) {
+            everyone = *o;
+        } else if (o->type == OVERWRITE_ROLE && holds_role(who, o->id)) {
+            roles.allow |= o->allow;
+            roles.deny |= o->deny;
+        } else if (o->type == OVERWRITE_MEMBER && o->id == who->user_id) {
+            member = *o;
+        }
+    }
+    uint64_t rights = (who->base & ~everyone.deny) | everyone.allow;
+    rights = (rights & ~roles.deny) | roles.allow;
+    return (rights & ~member.deny) | member.allow;
+}
+
+/* Rights that others imply: without the one, the other means nothing. */
+static uint64_t without_implied(uint64_t rights, int64_t type)
+{
+    if (!(rights & PERMISSION(VIEW_CHANNEL)))
+        return rights & GUILD_ONLY;
+    if (channel_is_voice(type)) {
+        if (!(rights & PERMISSION(CONNECT)))
+            rights &= ~VOICE;
+    } else if (!(rights & PERMISSION(SEND_MESSAGES))) {
+        rights &= ~SENDING;
+    }
+    return rights;
+}
+
+uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
+                           const struct overwrite *overwrites, size_t count, bool thread)
+{
+    if (has_all(who))
+        return PERMISSIONS_ALL;
+
+    /* An overwrite cannot make anybody an administrator. */
+    uint64_t rights = overwritten(who, overwrites, count) & ~PERMISSION(ADMINISTRATOR);
+    rights = restrained(who, rights);
+    if (thread) {
+        rights &= ~PERMISSION(SEND_MESSAGES);
+        if (rights & PERMISSION(SEND_MESSAGES_IN_THREADS))
+            rights |= PERMISSION(SEND_MESSAGES);
+    }
+    return without_implied(rights, channel_type);
+}

@@ -1,0 +1,29 @@
+/* rights.h - what a member may do, worked out from plain data.
+ *
+ * Pure functions: the same roles and overwrites always give the same rights. */
+#ifndef MODEL_RIGHTS_H
+#define MODEL_RIGHTS_H
+
+#include "model/channel.h"
+#include "model/permissions.h"
+#include "model/role.h"
+
+struct rights_of {
+    snowflake guild_id, user_id;
+    bool owner;
+    bool timed_out; /* until a moment that is still to come */
+    bool quarantined;
+    uint64_t base;          /* of @everyone and all roles, joined */
+    const snowflake *roles; /* without @everyone */
+    size_t role_count;
+};
+
+/* In the guild as a whole. */
+uint64_t rights_in_guild(const struct rights_of *who);
+
+/* In a channel with these overwrites; for a thread, its parent's overwrites and
+ * type, and thread = true. */
+uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
+                           const struct overwrite *overwrites, size_t count, bool thread);
+
+#endif

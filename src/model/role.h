@@ -1,0 +1,35 @@
+/* role.h - a role of a guild. */
+#ifndef MODEL_ROLE_H
+#define MODEL_ROLE_H
+
+#include "model/types.h"
+
+struct role_colors {
+    int64_t primary_color;
+    struct opt_int secondary_color, tertiary_color;
+};
+
+/* Whose role it is, when nobody may give it away. */
+struct role_tags {
+    struct opt_id bot_id, integration_id;
+};
+
+struct role {
+    snowflake id, guild_id;
+    struct str name;
+    int64_t color; /* repeats colors.primary_color */
+    const struct role_colors *colors;
+    uint64_t permissions;
+    int64_t position, flags;
+    bool hoist, managed, mentionable;
+    struct opt_str icon, unicode_emoji;
+    const struct role_tags *tags; /* NULL: none */
+};
+
+extern const struct schema role_schema;
+extern const struct type type_role, type_roles, type_role_name;
+
+/* At equal positions the older (smaller) id is the higher role. */
+bool role_is_above(int64_t position, snowflake id, int64_t other_position, snowflake other_id);
+
+#endif

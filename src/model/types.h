@@ -1,0 +1,39 @@
+/* types.h - rules that many objects share. */
+#ifndef MODEL_TYPES_H
+#define MODEL_TYPES_H
+
+#include "json/schema.h"
+
+extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
+extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
+extern const struct type type_asset_hash; /* of a picture that is kept */
+extern const struct type type_picture;    /* a picture that is sent: 10 MiB */
+extern const struct type type_nothing;    /* what we do not have: always null, or empty */
+extern const struct type type_none;       /* a list that is always empty */
+extern const struct type type_url;        /* http or https, at most 512 characters */
+
+/* Members of structs. */
+static inline struct opt_str given_str(struct str s)
+{
+    return (struct opt_str){ s.p ? GIVEN : GIVEN_NULL, s };
+}
+static inline struct opt_int given_int(int64_t v)
+{
+    return (struct opt_int){ GIVEN, v };
+}
+static inline struct opt_bool given_bool(bool v)
+{
+    return (struct opt_bool){ GIVEN, v };
+}
+/* 0 is null. */
+static inline struct opt_id given_id(snowflake id)
+{
+    return (struct opt_id){ id ? GIVEN : GIVEN_NULL, id };
+}
+/* Shown only when true. */
+static inline struct opt_bool given_mark(bool v)
+{
+    return (struct opt_bool){ v ? GIVEN : ABSENT, v };
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* access.c - what a path leads to, and what the caller may do there. */
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+#define TARGET(call, member) \
+    ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
+
+/* {guild.id}: exists, and the caller is in it. */
+static enum err resolve_guild(struct call *call)
+{
+    snowflake id = call_id(call, "guild.id");
+    enum err e = guild_find(call->tx, id, TARGET(call, guild));
+
+    if (!e)
+        e = standing_find(call->tx, id, call->caller->id, TARGET(call, standing));
+    if (!e)
+        call->target.rights = call->target.standing->rights;
+    return e;
+}
+
+static enum err enter_private(struct call *call, const struct channel *c)
+{
+    enum err e;
+
+    if (channel_is_recipient(call->tx, c->id, call->caller->id, &e))
+        call->target.rights = PERMISSIONS_ALL;
+    else if (!e)
+        e = ERR_MISSING_ACCESS;
+    return e;
+}
+
+/* {channel.id}: exists, and the caller can view it. */
+static enum err resolve_channel(struct call *call)
+{
+    struct channel *c = TARGET(call, channel);
+    enum err e = channel_find(call->tx, call_id(call, "channel.id"), c);
+
+    if (e)
+        return e;
+    if (channel_is_private(c->type))
+        return enter_private(call, c);
+    e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
+    if (!e)
+        e = standing_rights_in(call->tx, call->target.standing, c, &call->target.rights);
+    if (!e && !(call->target.rights & PERMISSION(VIEW_CHANNEL)))
+        e = ERR_MISSING_ACCESS;
+    return e;
+}
+
+/* {role.id}: a role of the path's guild. */
+static enum err resolve_role(struct call *call)
+{
+    return role_find(call->tx, call->target.guild->id, call_id(call, "role.id"),
+                     TARGET(call, role));
+}
+
+/* {member.id}: a member of the path's guild, with its account. */
+static enum err resolve_member(struct call *call)
+{
+    struct member *m = TARGET(call, member);
+    enum err e = member_find(call->tx, call->target.guild->id, call_id(call, "member.id"), m);
+
+    return e ? e : member_load_user(call->tx, m);
+}
+
+/* Rights that a row asks for, in the channel of the path or else in its guild. */
+static enum err permit(struct call *call, uint64_t needs)
+{
+    if (!call->target.standing)
+        return ERR_DM_CHANNEL; /* rights are a matter of guilds */
+    return (call->target.rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "guild.id",
+        .field = "guild_id",
+        .major = true,
+        .doc = "A guild that the caller is in.",
+        .resolve = resolve_guild,
+    },
+    {
+        .name = "channel.id",
+        .field = "channel_id",
+        .major = true,
+        .doc = "A channel that the caller can view.",
+        .resolve = resolve_channel,
+    },
+    {
+        .name = "role.id",
+        .field = "role_id",
+        .doc = "A role of the guild.",
+        .resolve = resolve_role,
+    },
+    {
+        .name = "member.id",
+        .field = "user_id",
+        .me = true,
+        .doc = "A member of the guild, by user id.",
+        .resolve = resolve_member,
+    },
+    { 0 },
+};
+
+const struct domain access_domain = {
+    .name = "Access",
+    .doc = "What paths lead to.",
+    .resolvers = resolvers,
+    .permit = permit,
+};

@@ -1,0 +1,80 @@
+/* audit.c - what was done in a guild, by whom and why. */
+#include "platform/guilds/guilds.h"
+
+#include "base/utf8.h"
+
+enum { LONGEST_REASON = 512 };
+
+struct audit_entry {
+    snowflake id, guild_id;
+    struct opt_id user_id, target_id;
+    int64_t action_type;
+    struct opt_str reason;
+    struct list changes;
+};
+
+static const struct field entry_fields[] = {
+    { FIELD(struct audit_entry, id), .type = &type_id },
+    { FIELD(struct audit_entry, guild_id), .type = &type_id },
+    { FIELD(struct audit_entry, user_id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct audit_entry, target_id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct audit_entry, action_type), .type = &type_count },
+    { FIELD(struct audit_entry, reason), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct audit_entry, changes), .type = &type_none },
+    { 0 },
+};
+static const struct schema entry_schema = {
+    .name = "AuditLogEntry",
+    .size = sizeof(struct audit_entry),
+    .fields = entry_fields,
+    .doc = "Something that was done in a guild.",
+};
+
+/* The header is percent-encoded once; an escape that is none stays as it is. */
+static enum err read_reason(struct call *call, struct opt_str *ret)
+{
+    struct str header = http_header(call->exchange->request, STR("X-Audit-Log-Reason")), text;
+
+    *ret = (struct opt_str){ .given = ABSENT };
+    if (!header.n)
+        return OK;
+    if (!str_unescape(call->arena, header, false, &text))
+        text = header;
+    if (!utf8_valid(text) || memchr(text.p, 0, text.n))
+        return call_invalid(call, "reason", "STRING_TYPE_CONVERT", "The reason is not UTF-8 text.");
+    if (utf8_length(text) > LONGEST_REASON)
+        return call_invalid(call, "reason", "BASE_TYPE_MAX_LENGTH",
+                            "Must be 512 or fewer in length.");
+    *ret = (struct opt_str){ GIVEN, text };
+    return OK;
+}
+
+static const char ADD_ENTRY[] =
+    "insert into audit_log (id, guild_id, user_id, target_id, action, reason) "
+    "values ($1, $2, $3, $4, $5, $6)";
+
+enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target)
+{
+    struct audit_entry entry = {
+        .id = snowflake_new(),
+        .guild_id = guild_id,
+        .user_id = given_id(call->caller ? call->caller->id : 0),
+        .target_id = given_id(target),
+        .action_type = action,
+    };
+
+    enum err e = read_reason(call, &entry.reason);
+    if (e)
+        return e;
+    e = tx_exec(call->tx, ADD_ENTRY,
+                BIND(v_id(entry.id), v_id(guild_id),
+                     entry.user_id.value ? v_id(entry.user_id.value) : v_null(),
+                     target ? v_id(target) : v_null(), v_int(action),
+                     entry.reason.given == GIVEN ? v_text(entry.reason.value) : v_null()),
+                NULL);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+              to_entitled(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)), &entry_schema, &entry);
+    return OK;
+}

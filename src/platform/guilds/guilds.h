@@ -1,0 +1,94 @@
+/* guilds.h - guilds, roles and where a member stands in them. */
+#ifndef PLATFORM_GUILDS_GUILDS_H
+#define PLATFORM_GUILDS_GUILDS_H
+
+#include "model/guild.h"
+#include "model/rights.h"
+#include "platform/platform.h"
+
+/* --- where somebody stands -------------------------------------------------------- */
+
+struct standing {
+    snowflake guild_id, owner_id, user_id;
+    struct member *member; /* without .user */
+    struct rights_of rights_of;
+    uint64_t rights; /* in the guild as a whole */
+    int64_t top_position;
+    snowflake top_role; /* the highest role's id; the guild's id for @everyone */
+};
+
+/* ERR_UNKNOWN_GUILD: no such guild; ERR_MISSING_ACCESS: not a member. */
+enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret);
+/* The same for somebody else: ERR_UNKNOWN_MEMBER when not a member. */
+enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
+                            struct standing *ret);
+
+/* In a channel of the guild, with its overwrites loaded. A thread's parent is
+ * loaded from the store. */
+enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                            uint64_t *ret);
+
+/* The owner is above everybody; others need a strictly higher top role. */
+bool standing_above_role(const struct standing *s, const struct role *role);
+bool standing_above(const struct standing *s, const struct standing *other);
+
+/* --- rows --------------------------------------------------------------------------- */
+
+/* ERR_UNKNOWN_GUILD. Without roles; guild_load_roles fills them. */
+enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
+enum err guild_load_roles(struct tx *tx, struct guild *g);
+enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
+/* ERR_UNKNOWN_ROLE. */
+enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
+/* A new role at a position; others are not moved. */
+enum err role_insert(struct tx *tx, const struct role *r);
+
+/* Everything about a guild as the gateway shows it to a member. */
+enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
+                           struct gateway_guild *ret);
+
+/* --- the audit log -------------------------------------------------------------------- */
+
+/* Action types of the interface. */
+enum audit_action {
+    AUDIT_GUILD_UPDATE = 1,
+    AUDIT_CHANNEL_CREATE = 10,
+    AUDIT_CHANNEL_UPDATE = 11,
+    AUDIT_CHANNEL_DELETE = 12,
+    AUDIT_OVERWRITE_CREATE = 13,
+    AUDIT_OVERWRITE_UPDATE = 14,
+    AUDIT_OVERWRITE_DELETE = 15,
+    AUDIT_MEMBER_KICK = 20,
+    AUDIT_MEMBER_BAN_ADD = 22,
+    AUDIT_MEMBER_BAN_REMOVE = 23,
+    AUDIT_MEMBER_UPDATE = 24,
+    AUDIT_MEMBER_ROLE_UPDATE = 25,
+    AUDIT_MEMBER_MOVE = 26,
+    AUDIT_MEMBER_DISCONNECT = 27,
+    AUDIT_BOT_ADD = 28,
+    AUDIT_ROLE_CREATE = 30,
+    AUDIT_ROLE_UPDATE = 31,
+    AUDIT_ROLE_DELETE = 32,
+    AUDIT_INVITE_CREATE = 40,
+    AUDIT_INVITE_DELETE = 42,
+    AUDIT_WEBHOOK_CREATE = 50,
+    AUDIT_WEBHOOK_UPDATE = 51,
+    AUDIT_WEBHOOK_DELETE = 52,
+    AUDIT_MESSAGE_DELETE = 72,
+    AUDIT_MESSAGE_BULK_DELETE = 73,
+    AUDIT_INTEGRATION_CREATE = 80,
+    AUDIT_INTEGRATION_UPDATE = 81,
+    AUDIT_INTEGRATION_DELETE = 82,
+    AUDIT_STAGE_CREATE = 83,
+    AUDIT_STAGE_UPDATE = 84,
+    AUDIT_STAGE_DELETE = 85,
+    AUDIT_COMMAND_PERMISSIONS = 121,
+};
+
+/* Writes an entry with the call's X-Audit-Log-Reason and announces it. A reason
+ * that is too long ends the call with a form error on "reason". */
+enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
+
+extern const struct domain guilds_domain;
+
+#endif

@@ -1,0 +1,112 @@
+/* standing.c - where a member stands in a guild: rights and rank. */
+#include "platform/guilds/guilds.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+static const char OWNER_OF_GUILD[] = "select owner_id from guilds where id = $1";
+
+/* The member's roles and @everyone, the highest last. */
+static const char RANKED_ROLES[] =
+    "select r.id, r.permissions, r.position from roles r where r.id = $1 union all "
+    "select r.id, r.permissions, r.position from member_roles m join roles r on r.id = m.role_id "
+    "where m.guild_id = $1 and m.user_id = $2";
+
+static enum err add_roles(struct tx *tx, struct standing *s)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, RANKED_ROLES, BIND(v_id(s->guild_id), v_id(s->user_id)), &rows);
+
+    if (e)
+        return e;
+    s->top_position = -1;
+    while (rows_next(&rows)) {
+        snowflake id = row_id(&rows, 0);
+        int64_t position = row_int(&rows, 2);
+
+        s->rights_of.base |= (uint64_t)row_int(&rows, 1);
+        if (s->top_position < 0 || role_is_above(position, id, s->top_position, s->top_role)) {
+            s->top_position = position;
+            s->top_role = id;
+        }
+    }
+    return rows_end(&rows);
+}
+
+static enum err find(struct tx *tx, snowflake guild_id, snowflake user_id, enum err not_member,
+                     struct standing *s)
+{
+    struct arena *arena = tx_arena(tx);
+    struct rows row;
+    bool found;
+
+    *s = (struct standing){ .guild_id = guild_id, .user_id = user_id };
+    enum err e = tx_one(tx, OWNER_OF_GUILD, BIND(v_id(guild_id)), &row, &found);
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_GUILD;
+    s->owner_id = row_id(&row, 0);
+
+    s->member = arena_alloc(arena, sizeof *s->member);
+    e = member_find(tx, guild_id, user_id, s->member);
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? not_member : e;
+    const struct opt_int *until = &s->member->communication_disabled_until;
+    s->rights_of = (struct rights_of){
+        .guild_id = guild_id,
+        .user_id = user_id,
+        .owner = s->owner_id == user_id,
+        .timed_out = until->given == GIVEN && until->value > clock_us(),
+        .roles = s->member->roles.items,
+        .role_count = s->member->roles.count,
+    };
+    e = add_roles(tx, s);
+    s->rights = rights_in_guild(&s->rights_of);
+    return e;
+}
+
+enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret)
+{
+    return find(tx, guild_id, user_id, ERR_MISSING_ACCESS, ret);
+}
+
+enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
+                            struct standing *ret)
+{
+    return find(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
+}
+
+enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                            uint64_t *ret)
+{
+    const struct list *overwrites = &c->permission_overwrites.value;
+    struct channel parent = { .type = c->type };
+    bool thread = channel_is_thread(c->type);
+
+    if (thread) {
+        enum err e = channel_find(tx, c->parent_id.value, &parent);
+
+        if (e)
+            return e;
+        overwrites = &parent.permission_overwrites.value;
+    }
+    *ret =
+        rights_in_channel(&s->rights_of, parent.type, overwrites->items, overwrites->count, thread);
+    return OK;
+}
+
+bool standing_above_role(const struct standing *s, const struct role *role)
+{
+    return s->rights_of.owner ||
+           role_is_above(s->top_position, s->top_role, role->position, role->id);
+}
+
+bool standing_above(const struct standing *s, const struct standing *other)
+{
+    if (other->rights_of.owner)
+        return false;
+    return s->rights_of.owner ||
+           role_is_above(s->top_position, s->top_role, other->top_position, other->top_role);
+}

@@ -1,0 +1,37 @@
+/* members.h - who is in a guild. */
+#ifndef PLATFORM_MEMBERS_MEMBERS_H
+#define PLATFORM_MEMBERS_MEMBERS_H
+
+#include "model/guild.h"
+#include "platform/platform.h"
+
+/* ERR_UNKNOWN_MEMBER. Without .user; member_load_user adds it. */
+enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
+enum err member_load_user(struct tx *tx, struct member *m);
+/* The first `limit` members after an id, with users and roles, by id. */
+enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
+                       struct list *ret);
+
+/* Puts an account into a guild, counts it, and announces: GUILD_CREATE to the
+ * newcomer, GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false,
+ * and nothing happens, when it is a member already. Limits (ERR_MAX_GUILDS,
+ * ERR_BANNED) are checked for user accounts. */
+struct newcomer {
+    snowflake guild_id, user_id;
+    struct opt_str nick;
+    struct list roles;
+    bool mute, deaf, temporary;
+};
+enum err member_join(struct call *call, const struct newcomer *n, struct member *ret,
+                     bool *ret_new);
+
+/* Takes an account out of a guild and announces: GUILD_MEMBER_REMOVE to the guild,
+ * GUILD_DELETE to the account. */
+enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
+
+/* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE. */
+enum err member_save(struct call *call, const struct member *m);
+
+extern const struct domain members_domain;
+
+#endif

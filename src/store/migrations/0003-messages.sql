@@ -1,0 +1,42 @@
+-- What is said. A message's time is in its id.
+create table messages (
+    id {id},
+    channel_id bigint not null references channels (id) on delete cascade,
+    author_id bigint not null,
+    type bigint not null default 0,
+    content text not null default '',
+    edited_at bigint,
+    tts bigint not null default 0,
+    mention_everyone bigint not null default 0,
+    mentions text not null default '[]',      -- JSON array of user ids
+    mention_roles text not null default '[]', -- JSON array of role ids
+    embeds text not null default '[]',        -- JSON, as sent out
+    components text not null default '[]',    -- JSON, as sent out
+    pinned bigint not null default 0,
+    flags bigint not null default 0,
+    nonce text,
+    webhook_id bigint,
+    webhook_name text,
+    webhook_avatar text,
+    application_id bigint,
+    reference_message_id bigint,
+    reference_channel_id bigint,
+    reference_guild_id bigint
+);
+
+create index messages_by_channel on messages (channel_id, id);
+create index messages_by_author on messages (author_id);
+
+create table attachments (
+    id {id},
+    message_id bigint not null references messages (id) on delete cascade,
+    channel_id bigint not null,
+    filename text not null,
+    description text,
+    content_type text,
+    size bigint not null,
+    width bigint,
+    height bigint
+);
+
+create index attachments_by_message on attachments (message_id);

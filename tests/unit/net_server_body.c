@@ -1,0 +1,210 @@
+/* net_server_body.c - bodies of requests, their limits and forms. */
+#include "unit.h"
+
+#include "base/log.h"
+#include "net_app.h"
+
+static const struct server_options ordinary;
+
+static int start(void **state)
+{
+    (void)state;
+    app_start(&ordinary);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    app_stop();
+    return 0;
+}
+
+static struct server_stats stats(void)
+{
+    struct server_stats s;
+
+    server_stats(app.server, &s);
+    return s;
+}
+
+static void chunked_bodies_are_joined_and_limited(void **state)
+{
+    int fd = app_connect();
+    char chunk[1100];
+
+    (void)state;
+    peer_send(
+        fd,
+        "POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "5\r\nhello\r\n6; x=y\r\n world\r\n0\r\nA: b\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello world");
+    peer_expect(fd, 200, "hello");
+
+    memset(chunk, 'a', sizeof chunk);
+    peer_send(fd, "POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n");
+    peer_send_bytes(fd, chunk, 1000);
+    peer_send(fd, "\r\n0\r\n\r\n");
+    peer_expect(fd, 200, NULL);
+    peer_send(fd, "POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n");
+    peer_send_bytes(fd, chunk, 1001);
+    peer_send(fd, "\r\n0\r\n\r\n");
+    peer_expect(fd, 413, "{\"refused\":413}");
+    peer_expect_end(fd);
+
+    fd = app_connect();
+    peer_send(fd, "POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n");
+    peer_expect(fd, 400, "{\"refused\":400}");
+    peer_expect_end(fd);
+}
+
+static void a_body_that_is_a_little_too_long_costs_the_answer_only(void **state)
+{
+    int fd = app_connect();
+    char body[1001];
+
+    (void)state;
+    memset(body, 'b', sizeof body);
+    peer_send(fd, "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+    peer_send_bytes(fd, body, 1000);
+    peer_expect(fd, 200, NULL);
+    peer_send(fd, "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n");
+    peer_expect(fd, 413, "{\"refused\":413}");
+    peer_send_bytes(fd, body, 1001);
+    peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    assert_int_equal(stats().refused, 1);
+    close(fd);
+}
+
+/* The refusal must arrive although the peer is still sending. */
+static void a_body_that_is_far_too_long_ends_the_connection_after_the_answer(void **state)
+{
+    enum { LENGTH = 3 * 1024 * 1024 };
+    int fd = app_connect();
+    char *body = calloc(1, LENGTH);
+    size_t sent = 0;
+
+    (void)state;
+    peer_send(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3145728\r\n\r\n");
+    for (ssize_t n; sent < LENGTH && (n = send(fd, body + sent, LENGTH - sent, MSG_NOSIGNAL)) > 0;)
+        sent += (size_t)n;
+    free(body);
+    peer_expect(fd, 413, "{\"refused\":413}");
+    peer_expect_end(fd);
+}
+
+static void a_large_body_in_pieces_arrives_whole(void **state)
+{
+    enum { LENGTH = 1024 * 1024 };
+    int fd = app_connect();
+    char *body = malloc(LENGTH + 1);
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH; i++)
+        body[i] = (char)('a' + i % 19);
+    body[LENGTH] = 0;
+    peer_send(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n");
+    peer_send_bytes(fd, body, LENGTH);
+    peer_expect(fd, 200, body);
+    free(body);
+    close(fd);
+}
+
+static void the_server_says_continue_only_when_it_will_read_the_body(void **state)
+{
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd, "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+                  "Expect: 100-continue\r\n\r\n");
+    struct peer_answer a = peer_read_answer(fd, false);
+    assert_string_equal(a.head, "HTTP/1.1 100 Continue\r\n\r\n");
+    assert_true(peer_is_quiet(fd, 20));
+    peer_send(fd, "ok");
+    peer_expect(fd, 200, "ok");
+    peer_send(fd, "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n"
+                  "Expect: 100-continue\r\n\r\n");
+    peer_expect(fd, 413, "{\"refused\":413}");
+    peer_expect_end(fd);
+}
+
+static void send_form(int fd, const char *body)
+{
+    char head[256];
+
+    snprintf(head, sizeof head,
+             "POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n"
+             "Content-Type: multipart/form-data; boundary=\"cut here\"\r\n\r\n",
+             strlen(body));
+    peer_send(fd, head);
+    peer_send(fd, body);
+}
+
+static void forms_are_taken_apart_and_limited(void **state)
+{
+    static const char part[] = "--cut here\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n";
+    char *large = malloc(20000);
+    int fd = app_connect();
+
+    (void)state;
+    send_form(
+        fd, "--cut here\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n"
+            "--cut here\r\nContent-Disposition: form-data; name=\"b\"; filename=\"f\"\r\n\r\n2\r\n"
+            "--cut here--\r\n");
+    peer_expect(fd, 200, "a=1;b=2;");
+
+    size_t n = (size_t)sprintf(large, "%s", part);
+    memset(large + n, 'x', APP_FORM);
+    strcpy(large + n + APP_FORM, "\r\n--cut here--\r\n");
+    send_form(fd, large);
+    peer_expect(fd, 200, NULL);
+    memset(large + n, 'x', APP_FORM + 1);
+    strcpy(large + n + APP_FORM + 1, "\r\n--cut here--\r\n");
+    send_form(fd, large);
+    peer_expect(fd, 413, "{\"refused\":413}");
+    peer_expect_end(fd);
+    free(large);
+}
+
+static void a_form_that_is_none_is_refused(void **state)
+{
+    int fd = app_connect();
+
+    (void)state;
+    send_form(fd, "--cut here\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nno end");
+    peer_expect(fd, 400, "{\"refused\":400}");
+    peer_expect_end(fd);
+
+    fd = app_connect();
+    peer_send(fd, "POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+                  "Content-Type: multipart/form-data\r\n\r\nab");
+    peer_expect(fd, 400, "{\"refused\":400}");
+    peer_expect_end(fd);
+
+    fd = app_connect();
+    peer_send(fd, "POST /form HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+                  "Content-Type: multipart/form-data; boundary=b\r\n\r\n"
+                  "3\r\n--b\r\n"
+                  "33\r\n\r\nContent-Disposition: form-data; name=\"c\"\r\n\r\nxyz\r\n\r\n"
+                  "5\r\n--b--\r\n0\r\n\r\n");
+    peer_expect(fd, 200, "c=xyz;");
+    close(fd);
+}
+
+#define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_server(chunked_bodies_are_joined_and_limited),
+        with_server(a_body_that_is_a_little_too_long_costs_the_answer_only),
+        with_server(a_body_that_is_far_too_long_ends_the_connection_after_the_answer),
+        with_server(a_large_body_in_pieces_arrives_whole),
+        with_server(the_server_says_continue_only_when_it_will_read_the_body),
+        with_server(forms_are_taken_apart_and_limited),
+        with_server(a_form_that_is_none_is_refused),
+    };
+    log_init(2, LOG_OFF, 0); /* before there are threads */
+    return cmocka_run_group_tests_name("net/server bodies", tests, NULL, NULL);
+}
