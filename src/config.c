@@ -42,8 +42,6 @@ const struct option_row config_rows[] = {
       .help = "Refuse connections without TLS" },
     { "cors-origin", OPTION_TEXT, AT(cors_origin), .value = "ORIGIN",
       .help = "Web pages of this origin may call; * for all" },
-    { "allow-private-addresses", OPTION_SWITCH, AT(allow_private_addresses), .fallback = "off",
-      .help = "Let requests to apps go to loopback and private networks" },
     { "voice-regions", OPTION_TEXT, AT(voice_regions), .fallback = "main:Main",
       .value = "ID:NAME,…", .help = "Voice regions, the optimal one first" },
     { "password-memory", OPTION_INT, AT(password_memory_mib), .fallback = "19", .min = 1,

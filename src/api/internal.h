@@ -21,9 +21,9 @@ struct match {
 };
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str path, struct match *ret);
+                  struct str target, struct match *ret);
 /* The same without decoding, for limits before the body is read. */
-const struct route *router_peek(const struct router *r, enum http_method method, struct str path);
+const struct route *router_peek(const struct router *r, enum http_method method, struct str target);
 const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
 
 struct api {

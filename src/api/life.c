@@ -56,7 +56,9 @@ static void answer_success(struct life *l)
     int status = call->status ? call->status : route_status(call->route);
     struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
 
-    send_answer(l, status, status == 204 ? (struct str){ 0 } : type);
+    if (status == 204)
+        type = (struct str){ 0 };
+    send_answer(l, status, type);
 }
 
 static void answer_limited(struct life *l)
