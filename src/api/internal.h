@@ -22,7 +22,7 @@ struct match {
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
                   struct str path, struct match *ret);
-/* The same without decoding, for limits before the body is read. */
+/* The same for what must be known before the body is read. */
 const struct route *router_peek(const struct router *r, enum http_method method, struct str path);
 const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
 
