@@ -48,6 +48,7 @@ struct life {
     struct credential credential;
     struct caller caller;
     struct verdict verdict;
+    size_t lines_before; /* bytes of call.headers that no stage has added */
     uv_work_t compute;
     enum err computed;
 };
