@@ -16,8 +16,12 @@ static uint64_t address_key(const struct life *l)
 static uint64_t major_parameter(const struct life *l)
 {
     for (size_t i = 0; i < l->match.count; i++)
-        if (l->match.resolvers[i]->major)
-            return hash_str(l->match.params[i]);
+        if (l->match.resolvers[i]->major) {
+            snowflake id;
+
+            /* Zeros in front do not make it another one. */
+            return snowflake_parse(l->match.params[i], &id) ? id : hash_str(l->match.params[i]);
+        }
     return 0;
 }
 
