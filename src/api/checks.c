@@ -38,6 +38,10 @@ static enum err check_limits(struct life *l)
     l->verdict = limits_count_global(limits, who, anonymous);
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
+    if (l->match.limit->by_address) {
+        anonymous = true;
+        who = address_key(l);
+    }
     l->verdict = limits_count(limits, who, anonymous, l->match.limit, major_parameter(l));
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
