@@ -31,7 +31,7 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
-    struct server *server;
+    struct server *_Atomic server; /* NULL while it starts */
     enum err (*permit)(struct call *call, uint64_t needs);
     _Atomic bool draining;
     _Atomic uint64_t running;    /* calls that have no answer yet */
