@@ -77,7 +77,7 @@ static enum err parse_params(struct life *l)
         const struct resolver *r = l->match.resolvers[i];
         struct str text = call->params[i] = l->match.params[i];
 
-        if (!utf8_valid(text)) {
+        if (!utf8_valid(text) || memchr(text.p, '\0', text.n)) {
             struct place at = place_key(NULL, str_of(r->field));
             form_fail(&call->form, &at, FORM_NOT_STRING, 0, "");
         } else if (r->is_text) {

@@ -201,7 +201,7 @@ static void what_is_encoded_decodes_to_the_same(void **state)
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
     struct str in =
-        STR("{\"os\":\"a\\u0000\xc3\xa9\",\"oi\":-9223372036854775808,\"od\":0.1,\"ob\":false,"
+        STR("{\"os\":\"a\\u0001\xc3\xa9\",\"oi\":-9223372036854775808,\"od\":0.1,\"ob\":false,"
             "\"oid\":\"5\",\"ol\":[true],\"oo\":{\"n\":5},\"object\":{\"n\":6},\"s\":\"\"}");
     static const struct type all = { .kind = KIND_OBJECT, .schema = &both_schema };
     void *value;
