@@ -154,7 +154,7 @@ static struct api *make_api(struct guildhall *g, const struct guildhall_hooks *h
         options.announce = hooks->announce;
         options.announce_arg = hooks->arg;
     }
-    return api_new(&options, guildhall_domains);
+    return api_new(&options, hooks && hooks->domains ? hooks->domains : guildhall_domains);
 }
 
 static void on_turn_end(struct loop *loop, void *arg)

@@ -119,6 +119,8 @@ static void decode_string(struct form *form, const struct type *type, const stru
         fail_choices(form, type, at);
     else if (type->rule && !type->rule->holds(text))
         form_fail(form, at, type->rule->code, "%s", type->rule->message);
+    else if (text.n && memchr(text.p, '\0', text.n))
+        form_fail(form, at, FORM_REGEX); /* no store keeps U+0000 in a text */
 }
 
 static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret)
