@@ -21,7 +21,7 @@ static void look_at_row(struct world *w, const struct route *r)
     if (r->auth & AUTH_BEARER && (!r->scope || !auth_scope(str_of(r->scope))))
         fail_test(__FILE__, __LINE__, "%s: no scope for bearers", r->name);
     for (const struct domain *const *d = guildhall_domains; *d; d++)
-        for (const struct route *other = (*d)->routes; other->path; other++)
+        for (const struct route *other = (*d)->routes; other && other->path; other++)
             same += strcmp(r->name, other->name) == 0;
     if (same != 1)
         fail_test(__FILE__, __LINE__, "the name %s stands twice", r->name);

@@ -43,8 +43,10 @@ static enum err end_token(struct tx *tx, void *arg)
 {
     struct credential c;
     const struct client *client = arg;
+    struct str token;
+    enum caller_kind kind = credential_kind(str_of(client->authorization), &token);
 
-    expect(credential_parse(str_of(client->authorization), &c));
+    expect(credential_parse(kind, token, &c));
     return auth_revoke(tx, c.session);
 }
 

@@ -22,7 +22,7 @@ static unsigned methods_of(const struct route *route)
     unsigned set = 1u << HTTP_OPTIONS;
 
     for (const struct domain *const *d = guildhall_domains; *d; d++)
-        for (const struct route *r = (*d)->routes; r->path; r++)
+        for (const struct route *r = (*d)->routes; r && r->path; r++)
             if (same_place(r, route))
                 set |= 1u << r->method;
     return set & 1u << HTTP_GET ? set | 1u << HTTP_HEAD : set;

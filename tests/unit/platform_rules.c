@@ -4,7 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "platform/internal.h"
+#include "platform/accounts/internal.h"
 
 static void a_year_is_over_on_its_birthday(void **state)
 {
