@@ -13,7 +13,7 @@ static size_t param_index(const struct call *call, const char *name)
     for (size_t i = 0; i < l->match.count; i++)
         if (str_is(str_of(l->match.resolvers[i]->name), name))
             return i;
-    assert(!"the path has no such parameter");
+    assert(false && "the path has no such parameter");
     return 0;
 }
 

@@ -16,8 +16,12 @@ static uint64_t address_key(const struct life *l)
 static uint64_t major_parameter(const struct life *l)
 {
     for (size_t i = 0; i < l->match.count; i++)
-        if (l->match.resolvers[i]->major)
-            return hash_str(l->match.params[i]);
+        if (l->match.resolvers[i]->major) {
+            snowflake id;
+
+            /* Zeros in front do not make it another one. */
+            return snowflake_parse(l->match.params[i], &id) ? id : hash_str(l->match.params[i]);
+        }
     return 0;
 }
 
@@ -34,6 +38,10 @@ static enum err check_limits(struct life *l)
     l->verdict = limits_count_global(limits, who, anonymous);
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
+    if (l->match.limit->by_address) {
+        anonymous = true;
+        who = address_key(l);
+    }
     l->verdict = limits_count(limits, who, anonymous, l->match.limit, major_parameter(l));
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
@@ -69,7 +77,7 @@ static enum err parse_params(struct life *l)
         const struct resolver *r = l->match.resolvers[i];
         struct str text = call->params[i] = l->match.params[i];
 
-        if (!utf8_valid(text)) {
+        if (!utf8_valid(text) || memchr(text.p, '\0', text.n)) {
             struct place at = place_key(NULL, str_of(r->field));
             form_fail(&call->form, &at, FORM_NOT_STRING, 0, "");
         } else if (r->is_text) {

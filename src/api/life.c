@@ -56,7 +56,9 @@ static void answer_success(struct life *l)
     int status = call->status ? call->status : route_status(call->route);
     struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
 
-    send_answer(l, status, status == 204 ? (struct str){ 0 } : type);
+    if (status == 204)
+        type = (struct str){ 0 };
+    send_answer(l, status, type);
 }
 
 static void answer_limited(struct life *l)
@@ -116,12 +118,15 @@ static enum err run_handler(struct life *l)
 }
 
 /* Every run starts from scratch: the store may try again. */
-static void forget_attempt(struct call *call)
+static void forget_attempt(struct life *l)
 {
+    struct call *call = &l->call;
+
     if (call->reply_file >= 0)
         close(call->reply_file);
     call->reply_file = -1;
     buf_reset(&call->reply);
+    call->headers.n = l->lines_before;
     call->status = 0;
     call->announced = NULL;
     call->announced_end = &call->announced;
@@ -137,7 +142,7 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
     enum err e;
 
     call->tx = tx;
-    forget_attempt(call);
+    forget_attempt(l);
     switch ((enum stage)call->stage) {
     case STAGE_CREDENTIAL:
         e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
@@ -174,6 +179,9 @@ static void tx_done(struct work *w, enum err e)
     struct life *l = container_of(w, struct life, call.work);
     struct call *call = &l->call;
 
+    /* A refusal says nothing of what was on its way. */
+    if (e)
+        call->headers.n = l->lines_before;
     switch ((enum stage)call->stage) {
     case STAGE_CREDENTIAL:
         if (!e)
@@ -201,6 +209,7 @@ static void submit(struct life *l, enum stage stage, enum store_mode mode)
     struct call *call = &l->call;
 
     call->stage = stage;
+    l->lines_before = call->headers.n;
     call->work = (struct work){
         .mode = mode,
         .loop = call->exchange->loop,
@@ -219,6 +228,7 @@ static void handle(struct life *l)
     switch (route_store(call->route)) {
     case ROUTE_STORE_NONE:
         call->stage = STAGE_HANDLE;
+        l->lines_before = call->headers.n;
         tx_done(&call->work, run_in_tx(&call->work, NULL));
         break;
     case ROUTE_STORE_READ:

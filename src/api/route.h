@@ -40,7 +40,8 @@ struct limit {
     const char *name;
     unsigned count;
     unsigned window_s;
-    bool shared; /* the resource is limited, not the caller */
+    bool shared;     /* the resource is limited, not the caller */
+    bool by_address; /* counted for where a call comes from, whoever makes it */
 };
 
 /* Bodies other than JSON that a route takes. */
