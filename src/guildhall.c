@@ -59,13 +59,21 @@ void guildhall_init(const struct config *config)
     signal(SIGPIPE, SIG_IGN);
 }
 
+static unsigned loop_count(const struct config *c)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
+}
+
 enum err guildhall_open_store(const struct config *config, struct store **ret)
 {
     struct store_options options = {
         .folder = config->data,
         .postgres = config->store,
+        .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
-        .readers = (unsigned)config->loops,
+        .readers = loop_count(config),
     };
 
     return store_open(&options, ret);
@@ -147,7 +155,7 @@ static struct api *make_api(struct guildhall *g, const struct guildhall_hooks *h
         options.announce = hooks->announce;
         options.announce_arg = hooks->arg;
     }
-    return api_new(&options, guildhall_domains);
+    return api_new(&options, hooks && hooks->domains ? hooks->domains : guildhall_domains);
 }
 
 static void on_turn_end(struct loop *loop, void *arg)
@@ -174,13 +182,6 @@ static enum err start_server(struct guildhall *g, int port)
     return e;
 }
 
-static unsigned loop_count(const struct config *c)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
-}
-
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret)
 {
@@ -195,13 +196,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         log_error("listen must be HOST:PORT, not '%s'", config->listen);
         goto fail;
     }
-    struct store_options store = {
-        .folder = config->data,
-        .postgres = config->store,
-        .workers = (unsigned)config->store_workers,
-        .readers = loop_count(config),
-    };
-    e = store_open(&store, &g->store);
+    e = guildhall_open_store(config, &g->store);
     if (!e)
         e = auth_open(config->data, &g->auth);
     if (!e)
