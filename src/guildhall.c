@@ -14,12 +14,21 @@
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/channels/channels.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain, &accounts_domain, &gateway_addresses_domain,
-    &voice_domain,  &assets_domain,   &service_domain,
+    &access_domain,
+    &accounts_domain,
+    &channels_domain,
+    &private_channels_domain,
+    &threads_domain,
+    &stages_domain,
+    &gateway_addresses_domain,
+    &voice_domain,
+    &assets_domain,
+    &service_domain,
     NULL,
 };
 
