@@ -30,11 +30,10 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
-/* {channel.id}: exists, and the caller can view it. */
-static enum err resolve_channel(struct call *call)
+enum err channel_enter(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
-    enum err e = channel_find(call->tx, call_id(call, "channel.id"), c);
+    enum err e = channel_find(call->tx, id, c);
 
     if (e)
         return e;
@@ -46,6 +45,12 @@ static enum err resolve_channel(struct call *call)
     if (!e && !(call->target.rights & PERMISSION(VIEW_CHANNEL)))
         e = ERR_MISSING_ACCESS;
     return e;
+}
+
+/* {channel.id}: exists, and the caller can view it. */
+static enum err resolve_channel(struct call *call)
+{
+    return channel_enter(call, call_id(call, "channel.id"));
 }
 
 /* {role.id}: a role of the path's guild. */
@@ -79,14 +84,8 @@ static enum err resolve_member(struct call *call)
 /* Rights that a row asks for, in the channel of the path or else in its guild. */
 static enum err permit(struct call *call, uint64_t needs)
 {
-    const struct channel *c = call->target.channel;
-
-    /* Rights are a matter of guilds, but a group's owner may invite. */
-    if (!call->target.standing && c->type == CHANNEL_GROUP &&
-        needs == PERMISSION(CREATE_INSTANT_INVITE))
-        return c->owner_id.value == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
     if (!call->target.standing)
-        return ERR_DM_CHANNEL;
+        return ERR_DM_CHANNEL; /* rights are a matter of guilds */
     return (call->target.rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
 }
 

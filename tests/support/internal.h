@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "world.h"
 
@@ -25,6 +26,8 @@ struct world {
     struct client *clients;
     pthread_mutex_t lock;
     struct heard *heard, **heard_end;
+    const struct domain *const *domains;
+    FILE *log; /* between world_log_begin and world_log_end */
     jmp_buf failed;
 };
 

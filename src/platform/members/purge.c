@@ -1,60 +1,51 @@
 /* purge.c - deleting what a banned member wrote. */
+#include "platform/channels/channels.h"
 #include "platform/members/internal.h"
+#include "platform/messages/messages.h"
 
 enum { MOST_IN_ONE_EVENT = 100 };
 
-struct purged {
-    snowflake channel_id, guild_id;
-    struct list ids;
+struct written {
+    snowflake id, channel_id;
 };
-
-static const struct field purged_fields[] = {
-    { FIELD(struct purged, ids), .type = &type_ids },
-    { FIELD(struct purged, channel_id), .type = &type_id },
-    { FIELD(struct purged, guild_id), .type = &type_id },
-    { 0 },
-};
-static const struct schema purged_schema = {
-    .name = "MessagesPurged",
-    .size = sizeof(struct purged),
-    .fields = purged_fields,
-    .doc = "Messages that were deleted together.",
-};
-
-static void announce(struct call *call, struct purged *p)
-{
-    if (p->ids.count)
-        call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_viewers(p->guild_id, p->channel_id),
-                  &purged_schema, p);
-    p->ids = (struct list){ 0 };
-}
 
 static const char WRITTEN_SINCE[] =
     "select m.id, m.channel_id from messages m join channels c on c.id = m.channel_id "
     "where m.author_id = $1 and m.id >= $2 and c.guild_id = $3 order by m.channel_id, m.id";
-static const char DELETE_SINCE[] =
-    "delete from messages where author_id = $1 and id >= $2 and channel_id in "
-    "(select id from channels where guild_id = $3)";
 
-enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us)
+static enum err written_since(struct tx *tx, snowflake guild_id, snowflake author, snowflake since,
+                              struct list *ret)
 {
-    struct purged p = { .guild_id = guild_id };
-    snowflake since = snowflake_at(since_us / 1000);
     struct rows rows;
-
     enum err e =
-        tx_query(call->tx, WRITTEN_SINCE, BIND(v_id(author), v_id(since), v_id(guild_id)), &rows);
+        tx_query(tx, WRITTEN_SINCE, BIND(v_id(author), v_id(since), v_id(guild_id)), &rows);
+
     if (e)
         return e;
     while (rows_next(&rows)) {
-        if (row_id(&rows, 1) != p.channel_id || p.ids.count == MOST_IN_ONE_EVENT)
-            announce(call, &p);
-        p.channel_id = row_id(&rows, 1);
-        *(snowflake *)list_add(call->arena, &p.ids, sizeof(snowflake)) = row_id(&rows, 0);
+        struct written *w = list_add(tx_arena(tx), ret, sizeof *w);
+
+        *w = (struct written){ row_id(&rows, 0), row_id(&rows, 1) };
     }
-    announce(call, &p);
-    e = rows_end(&rows);
-    return e ? e
-             : tx_exec(call->tx, DELETE_SINCE, BIND(v_id(author), v_id(since), v_id(guild_id)),
-                       NULL);
+    return rows_end(&rows);
+}
+
+enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us)
+{
+    struct list all = { 0 };
+    enum err e = written_since(call->tx, guild_id, author, snowflake_at(since_us / 1000), &all);
+    const struct written *w = all.items, *end = w + all.count;
+
+    while (!e && w < end) {
+        struct channel channel;
+        struct list ids = { 0 };
+        snowflake where = w->channel_id;
+
+        for (; w < end && w->channel_id == where && ids.count < MOST_IN_ONE_EVENT; w++)
+            *(snowflake *)list_add(call->arena, &ids, sizeof(snowflake)) = w->id;
+        e = channel_find(call->tx, where, &channel);
+        if (!e)
+            e = messages_delete(call, &channel, &ids);
+    }
+    return e;
 }
