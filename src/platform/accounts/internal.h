@@ -26,7 +26,7 @@ bool password_verify(const struct api *api, struct str hash, struct str password
 
 struct registration {
     struct str username;
-    struct opt_str global_name, email, password, date_of_birth;
+    struct opt_str global_name, email, password, date_of_birth, invite;
 };
 struct login {
     struct str login, password;

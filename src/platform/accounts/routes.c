@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/timestamp.h"
+#include "platform/invites/invites.h"
 
 enum { LEAST_AGE = 13 };
 
@@ -86,6 +87,20 @@ static enum err prepare_register(struct call *call)
     return name ? name : date;
 }
 
+/* The invite that brought somebody here is accepted with the account. */
+static enum err accept_first_invite(struct call *call, struct opt_str code, snowflake user_id)
+{
+    struct invite invite;
+
+    if (code.given != GIVEN)
+        return OK;
+    enum err e = invite_find(call->tx, code.value, &invite);
+    if (e == ERR_UNKNOWN_INVITE)
+        return call_invalid(call, "invite", "INVITE_CODE_INVALID",
+                            "The invite is either invalid or has expired.");
+    return e ? e : invite_accept(call, &invite, user_id);
+}
+
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
@@ -107,7 +122,9 @@ static enum err register_account(struct call *call)
         return e;
     if (taken)
         return refuse_taken(call, taken);
-    e = issue_user_token(call, user.id, &out.token);
+    e = accept_first_invite(call, in->invite, user.id);
+    if (!e)
+        e = issue_user_token(call, user.id, &out.token);
     return e ? e : call_reply(call, &out);
 }
 
@@ -226,6 +243,10 @@ static const struct route routes[] = {
         .auth = AUTH_OPEN,
         .body = &registration_body,
         .reply = &token_reply,
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
+                                       EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
+                                       EVENT_MESSAGE_CREATE, EVENT_RELATIONSHIP_ADD,
+                                       EVENT_INVITE_DELETE, EVENT_NONE },
         .limit = &limit_login,
         .prepare = prepare_register,
         .handle = register_account,
