@@ -1,13 +1,15 @@
 /* main.c - all tests that speak HTTP, on the store named in the arguments. */
 #include "world.h"
 
-extern const struct test accounts_tests[], every_route_tests[], limits_tests[], protocol_tests[],
-    service_tests[];
+extern const struct test accounts_tests[], every_route_tests[], guilds_tests[], limits_tests[],
+    protocol_tests[], roles_tests[], service_tests[];
 
 int main(int argc, char **argv)
 {
-    static const struct test *const lists[] = { accounts_tests, every_route_tests, limits_tests,
-                                                protocol_tests, service_tests,     NULL };
+    static const struct test *const lists[] = {
+        accounts_tests, every_route_tests, guilds_tests,  limits_tests,
+        protocol_tests, roles_tests,       service_tests, NULL,
+    };
 
     return run_tests(argc, argv, lists);
 }

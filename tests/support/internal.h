@@ -25,6 +25,7 @@ struct world {
     struct client *clients;
     pthread_mutex_t lock;
     struct heard *heard, **heard_end;
+    size_t told; /* announcements already looked at, by whoever is not one account */
     jmp_buf failed;
 };
 
