@@ -19,6 +19,8 @@ struct guildhall_hooks {
     /* Sees every announcement after its commit, in commit order. May be NULL. */
     void (*announce)(void *arg, const struct announcement *list);
     void *arg;
+    /* Served instead of guildhall_domains. May be NULL. */
+    const struct domain *const *domains;
 };
 
 /* Once a process: libraries, hashing, signals that would end it. */

@@ -156,12 +156,15 @@ static int backup(const struct config *config, char **arguments)
 
 static int openapi(const struct config *config, char **arguments)
 {
-    struct buf out;
+    struct buf text, out;
 
     (void)config, (void)arguments;
+    buf_init(&text, SIZE_MAX);
     buf_init(&out, SIZE_MAX);
-    api_openapi(guildhall_domains, GUILDHALL_VERSION, &out);
+    api_openapi(guildhall_domains, GUILDHALL_VERSION, &text);
+    json_indent(buf_str(&text), &out);
     buf_add_char(&out, '\n');
+    buf_clear(&text);
     print(&out);
     return 0;
 }

@@ -255,10 +255,14 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
 
 const struct route *router_peek(const struct router *r, enum http_method method, struct str target)
 {
+    /* Few paths have escapes: only those need memory. */
+    struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct match m = { .error = OK };
     struct path path;
-    const struct node *n = split(target, &path) ? find(r, &path, &m) : NULL;
+    bool ok = split(target, &path) && (!arena || decode(arena, &path));
+    const struct node *n = ok ? find(r, &path, &m) : NULL;
 
+    arena_free(arena);
     return n && method < HTTP_METHODS ? n->routes[method] : NULL;
 }
 

@@ -138,6 +138,13 @@ static enum err make_private(const char *path)
     return OK;
 }
 
+/* Commits then return before the disk has them. */
+static enum err give_up_syncs(struct sqlite_conn *writer)
+{
+    log_warn("store: durability is off: a power cut loses what was written last");
+    return sqlite_conn_do(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
+}
+
 static enum err sqlite_open(const struct store_options *o, struct store **ret)
 {
     struct sqlite *q = mem_new(sizeof *q);
@@ -162,6 +169,8 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
         e = make_private(q->path);
     if (!e)
         e = sqlite_conn_open(q->path, &q->writer);
+    if (!e && o->no_sync)
+        e = give_up_syncs(q->writer);
     if (!e)
         e = migrations_apply(&q->store, sqlite_run_alone);
     if (e) {

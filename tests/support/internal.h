@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "world.h"
 
@@ -26,6 +27,8 @@ struct world {
     pthread_mutex_t lock;
     struct heard *heard, **heard_end;
     size_t told; /* announcements already looked at, by whoever is not one account */
+    const struct domain *const *domains;
+    FILE *log; /* between world_log_begin and world_log_end */
     jmp_buf failed;
 };
 
