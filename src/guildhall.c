@@ -15,6 +15,7 @@
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/platform.h"
@@ -22,6 +23,7 @@
 
 const struct domain *const guildhall_domains[] = {
     &access_domain,   &accounts_domain,
+    &guilds_domain,   &roles_domain,
     &channels_domain, &private_channels_domain,
     &threads_domain,  &stages_domain,
     &members_domain,  &bans_domain,

@@ -2,15 +2,17 @@
 #include "world.h"
 
 extern const struct test accounts_tests[], accounts_more_tests[], bans_tests[], documents_tests[],
-    every_route_tests[], invites_tests[], limits_tests[], members_tests[], order_tests[],
-    protocol_tests[], routing_tests[], service_tests[], starting_tests[], tls_tests[];
+    every_route_tests[], guilds_tests[], invites_tests[], limits_tests[], members_tests[],
+    order_tests[], protocol_tests[], roles_tests[], routing_tests[], service_tests[],
+    starting_tests[], tls_tests[];
 
 int main(int argc, char **argv)
 {
     static const struct test *const lists[] = {
         accounts_tests, accounts_more_tests, bans_tests,     documents_tests, every_route_tests,
-        invites_tests,  limits_tests,        members_tests,  order_tests,     protocol_tests,
-        routing_tests,  service_tests,       starting_tests, tls_tests,       NULL,
+        guilds_tests,   invites_tests,       limits_tests,   members_tests,   order_tests,
+        protocol_tests, roles_tests,         routing_tests,  service_tests,   starting_tests,
+        tls_tests,      NULL,
     };
 
     return run_tests(argc, argv, lists);

@@ -92,6 +92,6 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
 /* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
 
-extern const struct domain guilds_domain;
+extern const struct domain guilds_domain, roles_domain;
 
 #endif
