@@ -15,6 +15,7 @@
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
@@ -26,6 +27,8 @@ const struct domain *const guildhall_domains[] = {
     &threads_domain,
     &stages_domain,
     &gateway_addresses_domain,
+    &guilds_domain,
+    &roles_domain,
     &voice_domain,
     &assets_domain,
     &service_domain,
