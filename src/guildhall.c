@@ -11,14 +11,27 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain, &accounts_domain, &gateway_addresses_domain,
-    &voice_domain,  &assets_domain,   &service_domain,
+    &access_domain,
+    &accounts_domain,
+    &channels_domain,
+    &private_channels_domain,
+    &threads_domain,
+    &stages_domain,
+    &gateway_addresses_domain,
+    &guilds_domain,
+    &roles_domain,
+    &voice_domain,
+    &assets_domain,
+    &service_domain,
     NULL,
 };
 
@@ -120,7 +133,7 @@ static bool check_config(const struct config *c)
 {
     const char *problem;
 
-    if (!voice_set_regions(str_of(c->voice_regions), &problem)) {
+    if (!regions_set(str_of(c->voice_regions), &problem)) {
         log_error("voice-regions %s", problem);
         return false;
     }

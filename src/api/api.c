@@ -46,7 +46,9 @@ static struct intake intake(void *arg, const struct http_request *r)
     if (route && route->max_body)
         in.max_body = route->max_body;
     if (route && route->body_kinds & BODY_MULTIPART)
-        in.max_multipart = route->max_body ? route->max_body : MAX_MULTIPART;
+        in.max_multipart = route->max_upload ? route->max_upload
+                           : route->max_body ? route->max_body
+                                             : MAX_MULTIPART;
     return in;
 }
 

@@ -60,6 +60,12 @@ struct forgotten {
     unsigned char session[8];
 };
 
+/* A blob that was kept, or is to go. */
+struct blob_name {
+    struct blob_name *next;
+    const char *name;
+};
+
 /* Takes an exchange from its head to its answer. */
 void call_begin(struct api *api, struct exchange *x);
 

@@ -72,6 +72,12 @@ static void answer_limited(struct life *l)
     send_answer(l, 429, STR("application/json"));
 }
 
+static void delete_blobs(const struct call *call, const struct blob_name *list)
+{
+    for (; list; list = list->next)
+        blob_delete(call->api->options.store, list->name);
+}
+
 static void answer_error(struct life *l, enum err e)
 {
     struct call *call = &l->call;
@@ -79,6 +85,7 @@ static void answer_error(struct life *l, enum err e)
     if (call->reply_file >= 0)
         close(call->reply_file);
     call->reply_file = -1;
+    delete_blobs(call, call->kept);
     if (e == ERR_RATE_LIMITED) {
         answer_limited(l);
         return;
@@ -103,7 +110,8 @@ static enum err resolve_path(struct life *l)
     return OK;
 }
 
-static enum err run_handler(struct life *l)
+/* Everything that can be refused before the handler is asked. */
+static enum err enter(struct life *l)
 {
     struct call *call = &l->call;
     enum err e = resolve_path(l);
@@ -112,9 +120,9 @@ static enum err run_handler(struct life *l)
         assert(call->api->permit);
         e = call->api->permit(call, call->route->needs);
     }
-    if (!e)
-        e = call->decoded;
-    return e ? e : call->route->handle(call);
+    if (!e && call->route->admit)
+        e = call->route->admit(call);
+    return e ? e : call->decoded;
 }
 
 /* Every run starts from scratch: the store may try again. */
@@ -131,6 +139,7 @@ static void forget_attempt(struct life *l)
     call->announced = NULL;
     call->announced_end = &call->announced;
     call->forgotten = NULL;
+    call->dropped = NULL;
     if (!call->decoded)
         call->form.root = NULL;
 }
@@ -148,10 +157,14 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
         e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
         break;
     case STAGE_LOOK:
-        e = call->look(call);
+        e = enter(l);
+        if (!e)
+            e = call->look(call);
         break;
     default:
-        e = run_handler(l);
+        e = enter(l);
+        if (!e)
+            e = call->route->handle(call);
     }
     call->tx = NULL;
     return e;
@@ -170,6 +183,7 @@ static void after_commit(struct work *w)
         else
             auth_forget_session(o->auth, f->session);
     }
+    delete_blobs(call, call->dropped);
     if (call->announced && o->announce)
         o->announce(o->announce_arg, call->announced);
 }

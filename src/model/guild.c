@@ -55,7 +55,7 @@ static const struct field gateway_guild_fields[] = {
     GUILD_FIELDS,
     { FIELD(struct gateway_guild, joined_at), .type = &type_time },
     { FIELD(struct gateway_guild, large), .type = &type_bool },
-    { FIELD(struct gateway_guild, unavailable), .type = &type_bool },
+    { FIELD(struct gateway_guild, unavailable), .type = &type_bool, .flags = OPTIONAL },
     { FIELD_AS(struct gateway_guild, guild.member_count, "member_count"), .type = &type_count },
     { FIELD(struct gateway_guild, members), .type = &type_members },
     { FIELD(struct gateway_guild, channels), .type = &type_channels },

@@ -6,6 +6,8 @@
 #include "model/member.h"
 #include "model/role.h"
 
+enum { GUILD_AFK_TIMEOUT = 300 }; /* seconds, of a new guild */
+
 struct guild {
     snowflake id, owner_id;
     struct str name;
@@ -31,7 +33,8 @@ struct guild {
 struct gateway_guild {
     struct guild guild; /* first: the rows of a guild hold for it too */
     int64_t joined_at;
-    bool large, unavailable;
+    bool large;
+    struct opt_bool unavailable;            /* absent when it was joined just now, else false */
     struct list members, channels, threads; /* struct member, struct channel */
     struct list presences, voice_states, stage_instances, guild_scheduled_events, soundboard_sounds;
 };

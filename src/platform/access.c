@@ -30,11 +30,10 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
-/* {channel.id}: exists, and the caller can view it. */
-static enum err resolve_channel(struct call *call)
+enum err channel_enter(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
-    enum err e = channel_find(call->tx, call_id(call, "channel.id"), c);
+    enum err e = channel_find(call->tx, id, c);
 
     if (e)
         return e;
@@ -46,6 +45,12 @@ static enum err resolve_channel(struct call *call)
     if (!e && !(call->target.rights & PERMISSION(VIEW_CHANNEL)))
         e = ERR_MISSING_ACCESS;
     return e;
+}
+
+/* {channel.id}: exists, and the caller can view it. */
+static enum err resolve_channel(struct call *call)
+{
+    return channel_enter(call, call_id(call, "channel.id"));
 }
 
 /* {role.id}: a role of the path's guild. */

@@ -2,41 +2,37 @@
 #include "platform/accounts/internal.h"
 
 #include "platform/rows.h"
+#include "platform/users.h"
 
-#define USER_COLUMNS                                                                              \
-    "id, username, global_name, avatar, banner, email, accent_color, bio, locale, flags, "        \
-    "public_flags, premium_type, verified, bot, system, password_hash, date_of_birth, disabled, " \
-    "deleting"
-
-static void read_user(const struct rows *r, struct user *u)
+void user_read(const struct rows *r, int column, struct user *u)
 {
     *u = (struct user){
-        .id = row_id(r, 0),
-        .username = row_text(r, 1),
+        .id = row_id(r, column),
+        .username = row_text(r, column + 1),
         .discriminator = STR("0"),
-        .global_name = row_opt_text(r, 2),
-        .avatar = row_opt_text(r, 3),
-        .banner = row_opt_text(r, 4),
-        .email = row_opt_text(r, 5),
-        .accent_color = row_opt_int(r, 6),
-        .bio = row_text(r, 7),
-        .locale = row_text(r, 8),
-        .flags = row_int(r, 9),
-        .public_flags = row_int(r, 10),
-        .premium_type = row_int(r, 11),
-        .verified = row_bool(r, 12),
-        .bot = given_mark(row_bool(r, 13)),
-        .system = given_mark(row_bool(r, 14)),
-        .disabled = row_bool(r, 17),
-        .deleting = row_bool(r, 18),
+        .global_name = row_opt_text(r, column + 2),
+        .avatar = row_opt_text(r, column + 3),
+        .banner = row_opt_text(r, column + 4),
+        .email = row_opt_text(r, column + 5),
+        .accent_color = row_opt_int(r, column + 6),
+        .bio = row_text(r, column + 7),
+        .locale = row_text(r, column + 8),
+        .flags = row_int(r, column + 9),
+        .public_flags = row_int(r, column + 10),
+        .premium_type = row_int(r, column + 11),
+        .verified = row_bool(r, column + 12),
+        .bot = given_mark(row_bool(r, column + 13)),
+        .system = given_mark(row_bool(r, column + 14)),
+        .disabled = row_bool(r, column + 17),
+        .deleting = row_bool(r, column + 18),
     };
-    if (!row_null(r, 15))
-        u->password_hash = row_text(r, 15);
-    if (!row_null(r, 16))
-        u->date_of_birth = row_text(r, 16);
+    if (!row_null(r, column + 15))
+        u->password_hash = row_text(r, column + 15);
+    if (!row_null(r, column + 16))
+        u->date_of_birth = row_text(r, column + 16);
 }
 
-static const char FIND_USER[] = "select " USER_COLUMNS " from users where id = $1";
+static const char FIND_USER[] = "select " USER_COLUMNS " from users u where u.id = $1";
 
 enum err user_find(struct tx *tx, snowflake id, struct user *ret)
 {
@@ -48,12 +44,13 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret)
         return e;
     if (!found)
         return ERR_UNKNOWN_USER;
-    read_user(&row, ret);
+    user_read(&row, 0, ret);
     return OK;
 }
 
 static const char FIND_LOGIN[] =
-    "select " USER_COLUMNS " from users where bot = 0 and (username = $1 or email = $1) limit 1";
+    "select " USER_COLUMNS
+    " from users u where u.bot = 0 and (u.username = $1 or u.email = $1) limit 1";
 
 enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found)
 {
@@ -61,7 +58,7 @@ enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool
     enum err e = tx_one(tx, FIND_LOGIN, BIND(v_text(login)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_user(&row, ret);
+        user_read(&row, 0, ret);
     return e;
 }
 

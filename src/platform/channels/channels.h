@@ -9,22 +9,43 @@
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret);
 /* The others of a private channel, as `viewer` sees it. */
 enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake viewer);
+/* Only their ids (snowflakes), the longest-standing first. */
+enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, struct list *ret);
 bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                           enum err *ret_error);
 
-/* All channels of a guild with their overwrites; threads apart. */
+/* The channel of an id that came in a body, as if it had come in the path: sets the
+ * call's target and rights. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
+enum err channel_enter(struct call *call, snowflake id);
+
+/* The private channels in somebody's list, with recipients, the newest first. */
+enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret);
+
+/* All channels of a guild with their overwrites; threads that are not archived apart. */
 enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
                         struct list *ret_threads);
 /* Writes a new channel with its overwrites; announces nothing. */
 enum err channel_insert(struct tx *tx, const struct channel *c);
 
-/* The direct channel of two accounts, made when there is none. *ret_new says which. */
+/* The direct channel of two accounts, made when there is none. *ret_new says which.
+ * A new one is closed for both. */
 enum err direct_channel(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                         bool *ret_new);
+
+/* Puts a private channel into somebody's list, with CHANNEL_CREATE to them, unless
+ * it is there already. A message does it for everybody. */
+enum err channel_open(struct call *call, const struct channel *c, snowflake user_id);
+enum err channel_open_for_all(struct call *call, const struct channel *c);
 
 /* Whom an event about this channel is for: viewers in a guild, else its people. */
 struct subject to_channel_viewers(const struct channel *c);
 
-extern const struct domain channels_domain;
+/* Stages that are open in a guild: struct stage. */
+enum err guild_stages(struct tx *tx, snowflake guild_id, struct list *ret);
+
+extern const struct domain channels_domain;         /* of guilds, and what all share */
+extern const struct domain private_channels_domain; /* direct ones and groups */
+extern const struct domain threads_domain;
+extern const struct domain stages_domain;
 
 #endif

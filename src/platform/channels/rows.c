@@ -1,5 +1,5 @@
 /* rows.c - channels in the store. */
-#include "platform/channels/channels.h"
+#include "platform/channels/internal.h"
 
 #include "platform/rows.h"
 
@@ -8,6 +8,8 @@
     "user_limit, rtc_region, video_quality_mode, last_message_id, flags, owner_id, "             \
     "application_id, icon, default_auto_archive_duration, thread_archived, thread_archived_at, " \
     "thread_archive_minutes, thread_locked, thread_message_count"
+
+enum { TYPE_COLUMN = 2 };
 
 static struct opt_int number(const struct rows *r, int column)
 {
@@ -52,9 +54,18 @@ static void read_channel(const struct rows *r, struct channel *c)
         .default_auto_archive_duration = row_opt_int(r, 18),
         .permission_overwrites = { .given = GIVEN },
         .message_count = number(r, 23),
+        .member_count = { GIVEN, 1 },
         .thread_metadata = read_thread(r, tx_arena(r->tx)),
     };
     channel_shape(c);
+}
+
+static void add_overwrite(const struct rows *r, struct channel *c)
+{
+    struct overwrite *o = list_add(tx_arena(r->tx), &c->permission_overwrites.value, sizeof *o);
+
+    *o = (struct overwrite){ row_id(r, 0), row_int(r, 1), (uint64_t)row_int(r, 2),
+                             (uint64_t)row_int(r, 3) };
 }
 
 static const char OVERWRITES_OF_CHANNEL[] =
@@ -67,14 +78,30 @@ static enum err load_overwrites(struct tx *tx, struct channel *c)
 
     if (e)
         return e;
-    while (rows_next(&rows)) {
-        struct overwrite *o =
-            list_add(tx_arena(tx), &c->permission_overwrites.value, sizeof(struct overwrite));
-
-        *o = (struct overwrite){ row_id(&rows, 0), row_int(&rows, 1), (uint64_t)row_int(&rows, 2),
-                                 (uint64_t)row_int(&rows, 3) };
-    }
+    while (rows_next(&rows))
+        add_overwrite(&rows, c);
     return rows_end(&rows);
+}
+
+static const char CHANNELS_OF_USER[] =
+    "select " CHANNEL_COLUMNS " from channels where id in "
+    "(select channel_id from recipients where user_id = $1 and closed = 0) "
+    "order by coalesce(last_message_id, id) desc";
+
+enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, CHANNELS_OF_USER, BIND(v_id(user_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < ret->count; i++)
+        e = channel_load_recipients(tx, (struct channel *)ret->items + i, user_id);
+    return e;
 }
 
 static const char FIND_CHANNEL[] = "select " CHANNEL_COLUMNS " from channels where id = $1";
@@ -93,17 +120,195 @@ enum err channel_find(struct tx *tx, snowflake id, struct channel *ret)
     return channel_is_private(ret->type) ? OK : load_overwrites(tx, ret);
 }
 
-static const char IS_RECIPIENT[] =
-    "select 1 from recipients where channel_id = $1 and user_id = $2";
+static const char CHANNELS_OF_GUILD[] =
+    "select " CHANNEL_COLUMNS " from channels where guild_id = $1 and thread_archived = 0 "
+    "order by id";
 
-bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          enum err *ret_error)
+static enum err load_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
+                              struct list *ret_threads)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, CHANNELS_OF_GUILD, BIND(v_id(guild_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        bool thread = channel_is_thread(row_int(&rows, TYPE_COLUMN));
+
+        read_channel(&rows, list_add(tx_arena(tx), thread ? ret_threads : ret_channels,
+                                     sizeof(struct channel)));
+    }
+    return rows_end(&rows);
+}
+
+static const char OVERWRITES_OF_GUILD[] =
+    "select o.target_id, o.type, o.allow, o.deny, o.channel_id from channels c "
+    "join overwrites o on o.channel_id = c.id where c.guild_id = $1 "
+    "order by o.channel_id, o.target_id";
+
+enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
+                        struct list *ret_threads)
+{
+    struct rows rows;
+
+    *ret_channels = *ret_threads = (struct list){ 0 };
+    enum err e = load_channels(tx, guild_id, ret_channels, ret_threads);
+    if (!e)
+        e = tx_query(tx, OVERWRITES_OF_GUILD, BIND(v_id(guild_id)), &rows);
+    if (e)
+        return e;
+
+    /* Both are in the order of channels' ids. */
+    struct channel *c = ret_channels->items, *end = c + ret_channels->count;
+    while (rows_next(&rows)) {
+        while (c < end && c->id < row_id(&rows, 4))
+            c++;
+        if (c < end && c->id == row_id(&rows, 4))
+            add_overwrite(&rows, c);
+    }
+    return rows_end(&rows);
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+static const char ADD_OVERWRITE[] =
+    "insert into overwrites (channel_id, target_id, type, allow, deny) "
+    "values ($1, $2, $3, $4, $5) on conflict (channel_id, target_id) "
+    "do update set type = excluded.type, allow = excluded.allow, deny = excluded.deny";
+
+enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o)
+{
+    return tx_exec(tx, ADD_OVERWRITE,
+                   BIND(v_id(channel_id), v_id(o->id), v_int(o->type),
+                        v_int((int64_t)(o->allow & PERMISSIONS_ALL)),
+                        v_int((int64_t)(o->deny & PERMISSIONS_ALL))),
+                   NULL);
+}
+
+static const char CLEAR_OVERWRITES[] = "delete from overwrites where channel_id = $1";
+
+enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites)
+{
+    const struct overwrite *o = overwrites->items;
+    enum err e = tx_exec(tx, CLEAR_OVERWRITES, BIND(v_id(channel_id)), NULL);
+
+    for (size_t i = 0; !e && i < overwrites->count; i++)
+        e = overwrite_put(tx, channel_id, &o[i]);
+    return e;
+}
+
+static int64_t or_else(struct opt_int i, int64_t otherwise)
+{
+    return i.given == GIVEN ? i.value : otherwise;
+}
+
+static const char ADD_CHANNEL[] =
+    "insert into channels (" CHANNEL_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+    "$11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
+
+enum err channel_insert(struct tx *tx, const struct channel *c)
+{
+    static const struct thread_metadata none = { .auto_archive_duration = 1440 };
+    const struct thread_metadata *t = c->thread_metadata ? c->thread_metadata : &none;
+    enum err e = tx_exec(
+        tx, ADD_CHANNEL,
+        BIND(v_id(c->id), v_opt_id(c->guild_id), v_int(c->type), v_opt_text(c->name),
+             v_opt_text(c->topic), v_int(or_else(c->position, 0)), v_opt_id(c->parent_id),
+             v_int(c->nsfw.given == GIVEN && c->nsfw.value),
+             v_int(or_else(c->rate_limit_per_user, 0)), v_int(or_else(c->bitrate, CHANNEL_BITRATE)),
+             v_int(or_else(c->user_limit, 0)), v_opt_text(c->rtc_region),
+             v_int(or_else(c->video_quality_mode, 1)), v_opt_id(c->last_message_id),
+             v_int(c->flags), v_opt_id(c->owner_id), v_opt_id(c->application_id),
+             v_opt_text(c->icon), v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
+             t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
+             v_int(t->auto_archive_duration), v_int(t->locked),
+             v_int(or_else(c->message_count, 0))),
+        NULL);
+
+    return e ? e : overwrites_replace(tx, c->id, &c->permission_overwrites.value);
+}
+
+static const char SAVE_CHANNEL[] =
+    "update channels set type = $2, name = $3, topic = $4, position = $5, parent_id = $6, "
+    "nsfw = $7, rate_limit_per_user = $8, bitrate = $9, user_limit = $10, rtc_region = $11, "
+    "video_quality_mode = $12, owner_id = $13, icon = $14, default_auto_archive_duration = $15, "
+    "thread_archived = $16, thread_archived_at = $17, thread_archive_minutes = $18, "
+    "thread_locked = $19 where id = $1";
+
+enum err channel_save(struct tx *tx, const struct channel *c)
+{
+    static const struct thread_metadata none = { .auto_archive_duration = 1440 };
+    const struct thread_metadata *t = c->thread_metadata ? c->thread_metadata : &none;
+
+    return tx_exec(
+        tx, SAVE_CHANNEL,
+        BIND(v_id(c->id), v_int(c->type), v_opt_text(c->name), v_opt_text(c->topic),
+             v_int(or_else(c->position, 0)), v_opt_id(c->parent_id),
+             v_int(c->nsfw.given == GIVEN && c->nsfw.value),
+             v_int(or_else(c->rate_limit_per_user, 0)), v_int(or_else(c->bitrate, CHANNEL_BITRATE)),
+             v_int(or_else(c->user_limit, 0)), v_opt_text(c->rtc_region),
+             v_int(or_else(c->video_quality_mode, 1)), v_opt_id(c->owner_id), v_opt_text(c->icon),
+             v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
+             t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
+             v_int(t->auto_archive_duration), v_int(t->locked)),
+        NULL);
+}
+
+static const char DELETE_CHANNEL[] = "delete from channels where id = $1";
+
+enum err channel_delete(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, DELETE_CHANNEL, BIND(v_id(id)), NULL);
+}
+
+static const char CHANNELS_OF_PARENT[] =
+    "select " CHANNEL_COLUMNS " from channels where parent_id = $1 order by id";
+
+enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, CHANNELS_OF_PARENT, BIND(v_id(parent_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < ret->count; i++)
+        e = load_overwrites(tx, (struct channel *)ret->items + i);
+    return e;
+}
+
+static const char COUNT_CHANNELS[] =
+    "select count(*), coalesce(max(position), -1) from channels where guild_id = $1 and "
+    "(type < 10 or type > 12)";
+
+enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
+                              int64_t *ret_top)
 {
     struct rows row;
-    bool found = false;
+    bool found;
+    enum err e = tx_one(tx, COUNT_CHANNELS, BIND(v_id(guild_id)), &row, &found);
 
-    *ret_error = tx_one(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &row, &found);
-    return found;
+    if (e)
+        return e;
+    *ret_count = row_int(&row, 0);
+    *ret_top = row_int(&row, 1);
+    return OK;
+}
+
+static const char COUNT_CHILDREN[] = "select count(*) from channels where parent_id = $1";
+
+enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
 }
 
 struct subject to_channel_viewers(const struct channel *c)

@@ -89,6 +89,6 @@ enum audit_action {
  * that is too long ends the call with a form error on "reason". */
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
 
-extern const struct domain guilds_domain;
+extern const struct domain guilds_domain, roles_domain;
 
 #endif

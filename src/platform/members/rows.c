@@ -1,8 +1,10 @@
 /* rows.c - members in the store. */
-#include "platform/members/members.h"
+#include "platform/members/internal.h"
 
 #include "platform/rows.h"
+#include "platform/users.h"
 
+/* Of `members m`. */
 #define MEMBER_COLUMNS                                                                          \
     "m.guild_id, m.user_id, m.nick, m.avatar, m.banner, m.joined_at, m.premium_since, m.deaf, " \
     "m.mute, m.pending, m.timed_out_until, m.flags"
@@ -63,4 +65,163 @@ enum err member_load_user(struct tx *tx, struct member *m)
 
     m->user = user;
     return user_find(tx, m->user_id, user);
+}
+
+/* --- many at once ------------------------------------------------------------------- */
+
+enum { COLUMNS_BEFORE_USER = 12 };
+
+/* Adds the member of the current row, with its account but without its roles. */
+static void add_member(const struct rows *r, struct list *list)
+{
+    struct arena *arena = tx_arena(r->tx);
+    struct member *m = list_add(arena, list, sizeof *m);
+    struct user *user = arena_alloc(arena, sizeof *user);
+
+    read_member(r, m);
+    user_read(r, COLUMNS_BEFORE_USER, user);
+    m->user = user;
+}
+
+static const char ROLES_OF_MEMBERS[] =
+    "select user_id, role_id from member_roles where guild_id = $1 and user_id between $2 and $3 "
+    "order by user_id, role_id";
+
+/* Both the members and the rows are in the order of user ids. */
+static enum err load_roles_of_all(struct tx *tx, struct list *list)
+{
+    struct member *m = list->items, *end = m + list->count;
+    struct rows rows;
+
+    if (m == end)
+        return OK;
+    enum err e = tx_query(tx, ROLES_OF_MEMBERS,
+                          BIND(v_id(m->guild_id), v_id(m->user_id), v_id(end[-1].user_id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        while (m < end && m->user_id < row_id(&rows, 0))
+            m++;
+        if (m < end && m->user_id == row_id(&rows, 0))
+            *(snowflake *)list_add(tx_arena(tx), &m->roles, sizeof(snowflake)) = row_id(&rows, 1);
+    }
+    return rows_end(&rows);
+}
+
+static enum err members_of(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                           struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, values, count, &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        add_member(&rows, ret);
+    return rows_end(&rows);
+}
+
+static const char MEMBERS_AFTER[] =
+    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from members m join users u on u.id = m.user_id "
+    "where m.guild_id = $1 and m.user_id > $2 order by m.user_id limit $3";
+
+enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
+                       struct list *ret)
+{
+    enum err e =
+        members_of(tx, MEMBERS_AFTER, BIND(v_id(guild_id), v_id(after), v_int(limit)), ret);
+
+    return e ? e : load_roles_of_all(tx, ret);
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+static const char ADD_MEMBER[] =
+    "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary) "
+    "values ($1, $2, $3, $4, $5, $6, $7)";
+static const char COUNT_MEMBERS[] =
+    "update guilds set member_count = member_count + $2 where id = $1";
+
+enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
+{
+    enum err e =
+        tx_exec(tx, ADD_MEMBER,
+                BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(m->nick), v_int(m->joined_at),
+                     v_int(m->deaf), v_int(m->mute), v_int(temporary)),
+                NULL);
+
+    if (!e)
+        e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
+    return e ? e : member_store_roles(tx, m);
+}
+
+static const char DELETE_MEMBER[] = "delete from members where guild_id = $1 and user_id = $2";
+
+enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
+{
+    int64_t gone;
+    enum err e = tx_exec(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &gone);
+
+    if (e)
+        return e;
+    if (!gone)
+        return ERR_UNKNOWN_MEMBER;
+    return tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
+}
+
+static const char SAVE_MEMBER[] =
+    "update members set nick = $3, avatar = $4, banner = $5, premium_since = $6, deaf = $7, "
+    "mute = $8, pending = $9, timed_out_until = $10, flags = $11 "
+    "where guild_id = $1 and user_id = $2";
+
+enum err member_update(struct tx *tx, const struct member *m)
+{
+    enum err e = tx_exec(
+        tx, SAVE_MEMBER,
+        BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(m->nick), v_opt_text(m->avatar),
+             v_opt_text(m->banner), v_opt_int(m->premium_since), v_int(m->deaf), v_int(m->mute),
+             v_int(m->pending), v_opt_int(m->communication_disabled_until), v_int(m->flags)),
+        NULL);
+
+    return e ? e : member_store_roles(tx, m);
+}
+
+static bool has_role(const struct member *m, snowflake id)
+{
+    const snowflake *roles = m->roles.items;
+
+    for (size_t i = 0; i < m->roles.count; i++)
+        if (roles[i] == id)
+            return true;
+    return false;
+}
+
+static const char DROP_ROLE[] =
+    "delete from member_roles where guild_id = $1 and user_id = $2 and role_id = $3";
+static const char GIVE_ROLE[] =
+    "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3) "
+    "on conflict do nothing";
+
+/* For every role of one that the other does not have. */
+static enum err change_roles(struct tx *tx, const struct member *of, const struct member *without,
+                             const char *sql)
+{
+    const snowflake *roles = of->roles.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < of->roles.count && !e; i++)
+        if (!has_role(without, roles[i]))
+            e = tx_exec(tx, sql, BIND(v_id(of->guild_id), v_id(of->user_id), v_id(roles[i])), NULL);
+    return e;
+}
+
+enum err member_store_roles(struct tx *tx, const struct member *m)
+{
+    struct member stored = { .guild_id = m->guild_id, .user_id = m->user_id };
+    enum err e = load_roles(tx, &stored);
+
+    if (!e)
+        e = change_roles(tx, &stored, m, DROP_ROLE);
+    return e ? e : change_roles(tx, m, &stored, GIVE_ROLE);
 }

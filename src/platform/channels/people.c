@@ -1,0 +1,167 @@
+/* people.c - who is in a private channel. */
+#include "platform/channels/internal.h"
+
+#include "base/clock.h"
+#include "platform/rows.h"
+
+static const char IS_RECIPIENT[] =
+    "select 1 from recipients where channel_id = $1 and user_id = $2";
+
+bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
+                          enum err *ret_error)
+{
+    struct rows row;
+    bool found = false;
+
+    *ret_error = tx_one(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &row, &found);
+    return found;
+}
+
+static const char OTHERS[] = "select user_id from recipients where channel_id = $1 and "
+                             "user_id <> $2 order by since, user_id";
+
+enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+    return rows_end(&rows);
+}
+
+enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake viewer)
+{
+    struct list others;
+    enum err e = channel_others(tx, c->id, viewer, &others);
+
+    c->recipients = (struct opt_list){ .given = GIVEN };
+    for (size_t i = 0; !e && i < others.count; i++)
+        e = user_find(tx, ((snowflake *)others.items)[i],
+                      list_add(tx_arena(tx), &c->recipients.value, sizeof(struct user)));
+    return e;
+}
+
+static const char ADD_RECIPIENT[] =
+    "insert into recipients (channel_id, user_id, closed, since) values ($1, $2, $3, $4)";
+
+enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, bool closed)
+{
+    return tx_exec(tx, ADD_RECIPIENT,
+                   BIND(v_id(channel_id), v_id(user_id), v_int(closed), v_int(clock_us())), NULL);
+}
+
+static const char REMOVE_RECIPIENT[] =
+    "delete from recipients where channel_id = $1 and user_id = $2";
+
+enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id)
+{
+    return tx_exec(tx, REMOVE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
+}
+
+static const char CLOSE_RECIPIENT[] =
+    "update recipients set closed = 1 where channel_id = $1 and user_id = $2";
+
+enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id)
+{
+    return tx_exec(tx, CLOSE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
+}
+
+static const char COUNT_GROUPS[] =
+    "select count(*) from recipients r join channels c on c.id = r.channel_id "
+    "where r.user_id = $1 and c.type = 3";
+
+enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_GROUPS, BIND(v_id(user_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
+static const char ARE_FRIENDS[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 1";
+
+bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_error)
+{
+    struct rows row;
+    bool found = false;
+
+    *ret_error = tx_one(tx, ARE_FRIENDS, BIND(v_id(a), v_id(b)), &row, &found);
+    return found;
+}
+
+/* --- direct channels ------------------------------------------------------------------------ */
+
+static const char FIND_DIRECT[] =
+    "select channel_id from direct_channels where low_id = $1 and high_id = $2";
+static const char ADD_DIRECT[] =
+    "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
+
+static enum err make_direct(struct tx *tx, snowflake low, snowflake high, struct channel *c)
+{
+    *c = (struct channel){ .id = snowflake_new(), .type = CHANNEL_DM };
+    enum err e = channel_insert(tx, c);
+    if (!e)
+        e = recipient_add(tx, c->id, low, true);
+    if (!e)
+        e = recipient_add(tx, c->id, high, true);
+    if (!e)
+        e = tx_exec(tx, ADD_DIRECT, BIND(v_id(low), v_id(high), v_id(c->id)), NULL);
+    return e ? e : channel_find(tx, c->id, c);
+}
+
+enum err direct_channel(struct tx *tx, snowflake a, snowflake b, struct channel *ret, bool *ret_new)
+{
+    snowflake low = a < b ? a : b, high = a < b ? b : a;
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(tx, FIND_DIRECT, BIND(v_id(low), v_id(high)), &row, &found);
+    *ret_new = !e && !found;
+    if (e)
+        return e;
+    return found ? channel_find(tx, row_id(&row, 0), ret) : make_direct(tx, low, high, ret);
+}
+
+static const char OPEN_FOR[] =
+    "update recipients set closed = 0 where channel_id = $1 and user_id = $2 and closed = 1";
+
+enum err channel_open(struct call *call, const struct channel *c, snowflake user_id)
+{
+    struct channel seen = *c;
+    int64_t changed;
+
+    enum err e = tx_exec(call->tx, OPEN_FOR, BIND(v_id(c->id), v_id(user_id)), &changed);
+    if (e || !changed)
+        return e;
+    e = channel_load_recipients(call->tx, &seen, user_id);
+    if (!e)
+        call_emit(call, EVENT_CHANNEL_CREATE, to_user(user_id), &channel_schema, &seen);
+    return e;
+}
+
+static const char CLOSED_FOR[] =
+    "select user_id from recipients where channel_id = $1 and closed = 1 order by user_id";
+
+enum err channel_open_for_all(struct call *call, const struct channel *c)
+{
+    struct list users = { 0 };
+    struct rows rows;
+
+    enum err e = tx_query(call->tx, CLOSED_FOR, BIND(v_id(c->id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(snowflake *)list_add(call->arena, &users, sizeof(snowflake)) = row_id(&rows, 0);
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < users.count; i++)
+        e = channel_open(call, c, ((snowflake *)users.items)[i]);
+    return e;
+}

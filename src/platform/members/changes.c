@@ -1,0 +1,98 @@
+/* changes.c - coming, going and changing, as the guild hears of it. */
+#include "platform/members/internal.h"
+
+#include "base/clock.h"
+#include "platform/guilds/guilds.h"
+
+enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
+
+static const char IS_BANNED[] = "select 1 from bans where guild_id = $1 and user_id = $2";
+static const char GUILDS_OF_USER[] = "select count(*) from members where user_id = $1";
+static const char MEMBERS_OF_GUILD[] = "select member_count from guilds where id = $1";
+
+/* Bots come where they are put; people have limits. */
+static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user)
+{
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &row, &found);
+    if (e || (found && !user->bot.value))
+        return e ? e : ERR_BANNED;
+    e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(n->user_id)), &row, &found);
+    if (e || (row_int(&row, 0) >= MOST_GUILDS && !user->bot.value))
+        return e ? e : ERR_MAX_GUILDS;
+    e = tx_one(tx, MEMBERS_OF_GUILD, BIND(v_id(n->guild_id)), &row, &found);
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_GUILD;
+    return row_int(&row, 0) >= MOST_MEMBERS ? ERR_MAX_MEMBERS : OK;
+}
+
+static enum err announce_arrival(struct call *call, const struct member *m)
+{
+    struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
+    enum err e = guild_for_gateway(call->tx, m->guild_id, m->user_id, guild);
+
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_CREATE, to_user(m->user_id), &gateway_guild_schema, guild);
+    call_emit(call, EVENT_GUILD_MEMBER_ADD, to_guild(m->guild_id), &guild_member_schema, m);
+    return OK;
+}
+
+enum err member_join(struct call *call, const struct newcomer *n, struct member *ret, bool *ret_new)
+{
+    enum err e = member_find(call->tx, n->guild_id, n->user_id, ret);
+
+    *ret_new = e == ERR_UNKNOWN_MEMBER;
+    if (!e)
+        return member_load_user(call->tx, ret);
+    if (!*ret_new)
+        return e;
+    *ret = (struct member){
+        .guild_id = n->guild_id,
+        .user_id = n->user_id,
+        .nick = n->nick,
+        .roles = n->roles,
+        .joined_at = clock_us(),
+        .mute = n->mute,
+        .deaf = n->deaf,
+    };
+    e = member_load_user(call->tx, ret);
+    if (!e)
+        e = check_may_join(call->tx, n, ret->user);
+    if (!e)
+        e = member_insert(call->tx, ret, n->temporary);
+    return e ? e : announce_arrival(call, ret);
+}
+
+enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
+{
+    struct user user;
+    struct guild_user_event gone = { .guild_id = guild_id, .user = &user };
+    struct guild_ref guild = { guild_id };
+
+    enum err e = user_find(call->tx, user_id, &user);
+    if (!e)
+        e = member_delete(call->tx, guild_id, user_id);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_MEMBER_REMOVE, to_guild(guild_id), &guild_user_event_schema, &gone);
+    call_emit(call, EVENT_GUILD_DELETE, to_user(user_id), &guild_ref_schema, &guild);
+    return OK;
+}
+
+enum err member_save(struct call *call, const struct member *m)
+{
+    struct member shown = *m;
+    enum err e = member_update(call->tx, m);
+
+    if (!e && !shown.user)
+        e = member_load_user(call->tx, &shown);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_MEMBER_UPDATE, to_guild(m->guild_id), &guild_member_schema, &shown);
+    return OK;
+}
