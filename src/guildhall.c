@@ -16,23 +16,14 @@
 #include "net/tls.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain,
-    &accounts_domain,
-    &channels_domain,
-    &private_channels_domain,
-    &threads_domain,
-    &stages_domain,
-    &gateway_addresses_domain,
-    &guilds_domain,
-    &roles_domain,
-    &voice_domain,
-    &assets_domain,
-    &service_domain,
-    NULL,
+    &access_domain, &accounts_domain, &channels_domain, &private_channels_domain,  &threads_domain,
+    &stages_domain, &members_domain,  &bans_domain,     &gateway_addresses_domain, &guilds_domain,
+    &roles_domain,  &voice_domain,    &assets_domain,   &service_domain,           NULL,
 };
 
 struct guildhall {
