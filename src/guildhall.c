@@ -22,14 +22,24 @@
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain,   &accounts_domain,
-    &channels_domain, &private_channels_domain,
-    &threads_domain,  &stages_domain,
-    &members_domain,  &bans_domain,
-    &invites_domain,  &gateway_addresses_domain,
-    &guilds_domain,   &roles_domain,
-    &voice_domain,    &assets_domain,
-    &service_domain,  NULL,
+    &access_domain,
+    &accounts_domain,
+    &own_domain,
+    &channels_domain,
+    &private_channels_domain,
+    &threads_domain,
+    &stages_domain,
+    &members_domain,
+    &bans_domain,
+    &invites_domain,
+    &gateway_addresses_domain,
+    &guilds_domain,
+    &roles_domain,
+    &voice_domain,
+    &assets_domain,
+    &default_avatars_domain,
+    &service_domain,
+    NULL,
 };
 
 struct guildhall {

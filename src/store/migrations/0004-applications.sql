@@ -44,6 +44,7 @@ create table applications (
 
 create index applications_by_owner on applications (owner_id);
 create index applications_by_team on applications (team_id);
+create index applications_by_bot on applications (bot_id);
 
 -- An app in a guild, or an account of another platform (added by its domain).
 create table integrations (
