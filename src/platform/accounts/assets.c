@@ -78,6 +78,18 @@ static enum err get_banner(struct call *call)
     return send_picture(call, "banners");
 }
 
+/* GET /app-icons/{owner.id}/{file} */
+static enum err get_application_icon(struct call *call)
+{
+    return send_picture(call, "app-icons");
+}
+
+/* GET /team-icons/{owner.id}/{file} */
+static enum err get_team_icon(struct call *call)
+{
+    return send_picture(call, "team-icons");
+}
+
 static const struct resolver resolvers[] = {
     { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
     { .name = "file",
@@ -107,6 +119,26 @@ static const struct route routes[] = {
         .status = 200,
         .store = ROUTE_STORE_NONE,
         .handle = get_banner,
+    },
+    {
+        .method = GET,
+        .path = "/app-icons/{owner.id}/{file}",
+        .name = "get_application_icon",
+        .doc = "An application's icon.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_application_icon,
+    },
+    {
+        .method = GET,
+        .path = "/team-icons/{owner.id}/{file}",
+        .name = "get_team_icon",
+        .doc = "A team's icon.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_team_icon,
     },
     { 0 },
 };
