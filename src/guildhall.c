@@ -14,12 +14,22 @@
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/applications/applications.h"
+#include "platform/oauth2/oauth2.h"
 #include "platform/platform.h"
+#include "platform/teams/teams.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain, &accounts_domain, &gateway_addresses_domain,
-    &voice_domain,  &assets_domain,   &service_domain,
+    &access_domain,
+    &accounts_domain,
+    &gateway_addresses_domain,
+    &applications_domain,
+    &teams_domain,
+    &oauth2_domain,
+    &voice_domain,
+    &assets_domain,
+    &service_domain,
     NULL,
 };
 
