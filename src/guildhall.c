@@ -15,6 +15,7 @@
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/applications/applications.h"
+#include "platform/guilds/guilds.h"
 #include "platform/oauth2/oauth2.h"
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
@@ -24,6 +25,8 @@ const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &gateway_addresses_domain,
+    &guilds_domain,
+    &roles_domain,
     &applications_domain,
     &teams_domain,
     &oauth2_domain,

@@ -1,4 +1,4 @@
-/* assets.c - pictures of accounts, at the addresses that clients make themselves. */
+/* assets.c - pictures, at the addresses that clients make themselves. */
 #include "platform/accounts/internal.h"
 
 #include <stdio.h>
@@ -90,6 +90,36 @@ static enum err get_team_icon(struct call *call)
     return send_picture(call, "team-icons");
 }
 
+/* GET /icons/{owner.id}/{file} */
+static enum err get_guild_icon(struct call *call)
+{
+    return send_picture(call, "icons");
+}
+
+/* GET /splashes/{owner.id}/{file} */
+static enum err get_guild_splash(struct call *call)
+{
+    return send_picture(call, "splashes");
+}
+
+/* GET /discovery-splashes/{owner.id}/{file} */
+static enum err get_discovery_splash(struct call *call)
+{
+    return send_picture(call, "discovery-splashes");
+}
+
+/* GET /home-headers/{owner.id}/{file} */
+static enum err get_home_header(struct call *call)
+{
+    return send_picture(call, "home-headers");
+}
+
+/* GET /roles/{owner.id}/icons/{file} */
+static enum err get_role_icon(struct call *call)
+{
+    return send_picture(call, "role-icons");
+}
+
 static const struct resolver resolvers[] = {
     { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
     { .name = "file",
@@ -114,7 +144,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/banners/{owner.id}/{file}",
         .name = "get_banner",
-        .doc = "An account's banner.",
+        .doc = "A banner of an account or a guild.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_NONE,
@@ -139,6 +169,56 @@ static const struct route routes[] = {
         .status = 200,
         .store = ROUTE_STORE_NONE,
         .handle = get_team_icon,
+    },
+    {
+        .method = GET,
+        .path = "/icons/{owner.id}/{file}",
+        .name = "get_guild_icon",
+        .doc = "A guild's icon.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_guild_icon,
+    },
+    {
+        .method = GET,
+        .path = "/splashes/{owner.id}/{file}",
+        .name = "get_guild_splash",
+        .doc = "A guild's splash.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_guild_splash,
+    },
+    {
+        .method = GET,
+        .path = "/discovery-splashes/{owner.id}/{file}",
+        .name = "get_discovery_splash",
+        .doc = "A guild's splash for those who look for guilds.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_discovery_splash,
+    },
+    {
+        .method = GET,
+        .path = "/home-headers/{owner.id}/{file}",
+        .name = "get_home_header",
+        .doc = "A guild's header.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_home_header,
+    },
+    {
+        .method = GET,
+        .path = "/roles/{owner.id}/icons/{file}",
+        .name = "get_role_icon",
+        .doc = "A role's icon.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_role_icon,
     },
     { 0 },
 };

@@ -109,9 +109,6 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
 static const char FIND_BOT_ROLE[] =
     "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
 static const char COUNT_ROLES[] = "select count(*) from roles where guild_id = $1";
-static const char MAKE_ROOM[] =
-    "update roles set position = position + 1 where guild_id = $1 and position >= 1";
-static const char SAVE_RIGHTS[] = "update roles set permissions = $2 where id = $1";
 
 static enum err change_role(struct tx *tx, const struct installation *in, snowflake id,
                             struct installed *ret)
@@ -122,7 +119,7 @@ static enum err change_role(struct tx *tx, const struct installation *in, snowfl
     if (!ret->changed_role)
         return e;
     ret->role.permissions = in->permissions;
-    return tx_exec(tx, SAVE_RIGHTS, BIND(v_id(id), v_int((int64_t)in->permissions)), NULL);
+    return role_update(tx, &ret->role);
 }
 
 static enum err add_role(struct tx *tx, const struct installation *in, struct installed *ret)
@@ -146,7 +143,7 @@ static enum err add_role(struct tx *tx, const struct installation *in, struct in
         .managed = true,
         .tags = tags,
     };
-    e = tx_exec(tx, MAKE_ROOM, BIND(v_id(in->guild_id)), NULL);
+    e = roles_make_room(tx, in->guild_id);
     if (!e)
         e = role_insert(tx, &role);
     ret->new_role = !e;

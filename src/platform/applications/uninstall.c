@@ -56,16 +56,15 @@ static enum err remove_webhooks(struct call *call, snowflake guild_id, snowflake
 
 static const char BOT_ROLES[] =
     "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
-static const char DELETE_OVERWRITES[] = "delete from overwrites where target_id = $1";
-static const char DELETE_ROLE[] = "delete from roles where id = $1";
 
 static enum err remove_role(struct call *call, snowflake guild_id, snowflake role_id)
 {
     struct guild_role_gone gone = { guild_id, role_id };
-    enum err e = tx_exec(call->tx, DELETE_OVERWRITES, BIND(v_id(role_id)), NULL);
+    struct role role;
 
+    enum err e = role_find(call->tx, guild_id, role_id, &role);
     if (!e)
-        e = tx_exec(call->tx, DELETE_ROLE, BIND(v_id(role_id)), NULL);
+        e = role_delete(call->tx, &role);
     if (!e)
         call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(guild_id), &guild_role_gone_schema,
                   &gone);

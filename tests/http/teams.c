@@ -1,0 +1,3 @@
+#include "world.h"
+extern const struct test teams_tests[];
+const struct test teams_tests[] = { { 0 } };
