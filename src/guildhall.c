@@ -13,13 +13,14 @@
 #include "base/mem.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/messages/messages.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain, &accounts_domain, &gateway_addresses_domain,
-    &voice_domain,  &assets_domain,   &service_domain,
-    NULL,
+    &access_domain,   &accounts_domain,    &gateway_addresses_domain,
+    &messages_domain, &attachments_domain, &voice_domain,
+    &assets_domain,   &service_domain,     NULL,
 };
 
 struct guildhall {
