@@ -11,16 +11,31 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
 #include "platform/messages/messages.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain,   &accounts_domain,    &gateway_addresses_domain,
-    &messages_domain, &attachments_domain, &voice_domain,
-    &assets_domain,   &service_domain,     NULL,
+    &access_domain,
+    &accounts_domain,
+    &channels_domain,
+    &private_channels_domain,
+    &threads_domain,
+    &stages_domain,
+    &members_domain,
+    &bans_domain,
+    &messages_domain,
+    &attachments_domain,
+    &gateway_addresses_domain,
+    &voice_domain,
+    &assets_domain,
+    &service_domain,
+    NULL,
 };
 
 struct guildhall {
@@ -120,7 +135,7 @@ static bool check_config(const struct config *c)
 {
     const char *problem;
 
-    if (!voice_set_regions(str_of(c->voice_regions), &problem)) {
+    if (!regions_set(str_of(c->voice_regions), &problem)) {
         log_error("voice-regions %s", problem);
         return false;
     }
