@@ -18,6 +18,7 @@
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
 #include "platform/platform.h"
+#include "platform/webhooks/webhooks.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
@@ -31,6 +32,7 @@ const struct domain *const guildhall_domains[] = {
     &bans_domain,
     &messages_domain,
     &attachments_domain,
+    &webhooks_domain,
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,
