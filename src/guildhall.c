@@ -18,9 +18,11 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "platform/messages/messages.h"
 #include "platform/oauth2/oauth2.h"
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
+#include "platform/webhooks/webhooks.h"
 #include "voice/voice.h"
 
 /* In the order of the reference. */
@@ -36,6 +38,9 @@ const struct domain *const guildhall_domains[] = {
     &private_channels_domain,
     &threads_domain,
     &stages_domain,
+    &messages_domain,
+    &attachments_domain,
+    &webhooks_domain,
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
