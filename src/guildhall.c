@@ -11,15 +11,19 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
 const struct domain *const guildhall_domains[] = {
-    &access_domain, &accounts_domain, &gateway_addresses_domain,
-    &voice_domain,  &assets_domain,   &service_domain,
-    NULL,
+    &access_domain, &accounts_domain, &channels_domain, &private_channels_domain,  &threads_domain,
+    &stages_domain, &members_domain,  &bans_domain,     &gateway_addresses_domain, &guilds_domain,
+    &roles_domain,  &voice_domain,    &assets_domain,   &service_domain,           NULL,
 };
 
 struct guildhall {
@@ -58,13 +62,22 @@ void guildhall_init(const struct config *config)
     signal(SIGPIPE, SIG_IGN);
 }
 
-enum err guildhall_open_store(const struct config *config, struct store **ret)
+static unsigned loop_count(const struct config *c)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
+}
+
+enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret)
 {
     struct store_options options = {
         .folder = config->data,
         .postgres = config->store,
+        .beside = beside,
+        .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
-        .readers = (unsigned)config->loops,
+        .readers = loop_count(config),
     };
 
     return store_open(&options, ret);
@@ -111,7 +124,7 @@ static bool check_config(const struct config *c)
 {
     const char *problem;
 
-    if (!voice_set_regions(str_of(c->voice_regions), &problem)) {
+    if (!regions_set(str_of(c->voice_regions), &problem)) {
         log_error("voice-regions %s", problem);
         return false;
     }
@@ -146,7 +159,7 @@ static struct api *make_api(struct guildhall *g, const struct guildhall_hooks *h
         options.announce = hooks->announce;
         options.announce_arg = hooks->arg;
     }
-    return api_new(&options, guildhall_domains);
+    return api_new(&options, hooks && hooks->domains ? hooks->domains : guildhall_domains);
 }
 
 static void on_turn_end(struct loop *loop, void *arg)
@@ -173,13 +186,6 @@ static enum err start_server(struct guildhall *g, int port)
     return e;
 }
 
-static unsigned loop_count(const struct config *c)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
-}
-
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret)
 {
@@ -194,13 +200,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         log_error("listen must be HOST:PORT, not '%s'", config->listen);
         goto fail;
     }
-    struct store_options store = {
-        .folder = config->data,
-        .postgres = config->store,
-        .workers = (unsigned)config->store_workers,
-        .readers = loop_count(config),
-    };
-    e = store_open(&store, &g->store);
+    e = guildhall_open_store(config, false, &g->store);
     if (!e)
         e = auth_open(config->data, &g->auth);
     if (!e)

@@ -19,6 +19,8 @@ struct guildhall_hooks {
     /* Sees every announcement after its commit, in commit order. May be NULL. */
     void (*announce)(void *arg, const struct announcement *list);
     void *arg;
+    /* Served instead of guildhall_domains. May be NULL. */
+    const struct domain *const *domains;
 };
 
 /* Once a process: libraries, hashing, signals that would end it. */
@@ -38,7 +40,8 @@ struct store *guildhall_store(const struct guildhall *g);
 struct auth *guildhall_auth(const struct guildhall *g);
 struct api *guildhall_api(const struct guildhall *g);
 
-/* The store alone, for tools that work on a server that is not running. */
-enum err guildhall_open_store(const struct config *config, struct store **ret);
+/* The store alone, for tools: to write while no server runs on the data, or only to
+ * read beside one. */
+enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret);
 
 #endif

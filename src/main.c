@@ -56,7 +56,7 @@ static int add_user(const struct config *config, const char *name, bool bot)
     if (!type_username.rule->holds(n.draft.username) || n.draft.username.n < 2 ||
         n.draft.username.n > 32)
         return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
-    if (!guildhall_open_store(config, &store) && !auth_open(config->data, &n.auth)) {
+    if (!guildhall_open_store(config, false, &store) && !auth_open(config->data, &n.auth)) {
         enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
 
         if (e == ERR_STORE_CONFLICT)
@@ -84,7 +84,7 @@ static int check(const struct settings *s, char **arguments)
 
     if (*arguments)
         return usage("check takes no arguments");
-    if (guildhall_open_store(&s->config, &store))
+    if (guildhall_open_store(&s->config, true, &store))
         return 1;
     enum err e = store_check(store);
     store_close(store);
@@ -98,7 +98,7 @@ static int backup(const struct settings *s, char **arguments)
 
     if (!arguments[0] || arguments[1])
         return usage("backup FILE");
-    if (guildhall_open_store(&s->config, &store))
+    if (guildhall_open_store(&s->config, true, &store))
         return 1;
     enum err e = store_backup(store, arguments[0]);
     store_close(store);
@@ -109,12 +109,15 @@ static int backup(const struct settings *s, char **arguments)
 
 static int openapi(const struct settings *s, char **arguments)
 {
-    struct buf out;
+    struct buf text, out;
 
     (void)s, (void)arguments;
+    buf_init(&text, SIZE_MAX);
     buf_init(&out, SIZE_MAX);
-    api_openapi(guildhall_domains, GUILDHALL_VERSION, &out);
+    api_openapi(guildhall_domains, GUILDHALL_VERSION, &text);
+    json_indent(buf_str(&text), &out);
     buf_add_char(&out, '\n');
+    buf_clear(&text);
     print(&out);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "api/internal.h"
 
 #include <assert.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -13,7 +14,7 @@ static size_t param_index(const struct call *call, const char *name)
     for (size_t i = 0; i < l->match.count; i++)
         if (str_is(str_of(l->match.resolvers[i]->name), name))
             return i;
-    assert(!"the path has no such parameter");
+    assert(false && "the path has no such parameter");
     return 0;
 }
 
@@ -48,6 +49,28 @@ enum err call_reply_file(struct call *call, struct str content_type, int fd, int
     call->reply_file = fd;
     call->reply_file_size = size;
     return OK;
+}
+
+enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size)
+{
+    struct str range = http_header(call->exchange->request, STR("Range"));
+    int64_t first, last;
+    int asked = range.p ? http_range(range, size, &first, &last) : 0;
+
+    call_add_header(call, "Accept-Ranges", STR("bytes"));
+    if (asked == 0)
+        return call_reply_file(call, content_type, fd, size);
+    if (asked > 0 && lseek(fd, first, SEEK_SET) == first) {
+        call_set_status(call, 206);
+        call_add_header(call, "Content-Range",
+                        str_printf(call->arena, "bytes %lld-%lld/%lld", (long long)first,
+                                   (long long)last, (long long)size));
+        return call_reply_file(call, content_type, fd, last - first + 1);
+    }
+    close(fd);
+    call_add_header(call, "Content-Range",
+                    str_printf(call->arena, "bytes */%lld", (long long)size));
+    return ERR_RANGE;
 }
 
 void call_set_status(struct call *call, int status)
@@ -97,6 +120,28 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
         return OK;
     l->verdict = v;
     return ERR_RATE_LIMITED;
+}
+
+static void note_blob(struct call *call, struct blob_name **list, const char *name)
+{
+    struct blob_name *b = arena_alloc(call->arena, sizeof *b);
+
+    *b = (struct blob_name){ *list, str_dupz(call->arena, str_of(name)) };
+    *list = b;
+}
+
+enum err call_keep_blob(struct call *call, const char *name, struct str bytes)
+{
+    enum err e = blob_put(call->api->options.store, name, bytes);
+
+    if (!e)
+        note_blob(call, &call->kept, name);
+    return e;
+}
+
+void call_drop_blob(struct call *call, const char *name)
+{
+    note_blob(call, &call->dropped, name);
 }
 
 static struct forgotten *add_forgotten(struct call *call)

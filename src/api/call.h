@@ -49,6 +49,7 @@ struct target {
 };
 
 struct api;
+struct blob_name;
 struct forgotten;
 
 struct call {
@@ -65,8 +66,9 @@ struct call {
     struct target target;
     const void *query, *body;
 
-    /* Stages that prepare may ask for: a read transaction, then work that takes
-     * long (on the pool, without a transaction). */
+    /* Stages that prepare may ask for: a read transaction, in which the path was
+     * resolved and rights were checked, then work that takes long (on the pool,
+     * without a transaction). */
     enum err (*look)(struct call *call);
     enum err (*compute)(struct call *call);
     void *data; /* what the stages pass on */
@@ -82,6 +84,7 @@ struct call {
     struct buf headers; /* lines for the answer */
     struct announcement *announced, **announced_end;
     struct forgotten *forgotten;
+    struct blob_name *kept, *dropped;
     struct work work;
     int stage;
 };
@@ -95,6 +98,8 @@ enum err call_reply(struct call *call, const void *value);
 /* Answer with text of another kind (metrics), or a file. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
+/* The same, but only the part that a Range header asks for: 206, or 416 with an error. */
+enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Another status than the row's (201 for new, 200 for old). */
 void call_set_status(struct call *call, int status);
 /* One more line for the answer's head. */
@@ -110,6 +115,11 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
 /* Count this call against a limit with a key of the handler's own (a login name).
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);
+
+/* Keeps a blob, in a compute stage; it goes again when the call fails after all. */
+enum err call_keep_blob(struct call *call, const char *name, struct str bytes);
+/* Deletes a blob as soon as the transaction has committed. */
+void call_drop_blob(struct call *call, const char *name);
 
 /* Drop what is remembered of a credential, or of all of an account's, as soon as
  * the transaction has committed. */

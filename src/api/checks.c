@@ -12,13 +12,20 @@ static uint64_t address_key(const struct life *l)
     return hash_str(l->call.exchange->remote);
 }
 
-/* The id that limits are counted apart for: the first guild, channel or webhook. */
+/* What limits are counted apart for: a guild, a channel, a webhook and its token. */
 static uint64_t major_parameter(const struct life *l)
 {
+    uint64_t major = 0;
+
     for (size_t i = 0; i < l->match.count; i++)
-        if (l->match.resolvers[i]->major)
-            return hash_str(l->match.params[i]);
-    return 0;
+        if (l->match.resolvers[i]->major) {
+            snowflake id;
+            struct str text = l->match.params[i];
+
+            /* Zeros in front do not make it another one. */
+            major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
+        }
+    return major;
 }
 
 static enum err check_limits(struct life *l)
@@ -31,9 +38,15 @@ static enum err check_limits(struct life *l)
 
     bool anonymous = !call->caller;
     uint64_t who = anonymous ? address_key(l) : call->caller->id;
-    l->verdict = limits_count_global(limits, who, anonymous);
-    if (!l->verdict.allowed)
-        return ERR_RATE_LIMITED;
+    if (!call->route->no_global_limit) {
+        l->verdict = limits_count_global(limits, who, anonymous);
+        if (!l->verdict.allowed)
+            return ERR_RATE_LIMITED;
+    }
+    if (l->match.limit->by_address) {
+        anonymous = true;
+        who = address_key(l);
+    }
     l->verdict = limits_count(limits, who, anonymous, l->match.limit, major_parameter(l));
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
@@ -69,7 +82,7 @@ static enum err parse_params(struct life *l)
         const struct resolver *r = l->match.resolvers[i];
         struct str text = call->params[i] = l->match.params[i];
 
-        if (!utf8_valid(text)) {
+        if (!utf8_valid(text) || memchr(text.p, '\0', text.n)) {
             struct place at = place_key(NULL, str_of(r->field));
             form_fail(&call->form, &at, FORM_NOT_STRING, 0, "");
         } else if (r->is_text) {

@@ -21,9 +21,9 @@ struct match {
 };
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str path, struct match *ret);
-/* The same without decoding, for limits before the body is read. */
-const struct route *router_peek(const struct router *r, enum http_method method, struct str path);
+                  struct str target, struct match *ret);
+/* The same for what must be known before the body is read. */
+const struct route *router_peek(const struct router *r, enum http_method method, struct str target);
 const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
 
 struct api {
@@ -31,7 +31,7 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
-    struct server *server;
+    struct server *_Atomic server; /* NULL while it starts */
     enum err (*permit)(struct call *call, uint64_t needs);
     _Atomic bool draining;
     _Atomic uint64_t running;    /* calls that have no answer yet */
@@ -48,6 +48,7 @@ struct life {
     struct credential credential;
     struct caller caller;
     struct verdict verdict;
+    size_t lines_before; /* bytes of call.headers that no stage has added */
     uv_work_t compute;
     enum err computed;
 };
@@ -57,6 +58,12 @@ struct forgotten {
     struct forgotten *next;
     snowflake account; /* 0: the session */
     unsigned char session[8];
+};
+
+/* A blob that was kept, or is to go. */
+struct blob_name {
+    struct blob_name *next;
+    const char *name;
 };
 
 /* Takes an exchange from its head to its answer. */

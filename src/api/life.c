@@ -56,7 +56,9 @@ static void answer_success(struct life *l)
     int status = call->status ? call->status : route_status(call->route);
     struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
 
-    send_answer(l, status, status == 204 ? (struct str){ 0 } : type);
+    if (status == 204)
+        type = (struct str){ 0 };
+    send_answer(l, status, type);
 }
 
 static void answer_limited(struct life *l)
@@ -70,6 +72,12 @@ static void answer_limited(struct life *l)
     send_answer(l, 429, STR("application/json"));
 }
 
+static void delete_blobs(const struct call *call, const struct blob_name *list)
+{
+    for (; list; list = list->next)
+        blob_delete(call->api->options.store, list->name);
+}
+
 static void answer_error(struct life *l, enum err e)
 {
     struct call *call = &l->call;
@@ -77,6 +85,7 @@ static void answer_error(struct life *l, enum err e)
     if (call->reply_file >= 0)
         close(call->reply_file);
     call->reply_file = -1;
+    delete_blobs(call, call->kept);
     if (e == ERR_RATE_LIMITED) {
         answer_limited(l);
         return;
@@ -101,7 +110,8 @@ static enum err resolve_path(struct life *l)
     return OK;
 }
 
-static enum err run_handler(struct life *l)
+/* Everything that can be refused before the handler is asked. */
+static enum err enter(struct life *l)
 {
     struct call *call = &l->call;
     enum err e = resolve_path(l);
@@ -110,22 +120,26 @@ static enum err run_handler(struct life *l)
         assert(call->api->permit);
         e = call->api->permit(call, call->route->needs);
     }
-    if (!e)
-        e = call->decoded;
-    return e ? e : call->route->handle(call);
+    if (!e && call->route->admit)
+        e = call->route->admit(call);
+    return e ? e : call->decoded;
 }
 
 /* Every run starts from scratch: the store may try again. */
-static void forget_attempt(struct call *call)
+static void forget_attempt(struct life *l)
 {
+    struct call *call = &l->call;
+
     if (call->reply_file >= 0)
         close(call->reply_file);
     call->reply_file = -1;
     buf_reset(&call->reply);
+    call->headers.n = l->lines_before;
     call->status = 0;
     call->announced = NULL;
     call->announced_end = &call->announced;
     call->forgotten = NULL;
+    call->dropped = NULL;
     if (!call->decoded)
         call->form.root = NULL;
 }
@@ -137,16 +151,20 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
     enum err e;
 
     call->tx = tx;
-    forget_attempt(call);
+    forget_attempt(l);
     switch ((enum stage)call->stage) {
     case STAGE_CREDENTIAL:
         e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
         break;
     case STAGE_LOOK:
-        e = call->look(call);
+        e = enter(l);
+        if (!e)
+            e = call->look(call);
         break;
     default:
-        e = run_handler(l);
+        e = enter(l);
+        if (!e)
+            e = call->route->handle(call);
     }
     call->tx = NULL;
     return e;
@@ -165,6 +183,7 @@ static void after_commit(struct work *w)
         else
             auth_forget_session(o->auth, f->session);
     }
+    delete_blobs(call, call->dropped);
     if (call->announced && o->announce)
         o->announce(o->announce_arg, call->announced);
 }
@@ -174,6 +193,9 @@ static void tx_done(struct work *w, enum err e)
     struct life *l = container_of(w, struct life, call.work);
     struct call *call = &l->call;
 
+    /* A refusal says nothing of what was on its way. */
+    if (e)
+        call->headers.n = l->lines_before;
     switch ((enum stage)call->stage) {
     case STAGE_CREDENTIAL:
         if (!e)
@@ -201,6 +223,7 @@ static void submit(struct life *l, enum stage stage, enum store_mode mode)
     struct call *call = &l->call;
 
     call->stage = stage;
+    l->lines_before = call->headers.n;
     call->work = (struct work){
         .mode = mode,
         .loop = call->exchange->loop,
@@ -219,6 +242,7 @@ static void handle(struct life *l)
     switch (route_store(call->route)) {
     case ROUTE_STORE_NONE:
         call->stage = STAGE_HANDLE;
+        l->lines_before = call->headers.n;
         tx_done(&call->work, run_in_tx(&call->work, NULL));
         break;
     case ROUTE_STORE_READ:

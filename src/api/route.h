@@ -40,7 +40,8 @@ struct limit {
     const char *name;
     unsigned count;
     unsigned window_s;
-    bool shared; /* the resource is limited, not the caller */
+    bool shared;     /* the resource is limited, not the caller */
+    bool by_address; /* counted for where a call comes from, whoever makes it */
 };
 
 /* Bodies other than JSON that a route takes. */
@@ -58,15 +59,20 @@ struct route {
     const struct type *body;
     unsigned body_kinds; /* besides JSON */
     size_t max_body;     /* 0: 1 MiB */
+    size_t max_upload;   /* of multipart bodies; 0: max_body, or 16 MiB */
     const struct type *reply;
     int status;              /* of success; 0: 200 with a reply, 204 without */
     const enum event *fires; /* ends with EVENT_NONE */
     enum route_store store;
     const struct limit *limit;
-    bool service; /* lies at the root, not below /api; no credentials, no limits */
+    bool service;         /* lies at the root, not below /api; no credentials, no limits */
+    bool no_global_limit; /* counted in its own bucket only */
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look and call->compute. */
     enum err (*prepare)(struct call *call);
+    /* Inside the transaction, after the path and `needs`, before the body counts:
+     * rights that a set of bits cannot say. */
+    enum err (*admit)(struct call *call);
     enum err (*handle)(struct call *call);
 };
 

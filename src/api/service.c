@@ -44,9 +44,12 @@ static void metric(struct buf *out, const char *name, const char *kind, const ch
 
 static void server_metrics(const struct call *call, struct buf *out)
 {
+    struct server *server = call->api->server;
     struct server_stats s = { 0 };
 
-    server_stats(call->api->server, &s);
+    /* The first calls may come before we know the server that took them. */
+    if (server)
+        server_stats(server, &s);
     metric(out, "guildhall_connections_accepted_total", "counter", "Connections taken.",
            s.accepted);
     metric(out, "guildhall_connections", "gauge", "Connections open now.", s.open);

@@ -8,6 +8,8 @@
 
 #include "base/str.h"
 
+enum { LONGEST_LINE = 64 * 1024 };
+
 struct reading {
     const struct option_row *rows;
     struct arena *arena;
@@ -97,6 +99,13 @@ static int on_ini_line(void *user, const char *section, const char *name, const 
 
 static void read_file(struct reading *r, const char *file)
 {
+    /* A line stands for itself, however long or indented; the first bad one is the
+     * one to tell. */
+    ini_use_stack = false;
+    ini_allow_realloc = true;
+    ini_max_line = LONGEST_LINE;
+    ini_allow_multiline = false;
+    ini_stop_on_first_error = true;
     int line = ini_parse(file, on_ini_line, r);
 
     if (line < 0)

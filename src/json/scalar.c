@@ -101,11 +101,6 @@ static void decode_string(struct form *form, const struct type *type, const stru
         form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
         return;
     }
-    /* JSON can write it, stores and most languages cannot hold it. */
-    if (text.n && memchr(text.p, 0, text.n)) {
-        form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
-        return;
-    }
     if (type->flags & TYPE_TRIM)
         text = utf8_trim(text);
     if (type->flags & TYPE_LOWER)
@@ -119,6 +114,8 @@ static void decode_string(struct form *form, const struct type *type, const stru
         fail_choices(form, type, at);
     else if (type->rule && !type->rule->holds(text))
         form_fail(form, at, type->rule->code, "%s", type->rule->message);
+    else if (text.n && memchr(text.p, '\0', text.n))
+        form_fail(form, at, FORM_REGEX); /* no store keeps U+0000 in a text */
 }
 
 static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret)

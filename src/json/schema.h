@@ -19,7 +19,7 @@
 #include "json/write.h"
 
 enum kind {
-    KIND_STRING = 1, /* struct str */
+    KIND_STRING = 1, /* struct str; never with U+0000 in it */
     KIND_INT,        /* int64_t, exact */
     KIND_REAL,       /* double */
     KIND_BOOL,       /* bool */

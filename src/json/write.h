@@ -43,4 +43,7 @@ void json_time(struct json *j, int64_t us);   /* a timestamp string */
 /* Text that is one JSON value already; null when it is empty. */
 void json_raw(struct json *j, struct str value);
 
+/* A valid JSON text again, with a line for each member: for people and for diffs. */
+void json_indent(struct str text, struct buf *out);
+
 #endif

@@ -30,22 +30,9 @@ const struct type type_display_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 32, .doc = "Name shown to people"
 };
 
-static const struct type type_flags = { .kind = KIND_INT, .doc = "Bit set" };
+const struct type type_bit_set = { .kind = KIND_INT, .doc = "Bit set" };
 
 /* clang-format off */
-#define PARTIAL_USER_FIELDS                                                                        \
-    { FIELD(struct user, id), .type = &type_id },                                                  \
-    { FIELD(struct user, username), .type = &type_username },                                      \
-    { FIELD(struct user, discriminator), .type = &type_text, .doc = "\"0\": names are unique" },   \
-    { FIELD(struct user, global_name), .type = &type_display_name, .flags = NULLABLE },            \
-    { FIELD(struct user, avatar), .type = &type_asset_hash, .flags = NULLABLE },                   \
-    { FIELD(struct user, avatar_decoration_data), .type = &type_nothing, .flags = NULLABLE },      \
-    { FIELD(struct user, primary_guild), .type = &type_nothing, .flags = NULLABLE },               \
-    { FIELD(struct user, collectibles), .type = &type_nothing, .flags = NULLABLE },                \
-    { FIELD(struct user, public_flags), .type = &type_flags },                                     \
-    { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
-    { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
-
 #define PUBLIC_USER_FIELDS                                                                         \
     PARTIAL_USER_FIELDS,                                                                           \
     { FIELD(struct user, banner), .type = &type_asset_hash, .flags = NULLABLE },                   \
@@ -58,7 +45,7 @@ static const struct type type_flags = { .kind = KIND_INT, .doc = "Bit set" };
     { FIELD(struct user, verified), .type = &type_bool },                                          \
     { FIELD(struct user, mfa_enabled), .type = &type_bool },                                       \
     { FIELD(struct user, locale), .type = &type_locale },                                          \
-    { FIELD(struct user, flags), .type = &type_flags },                                            \
+    { FIELD(struct user, flags), .type = &type_bit_set },                                            \
     { FIELD(struct user, premium_type), .type = &type_count },                                     \
     { FIELD(struct user, bio), .type = &type_text },                                               \
     { FIELD(struct user, nsfw_allowed), .type = &type_bool, .flags = NULLABLE }

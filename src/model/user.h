@@ -33,10 +33,27 @@ struct user_with_token {
 
 extern const struct type type_username, type_display_name;
 extern const struct type type_partial_user;
+extern const struct type type_bit_set; /* a set of bits, as a number */
 
 extern const struct schema partial_user_schema; /* id, username, avatar … */
 extern const struct schema public_user_schema;  /* and banner, accent_color: GET /users/{id} */
 extern const struct schema own_user_schema;     /* all that the account itself sees */
 extern const struct schema user_with_token_schema;
+
+/* The rows of a partial user, for objects that begin with one. */
+/* clang-format off */
+#define PARTIAL_USER_FIELDS                                                                        \
+    { FIELD(struct user, id), .type = &type_id },                                                  \
+    { FIELD(struct user, username), .type = &type_username },                                      \
+    { FIELD(struct user, discriminator), .type = &type_text, .doc = "\"0\": names are unique" },   \
+    { FIELD(struct user, global_name), .type = &type_display_name, .flags = NULLABLE },            \
+    { FIELD(struct user, avatar), .type = &type_asset_hash, .flags = NULLABLE },                   \
+    { FIELD(struct user, avatar_decoration_data), .type = &type_nothing, .flags = NULLABLE },      \
+    { FIELD(struct user, primary_guild), .type = &type_nothing, .flags = NULLABLE },               \
+    { FIELD(struct user, collectibles), .type = &type_nothing, .flags = NULLABLE },                \
+    { FIELD(struct user, public_flags), .type = &type_bit_set },                                     \
+    { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
+    { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
+/* clang-format on */
 
 #endif

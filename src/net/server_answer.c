@@ -10,10 +10,10 @@
 
 /* --- calls ----------------------------------------------------------------------- */
 
-struct call *call_new(struct home *h)
+struct serving *call_new(struct home *h)
 {
     struct arena *a = h->arena_count ? h->arenas[--h->arena_count] : arena_new();
-    struct call *call = arena_alloc(a, sizeof *call);
+    struct serving *call = arena_alloc(a, sizeof *call);
 
     call->x.arena = a;
     call->x.loop = h->loop;
@@ -22,7 +22,7 @@ struct call *call_new(struct home *h)
     return call;
 }
 
-void call_free(struct call *call)
+void call_free(struct serving *call)
 {
     if (!call)
         return;
@@ -158,7 +158,7 @@ void answer_add_refusal(struct connection *c, const struct answer_to *to, int st
     answer_add(c, to, &head, buf_str(&h->pieces));
 }
 
-void call_answered(struct connection *c, struct call *call, bool keep_alive)
+void call_answered(struct connection *c, struct serving *call, bool keep_alive)
 {
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
@@ -172,7 +172,7 @@ void call_answered(struct connection *c, struct call *call, bool keep_alive)
 
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body)
 {
-    struct call *call = container_of(x, struct call, x);
+    struct serving *call = container_of(x, struct serving, x);
     struct connection *c = x->connection;
 
     assert(loop_current() == x->loop);

@@ -16,7 +16,7 @@ static bool is_form(const struct http_request *r)
 
 /* Too long, and known before a byte of it was read. A short one is skipped, so
  * that the connection goes on; nobody waits for a long one. */
-static size_t refuse_length(struct connection *c, struct call *call)
+static size_t refuse_length(struct connection *c, struct serving *call)
 {
     const struct http_request *r = call->x.request;
 
@@ -33,7 +33,7 @@ static size_t refuse_length(struct connection *c, struct call *call)
     return 0;
 }
 
-static bool begin_form(struct call *call, size_t max)
+static bool begin_form(struct serving *call, size_t max)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
     size_t n = 0;
@@ -45,7 +45,7 @@ static bool begin_form(struct call *call, size_t max)
     return call->x.parts != NULL;
 }
 
-size_t body_begin(struct connection *c, struct call *call, struct str rest)
+size_t body_begin(struct connection *c, struct serving *call, struct str rest)
 {
     struct home *h = c->home;
     const struct http_request *r = call->x.request;
@@ -75,7 +75,7 @@ size_t body_begin(struct connection *c, struct call *call, struct str rest)
 }
 
 /* Contents go to the form or to the body; returns a status or 0. */
-static int add(struct call *call, struct str bytes)
+static int add(struct serving *call, struct str bytes)
 {
     if (!call->x.parts) {
         buf_add_str(&call->data, bytes);
@@ -85,7 +85,7 @@ static int add(struct call *call, struct str bytes)
     return e == OK ? 0 : e == ERR_ENTITY_TOO_LARGE ? 413 : 400;
 }
 
-static long read_chunks(struct home *h, struct call *call, struct str bytes, bool *ret_done)
+static long read_chunks(struct home *h, struct serving *call, struct str bytes, bool *ret_done)
 {
     if (!call->x.parts) {
         long n = http_read_chunks(&call->chunks, bytes, &call->data, ret_done);
@@ -97,7 +97,7 @@ static long read_chunks(struct home *h, struct call *call, struct str bytes, boo
     return status ? -status : n;
 }
 
-static long read_length(struct call *call, struct str bytes, bool *ret_done)
+static long read_length(struct serving *call, struct str bytes, bool *ret_done)
 {
     size_t n = bytes.n < call->left ? bytes.n : (size_t)call->left;
     int status = add(call, str_slice(bytes.p, n));
@@ -109,7 +109,7 @@ static long read_length(struct call *call, struct str bytes, bool *ret_done)
 
 size_t body_read(struct connection *c, struct str bytes)
 {
-    struct call *call = c->call;
+    struct serving *call = c->call;
     bool done = false;
     long n = call->x.request->chunked ? read_chunks(c->home, call, bytes, &done)
                                       : read_length(call, bytes, &done);

@@ -23,7 +23,7 @@ static void closed(uv_handle_t *handle)
 
 void connection_close(struct connection *c)
 {
-    struct call *call = c->call;
+    struct serving *call = c->call;
 
     if (c->state == CONN_CLOSED)
         return;

@@ -75,7 +75,7 @@ bool file_continue(struct connection *c)
     return true;
 }
 
-static void begin(struct connection *c, struct call *call, int fd, int64_t length)
+static void begin(struct connection *c, struct serving *call, int fd, int64_t length)
 {
     if (c->state == CONN_CLOSED || call->head || length == 0) {
         close(fd);
@@ -89,7 +89,7 @@ static void begin(struct connection *c, struct call *call, int fd, int64_t lengt
 
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length)
 {
-    struct call *call = container_of(x, struct call, x);
+    struct serving *call = container_of(x, struct serving, x);
     struct connection *c = x->connection;
     struct home *h = call->home;
 

@@ -94,7 +94,7 @@ struct server {
 };
 
 /* A request with the server's side of it; lives in its arena. */
-struct call {
+struct serving {
     struct exchange x;
     struct home *home;
     bool head, keep_alive, old; /* HEAD; HTTP/1.0 */
@@ -131,7 +131,7 @@ struct connection {
     struct buf in;    /* not handled yet */
     size_t looked_at; /* bytes of an incomplete head already checked */
     uint64_t skip;    /* bytes of a refused body still to come */
-    struct call *call;
+    struct serving *call;
     struct tls *tls;
     struct websocket *websocket;
     struct sending *file;
@@ -185,15 +185,15 @@ void connection_input(struct connection *c, char *bytes, size_t n);
 void connection_resume(struct connection *c);
 /* The server's own answer, after which the connection ends. */
 void connection_refuse(struct connection *c, int status, struct str headers);
-void connection_dispatch(struct connection *c, struct call *call);
+void connection_dispatch(struct connection *c, struct serving *call);
 
 /* server_body.c */
-size_t body_begin(struct connection *c, struct call *call, struct str rest);
+size_t body_begin(struct connection *c, struct serving *call, struct str rest);
 size_t body_read(struct connection *c, struct str bytes);
 
 /* server_answer.c */
-struct call *call_new(struct home *h);
-void call_free(struct call *call);
+struct serving *call_new(struct home *h);
+void call_free(struct serving *call);
 /* What an answer depends on besides its head and body. */
 struct answer_to {
     struct str accept_encoding;
@@ -206,7 +206,7 @@ void answer_add_refusal(struct connection *c, const struct answer_to *to, int st
 bool answer_has_body(int status);
 void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
                      uint64_t length, bool zipped, bool varies);
-void call_answered(struct connection *c, struct call *call, bool keep_alive);
+void call_answered(struct connection *c, struct serving *call, bool keep_alive);
 
 /* server_file.c: sends what the peer takes; true when the file is through. */
 bool file_continue(struct connection *c);
@@ -218,7 +218,7 @@ bool gzip_body(struct home *h, struct str body, struct str *ret);
 void gzip_free(struct gzip *g);
 
 /* server_websocket.c */
-bool websocket_begin(struct connection *c, struct call *call);
+bool websocket_begin(struct connection *c, struct serving *call);
 void websocket_input(struct connection *c, char *bytes, size_t n);
 void websocket_sent(struct connection *c);
 void websocket_end(struct connection *c);

@@ -2,6 +2,7 @@
  *
  * A request that arrived whole is copied once, from the loop's buffer to its
  * arena. Only what is incomplete is kept with the connection. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -30,6 +31,7 @@ void connection_refuse(struct connection *c, int status, struct str headers)
  * added, so that a head in tiny pieces does not cost the square of its length. */
 static size_t wait_for_head(struct connection *c, struct str bytes)
 {
+    assert(bytes.p); /* it was called because bytes came */
     bool line_ended = bytes.p[bytes.n - 1] == '\n';
 
     if (c->looked_at && !line_ended && bytes.n < c->looked_at + LOOK_AGAIN)
@@ -66,7 +68,7 @@ static struct http_request *copy_request(struct arena *a, const struct http_requ
     return memcpy(arena_raw(a, n), r, n);
 }
 
-void connection_dispatch(struct connection *c, struct call *call)
+void connection_dispatch(struct connection *c, struct serving *call)
 {
     struct home *h = c->home;
 
@@ -78,10 +80,10 @@ void connection_dispatch(struct connection *c, struct call *call)
 }
 
 /* Makes the call for a head of n bytes; NULL when it was refused. */
-static struct call *read_head(struct connection *c, const char *bytes, size_t n)
+static struct serving *read_head(struct connection *c, const char *bytes, size_t n)
 {
     struct home *h = c->home;
-    struct call *call = call_new(h);
+    struct serving *call = call_new(h);
     char *copy = memcpy(arena_raw(call->x.arena, n), bytes, n);
     long got = http_read_head(str_slice(copy, n), &h->request);
 
@@ -107,7 +109,7 @@ static size_t read_request(struct connection *c, struct str bytes)
 
     if (n == 0)
         return wait_for_head(c, bytes);
-    struct call *call = read_head(c, bytes.p, n);
+    struct serving *call = read_head(c, bytes.p, n);
     if (!call)
         return bytes.n;
 

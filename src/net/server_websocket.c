@@ -100,7 +100,7 @@ static void send_handshake(struct connection *c, const char *accept)
     connection_flush(c);
 }
 
-bool websocket_begin(struct connection *c, struct call *call)
+bool websocket_begin(struct connection *c, struct serving *call)
 {
     struct home *h = c->home;
     struct websocket_handler on = { 0 };

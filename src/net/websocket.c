@@ -176,7 +176,7 @@ static int finish_close(struct ws_reader *r, struct str payload, struct ws_messa
     r->closed = true;
     if (payload.n == 0)
         return 0;
-    if (payload.n == 1)
+    if (payload.n == 1 || !payload.p)
         return -1002;
     ret->close_code = (unsigned char)payload.p[0] << 8 | (unsigned char)payload.p[1];
     ret->payload = str_from(payload, 2);

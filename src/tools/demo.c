@@ -27,7 +27,7 @@ static enum err prepare(const struct config *config, struct token_wish *wishes)
 {
     struct store *store = NULL;
     struct auth *auth = NULL;
-    enum err e = guildhall_open_store(config, &store);
+    enum err e = guildhall_open_store(config, false, &store);
 
     if (!e)
         e = fill(config, store);
@@ -37,7 +37,7 @@ static enum err prepare(const struct config *config, struct token_wish *wishes)
         wishes[i] = (struct token_wish){ .auth = auth,
                                          .username = str_of(people[i]),
                                          .purpose = STR("guildhall demo") };
-        e = world_token(store, &wishes[i]);
+        e = world_give_token(store, &wishes[i]);
     }
     auth_close(auth);
     store_close(store);

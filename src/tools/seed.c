@@ -79,7 +79,7 @@ static enum err print_tokens(const struct settings *s, struct store *store)
 
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);
         wish.username = str_of(name);
-        e = world_token(store, &wish);
+        e = world_give_token(store, &wish);
         if (!e)
             printf("%llu %s %s\n", (unsigned long long)seed_guild_id(&s->seed, n), name,
                    wish.token);
@@ -96,7 +96,7 @@ int tool_seed(const struct settings *s, char **arguments)
 
     if (problem)
         return usage(problem);
-    if (guildhall_open_store(&s->config, &store))
+    if (guildhall_open_store(&s->config, false, &store))
         return 1;
     enum err e = world_seed(store, &s->seed, tell, &m);
     if (m.terminal)

@@ -81,7 +81,7 @@ int tool_import(const struct settings *s, char **arguments)
         return usage("import FILE; - reads from the standard input");
     buf_init(&text, MAX_FILE);
     struct arena *arena = arena_new();
-    if (read_file(arguments[0], &text) && !guildhall_open_store(&s->config, &store)) {
+    if (read_file(arguments[0], &text) && !guildhall_open_store(&s->config, false, &store)) {
         if (!import_text(&s->config, store, buf_str(&text), s->tokens, arena, &report)) {
             print_report(&report);
             status = 0;
@@ -116,7 +116,7 @@ int tool_export(const struct settings *s, char **arguments)
 
     if (arguments[0] && arguments[1])
         return usage("export [FILE]");
-    if (guildhall_open_store(&s->config, &store))
+    if (guildhall_open_store(&s->config, true, &store))
         return 1;
     buf_init(&text, SIZE_MAX);
     if (!world_export(store, &text, &importable)) {

@@ -70,8 +70,7 @@ def what_a_cut_loses(executable, place, disk, writers, told):
 def a_power_cut_without_syncs_loses_acknowledged_writes(executable):
     with Place() as place:
         disk = place.disk("disk", megabytes=MEGABYTES)
-        server = place.watch(start_guildhall(executable, disk.data,
-                                             env={"GUILDHALL_UNSAFE_SYNCHRONOUS": "OFF"}))
+        server = place.watch(start_guildhall(executable, disk.data, "--durability", "off"))
         writers = Writers(server.port, WRITERS)
         # The accounts are safe, so what is missing afterwards is what was written since.
         disk.flush()

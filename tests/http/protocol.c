@@ -1,2 +1,491 @@
+/* protocol.c - bytes that are no good HTTP, and the finer points of those that are. */
 #include "world.h"
-const struct test protocol_tests[] = { { 0 } };
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define JSON      "Content-Type: application/json\r\n"
+#define LOGIN     "POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\n" JSON
+#define BAD_LOGIN "{\"login\":\"nobody\",\"password\":\"x\"}" /* 33 bytes */
+#define GATEWAY   "GET /api/v10/gateway HTTP/1.1\r\nHost: x\r\n"
+#define QUIET_MS  5000
+
+static void expect_alive(struct world *w)
+{
+    expect_json(client_request(world_stranger(w), "GET", "/healthz", NULL, (struct str){ 0 }),
+                "{'status': 'ok'}");
+}
+
+static bool holds(struct str text, const char *part)
+{
+    return text.n && memmem(text.p, text.n, part, strlen(part));
+}
+
+static size_t count_answers(struct str text)
+{
+    size_t n = 0;
+
+    for (const char *at = text.p; (at = memmem(at, (size_t)(text.p + text.n - at), "HTTP/1.1 ", 9));
+         at += 9)
+        n++;
+    return n;
+}
+
+static int status_of(struct str answer)
+{
+    return answer.n > 12 ? atoi(answer.p + 9) : 0;
+}
+
+/* One answer, the right one, whole; and then the connection ends. */
+static void expect_refused(struct world *w, const char *what, struct str request, int status)
+{
+    struct str answer = client_raw(world_stranger(w), request, QUIET_MS);
+    const char *body = answer.n ? memmem(answer.p, answer.n, "\r\n\r\n", 4) : NULL;
+    const struct dom *json =
+        body ? dom_parse(world_arena(w),
+                         str_slice(body + 4, (size_t)(answer.p + answer.n - body) - 4))
+             : NULL;
+
+    if (status_of(answer) != status || count_answers(answer) != 1)
+        fail_test(__FILE__, __LINE__, "%s: expected one answer %d, not %.*s", what, status,
+                  STR_FMT(answer));
+    expect(json && dom_at(json, "message") && dom_at(json, "code"));
+    expect(str_is(dom_at(json, "code")->text, status == 413 ? "40005" : "0"));
+    expect(holds(answer, "\r\nContent-Type: application/json\r\n"));
+    expect(holds(answer, "\r\nConnection: close\r\n"));
+    expect(holds(answer, "\r\nVia: 1.1 guildhall\r\n") && holds(answer, "\r\nDate: "));
+    expect_alive(w);
+}
+
+/* --- malformed ------------------------------------------------------------------------------- */
+
+#define SMUGGLED "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static const struct {
+    const char *what;
+    struct str request;
+    int status;
+} malformed[] = {
+    { "two lengths", STR_INIT(LOGIN "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}" SMUGGLED),
+      400 },
+    { "a list of lengths", STR_INIT(LOGIN "Content-Length: 2, 2\r\n\r\n{}" SMUGGLED), 400 },
+    { "a length with a sign", STR_INIT(LOGIN "Content-Length: +2\r\n\r\n{}" SMUGGLED), 400 },
+    { "a length and chunks",
+      STR_INIT(LOGIN "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" SMUGGLED),
+      400 },
+    { "chunks and a length",
+      STR_INIT(LOGIN "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n" SMUGGLED),
+      400 },
+    { "chunks with a space before the colon",
+      STR_INIT(LOGIN "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" SMUGGLED), 400 },
+    { "chunks behind a vertical tab",
+      STR_INIT(LOGIN "Transfer-Encoding: \x0b"
+                     "chunked\r\n\r\n0\r\n\r\n" SMUGGLED),
+      400 },
+    { "chunks that are not last",
+      STR_INIT(LOGIN "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n" SMUGGLED), 400 },
+    { "chunks in HTTP/1.0",
+      STR_INIT(
+          "POST /api/auth/login HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" SMUGGLED),
+      400 },
+    { "a chunk size that is none",
+      STR_INIT(LOGIN "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n" SMUGGLED), 400 },
+    { "a chunk size with a sign",
+      STR_INIT(LOGIN "Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n" SMUGGLED), 400 },
+    { "a chunk size past 64 bits",
+      STR_INIT(LOGIN "Transfer-Encoding: chunked\r\n\r\n10000000000000002\r\n{}\r\n0\r\n\r\n"),
+      400 },
+    { "a chunk longer than its size",
+      STR_INIT(LOGIN "Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n" SMUGGLED), 400 },
+    { "a folded header", STR_INIT(GATEWAY "A: b\r\n c\r\n\r\n" SMUGGLED), 400 },
+    { "bare line feeds", STR_INIT("GET /healthz HTTP/1.1\nHost: x\n\n" SMUGGLED), 400 },
+    { "NUL in the path", STR_INIT("GET /a\0b HTTP/1.1\r\nHost: x\r\n\r\n" SMUGGLED), 400 },
+    { "NUL in a header", STR_INIT(GATEWAY "A: \0\r\n\r\n" SMUGGLED), 400 },
+    { "a path that is not ASCII", STR_INIT("GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n" SMUGGLED), 400 },
+    { "a query that is not ASCII", STR_INIT("GET /healthz?\xff HTTP/1.1\r\nHost: x\r\n\r\n"), 400 },
+    { "no Host", STR_INIT("GET /healthz HTTP/1.1\r\n\r\n" SMUGGLED), 400 },
+    { "two Hosts", STR_INIT(GATEWAY "Host: y\r\n\r\n" SMUGGLED), 400 },
+    { "two credentials", STR_INIT(GATEWAY "Authorization: a\r\nAuthorization: b\r\n\r\n"), 400 },
+    { "words that are no request", STR_INIT("hello there\r\n\r\n"), 400 },
+    { "TLS where there is none", STR_INIT("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"), 400 },
+    { "HTTP/2", STR_INIT("GET /healthz HTTP/2.0\r\nHost: x\r\n\r\n" SMUGGLED), 505 },
+    { "a coding that is not known", STR_INIT(LOGIN "Transfer-Encoding: gzip\r\n\r\n" SMUGGLED),
+      501 },
+    { "an expectation that is not known",
+      STR_INIT(LOGIN "Content-Length: 2\r\nExpect: tea\r\n\r\n{}" SMUGGLED), 417 },
+};
+
+static void what_can_be_read_two_ways_is_refused(struct world *w)
+{
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
+        expect_refused(w, malformed[i].what, malformed[i].request, malformed[i].status);
+}
+
+/* --- too much -----------------------------------------------------------------------------------
+ */
+
+static struct str repeated(struct world *w, const char *before, char c, size_t n, const char *after)
+{
+    size_t a = strlen(before), b = strlen(after);
+    char *text = arena_alloc(world_arena(w), a + n + b + 1);
+
+    memcpy(text, before, a);
+    memset(text + a, c, n);
+    memcpy(text + a + n, after, b);
+    return str_slice(text, a + n + b);
+}
+
+static void heads_have_limits(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    size_t line = 8192 - strlen("GET / HTTP/1.1");
+    struct str all = STR(GATEWAY "Connection: close\r\n");
+
+    struct str fits =
+        repeated(w, "GET /", 'a', line, " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    expect(status_of(client_raw(nobody, fits, QUIET_MS)) == 404);
+    expect_refused(w, "a long line",
+                   repeated(w, "GET /", 'a', line + 1, " HTTP/1.1\r\nHost: x\r\n\r\n"), 414);
+    fits = repeated(w, GATEWAY "Connection: close\r\nA: ", 'a', 30000, "\r\n\r\n");
+    expect(status_of(client_raw(nobody, fits, QUIET_MS)) == 200);
+    expect_refused(w, "a long header", repeated(w, GATEWAY "A: ", 'a', 33000, "\r\n\r\n"), 431);
+    for (int i = 2; i < 100; i++)
+        all = str_printf(world_arena(w), "%.*sA: b\r\n", STR_FMT(all));
+    fits = str_printf(world_arena(w), "%.*s\r\n", STR_FMT(all));
+    expect(status_of(client_raw(nobody, fits, QUIET_MS)) == 200);
+    expect_refused(w, "101 headers", str_printf(world_arena(w), "%.*sA: b\r\n\r\n", STR_FMT(all)),
+                   431);
+}
+
+static void bodies_have_limits(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    size_t most = 1024 * 1024, n = strlen(BAD_LOGIN);
+    struct str fits = repeated(w, BAD_LOGIN, ' ', most - n, "");
+    struct str larger = repeated(w, BAD_LOGIN, ' ', most - n + 1, "");
+
+    expect_invalid(client_request(nobody, "POST", "/api/auth/login", JSON, fits), "login",
+                   "INVALID_LOGIN");
+    expect_error(client_request(nobody, "POST", "/api/auth/login", JSON, larger), 413, 40005);
+    expect_refused(w, "a length of 1 MiB + 1", STR(LOGIN "Content-Length: 1048577\r\n\r\n"), 413);
+    expect_refused(w, "a length of 2^60", STR(LOGIN "Content-Length: 1152921504606846976\r\n\r\n"),
+                   413);
+    /* Chunks do not say how many they will be. */
+    struct str chunked =
+        str_printf(world_arena(w), LOGIN "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%.*s", larger.n,
+                   STR_FMT(larger));
+    expect_refused(w, "a chunk too long", chunked, 413);
+    /* A route that is nowhere does not take more. */
+    expect_refused(w, "a body for nobody",
+                   STR("POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n"),
+                   413);
+}
+
+/* --- framing
+ * ---------------------------------------------------------------------------------------- */
+
+static void chunks_make_the_same_body(struct world *w)
+{
+    struct str answer =
+        client_raw(world_stranger(w),
+                   STR(LOGIN "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+                             "1\r\n{\r\n1c;a=\"b\"\r\n\"login\":\"nobody\",\"password\":\r\n"
+                             "4\r\n\"x\"}\r\n0\r\nTrailer: x\r\n\r\n"),
+                   QUIET_MS);
+
+    expect(status_of(answer) == 400 && holds(answer, "INVALID_LOGIN"));
+}
+
+static void pipelined_requests_are_answered_in_order(struct world *w)
+{
+    struct str all = client_raw(world_stranger(w),
+                                STR(LOGIN "Content-Length: 33\r\n\r\n" BAD_LOGIN
+                                          "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+                                          "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+                                          "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n" GATEWAY
+                                          "Connection: close\r\n\r\n" GATEWAY "\r\n"),
+                                QUIET_MS);
+    static const char *const order[] = { "INVALID_LOGIN", "{\"status\":\"ok\"}", "404: Not Found",
+                                         "{\"url\":" };
+    const char *at = all.p;
+
+    /* Passwords take their time; nobody overtakes them. What follows "close" is not
+     * looked at. */
+    expect(count_answers(all) == 5);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        at = memmem(at, (size_t)(all.p + all.n - at), order[i], strlen(order[i]));
+        expect(at);
+    }
+}
+
+static void http_1_0_is_spoken(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    struct str answer = client_raw(nobody, STR("GET /healthz HTTP/1.0\r\n\r\n"), QUIET_MS);
+
+    expect(status_of(answer) == 200 && holds(answer, "{\"status\":\"ok\"}"));
+    expect(holds(answer, "\r\nConnection: close\r\n"));
+    answer = client_raw(nobody,
+                        STR("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+                            "GET /healthz HTTP/1.0\r\n\r\n"),
+                        QUIET_MS);
+    expect(count_answers(answer) == 2 && holds(answer, "\r\nConnection: keep-alive\r\n"));
+}
+
+/* Reads until the text is there. */
+static void await(int fd, char *in, size_t max, const char *text)
+{
+    size_t n = 0;
+
+    while (!strstr(in, text)) {
+        ssize_t got = n < max - 1 ? recv(fd, in + n, max - 1 - n, 0) : 0;
+
+        if (got <= 0)
+            fail_test(__FILE__, __LINE__, "no '%s' but '%s'", text, in);
+        n += (size_t)got;
+        in[n] = '\0';
+    }
+}
+
+static void say(int fd, const char *text)
+{
+    expect(send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text));
+}
+
+static void whoever_asks_first_may_go_on(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    char in[4096] = "", more[4096] = "";
+    int fd = client_dial(nobody);
+
+    say(fd, LOGIN "Content-Length: 33\r\nExpect: 100-continue\r\n\r\n");
+    await(fd, in, sizeof in, "HTTP/1.1 100 Continue\r\n\r\n");
+    say(fd, BAD_LOGIN);
+    await(fd, more, sizeof more, "INVALID_LOGIN");
+    close(fd);
+    expect_refused(w, "too much, asked first",
+                   STR(LOGIN "Content-Length: 1048577\r\nExpect: 100-continue\r\n\r\n"), 413);
+}
+
+static void requests_may_come_in_pieces(struct world *w)
+{
+    static const char request[] = LOGIN "Content-Length: 33\r\n\r\n" BAD_LOGIN;
+    int fd = client_dial(world_stranger(w));
+    char in[4096] = "";
+
+    for (size_t i = 0; request[i]; i++)
+        expect(send(fd, request + i, 1, MSG_NOSIGNAL) == 1);
+    await(fd, in, sizeof in, "INVALID_LOGIN");
+    close(fd);
+}
+
+static void who_leaves_early_harms_nobody(struct world *w)
+{
+    static const char *const parts[] = { "",
+                                         "GET",
+                                         GATEWAY,
+                                         LOGIN "Content-Length: 33\r\n\r\n{",
+                                         LOGIN "Content-Length: 33\r\n\r\n" BAD_LOGIN,
+                                         LOGIN "Transfer-Encoding: chunked\r\n\r\n22\r\n{" };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        int fd = client_dial(world_stranger(w));
+
+        say(fd, parts[i]);
+        close(fd);
+        expect_alive(w);
+    }
+}
+
+/* --- answers
+ * ---------------------------------------------------------------------------------------- */
+
+static struct str unzip(struct world *w, struct str bytes)
+{
+    size_t max = 4 * 1024 * 1024;
+    char *out = arena_alloc(world_arena(w), max);
+    z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes.p,
+                   .avail_in = (uInt)bytes.n,
+                   .next_out = (Bytef *)out,
+                   .avail_out = (uInt)max };
+
+    expect(inflateInit2(&z, 15 + 16) == Z_OK);
+    int e = inflate(&z, Z_FINISH);
+    inflateEnd(&z);
+    expect(e == Z_STREAM_END && z.avail_in == 0);
+    return str_slice(out, z.total_out);
+}
+
+static struct answer fetch(struct world *w, const char *path, const char *headers)
+{
+    struct answer a = client_request(world_stranger(w), "GET", path, headers, (struct str){ 0 });
+
+    expect_status(a, 200);
+    return a;
+}
+
+static void answers_are_zipped_when_that_is_offered(struct world *w)
+{
+    struct answer plain = fetch(w, "/openapi.json", NULL);
+    struct answer zipped = fetch(w, "/openapi.json", "Accept-Encoding: deflate, gzip;q=0.5\r\n");
+
+    expect(!answer_header(plain, "Content-Encoding").p);
+    expect(str_is(answer_header(plain, "Vary"), "Accept-Encoding"));
+    expect(str_is(answer_header(zipped, "Content-Encoding"), "gzip"));
+    expect(str_is(answer_header(zipped, "Content-Type"), "application/json"));
+    expect(zipped.body.n < plain.body.n / 2);
+    expect(str_eq(unzip(w, zipped.body), plain.body));
+    expect(!answer_header(fetch(w, "/openapi.json", "Accept-Encoding: gzip;q=0, br\r\n"),
+                          "Content-Encoding")
+                .p);
+    expect(!answer_header(fetch(w, "/healthz", "Accept-Encoding: gzip\r\n"), "Content-Encoding").p);
+}
+
+static void expect_usual_headers(struct answer a)
+{
+    int day, year;
+    char month[4];
+
+    expect(str_is(answer_header(a, "Via"), "1.1 guildhall"));
+    expect(sscanf(answer_header(a, "Date").p, "%*3s, %2d %3s %4d", &day, month, &year) == 3);
+    if (a.status == 204) {
+        expect(a.body.n == 0 && !answer_header(a, "Content-Type").p);
+        expect(!answer_header(a, "Content-Length").p);
+    } else {
+        expect(str_is(answer_header(a, "Content-Type"), "application/json"));
+    }
+}
+
+static void every_answer_says_when_and_by_whom(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+
+    expect_usual_headers(client_get(ada, "/users/@me"));
+    expect_usual_headers(client_get(ada, "/users/1"));
+    expect_usual_headers(client_get(ada, "/users/x"));
+    expect_usual_headers(client_get(nobody, "/users/@me"));
+    expect_usual_headers(client_get(ada, "/gateway/bot"));
+    expect_usual_headers(client_get(ada, "/nowhere"));
+    expect_usual_headers(client_put(ada, NULL, "/gateway"));
+    expect_usual_headers(client_post(ada, NULL, "/auth/logout"));
+    expect_usual_headers(
+        client_request(nobody, "OPTIONS", "/api/gateway", NULL, (struct str){ 0 }));
+    struct str date = answer_header(client_get(nobody, "/gateway"), "Date");
+    world_wait(w, 86400);
+    expect(!str_eq(date, answer_header(client_get(nobody, "/gateway"), "Date")));
+}
+
+/* --- bodies
+ * ---------------------------------------------------------------------------------------- */
+
+static struct answer patch(struct client *c, const char *json)
+{
+    return client_request(c, "PATCH", "/api/v10/users/@me", JSON, str_of(json));
+}
+
+static void json_is_read_strictly(struct world *w)
+{
+    static const char *const broken[] = {
+        "{\"bio\":\"\xff\"}",
+        "{\"bio\":\"\xc0\x80\"}",
+        "{\"bio\":\"\xed\xa0\x80\"}",
+        "{\"bio\":\"\n\"}",
+        "{\"bio\":\"a\",}",
+        "{\"bio\":'a'}",
+        "{bio:\"a\"}",
+        "{\"accent_color\":01}",
+        "{\"accent_color\":+1}",
+        "{\"accent_color\":.5}",
+        "{\"accent_color\":NaN}",
+        "\xef\xbb\xbf{}",
+        "{\"bio\":\"a\"}/**/",
+        "{\"bio\":\"\\x41\"}",
+        "{\"bio\":\"\\u12\"}",
+        "[",
+        "]",
+        "{\"a\":1 \"b\":2}",
+    };
+    struct client *ada = world_client(w, "ada");
+
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        expect_error(patch(ada, broken[i]), 400, 50109);
+    expect_invalid(patch(ada, "{\"bio\":{}}"), "bio", "STRING_TYPE_CONVERT");
+    expect_json(client_get(ada, "/users/@me"), "{'bio': ''}");
+    expect_silence(ada);
+}
+
+static void depth_does_not_hurt(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct str lists = repeated(w, "{\"x\":", '[', 100000, "");
+    struct str closed = repeated(w, "{\"x\":", '[', 63, "");
+    struct str ends = repeated(w, "", ']', 63, "}");
+
+    expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, lists), 400, 50109);
+    struct str fits = str_printf(world_arena(w), "%.*s%.*s", STR_FMT(closed), STR_FMT(ends));
+    expect_status(client_request(ada, "PATCH", "/api/users/@me", JSON, fits), 200);
+    struct str deeper = str_printf(world_arena(w), "{\"y\":%.*s}", STR_FMT(fits));
+    expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, deeper), 400, 50109);
+    struct str objects = STR("{\"a\":");
+    for (int i = 0; i < 17; i++)
+        objects = str_printf(world_arena(w), "%.*s%.*s", STR_FMT(objects), STR_FMT(objects));
+    expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, objects), 400, 50109);
+    expect_alive(w);
+}
+
+static void values_have_several_spellings(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_json(patch(ada, "{\"bio\":\"a\",\"bio\":\"b\"}"), "{'bio': 'b'}");
+    expect_json(patch(ada, "{\"accent_color\":\"x\",\"accent_color\":5}"), "{'accent_color': 5}");
+    expect_json(patch(ada, "{\"accent_color\":6.0}"), "{'accent_color': 6}");
+    expect_json(patch(ada, "{\"accent_color\":7e1}"), "{'accent_color': 70}");
+    expect_json(patch(ada, "{\"accent_color\":\"8\"}"), "{'accent_color': 8}");
+    expect_invalid(patch(ada, "{\"accent_color\":0.5}"), "accent_color", "NUMBER_TYPE_COERCE");
+    expect_invalid(patch(ada, "{\"accent_color\":1e999}"), "accent_color", "NUMBER_TYPE_COERCE");
+    expect_invalid(patch(ada, "{\"accent_color\":123456789012345678901234567890}"), "accent_color",
+                   "NUMBER_TYPE_COERCE");
+    expect_json(patch(ada, " \t\r\n{ \"\\u0062io\" : \"\\u00e4\\ud83d\\ude00\" } "),
+                "{'bio': '\xc3\xa4\xf0\x9f\x98\x80'}");
+    expect_json(patch(ada, ""), "{'bio': '\xc3\xa4\xf0\x9f\x98\x80'}");
+}
+
+/* A store that ends texts there would take "ada" for "ada" and anything behind. */
+static void texts_do_not_hold_nul(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+
+    expect_invalid(patch(ada, "{\"bio\":\"a\\u0000b\"}"), "bio", "STRING_TYPE_REGEX");
+    expect_json(client_get(ada, "/users/@me"), "{'bio': ''}");
+    expect_invalid(client_post(nobody, "{'login': 'ada\\u0000', 'password': 'x'}", "/auth/login"),
+                   "login", "STRING_TYPE_REGEX");
+    expect_invalid(client_post(nobody, "{'username': 'a\\u0000b'}", "/auth/register"), "username",
+                   "USERNAME_INVALID_CONTAINS");
+    expect_invalid(
+        client_post(nobody, "{'username': 'ab', 'email': 'a\\u0000@b.c'}", "/auth/register"),
+        "email", "STRING_TYPE_REGEX");
+}
+
+const struct test protocol_tests[] = {
+    TEST(what_can_be_read_two_ways_is_refused),
+    TEST(heads_have_limits),
+    TEST(bodies_have_limits),
+    TEST(chunks_make_the_same_body),
+    TEST(pipelined_requests_are_answered_in_order),
+    TEST(http_1_0_is_spoken),
+    TEST(whoever_asks_first_may_go_on),
+    TEST(requests_may_come_in_pieces),
+    TEST(who_leaves_early_harms_nobody),
+    TEST(answers_are_zipped_when_that_is_offered),
+    TEST(every_answer_says_when_and_by_whom),
+    TEST(json_is_read_strictly),
+    TEST(depth_does_not_hurt),
+    TEST(values_have_several_spellings),
+    TEST(texts_do_not_hold_nul),
+    { 0 },
+};

@@ -1,2 +1,285 @@
+/* service.c - what operators ask, and the small routes that need no domain. */
 #include "world.h"
-const struct test service_tests[] = { { 0 } };
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct answer ask(struct world *w, const char *method, const char *path, const char *headers)
+{
+    return client_request(world_stranger(w), method, path, headers, (struct str){ 0 });
+}
+
+/* --- is it well? -------------------------------------------------------------------------------
+ */
+
+static void a_server_says_that_it_is_well(struct world *w)
+{
+    expect_status(ask(w, "GET", "/healthz", NULL), 200);
+    expect_json(ask(w, "GET", "/healthz", NULL), "{'status': 'ok'}");
+    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'ok'}");
+    /* Credentials of any sort are nothing to the service. */
+    expect_status(
+        client_request(world_client_with(w, "nonsense"), "GET", "/readyz", NULL, (struct str){ 0 }),
+        200);
+}
+
+static void a_server_that_goes_is_not_ready(struct world *w)
+{
+    api_drain(guildhall_api(world_server(w)));
+    expect_error(ask(w, "GET", "/readyz", NULL), 503, 40016);
+    expect_status(ask(w, "GET", "/healthz", NULL), 200);
+    expect_status(client_get(world_client(w, "ada"), "/users/@me"), 200);
+}
+
+/* --- metrics
+ * -------------------------------------------------------------------------------------- */
+
+static bool is_word(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyz_", s.p[i]))
+            return false;
+    return s.n > 0;
+}
+
+/* "# HELP name words", "# TYPE name kind", then the samples of that name. */
+static void expect_prometheus(struct str text)
+{
+    struct str name = STR("");
+
+    expect(text.n && text.p[text.n - 1] == '\n');
+    while (text.n) {
+        struct str line = str_cut(&text, '\n');
+
+        if (str_starts(line, STR("# HELP "))) {
+            line = str_from(line, 7);
+            name = str_cut(&line, ' ');
+            expect(is_word(name) && line.n > 0);
+            struct str type = str_cut(&text, '\n');
+            expect(str_starts(type, STR("# TYPE ")));
+            type = str_from(type, 7);
+            expect(str_eq(str_cut(&type, ' '), name));
+            expect(str_is(type, "counter") || str_is(type, "gauge"));
+            continue;
+        }
+        struct str value = line, sample = str_cut(&value, ' '), labels = sample;
+        uint64_t n;
+        expect(str_eq(str_cut(&labels, '{'), name));
+        expect(str_to_u64(value, &n));
+    }
+}
+
+static uint64_t sample(struct world *w, const char *name)
+{
+    struct answer a = ask(w, "GET", "/metrics", NULL);
+
+    for (struct str text = a.body; text.n;) {
+        struct str value = str_cut(&text, '\n'), key = str_cut(&value, ' ');
+        uint64_t n;
+
+        if (str_is(key, name) && str_to_u64(value, &n))
+            return n;
+    }
+    fail_test(__FILE__, __LINE__, "no metric %s", name);
+}
+
+static void metrics_can_be_read_by_prometheus(struct world *w)
+{
+    struct answer a = ask(w, "GET", "/metrics", NULL);
+
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8"));
+    expect_prometheus(a.body);
+}
+
+static void metrics_follow_what_happens(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    static const char *const names[] = {
+        "guildhall_requests_total",
+        "guildhall_answers_total{status=\"2xx\"}",
+        "guildhall_answers_total{status=\"4xx\"}",
+        "guildhall_connections_accepted_total",
+        "guildhall_store_reads_total",
+        "guildhall_store_writes_total",
+        "guildhall_store_commits_total",
+        "guildhall_received_bytes_total",
+        "guildhall_sent_bytes_total",
+        "guildhall_refused_total",
+    };
+    uint64_t before[10], failures = sample(w, "guildhall_store_failures_total");
+
+    for (size_t i = 0; i < 10; i++)
+        before[i] = sample(w, names[i]);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect_status(client_patch(ada, "{}", "/users/@me"), 200);
+    expect_error(client_get(ada, "/users/1"), 404, 10013);
+    client_raw(world_stranger(w), STR("nonsense\r\n\r\n"), 5000);
+    for (size_t i = 0; i < 10; i++)
+        if (sample(w, names[i]) <= before[i])
+            fail_test(__FILE__, __LINE__, "%s stands still", names[i]);
+    expect(sample(w, "guildhall_store_failures_total") == failures);
+    expect(sample(w, "guildhall_connections") > 0);
+}
+
+/* --- web pages
+ * --------------------------------------------------------------------------------------- */
+
+static void for_any_page(struct config *config)
+{
+    config->cors_origin = "*";
+}
+
+static void web_pages_may_call_when_allowed(struct world *w)
+{
+    struct answer a = ask(w, "OPTIONS", "/api/v10/users/@me", "Origin: https://page.example\r\n");
+
+    expect_status(a, 204);
+    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
+    expect(str_is(answer_header(a, "Access-Control-Allow-Methods"), "GET, HEAD, PATCH, OPTIONS"));
+    struct str headers = answer_header(a, "Access-Control-Allow-Headers");
+    expect(memmem(headers.p, headers.n, "Authorization", 13));
+    expect(memmem(headers.p, headers.n, "Content-Type", 12));
+    expect(answer_header(a, "Access-Control-Max-Age").n > 0);
+    /* Errors too: a page wants to read them. */
+    a = client_get(world_stranger(w), "/users/@me");
+    expect_error(a, 401, 0);
+    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
+    a = client_get(world_client(w, "ada"), "/users/@me");
+    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
+}
+
+/* --- addresses
+ * ---------------------------------------------------------------------------------------- */
+
+static void the_gateway_is_told_to_anybody(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
+    struct client *callers[] = { world_stranger(w),
+                                 ada,
+                                 bot,
+                                 world_client_with(w, "nonsense"),
+                                 world_client_with(w, bot->authorization + 4),
+                                 world_token(w, ada, CALLER_BEARER, "email", 0) };
+
+    for (size_t i = 0; i < sizeof callers / sizeof *callers; i++) {
+        struct answer a = client_get(callers[i], "/gateway");
+
+        expect_status(a, 200);
+        expect_json(a, "{'url': 'ws://127.0.0.1:%d'}", world_port(w));
+    }
+    struct answer a =
+        client_request(ada, "GET", "http://other.example:99/api/gateway", NULL, (struct str){ 0 });
+    expect_json(a, "{'url': 'ws://other.example:99'}");
+}
+
+static void bots_are_told_how_to_connect(struct world *w)
+{
+    struct client *bot = world_bot(w, "helper");
+    struct answer a = client_get(bot, "/gateway/bot");
+
+    expect_status(a, 200);
+    expect_json(a, "{'url': 'ws://127.0.0.1:%d', 'shards': 1}", world_port(w));
+    long total = atol(answer_text(a, "session_start_limit.total"));
+    long remaining = atol(answer_text(a, "session_start_limit.remaining"));
+    long reset_after = atol(answer_text(a, "session_start_limit.reset_after"));
+    long concurrency = atol(answer_text(a, "session_start_limit.max_concurrency"));
+    expect(total >= 1 && remaining >= 0 && remaining <= total);
+    expect(reset_after > 0 && reset_after <= 24 * 60 * 60 * 1000);
+    expect(concurrency >= 1);
+    expect_error(client_get(world_client(w, "ada"), "/gateway/bot"), 403, 20002);
+    expect_error(client_get(world_stranger(w), "/gateway/bot"), 401, 0);
+    expect_error(client_get(world_client_with(w, bot->authorization + 4), "/gateway/bot"), 401, 0);
+}
+
+/* --- voice regions
+ * ------------------------------------------------------------------------------------- */
+
+static void three_regions(struct config *config)
+{
+    config->voice_regions = "eu: Europe , us-1:United States,quiet";
+}
+
+static void regions_are_what_the_operator_says(struct world *w)
+{
+    struct answer a = client_get(world_client(w, "ada"), "/voice/regions");
+
+    expect_status(a, 200);
+    expect_json(a, "[{'id': 'eu', 'name': 'Europe', 'optimal': true, 'deprecated': false, "
+                   "'custom': false}, {'id': 'us-1', 'name': 'United States', 'optimal': false}, "
+                   "{'id': 'quiet', 'name': 'quiet', 'optimal': false}]");
+    expect_json(client_get(world_bot(w, "helper"), "/voice/regions"), "[{}, {}, {}]");
+}
+
+static void there_is_a_region_without_being_told(struct world *w)
+{
+    expect_json(client_get(world_client(w, "ada"), "/voice/regions"),
+                "[{'id': 'main', 'name': 'Main', 'optimal': true}]");
+}
+
+/* --- stopping
+ * ----------------------------------------------------------------------------------------- */
+
+static void slow_passwords(struct config *config)
+{
+    config->password_memory_mib = 32;
+    config->password_passes = 4;
+}
+
+static uint64_t requests(struct world *w)
+{
+    struct server_stats stats;
+
+    server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    return stats.requests;
+}
+
+static size_t read_all(int fd, char *in, size_t max)
+{
+    size_t n = 0;
+    ssize_t got;
+
+    while (n < max - 1 && (got = recv(fd, in + n, max - 1 - n, 0)) > 0)
+        n += (size_t)got;
+    in[n] = '\0';
+    return n;
+}
+
+static void calls_that_run_are_answered_before_the_end(struct world *w)
+{
+    static const char login[] = "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                                "application/json\r\nContent-Length: 33\r\n\r\n"
+                                "{\"login\":\"nobody\",\"password\":\"x\"}";
+    struct client *nobody = world_stranger(w);
+    int slow = client_dial(nobody), idle = client_dial(nobody);
+    char in[4096];
+
+    expect(send(idle, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 34, 0) == 34);
+    while (requests(w) < 1)
+        usleep(1000);
+    expect(send(slow, login, sizeof login - 1, 0) == sizeof login - 1);
+    while (requests(w) < 2)
+        usleep(1000);
+    world_stop(w);
+    expect(read_all(slow, in, sizeof in) > 0 && strstr(in, "INVALID_LOGIN"));
+    expect(read_all(idle, in, sizeof in) > 0 && strstr(in, "{\"status\":\"ok\"}"));
+    close(slow);
+    close(idle);
+}
+
+const struct test service_tests[] = {
+    TEST(a_server_says_that_it_is_well),
+    TEST(a_server_that_goes_is_not_ready),
+    TEST(metrics_can_be_read_by_prometheus),
+    TEST(metrics_follow_what_happens),
+    TEST_WITH(web_pages_may_call_when_allowed, for_any_page),
+    TEST(the_gateway_is_told_to_anybody),
+    TEST(bots_are_told_how_to_connect),
+    TEST_WITH(regions_are_what_the_operator_says, three_regions),
+    TEST(there_is_a_region_without_being_told),
+    TEST_WITH(calls_that_run_are_answered_before_the_end, slow_passwords),
+    { 0 },
+};

@@ -22,13 +22,18 @@ void client_hang_up(struct client *c)
     c->fd = -1;
 }
 
-static int dial(struct client *c)
+int client_dial(struct client *c)
 {
     struct sockaddr_in to = { .sin_family = AF_INET,
                               .sin_port = htons((uint16_t)world_port(c->world)),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
 
+    struct sockaddr_in from = { .sin_family = AF_INET };
+
+    if (*c->address && (inet_pton(AF_INET, c->address, &from.sin_addr) != 1 ||
+                        bind(fd, (struct sockaddr *)&from, sizeof from) != 0))
+        fail_test(__FILE__, __LINE__, "cannot call from %s", c->address);
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
         fail_test(__FILE__, __LINE__, "cannot connect");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -61,7 +66,7 @@ static bool receive(int fd, struct buf *in, int wait_ms)
 
 struct str client_raw(struct client *c, struct str bytes, int wait_ms)
 {
-    int fd = dial(c);
+    int fd = client_dial(c);
     struct buf in;
 
     buf_init(&in, LARGEST);
@@ -152,7 +157,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     bool fresh = c->fd < 0;
     for (;;) {
         if (c->fd < 0)
-            c->fd = dial(c);
+            c->fd = client_dial(c);
         send_all(c->fd, buf_str(&out));
         if (read_answer(c, strcmp(method, "HEAD") == 0, &a))
             break;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "world.h"
 
@@ -25,6 +26,9 @@ struct world {
     struct client *clients;
     pthread_mutex_t lock;
     struct heard *heard, **heard_end;
+    const struct domain *const *domains;
+    FILE *log;   /* between world_log_begin and world_log_end */
+    size_t told; /* announcements already looked at, by whoever is not one account */
     jmp_buf failed;
 };
 

@@ -96,6 +96,20 @@ void expect_silence_at(const char *file, int line, struct client *c)
         fail_test(file, line, "%s heard %s", c->name, event_name(h->event));
 }
 
+enum event world_event(struct world *w, size_t i)
+{
+    enum event event = EVENT_NONE;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h; h = h->next)
+        if (i-- == 0) {
+            event = h->event;
+            break;
+        }
+    pthread_mutex_unlock(&w->lock);
+    return event;
+}
+
 static void forget_heard(struct world *w)
 {
     for (struct heard *h = w->heard, *next; h; h = next) {
@@ -109,7 +123,7 @@ static void forget_heard(struct world *w)
 
 bool world_try_start(struct world *w)
 {
-    struct guildhall_hooks hooks = { record, w };
+    struct guildhall_hooks hooks = { record, w, w->domains };
 
     return guildhall_start(&w->config, &hooks, &w->server) == OK;
 }
@@ -158,6 +172,27 @@ int world_port(const struct world *w)
 struct arena *world_arena(struct world *w)
 {
     return w->arena;
+}
+
+void world_log_begin(struct world *w)
+{
+    w->log = tmpfile();
+    if (!w->log)
+        fail_test(__FILE__, __LINE__, "no temporary file for the log");
+    log_init(fileno(w->log), LOG_INFO, 0);
+}
+
+const char *world_log_end(struct world *w)
+{
+    long n = lseek(fileno(w->log), 0, SEEK_END);
+    char *text = arena_alloc(w->arena, (size_t)n + 1);
+    ssize_t got = pread(fileno(w->log), text, (size_t)n, 0);
+
+    text[got > 0 ? got : 0] = '\0';
+    log_init(STDERR_FILENO, LOG_ERROR, 0);
+    fclose(w->log);
+    w->log = NULL;
+    return text;
 }
 
 /* --- people ---------------------------------------------------------------------------- */
@@ -230,6 +265,43 @@ struct client *world_bot(struct world *w, const char *name)
     return newcomer(w, name, true);
 }
 
+struct request_for_token {
+    struct world *world;
+    struct token_grant grant;
+    struct client *client;
+};
+
+static enum err issue(struct tx *tx, void *arg)
+{
+    static const char *const words[] = { "", "", "Bot ", "Bearer " };
+    struct request_for_token *r = arg;
+    struct str token;
+    enum err e = auth_issue(guildhall_auth(r->world->server), tx, &r->grant, &token);
+
+    if (!e)
+        snprintf(r->client->authorization, sizeof r->client->authorization, "%s%.*s",
+                 words[r->grant.kind], STR_FMT(token));
+    return e;
+}
+
+struct client *world_token(struct world *w, const struct client *owner, enum caller_kind kind,
+                           const char *scopes, double seconds)
+{
+    struct request_for_token r = {
+        .world = w,
+        .grant = { .kind = kind,
+                   .user_id = strtoull(owner->id, NULL, 10),
+                   .scopes = str_of(scopes),
+                   .expires_at = seconds > 0 ? clock_us() + (int64_t)(seconds * 1e6) : 0 },
+        .client = add_client(w, owner->name, ""),
+    };
+
+    snprintf(r.client->id, sizeof r.client->id, "%s", owner->id);
+    if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, issue, &r))
+        fail_test(__FILE__, __LINE__, "cannot issue a token for %s", owner->name);
+    return r.client;
+}
+
 /* --- beginning and end -------------------------------------------------------------------- */
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
@@ -261,6 +333,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     w->config.log_level = "error";
     if (strcmp(store, "postgres") == 0)
         w->config.store = w->schema = test_postgres_new();
+    w->domains = t->domains;
     if (t->configure)
         t->configure(&w->config);
     return world_try_start(w);
@@ -269,6 +342,8 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
 static void world_end(struct world *w)
 {
     world_stop(w);
+    if (w->log)
+        world_log_end(w);
     for (struct client *c = w->clients, *next; c; c = next) {
         next = c->next;
         mem_free(c);

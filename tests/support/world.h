@@ -22,6 +22,8 @@ struct test {
     void (*run)(struct world *w);
     /* May be NULL: changes the configuration before the server starts. */
     void (*configure)(struct config *config);
+    /* May be NULL: served instead of the whole interface. */
+    const struct domain *const *domains;
 };
 
 #define TEST(function)            \
@@ -31,6 +33,11 @@ struct test {
 #define TEST_WITH(function, configure) \
     {                                  \
 #function, function, configure \
+    }
+
+#define TEST_ON(function, configure, domains)   \
+    {                                           \
+#function, function, configure, domains \
     }
 
 /* Runs all lists on the store named in the arguments; returns main's status. */
@@ -47,6 +54,12 @@ void world_stop(struct world *w);
 bool world_try_start(struct world *w);
 /* Moves the clock. */
 void world_wait(struct world *w, double seconds);
+/* The announcement that was made as the i-th of all, or EVENT_NONE: not yet. */
+enum event world_event(struct world *w, size_t i);
+/* What the server logs from now on goes to a file; the second call gives its text
+ * and turns back. */
+void world_log_begin(struct world *w);
+const char *world_log_end(struct world *w);
 
 /* --- clients -------------------------------------------------------------------- */
 
@@ -55,6 +68,7 @@ struct client {
     char id[24];
     char name[40];
     char authorization[300]; /* empty: none is sent */
+    char address[40];        /* where it calls from; empty: 127.0.0.1 */
     int fd;
     size_t heard; /* announcements already looked at */
     struct client *next;
@@ -65,6 +79,10 @@ struct client *world_client(struct world *w, const char *name);
 struct client *world_bot(struct world *w, const char *name);
 /* Nobody: no credential. */
 struct client *world_stranger(struct world *w);
+/* A token of an account: "Bot ", "Bearer " or none in front as its kind asks. It ends
+ * after that many seconds, or never (0). */
+struct client *world_token(struct world *w, const struct client *owner, enum caller_kind kind,
+                           const char *scopes, double seconds);
 /* Another connection with any Authorization header. */
 struct client *world_client_with(struct world *w, const char *authorization);
 
@@ -93,6 +111,8 @@ struct answer client_request(struct client *c, const char *method, const char *p
 /* Any bytes on a new connection; all that comes back until it is closed or quiet for
  * wait_ms. */
 struct str client_raw(struct client *c, struct str bytes, int wait_ms);
+/* A new connection, for tests that speak for themselves; the caller closes it. */
+int client_dial(struct client *c);
 
 /* The value of a header of an answer, or a str with p == NULL. */
 struct str answer_header(struct answer a, const char *name);

@@ -59,16 +59,17 @@ def import_reads_standard_input_and_says_what_is_wrong(executable):
         expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
 
 
-def tools_leave_the_folder_of_a_running_server_alone(executable):
+def only_an_export_works_beside_a_running_server(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         server = start_guildhall(executable, data)
         try:
-            for command in (["import", put(folder, "w.json", WORLD)], ["export"], ["seed"],
-                            ["demo"]):
+            for command in (["import", put(folder, "w.json", WORLD)], ["seed"], ["demo"]):
                 done = run(executable, *command, "--data", data)
                 expect(done.returncode == 1 and done.stdout == "", str(command))
                 expect("in use by another guildhall" in done.stderr, done.stderr)
+            done = run(executable, "export", "--data", data)
+            expect(done.returncode == 0 and json.loads(done.stdout) == {}, done.stdout)
         finally:
             server.kill()
 
@@ -145,7 +146,7 @@ def seed_prints_guilds_owners_and_tokens(executable):
 run_cases("worlds", [
     import_prints_tokens_that_work,
     import_reads_standard_input_and_says_what_is_wrong,
-    tools_leave_the_folder_of_a_running_server_alone,
+    only_an_export_works_beside_a_running_server,
     an_export_is_for_the_operator_alone,
     the_demo_prints_tokens_that_work_at_each_start,
     the_demo_leaves_another_world_alone,

@@ -62,6 +62,14 @@ static void reals_are_finite_and_within_limits(void **state)
     wrong("'ratio':false", "NUMBER_TYPE_COERCE", "Value \"false\" is not float.");
 }
 
+static void texts_hold_no_nul(void **state)
+{
+    (void)state;
+    wrong("'note':'a\\u0000b'", "STRING_TYPE_REGEX",
+          "String value did not match validation regex.");
+    wrong("'note':'\\u0000'", "STRING_TYPE_REGEX", "String value did not match validation regex.");
+}
+
 static void booleans_are_true_or_false(void **state)
 {
     (void)state;
@@ -199,6 +207,7 @@ int main(void)
         TEST(integers_are_coerced_only_without_loss),
         TEST(numbers_keep_their_limits),
         TEST(reals_are_finite_and_within_limits),
+        TEST(texts_hold_no_nul),
         TEST(booleans_are_true_or_false),
         TEST(strings_are_text_or_whole_numbers),
         TEST(length_counts_code_points_after_trimming),

@@ -6,8 +6,11 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five tries a minute from one address, and for one login from anywhere. */
-static const struct limit limit_login = { .name = "login", .count = 5, .window_s = 60 };
+/* Five tries a minute from one address, and for one login from anywhere. A
+ * credential buys no further ones: whoever has many would guess with all of them. */
+static const struct limit limit_login = {
+    .name = "login", .count = 5, .window_s = 60, .by_address = true
+};
 static const struct limit limit_login_name = { .name = "login-name", .count = 5, .window_s = 60 };
 
 static struct str today(struct arena *a)

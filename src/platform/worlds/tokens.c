@@ -40,7 +40,7 @@ static enum err renew(struct tx *tx, void *arg)
     return e;
 }
 
-enum err world_token(struct store *store, struct token_wish *wish)
+enum err world_give_token(struct store *store, struct token_wish *wish)
 {
     return store_run(store, STORE_WRITE, NULL, renew, wish);
 }

@@ -63,7 +63,7 @@ struct token_wish {
     bool found, bot;
     char token[256];
 };
-enum err world_token(struct store *store, struct token_wish *wish);
+enum err world_give_token(struct store *store, struct token_wish *wish);
 
 /* --- large random worlds -------------------------------------------------------------- */
 

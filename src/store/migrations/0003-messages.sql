@@ -14,18 +14,23 @@ create table messages (
     components text not null default '[]',    -- JSON, as sent out
     pinned bigint not null default 0,
     flags bigint not null default 0,
-    nonce text,
+    nonce text,                               -- JSON, as sent
     webhook_id bigint,
     webhook_name text,
     webhook_avatar text,
     application_id bigint,
+    interaction text,                         -- JSON, as sent out
+    interaction_metadata text,                -- JSON, as sent out
+    ephemeral_for bigint,                     -- only this account sees it
+    attachment_count bigint not null default 0,
     reference_message_id bigint,
     reference_channel_id bigint,
     reference_guild_id bigint
 );
 
 create index messages_by_channel on messages (channel_id, id);
-create index messages_by_author on messages (author_id);
+create index messages_by_author on messages (author_id, id);
+create index messages_pinned on messages (channel_id, id) where pinned = 1;
 
 create table attachments (
     id {id},

@@ -1,0 +1,66 @@
+/* indent.c - JSON for people: a line for each member. */
+#include "json/write.h"
+
+static void new_line(struct buf *out, int depth)
+{
+    buf_add_char(out, '\n');
+    for (int i = 0; i < depth; i++)
+        buf_add_lit(out, "  ");
+}
+
+/* The bytes of a string that begins at p, quotes included. */
+static size_t string_length(const char *p, const char *end)
+{
+    const char *at = p + 1;
+
+    while (at < end && *at != '"')
+        at += *at == '\\' ? 2 : 1;
+    return (size_t)(at - p) + 1;
+}
+
+/* An opening bracket, with its partner when there is nothing in between. */
+static bool open_bracket(struct buf *out, const char *p, const char *end)
+{
+    bool empty = p + 1 < end && (p[1] == '}' || p[1] == ']');
+
+    buf_add(out, p, empty ? 2 : 1);
+    return empty;
+}
+
+void json_indent(struct str text, struct buf *out)
+{
+    int depth = 0;
+
+    for (const char *p = text.p, *end = p + text.n; p < end; p++) {
+        size_t n = 1;
+
+        switch (*p) {
+        case '"':
+            n = string_length(p, end);
+            buf_add(out, p, n);
+            break;
+        case '{':
+        case '[':
+            if (open_bracket(out, p, end))
+                n = 2;
+            else
+                new_line(out, ++depth);
+            break;
+        case '}':
+        case ']':
+            new_line(out, --depth);
+            buf_add_char(out, *p);
+            break;
+        case ',':
+            buf_add_char(out, ',');
+            new_line(out, depth);
+            break;
+        case ':':
+            buf_add_lit(out, ": ");
+            break;
+        default:
+            buf_add_char(out, *p);
+        }
+        p += n - 1;
+    }
+}

@@ -1,0 +1,155 @@
+/* message.c - the interface's message object, row by row. */
+#include "model/message.h"
+
+static const struct type type_anything = { .kind = KIND_RAW,
+                                           .doc = "Text or number, as it was sent" };
+static const struct type type_embeds = { .kind = KIND_RAW, .doc = "Embeds" };
+static const struct type type_components = { .kind = KIND_RAW, .doc = "Components" };
+static const struct type type_interaction = { .kind = KIND_RAW, .doc = "What it answers" };
+
+static const struct field attachment_fields[] = {
+    { FIELD(struct attachment, id), .type = &type_id },
+    { FIELD(struct attachment, filename), .type = &type_text },
+    { FIELD(struct attachment, description), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct attachment, content_type), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct attachment, size), .type = &type_int, .doc = "Bytes" },
+    { FIELD(struct attachment, url), .type = &type_text, .doc = "Good for a day" },
+    { FIELD(struct attachment, proxy_url), .type = &type_text },
+    { FIELD(struct attachment, width), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct attachment, height), .type = &type_count, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema attachment_schema = {
+    .name = "Attachment",
+    .size = sizeof(struct attachment),
+    .fields = attachment_fields,
+    .doc = "A file that came with a message.",
+};
+static const struct type type_attachment = { .kind = KIND_OBJECT, .schema = &attachment_schema };
+static const struct type type_attachments = { .kind = KIND_ARRAY, .of = &type_attachment };
+
+static const struct field reference_fields[] = {
+    { FIELD(struct message_reference, type), .type = &type_count },
+    { FIELD(struct message_reference, message_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct message_reference, channel_id), .type = &type_id },
+    { FIELD(struct message_reference, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema reference_schema = {
+    .name = "MessageReference",
+    .size = sizeof(struct message_reference),
+    .fields = reference_fields,
+    .doc = "Which message another one is about.",
+};
+static const struct type type_reference = { .kind = KIND_OBJECT, .schema = &reference_schema };
+
+static const struct field mention_fields[] = {
+    PARTIAL_USER_FIELDS,
+    { 0 },
+};
+static const struct field gateway_mention_fields[] = {
+    PARTIAL_USER_FIELDS,
+    { FIELD(struct mention, member), .type = &type_member, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema mention_schema = {
+    .name = "Mention",
+    .size = sizeof(struct mention),
+    .fields = mention_fields,
+    .doc = "Somebody a message speaks to.",
+};
+static const struct schema gateway_mention_schema = {
+    .name = "GatewayMention",
+    .size = sizeof(struct mention),
+    .fields = gateway_mention_fields,
+    .doc = "Somebody a message speaks to, with the member in guilds.",
+};
+static const struct type type_mention = { .kind = KIND_OBJECT, .schema = &mention_schema };
+static const struct type type_mentions = { .kind = KIND_ARRAY, .of = &type_mention };
+static const struct type type_gateway_mention = { .kind = KIND_OBJECT,
+                                                  .schema = &gateway_mention_schema };
+static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
+                                                   .of = &type_gateway_mention };
+
+/* clang-format off */
+#define MESSAGE_FIELDS(type_of_mentions)                                                           \
+    { FIELD(struct message, id), .type = &type_id },                                               \
+    { FIELD(struct message, channel_id), .type = &type_id },                                       \
+    { FIELD(struct message, author), .type = &type_partial_user },                                 \
+    { FIELD(struct message, content), .type = &type_text },                                        \
+    { FIELD(struct message, timestamp), .type = &type_time },                                      \
+    { FIELD(struct message, edited_timestamp), .type = &type_time, .flags = NULLABLE },            \
+    { FIELD(struct message, tts), .type = &type_bool },                                            \
+    { FIELD(struct message, mention_everyone), .type = &type_bool },                               \
+    { FIELD(struct message, mentions), .type = (type_of_mentions) },                               \
+    { FIELD(struct message, mention_roles), .type = &type_ids },                                   \
+    { FIELD(struct message, attachments), .type = &type_attachments },                             \
+    { FIELD(struct message, embeds), .type = &type_embeds },                                       \
+    { FIELD(struct message, pinned), .type = &type_bool },                                         \
+    { FIELD(struct message, type), .type = &type_count },                                          \
+    { FIELD(struct message, flags), .type = &type_bit_set },                                         \
+    { FIELD(struct message, components), .type = &type_components },                               \
+    { FIELD(struct message, nonce), .type = &type_anything, .flags = OPTIONAL },                   \
+    { FIELD(struct message, webhook_id), .type = &type_id, .flags = OPTIONAL },                    \
+    { FIELD(struct message, application_id), .type = &type_id, .flags = OPTIONAL },                \
+    { FIELD(struct message, interaction), .type = &type_interaction,                               \
+      .flags = OPTIONAL | DEPRECATED },                                                            \
+    { FIELD(struct message, interaction_metadata), .type = &type_interaction, .flags = OPTIONAL }, \
+    { FIELD(struct message, message_reference), .type = &type_reference, .flags = OPTIONAL },      \
+    { FIELD(struct message, referenced_message), .type = &type_message,                            \
+      .flags = OPTIONAL | NULLABLE }
+/* clang-format on */
+
+static const struct field message_fields[] = { MESSAGE_FIELDS(&type_mentions), { 0 } };
+static const struct field gateway_message_fields[] = {
+    MESSAGE_FIELDS(&type_gateway_mentions),
+    { FIELD(struct message, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct message, member), .type = &type_member, .flags = OPTIONAL },
+    { FIELD(struct message, channel_type), .type = &type_count, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema message_schema = {
+    .name = "Message",
+    .size = sizeof(struct message),
+    .fields = message_fields,
+    .doc = "What was said.",
+};
+const struct schema gateway_message_schema = {
+    .name = "GatewayMessage",
+    .size = sizeof(struct message),
+    .fields = gateway_message_fields,
+    .doc = "What was said, and where, as events tell of it.",
+};
+const struct type type_message = { .kind = KIND_OBJECT, .schema = &message_schema };
+const struct type type_messages = { .kind = KIND_ARRAY, .of = &type_message };
+
+static const struct field gone_fields[] = {
+    { FIELD(struct message_gone, id), .type = &type_id },
+    { FIELD(struct message_gone, channel_id), .type = &type_id },
+    { FIELD(struct message_gone, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema message_gone_schema = {
+    .name = "MessageGone",
+    .size = sizeof(struct message_gone),
+    .fields = gone_fields,
+    .doc = "A message that was deleted.",
+};
+static const struct field all_gone_fields[] = {
+    { FIELD(struct messages_gone, ids), .type = &type_ids },
+    { FIELD(struct messages_gone, channel_id), .type = &type_id },
+    { FIELD(struct messages_gone, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema messages_gone_schema = {
+    .name = "MessagesGone",
+    .size = sizeof(struct messages_gone),
+    .fields = all_gone_fields,
+    .doc = "Messages that were deleted together.",
+};
+
+bool message_is_system(int64_t type)
+{
+    return type != MESSAGE_DEFAULT && type != MESSAGE_REPLY && type != MESSAGE_CHAT_INPUT_COMMAND &&
+           type != MESSAGE_CONTEXT_MENU_COMMAND;
+}

@@ -1,0 +1,104 @@
+/* message.h - what was said, as the interface shows it. */
+#ifndef MODEL_MESSAGE_H
+#define MODEL_MESSAGE_H
+
+#include "model/channel.h"
+#include "model/member.h"
+
+enum message_type {
+    MESSAGE_DEFAULT = 0,
+    MESSAGE_RECIPIENT_ADD = 1,
+    MESSAGE_RECIPIENT_REMOVE = 2,
+    MESSAGE_CALL = 3,
+    MESSAGE_CHANNEL_NAME_CHANGE = 4,
+    MESSAGE_CHANNEL_ICON_CHANGE = 5,
+    MESSAGE_CHANNEL_PINNED_MESSAGE = 6,
+    MESSAGE_USER_JOIN = 7,
+    MESSAGE_THREAD_CREATED = 18,
+    MESSAGE_REPLY = 19,
+    MESSAGE_CHAT_INPUT_COMMAND = 20,
+    MESSAGE_THREAD_STARTER = 21,
+    MESSAGE_CONTEXT_MENU_COMMAND = 23,
+};
+
+enum message_flags {
+    MESSAGE_SUPPRESS_EMBEDS = 1 << 2,
+    MESSAGE_EPHEMERAL = 1 << 6, /* only for its receiver; not part of the channel */
+    MESSAGE_LOADING = 1 << 7,
+    MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
+    MESSAGE_IS_VOICE_MESSAGE = 1 << 13,
+    MESSAGE_IS_COMPONENTS_V2 = 1 << 15,
+};
+
+struct attachment {
+    snowflake id;
+    struct str filename;
+    struct opt_str description, content_type;
+    int64_t size;
+    struct str url, proxy_url; /* signed; made when the message is shown */
+    struct opt_int width, height;
+};
+
+enum reference_type { REFERENCE_REPLY = 0 };
+
+struct message_reference {
+    int64_t type;
+    struct opt_id message_id, guild_id;
+    snowflake channel_id;
+};
+
+/* Somebody a message speaks to, and, in guilds and events, the member. */
+struct mention {
+    struct user user; /* first: the rows of a user hold for it too */
+    const struct member *member;
+};
+
+struct message {
+    snowflake id, channel_id;
+    const struct user *author;
+    struct str content;
+    int64_t timestamp, type, flags;
+    struct opt_int edited_timestamp;
+    bool tts, mention_everyone, pinned;
+    struct list mentions;                             /* struct mention */
+    struct list mention_roles;                        /* snowflakes */
+    struct list attachments;                          /* struct attachment */
+    struct str embeds, components;                    /* JSON arrays */
+    struct opt_str nonce;                             /* JSON; only where it was sent */
+    struct opt_str interaction, interaction_metadata; /* JSON */
+    struct opt_id webhook_id, application_id;
+    const struct message_reference *message_reference;
+    struct opt_object referenced_message; /* struct message */
+
+    /* Only in events. */
+    struct opt_id guild_id;
+    const struct member *member; /* the author's, without .user */
+    struct opt_int channel_type;
+
+    /* Not shown to anybody. */
+    snowflake author_id;
+    struct opt_str webhook_name, webhook_avatar;
+    snowflake ephemeral_for; /* 0: for everybody */
+};
+
+struct message_gone {
+    snowflake id, channel_id;
+    struct opt_id guild_id;
+};
+struct messages_gone {
+    struct list ids; /* snowflakes */
+    snowflake channel_id;
+    struct opt_id guild_id;
+};
+
+extern const struct schema message_schema;         /* what calls answer */
+extern const struct schema gateway_message_schema; /* what events carry */
+extern const struct schema message_gone_schema;    /* MESSAGE_DELETE */
+extern const struct schema messages_gone_schema;   /* MESSAGE_DELETE_BULK */
+extern const struct schema attachment_schema;
+extern const struct type type_message, type_messages;
+
+/* Made by the server, not written by anybody. */
+bool message_is_system(int64_t type);
+
+#endif

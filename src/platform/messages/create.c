@@ -1,0 +1,256 @@
+/* create.c - how messages come, change and go. */
+#include "platform/messages/internal.h"
+
+#include "platform/channels/channels.h"
+
+/* --- who hears of it ------------------------------------------------------------------ */
+
+static void announce(struct call *call, enum event event, const struct channel *c,
+                     const struct message *m, const struct schema *schema, const void *object)
+{
+    if (!m->ephemeral_for) {
+        call_emit(call, event, to_channel_viewers(c), schema, object);
+        return;
+    }
+    call_emit(call, event, to_user(m->ephemeral_for), schema, object);
+    if (m->author_id != m->ephemeral_for)
+        call_emit(call, event, to_user(m->author_id), schema, object);
+}
+
+/* --- the channel takes notice ----------------------------------------------------------- */
+
+static const char WAKE_THREAD[] =
+    "update channels set thread_archived = 0, thread_message_count = thread_message_count + 1 "
+    "where id = $1";
+
+static enum err wake_thread(struct call *call, const struct channel *c)
+{
+    struct channel woken = *c;
+    enum err e = tx_exec(call->tx, WAKE_THREAD, BIND(v_id(c->id)), NULL);
+
+    if (e || !c->thread_metadata || !c->thread_metadata->archived)
+        return e;
+    struct thread_metadata metadata = *c->thread_metadata;
+    metadata.archived = false;
+    woken.thread_metadata = &metadata;
+    call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, &woken);
+    return OK;
+}
+
+static const char LAST_MESSAGE[] = "update channels set last_message_id = $2 where id = $1";
+
+static enum err notice(struct call *call, struct channel *c, snowflake id)
+{
+    enum err e = tx_exec(call->tx, LAST_MESSAGE, BIND(v_id(c->id), v_id(id)), NULL);
+
+    c->last_message_id = given_id(id);
+    if (!e && channel_is_private(c->type))
+        e = channel_open_for_all(call, c);
+    if (!e && channel_is_thread(c->type))
+        e = wake_thread(call, c);
+    return e;
+}
+
+/* --- making one ----------------------------------------------------------------------------- */
+
+static struct opt_id some_id(snowflake id)
+{
+    return (struct opt_id){ id ? GIVEN : ABSENT, id };
+}
+
+static void add_mentions(struct call *call, const struct list *ids, struct list *ret)
+{
+    for (size_t i = 0; i < ids->count; i++) {
+        struct mention *m = list_add(call->arena, ret, sizeof *m);
+
+        m->user.id = ((snowflake *)ids->items)[i];
+    }
+}
+
+static void fill(struct call *call, const struct message_draft *d, struct message *m)
+{
+    *m = (struct message){
+        .id = snowflake_new(),
+        .channel_id = d->channel->id,
+        .author_id = d->author->id,
+        .type = d->type,
+        .flags = d->flags,
+        .content = d->content.p ? d->content : STR(""),
+        .edited_timestamp = { .given = GIVEN_NULL },
+        .tts = d->tts,
+        .mention_everyone = d->mention_everyone,
+        .mention_roles = d->mention_roles,
+        .attachments = d->attachments,
+        .embeds = d->embeds.p ? d->embeds : STR("[]"),
+        .components = d->components.p ? d->components : STR("[]"),
+        .nonce = d->nonce,
+        .interaction = d->interaction,
+        .interaction_metadata = d->interaction_metadata,
+        .webhook_id = some_id(d->webhook_id),
+        .webhook_name = d->webhook_name,
+        .webhook_avatar = d->webhook_avatar,
+        .application_id = some_id(d->application_id),
+        .message_reference = d->message_reference,
+        .member = d->member,
+        .ephemeral_for = d->ephemeral_for,
+    };
+    m->timestamp = snowflake_ms(m->id) * 1000;
+    add_mentions(call, &d->mentions, &m->mentions);
+}
+
+enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret)
+{
+    struct channel c = *draft->channel;
+
+    fill(call, draft, ret);
+    enum err e = message_insert(call->tx, ret);
+    if (!e)
+        e = message_complete(call, ret);
+    /* An application without a bot is shown as it says, not as an account. */
+    if (!e && ret->webhook_name.given != GIVEN)
+        ret->author = draft->author;
+    if (!e && !ret->ephemeral_for)
+        e = notice(call, &c, ret->id);
+    struct message event = *ret;
+    if (!e)
+        e = message_for_gateway(call, &c, &event);
+    if (e)
+        return e;
+
+    announce(call, EVENT_MESSAGE_CREATE, &c, ret, &gateway_message_schema, &event);
+    return OK;
+}
+
+enum err message_system(struct call *call, const struct channel *c, enum message_type type,
+                        snowflake author, snowflake mentioned, struct str content)
+{
+    struct message_draft draft = { .channel = c, .type = type, .content = content };
+    struct message m;
+    struct user user;
+    enum err e = user_find(call->tx, author, &user);
+
+    if (e)
+        return e;
+    draft.author = &user;
+    if (mentioned)
+        draft.mentions = (struct list){ &mentioned, 1 };
+    return message_create(call, &draft, &m);
+}
+
+/* --- finding one ------------------------------------------------------------------------------ */
+
+static enum err find(struct call *call, snowflake channel_id, snowflake id, bool ephemeral,
+                     struct message *ret)
+{
+    bool found;
+    enum err e = message_row(call->tx, channel_id, id, ret, &found);
+
+    if (e)
+        return e;
+    if (!found || (ret->ephemeral_for && !ephemeral))
+        return ERR_UNKNOWN_MESSAGE;
+    return message_complete(call, ret);
+}
+
+enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret)
+{
+    return find(call, channel_id, id, false, ret);
+}
+
+enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
+                                struct message *ret)
+{
+    return find(call, channel_id, id, true, ret);
+}
+
+/* --- changing and deleting -----------------------------------------------------------------------
+ */
+
+/* Files that stay are in both lists; the others go with their bytes. */
+static enum err save_attachments(struct call *call, const struct message *m)
+{
+    struct list before;
+    enum err e = attachments_of(call->tx, m->id, &before);
+    const struct attachment *kept = m->attachments.items, *old = before.items;
+
+    for (size_t i = 0; !e && i < before.count; i++) {
+        bool stays = false;
+
+        for (size_t j = 0; j < m->attachments.count; j++)
+            stays = stays || kept[j].id == old[i].id;
+        if (stays)
+            continue;
+        e = attachment_remove(call->tx, old[i].id);
+        attachment_drop(call, old[i].id);
+    }
+    for (size_t j = 0; !e && j < m->attachments.count; j++)
+        e = attachment_insert(call->tx, m, &kept[j]);
+    return e;
+}
+
+enum err message_save(struct call *call, const struct channel *c, struct message *m)
+{
+    enum err e = save_attachments(call, m);
+
+    if (!e)
+        e = message_update(call->tx, m);
+    if (!e)
+        e = message_complete(call, m);
+    struct message event = *m;
+    /* Nothing is read out twice. */
+    event.tts = false;
+    if (!e)
+        e = message_for_gateway(call, c, &event);
+    if (!e)
+        announce(call, EVENT_MESSAGE_UPDATE, c, m, &gateway_message_schema, &event);
+    return e;
+}
+
+static enum err remove_with_files(struct call *call, const struct message *m)
+{
+    const struct attachment *a = m->attachments.items;
+
+    for (size_t i = 0; a && i < m->attachments.count; i++)
+        attachment_drop(call, a[i].id);
+    return message_remove(call->tx, m->id);
+}
+
+static struct opt_id guild_of(const struct channel *c)
+{
+    return some_id(channel_is_private(c->type) ? 0 : c->guild_id.value);
+}
+
+enum err message_delete(struct call *call, const struct channel *c, const struct message *m)
+{
+    struct message_gone gone = { m->id, c->id, guild_of(c) };
+    enum err e = remove_with_files(call, m);
+
+    if (m->ephemeral_for)
+        gone.guild_id.given = ABSENT;
+    if (!e)
+        announce(call, EVENT_MESSAGE_DELETE, c, m, &message_gone_schema, &gone);
+    return e;
+}
+
+enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids)
+{
+    struct messages_gone gone = { .channel_id = c->id, .guild_id = guild_of(c) };
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < ids->count; i++) {
+        struct message m;
+
+        e = message_find(call, c->id, ((snowflake *)ids->items)[i], &m);
+        if (e == ERR_UNKNOWN_MESSAGE) {
+            e = OK;
+            continue;
+        }
+        if (!e)
+            e = remove_with_files(call, &m);
+        *(snowflake *)list_add(call->arena, &gone.ids, sizeof(snowflake)) = m.id;
+    }
+    if (!e && gone.ids.count)
+        call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c), &messages_gone_schema,
+                  &gone);
+    return e;
+}

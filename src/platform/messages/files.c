@@ -1,0 +1,197 @@
+/* files.c - files that come with messages: taken in, kept, sent out again. */
+#include "platform/messages/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- in ------------------------------------------------------------------------------ */
+
+/* Spread over folders; the name that people see is in the row only. */
+static void blob_name(char out[64], snowflake id)
+{
+    snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
+}
+
+void attachment_drop(struct call *call, snowflake id)
+{
+    char name[64];
+
+    blob_name(name, id);
+    call_drop_blob(call, name);
+}
+
+static bool is_file(const struct part *p)
+{
+    return strcmp(p->name, "payload_json") != 0 && p->filename;
+}
+
+size_t upload_count(const struct call *call)
+{
+    const struct multipart *parts = call->exchange->parts;
+    size_t count = 0;
+
+    for (size_t i = 0; parts && i < multipart_count(parts); i++)
+        count += is_file(multipart_at(parts, i));
+    return count;
+}
+
+/* "files[3]" is 3; other names are counted. */
+static uint64_t upload_number(const struct part *p, size_t nth)
+{
+    struct str name = str_of(p->name);
+    uint64_t n;
+
+    if (str_starts(name, STR("files[")) && name.p[name.n - 1] == ']' &&
+        str_to_u64(str_slice(name.p + 6, name.n - 7), &n))
+        return n;
+    return nth;
+}
+
+static const struct attachment_in *words_about(const struct list *words, uint64_t number)
+{
+    const struct attachment_in *in = words->items;
+
+    for (size_t i = 0; i < words->count; i++)
+        if (in[i].id == number)
+            return &in[i];
+    return NULL;
+}
+
+static bool is_uploaded(const struct call *call, uint64_t number)
+{
+    const struct multipart *parts = call->exchange->parts;
+    size_t nth = 0;
+
+    for (size_t i = 0; parts && i < multipart_count(parts); i++)
+        if (is_file(multipart_at(parts, i)) &&
+            upload_number(multipart_at(parts, i), nth++) == number)
+            return true;
+    return false;
+}
+
+enum err uploads_check(struct call *call, const struct list *words, const struct list *present)
+{
+    const struct multipart *parts = call->exchange->parts;
+    const struct attachment *old = present->items;
+    const struct attachment_in *in = words->items;
+    struct place list = place_key(NULL, STR("attachments"));
+
+    for (size_t i = 0; parts && i < multipart_count(parts); i++)
+        if (is_file(multipart_at(parts, i)) && multipart_at(parts, i)->data.n > MESSAGE_MAX_FILE)
+            return ERR_FILE_TOO_LARGE;
+    for (size_t i = 0; i < words->count; i++) {
+        bool known = is_uploaded(call, in[i].id);
+        struct place item = place_index(&list, i), at = place_key(&item, STR("id"));
+
+        for (size_t j = 0; j < present->count; j++)
+            known = known || old[j].id == in[i].id;
+        if (!known)
+            form_fail(&call->form, &at, "ATTACHMENT_NOT_FOUND", "There is no such file.");
+    }
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
+
+static enum err keep(struct call *call, const struct part *p, const struct attachment_in *in,
+                     struct attachment *a)
+{
+    struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
+    struct str bytes = buf_str(&p->data), name = safe_filename(call->arena, given);
+    struct media media = media_of(name, bytes);
+    char blob[64];
+
+    *a = (struct attachment){
+        .id = snowflake_new(),
+        .filename = name,
+        .content_type = given_str(str_of(media.type)),
+        .size = (int64_t)bytes.n,
+    };
+    if (in && in->description.given == GIVEN)
+        a->description = in->description;
+    if (media.width && media.height) {
+        a->width = given_int(media.width);
+        a->height = given_int(media.height);
+    }
+    blob_name(blob, a->id);
+    return call_keep_blob(call, blob, bytes.p ? bytes : STR(""));
+}
+
+enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)
+{
+    const struct multipart *parts = call->exchange->parts;
+    enum err e = OK;
+    size_t nth = 0;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; !e && parts && i < multipart_count(parts); i++) {
+        const struct part *p = multipart_at(parts, i);
+
+        if (!is_file(p))
+            continue;
+        e = keep(call, p, words_about(words, upload_number(p, nth++)),
+                 list_add(call->arena, ret, sizeof(struct attachment)));
+    }
+    return e;
+}
+
+/* --- out -------------------------------------------------------------------------------- */
+
+/* GET /attachments/{place.id}/{attachment.id}/{filename}: for whoever has a signed
+ * address. What browsers could take for a page of ours is only for downloading. */
+static enum err get_attachment(struct call *call)
+{
+    snowflake channel_id = call_id(call, "place.id"), id = call_id(call, "attachment.id");
+    struct str filename = call_text(call, "filename");
+    struct attachment a;
+    char blob[64];
+    int64_t size;
+    int fd;
+
+    if (!attachment_signed(call, channel_id, id, filename))
+        return ERR_NOT_FOUND;
+    enum err e = attachment_find(call->tx, channel_id, id, &a);
+    if (!e && !str_eq(a.filename, filename))
+        e = ERR_NOT_FOUND;
+    blob_name(blob, id);
+    if (!e)
+        e = blob_open(api_options(call->api)->store, blob, &fd, &size);
+    if (e)
+        return e;
+
+    bool inline_ok = media_is_safe(a.content_type.value);
+    call_add_header(call, "Content-Disposition",
+                    str_printf(call->arena, "%s; filename=\"%.*s\"",
+                               inline_ok ? "inline" : "attachment", STR_FMT(a.filename)));
+    call_add_header(call, "X-Content-Type-Options", STR("nosniff"));
+    call_add_header(call, "Content-Security-Policy", STR("default-src 'none'; sandbox"));
+    call_add_header(call, "Cache-Control", STR("private, max-age=86400"));
+    return call_reply_range(call, a.content_type.value, fd, size);
+}
+
+static const struct resolver resolvers[] = {
+    { .name = "place.id", .field = "channel_id", .doc = "The channel of the message." },
+    { .name = "attachment.id", .field = "attachment_id", .doc = "The file." },
+    { .name = "filename", .field = "filename", .is_text = true, .doc = "The file's name." },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/attachments/{place.id}/{attachment.id}/{filename}",
+        .name = "get_attachment",
+        .doc = "A file that came with a message, at a signed address.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_READ,
+        .handle = get_attachment,
+    },
+    { 0 },
+};
+
+const struct domain attachments_domain = {
+    .name = "Attachments",
+    .doc = "Files of messages, at the root, for anybody who has a signed address.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

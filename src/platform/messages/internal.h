@@ -1,0 +1,82 @@
+/* internal.h - what the files of messages/ share. */
+#ifndef PLATFORM_MESSAGES_INTERNAL_H
+#define PLATFORM_MESSAGES_INTERNAL_H
+
+#include "platform/messages/messages.h"
+
+/* --- rows.c: the SQL ---------------------------------------------------------------- */
+
+/* As they lie in the store: author_id, not author; mentions without users. */
+enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
+                     bool *ret_found);
+/* Which part of a channel; all ids are exclusive, 0: no bound. */
+struct page {
+    snowflake before, after, around;
+    int64_t limit;
+};
+/* Newest first. */
+enum err message_page(struct tx *tx, snowflake channel_id, const struct page *page,
+                      struct list *ret);
+enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret);
+/* The id of a message with this nonce that the author wrote after `since`, or 0. */
+enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author, struct str nonce,
+                          snowflake since, snowflake *ret);
+enum err message_insert(struct tx *tx, const struct message *m);
+enum err message_update(struct tx *tx, const struct message *m);
+enum err message_remove(struct tx *tx, snowflake id);
+enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret);
+
+enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret);
+enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a);
+enum err attachment_remove(struct tx *tx, snowflake id);
+/* ERR_NOT_FOUND. */
+enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
+
+/* --- show.c: from rows to what the interface shows ------------------------------------- */
+
+/* Author, mentions, attachments, the message it refers to. */
+enum err message_complete(struct call *call, struct message *m);
+enum err messages_complete(struct call *call, struct list *messages);
+/* Adds what only events carry. */
+enum err message_for_gateway(struct call *call, const struct channel *c, struct message *m);
+/* Where a file can be had, signed. */
+void attachment_sign(struct call *call, snowflake channel_id, struct attachment *a);
+bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, struct str filename);
+
+/* --- files.c: what comes with a message ----------------------------------------------- */
+
+enum {
+    MESSAGE_MAX_FILES = 10,
+    MESSAGE_MAX_FILE = 10 * 1024 * 1024,   /* bytes each */
+    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* all together, with the form around them */
+};
+
+/* What a body says about a file: one that is there, or the n-th that comes along. */
+struct attachment_in {
+    snowflake id;
+    struct opt_str filename, description;
+};
+
+size_t upload_count(const struct call *call);
+/* Are they small enough, and is each that the body speaks of (struct attachment_in)
+ * uploaded or present (struct attachment)? */
+enum err uploads_check(struct call *call, const struct list *words, const struct list *present);
+/* In a compute stage: writes them to the disk. *ret: struct attachment. */
+enum err uploads_keep(struct call *call, const struct list *words, struct list *ret);
+/* Its bytes go when the transaction has committed. */
+void attachment_drop(struct call *call, snowflake id);
+
+/* --- media.c -------------------------------------------------------------------------- */
+
+struct media {
+    const char *type;
+    uint32_t width, height; /* of pictures; 0: not known */
+};
+
+/* Letters, digits, dots, dashes and underscores; no dot in front; at most 100. */
+struct str safe_filename(struct arena *a, struct str name);
+struct media media_of(struct str filename, struct str bytes);
+/* May a browser show it by itself? */
+bool media_is_safe(struct str type);
+
+#endif

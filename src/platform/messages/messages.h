@@ -1,0 +1,59 @@
+/* messages.h - what is said in channels.
+ *
+ * Everything that makes a message goes through message_create: people, webhooks,
+ * answers of applications, the server itself. */
+#ifndef PLATFORM_MESSAGES_MESSAGES_H
+#define PLATFORM_MESSAGES_MESSAGES_H
+
+#include "model/message.h"
+#include "platform/platform.h"
+
+/* A message that is to be. What is zero is absent, empty or the default. */
+struct message_draft {
+    const struct channel *channel;
+    int64_t type, flags;
+    const struct user *author;   /* shown as the author */
+    const struct member *member; /* the author's in the guild; NULL: loaded, or none */
+    snowflake webhook_id;        /* sent by a webhook, or an application's answer */
+    struct opt_str webhook_name, webhook_avatar;
+    snowflake application_id;
+    struct str content;
+    bool tts, mention_everyone;
+    struct str embeds, components;                    /* JSON arrays */
+    struct list mentions, mention_roles;              /* snowflakes */
+    struct opt_str nonce;                             /* JSON: text or number */
+    struct opt_str interaction, interaction_metadata; /* JSON */
+    const struct message_reference *message_reference;
+    struct list attachments; /* struct attachment, whose bytes are kept by now */
+    snowflake ephemeral_for; /* with MESSAGE_EPHEMERAL: who sees it besides the author */
+};
+
+/* Writes it and announces MESSAGE_CREATE to everybody who sees the channel. A direct
+ * channel that was not in somebody's list comes back there, with CHANNEL_CREATE; an
+ * archived thread wakes up. Checks nothing. */
+enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret);
+
+/* What the server itself says: types 1, 2 … mentioned: whom it is about, or 0. */
+enum err message_system(struct call *call, const struct channel *c, enum message_type type,
+                        snowflake author, snowflake mentioned, struct str content);
+
+/* ERR_UNKNOWN_MESSAGE, also for one that only somebody else may see. Complete, as
+ * calls answer it. */
+enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
+/* The same for messages that are only for one account. */
+enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
+                                struct message *ret);
+
+/* Writes what can change about a message (content, embeds, components, flags, mentions,
+ * edited_timestamp) and announces MESSAGE_UPDATE. */
+enum err message_save(struct call *call, const struct channel *c, struct message *m);
+
+/* Deletes it with its files and announces MESSAGE_DELETE. */
+enum err message_delete(struct call *call, const struct channel *c, const struct message *m);
+/* Several at once: MESSAGE_DELETE_BULK. Ids that are not of this channel are skipped. */
+enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids);
+
+extern const struct domain messages_domain;
+extern const struct domain attachments_domain; /* /attachments, at the root */
+
+#endif

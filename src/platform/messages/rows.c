@@ -1,0 +1,368 @@
+/* rows.c - messages and their files in the store. */
+#include "platform/messages/internal.h"
+
+#include "platform/rows.h"
+
+#define MESSAGE_COLUMNS                                                                 \
+    "id, channel_id, author_id, type, content, edited_at, tts, mention_everyone, "      \
+    "mentions, mention_roles, embeds, components, pinned, flags, webhook_id, "          \
+    "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
+    "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
+    "reference_guild_id"
+
+static void read_ids(struct tx *tx, struct str json, struct list *ret)
+{
+    struct form form = { .arena = tx_arena(tx) };
+    void *list;
+
+    if (schema_decode(&type_ids, json, &form, &list) == OK)
+        *ret = *(struct list *)list;
+}
+
+static struct str ids_text(struct tx *tx, const struct list *ids)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 64 * 1024);
+    schema_encode(&j, &type_ids, ids);
+    struct str text = str_dup(tx_arena(tx), buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+/* Mentions lie in the store as ids; users come later, in their order. */
+static void read_mentions(struct tx *tx, struct str json, struct list *ret)
+{
+    struct list ids = { 0 };
+
+    read_ids(tx, json, &ids);
+    for (size_t i = 0; i < ids.count; i++) {
+        struct mention *m = list_add(tx_arena(tx), ret, sizeof *m);
+
+        m->user.id = ((snowflake *)ids.items)[i];
+    }
+}
+
+static struct str mentions_text(struct tx *tx, const struct list *mentions)
+{
+    struct list ids = { 0 };
+
+    for (size_t i = 0; i < mentions->count; i++)
+        *(snowflake *)list_add(tx_arena(tx), &ids, sizeof(snowflake)) =
+            ((struct mention *)mentions->items)[i].user.id;
+    return ids_text(tx, &ids);
+}
+
+/* Shown only where there is one. */
+static struct opt_id shown_id(const struct rows *r, int column)
+{
+    return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+}
+
+static struct opt_str shown_text(const struct rows *r, int column)
+{
+    return (struct opt_str){ row_null(r, column) ? ABSENT : GIVEN, row_text(r, column) };
+}
+
+static const struct message_reference *read_reference(const struct rows *r)
+{
+    if (row_null(r, 23))
+        return NULL;
+    struct message_reference *ref = arena_alloc(tx_arena(r->tx), sizeof *ref);
+    *ref = (struct message_reference){
+        .message_id = shown_id(r, 22),
+        .channel_id = row_id(r, 23),
+        .guild_id = shown_id(r, 24),
+    };
+    return ref;
+}
+
+static void read_message(const struct rows *r, struct message *m)
+{
+    *m = (struct message){
+        .id = row_id(r, 0),
+        .channel_id = row_id(r, 1),
+        .author_id = row_id(r, 2),
+        .type = row_int(r, 3),
+        .content = row_text(r, 4),
+        .timestamp = snowflake_ms(row_id(r, 0)) * 1000,
+        .edited_timestamp = row_opt_int(r, 5),
+        .tts = row_bool(r, 6),
+        .mention_everyone = row_bool(r, 7),
+        .embeds = row_text(r, 10),
+        .components = row_text(r, 11),
+        .pinned = row_bool(r, 12),
+        .flags = row_int(r, 13),
+        .webhook_id = shown_id(r, 14),
+        .webhook_name = row_opt_text(r, 15),
+        .webhook_avatar = row_opt_text(r, 16),
+        .application_id = shown_id(r, 17),
+        .interaction = shown_text(r, 18),
+        .interaction_metadata = shown_text(r, 19),
+        .ephemeral_for = row_id(r, 20),
+        .message_reference = read_reference(r),
+    };
+    /* As many as there are; what they are is asked for later. */
+    m->attachments.count = (size_t)row_int(r, 21);
+    read_mentions(r->tx, row_text(r, 8), &m->mentions);
+    read_ids(r->tx, row_text(r, 9), &m->mention_roles);
+}
+
+static const char FIND_MESSAGE[] =
+    "select " MESSAGE_COLUMNS " from messages where id = $1 and channel_id = $2";
+
+enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
+                     bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_MESSAGE, BIND(v_id(id), v_id(channel_id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_message(&row, ret);
+    return e;
+}
+
+/* --- pages ------------------------------------------------------------------------------ */
+
+static const char PAGE_BEFORE[] =
+    "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id < $2 and "
+    "ephemeral_for is null order by id desc limit $3";
+static const char PAGE_AFTER[] =
+    "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id > $2 and "
+    "ephemeral_for is null order by id limit $3";
+
+static enum err read_page(struct tx *tx, const char *sql, snowflake channel_id, snowflake from,
+                          int64_t limit, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, BIND(v_id(channel_id), v_id(from), v_int(limit)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_message(&rows, list_add(tx_arena(tx), ret, sizeof(struct message)));
+    return rows_end(&rows);
+}
+
+static void reverse(struct list *l)
+{
+    struct message *m = l->items, swap;
+
+    for (size_t i = 0, j = l->count; i + 1 < j; i++) {
+        swap = m[i];
+        m[i] = m[--j];
+        m[j] = swap;
+    }
+}
+
+/* Half of the page, and one more, is newer than the message or that message itself. */
+static enum err read_around(struct tx *tx, snowflake channel_id, const struct page *page,
+                            struct list *ret)
+{
+    int64_t newer = (page->limit + 1) / 2;
+    struct list older = { 0 };
+    enum err e =
+        read_page(tx, PAGE_AFTER, channel_id, page->around ? page->around - 1 : 0, newer, ret);
+
+    if (!e)
+        e = read_page(tx, PAGE_BEFORE, channel_id, page->around, page->limit - newer, &older);
+    if (e)
+        return e;
+    reverse(ret);
+    for (size_t i = 0; i < older.count; i++)
+        *(struct message *)list_add(tx_arena(tx), ret, sizeof(struct message)) =
+            ((struct message *)older.items)[i];
+    return OK;
+}
+
+enum err message_page(struct tx *tx, snowflake channel_id, const struct page *page,
+                      struct list *ret)
+{
+    if (page->around)
+        return read_around(tx, channel_id, page, ret);
+    if (page->before || !page->after)
+        return read_page(tx, PAGE_BEFORE, channel_id, page->before ? page->before : INT64_MAX,
+                         page->limit, ret);
+    enum err e = read_page(tx, PAGE_AFTER, channel_id, page->after, page->limit, ret);
+    reverse(ret);
+    return e;
+}
+
+static const char PINS[] = "select " MESSAGE_COLUMNS
+                           " from messages where channel_id = $1 and pinned = 1 order by id desc";
+
+enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, PINS, BIND(v_id(channel_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_message(&rows, list_add(tx_arena(tx), ret, sizeof(struct message)));
+    return rows_end(&rows);
+}
+
+static const char COUNT_PINS[] =
+    "select count(*) from messages where channel_id = $1 and pinned = 1";
+
+enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_PINS, BIND(v_id(channel_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
+static const char FIND_NONCE[] =
+    "select id from messages where author_id = $1 and id > $2 and channel_id = $3 and nonce = $4 "
+    "order by id limit 1";
+
+enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author, struct str nonce,
+                          snowflake since, snowflake *ret)
+{
+    struct rows row;
+    bool found = false;
+    enum err e =
+        tx_one(tx, FIND_NONCE, BIND(v_id(author), v_id(since), v_id(channel_id), v_text(nonce)),
+               &row, &found);
+
+    if (!e)
+        *ret = found ? row_id(&row, 0) : 0;
+    return e;
+}
+
+/* --- writing ------------------------------------------------------------------------------ */
+
+static const char ADD_MESSAGE[] =
+    "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
+    "mentions, mention_roles, embeds, components, flags, nonce, webhook_id, webhook_name, "
+    "webhook_avatar, application_id, interaction, interaction_metadata, ephemeral_for, "
+    "attachment_count, reference_message_id, reference_channel_id, reference_guild_id) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
+    "$19, $20, $21, $22, $23, $24)";
+
+enum err message_insert(struct tx *tx, const struct message *m)
+{
+    const struct message_reference none = { 0 }, *ref = m->message_reference;
+    bool refers = ref != NULL;
+
+    if (!ref)
+        ref = &none;
+    enum err e = tx_exec(tx, ADD_MESSAGE,
+                         BIND(v_id(m->id), v_id(m->channel_id), v_id(m->author_id), v_int(m->type),
+                              v_text(m->content), v_int(m->tts), v_int(m->mention_everyone),
+                              v_text(mentions_text(tx, &m->mentions)),
+                              v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
+                              v_text(m->components), v_int(m->flags), v_opt_text(m->nonce),
+                              v_opt_id(m->webhook_id), v_opt_text(m->webhook_name),
+                              v_opt_text(m->webhook_avatar), v_opt_id(m->application_id),
+                              v_opt_text(m->interaction), v_opt_text(m->interaction_metadata),
+                              m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
+                              v_int((int64_t)m->attachments.count), v_opt_id(ref->message_id),
+                              refers ? v_id(ref->channel_id) : v_null(), v_opt_id(ref->guild_id)),
+                         NULL);
+
+    for (size_t i = 0; !e && i < m->attachments.count; i++)
+        e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);
+    return e;
+}
+
+static const char SAVE_MESSAGE[] =
+    "update messages set content = $2, edited_at = $3, mention_everyone = $4, mentions = $5, "
+    "mention_roles = $6, embeds = $7, components = $8, flags = $9, attachment_count = $10, "
+    "pinned = $11, interaction_metadata = $12 where id = $1";
+
+enum err message_update(struct tx *tx, const struct message *m)
+{
+    return tx_exec(tx, SAVE_MESSAGE,
+                   BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
+                        v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
+                        v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
+                        v_text(m->components), v_int(m->flags),
+                        v_int((int64_t)m->attachments.count), v_int(m->pinned),
+                        v_opt_text(m->interaction_metadata)),
+                   NULL);
+}
+
+enum err message_remove(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, "delete from messages where id = $1", BIND(v_id(id)), NULL);
+}
+
+/* --- files ---------------------------------------------------------------------------------- */
+
+#define ATTACHMENT_COLUMNS "id, filename, description, content_type, size, width, height"
+
+static struct opt_int shown_int(const struct rows *r, int column)
+{
+    return (struct opt_int){ row_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
+}
+
+static void read_attachment(const struct rows *r, struct attachment *a)
+{
+    *a = (struct attachment){
+        .id = row_id(r, 0),
+        .filename = row_text(r, 1),
+        .description = shown_text(r, 2),
+        .content_type = shown_text(r, 3),
+        .size = row_int(r, 4),
+        .width = shown_int(r, 5),
+        .height = shown_int(r, 6),
+    };
+}
+
+static const char ATTACHMENTS_OF[] =
+    "select " ATTACHMENT_COLUMNS " from attachments where message_id = $1 order by id";
+
+enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, ATTACHMENTS_OF, BIND(v_id(message_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_attachment(&rows, list_add(tx_arena(tx), ret, sizeof(struct attachment)));
+    return rows_end(&rows);
+}
+
+static const char ADD_ATTACHMENT[] =
+    "insert into attachments (id, message_id, channel_id, filename, description, content_type, "
+    "size, width, height) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
+    "on conflict (id) do update set description = $5";
+
+enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a)
+{
+    return tx_exec(tx, ADD_ATTACHMENT,
+                   BIND(v_id(a->id), v_id(m->id), v_id(m->channel_id), v_text(a->filename),
+                        v_opt_text(a->description), v_opt_text(a->content_type), v_int(a->size),
+                        v_opt_int(a->width), v_opt_int(a->height)),
+                   NULL);
+}
+
+enum err attachment_remove(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, "delete from attachments where id = $1", BIND(v_id(id)), NULL);
+}
+
+static const char FIND_ATTACHMENT[] =
+    "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2";
+
+enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, FIND_ATTACHMENT, BIND(v_id(id), v_id(channel_id)), &row, &found);
+
+    if (!e && !found)
+        e = ERR_NOT_FOUND;
+    if (!e)
+        read_attachment(&row, ret);
+    return e;
+}

@@ -1,0 +1,230 @@
+/* show.c - from rows to what the interface shows. */
+#include "platform/messages/internal.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "platform/members/members.h"
+
+enum { URL_LIFE_S = 24 * 60 * 60 };
+
+/* --- signed addresses ---------------------------------------------------------------- */
+
+static struct str signature(struct call *call, struct str path, struct str ex, struct str is)
+{
+    unsigned char digest[32];
+    struct str all = STR_CONCAT(call->arena, path, STR("\n"), ex, STR("\n"), is);
+
+    auth_derive(api_options(call->api)->auth, "attachment", 0, all, digest, sizeof digest);
+    return str_hex(call->arena, digest, sizeof digest);
+}
+
+static struct str file_path(struct call *call, snowflake channel_id, snowflake id, struct str name)
+{
+    return str_printf(call->arena, "/attachments/%" PRIu64 "/%" PRIu64 "/%.*s", channel_id, id,
+                      STR_FMT(name));
+}
+
+void attachment_sign(struct call *call, snowflake channel_id, struct attachment *a)
+{
+    struct str path = file_path(call, channel_id, a->id, a->filename);
+    int64_t now = clock_s();
+    struct str ex = str_printf(call->arena, "%" PRIx64, now + URL_LIFE_S);
+    struct str is = str_printf(call->arena, "%" PRIx64, now);
+
+    a->url = a->proxy_url =
+        STR_CONCAT(call->arena, api_url(call, "http"), path, STR("?ex="), ex, STR("&is="), is,
+                   STR("&hm="), signature(call, path, ex, is), STR("&"));
+}
+
+static bool hex_value(struct str s, int64_t *ret)
+{
+    int64_t v = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+            return false;
+        v = v << 4 | (c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    *ret = v;
+    return s.n > 0 && s.n <= 15;
+}
+
+bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, struct str filename)
+{
+    struct str query = call->exchange->request->query, ex = { 0 }, is = { 0 }, hm = { 0 };
+    int64_t until;
+
+    while (query.n) {
+        struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
+
+        if (str_is(key, "ex"))
+            ex = value;
+        else if (str_is(key, "is"))
+            is = value;
+        else if (str_is(key, "hm"))
+            hm = value;
+    }
+    struct str good = signature(call, file_path(call, channel_id, id, filename), ex, is);
+    return hm.n == good.n && sodium_memcmp(hm.p, good.p, hm.n) == 0 && hex_value(ex, &until) &&
+           clock_s() < until;
+}
+
+/* --- users ----------------------------------------------------------------------------- */
+
+/* Accounts that a page speaks of, each asked for once. */
+struct people {
+    struct user *list[64];
+    size_t count;
+};
+
+static struct user nobody(snowflake id)
+{
+    return (struct user){
+        .id = id,
+        .username = STR("deleted_user"),
+        .discriminator = STR("0"),
+        .global_name = { .given = GIVEN_NULL },
+        .avatar = { .given = GIVEN_NULL },
+    };
+}
+
+static enum err find_user(struct call *call, struct people *people, snowflake id,
+                          const struct user **ret)
+{
+    for (size_t i = 0; i < people->count; i++) {
+        if (people->list[i]->id == id) {
+            *ret = people->list[i];
+            return OK;
+        }
+    }
+    struct user *u = arena_alloc(call->arena, sizeof *u);
+    enum err e = user_find(call->tx, id, u);
+
+    if (e == ERR_UNKNOWN_USER) {
+        *u = nobody(id);
+        e = OK;
+    }
+    if (!e && people->count < sizeof people->list / sizeof *people->list)
+        people->list[people->count++] = u;
+    *ret = u;
+    return e;
+}
+
+/* A webhook has a name and a picture of its own, for each message. */
+static const struct user *webhook_author(struct call *call, const struct message *m)
+{
+    struct user *u = arena_alloc(call->arena, sizeof *u);
+
+    *u = (struct user){
+        .id = m->author_id,
+        .username = m->webhook_name.value,
+        .discriminator = STR("0000"),
+        .global_name = { .given = GIVEN_NULL },
+        .avatar = m->webhook_avatar,
+        .bot = given_mark(true),
+    };
+    return u;
+}
+
+/* --- messages ----------------------------------------------------------------------------- */
+
+static enum err complete(struct call *call, struct people *people, struct message *m)
+{
+    enum err e = OK;
+
+    if (m->webhook_name.given == GIVEN)
+        m->author = webhook_author(call, m);
+    else
+        e = find_user(call, people, m->author_id, &m->author);
+    for (size_t i = 0; !e && i < m->mentions.count; i++) {
+        struct mention *mention = &((struct mention *)m->mentions.items)[i];
+        const struct user *u;
+
+        e = find_user(call, people, mention->user.id, &u);
+        if (!e)
+            mention->user = *u;
+    }
+    if (!e && m->attachments.count)
+        e = attachments_of(call->tx, m->id, &m->attachments);
+    for (size_t i = 0; !e && i < m->attachments.count; i++)
+        attachment_sign(call, m->channel_id, &((struct attachment *)m->attachments.items)[i]);
+    return e;
+}
+
+static bool shows_reference(const struct message *m)
+{
+    return m->message_reference && m->message_reference->message_id.given == GIVEN &&
+           (m->type == MESSAGE_REPLY || m->type == MESSAGE_THREAD_STARTER ||
+            m->type == MESSAGE_CONTEXT_MENU_COMMAND);
+}
+
+/* One step back and no further: what was answered shows what it answered no more. */
+static enum err complete_reference(struct call *call, struct people *people, struct message *m)
+{
+    bool found;
+
+    if (!shows_reference(m))
+        return OK;
+    struct message *other = arena_alloc(call->arena, sizeof *other);
+    enum err e = message_row(call->tx, m->message_reference->channel_id,
+                             m->message_reference->message_id.value, other, &found);
+    m->referenced_message.given = GIVEN_NULL;
+    if (e || !found)
+        return e;
+    m->referenced_message = (struct opt_object){ GIVEN, other };
+    return complete(call, people, other);
+}
+
+enum err messages_complete(struct call *call, struct list *messages)
+{
+    struct people people = { .count = 0 };
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < messages->count; i++) {
+        struct message *m = &((struct message *)messages->items)[i];
+
+        e = complete(call, &people, m);
+        if (!e)
+            e = complete_reference(call, &people, m);
+    }
+    return e;
+}
+
+enum err message_complete(struct call *call, struct message *m)
+{
+    return messages_complete(call, &(struct list){ m, 1 });
+}
+
+static enum err find_member(struct call *call, snowflake guild_id, snowflake user_id,
+                            const struct member **ret)
+{
+    struct member *m = arena_alloc(call->arena, sizeof *m);
+    enum err e = member_find(call->tx, guild_id, user_id, m);
+
+    *ret = e ? NULL : m;
+    return e == ERR_UNKNOWN_MEMBER ? OK : e;
+}
+
+enum err message_for_gateway(struct call *call, const struct channel *c, struct message *m)
+{
+    enum err e = OK;
+
+    m->channel_type = given_int(c->type);
+    if (channel_is_private(c->type) || m->ephemeral_for)
+        return OK;
+    snowflake guild_id = c->guild_id.value;
+    m->guild_id = given_id(guild_id);
+    if (!m->member && m->webhook_id.given != GIVEN)
+        e = find_member(call, guild_id, m->author_id, &m->member);
+    for (size_t i = 0; !e && i < m->mentions.count; i++) {
+        struct mention *mention = &((struct mention *)m->mentions.items)[i];
+
+        e = find_member(call, guild_id, mention->user.id, &mention->member);
+    }
+    return e;
+}

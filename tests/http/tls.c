@@ -1,0 +1,154 @@
+/* tls.c - the whole server over TLS, and what it then says about itself. */
+#include "world.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GATEWAY "GET /api/v10/gateway HTTP/1.1\r\nHost: chat.test:1234\r\nConnection: close\r\n\r\n"
+
+static void self_signed(struct config *config)
+{
+    config->tls_self_signed = true;
+}
+
+static void only_tls(struct config *config)
+{
+    config->tls_self_signed = config->tls_only = true;
+}
+
+static void behind_a_secure_proxy(struct config *config)
+{
+    config->public_url = "https://chat.example";
+}
+
+static void behind_a_plain_proxy(struct config *config)
+{
+    self_signed(config);
+    config->public_url = "http://chat.example:8080";
+}
+
+/* --- a client that trusts the folder's certificate -------------------------------------------- */
+
+static SSL_CTX *trusting(struct world *w)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    struct str file = str_printf(world_arena(w), "%s/cert.pem", world_folder(w));
+
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    expect(SSL_CTX_load_verify_locations(ctx, file.p, NULL) == 1);
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_CTX_get0_param(ctx), "127.0.0.1");
+    return ctx;
+}
+
+/* All that comes back, or a str with p == NULL when there is no handshake. */
+static struct str ask_securely(struct world *w, const char *request)
+{
+    SSL_CTX *ctx = trusting(w);
+    SSL *ssl = SSL_new(ctx);
+    int fd = client_dial(world_stranger(w)), got;
+    char in[16384];
+    size_t n = 0;
+    struct str answer = { 0 };
+
+    SSL_set_fd(ssl, fd);
+    if (SSL_connect(ssl) == 1 && SSL_write(ssl, request, (int)strlen(request)) > 0) {
+        while (n < sizeof in && (got = SSL_read(ssl, in + n, (int)(sizeof in - n))) > 0)
+            n += (size_t)got;
+        answer = str_dup(world_arena(w), str_slice(in, n));
+    }
+    ERR_clear_error();
+    SSL_free(ssl);
+    SSL_CTX_free(ctx);
+    close(fd);
+    return answer;
+}
+
+static struct str ask_plainly(struct world *w, const char *request)
+{
+    return client_raw(world_stranger(w), str_of(request), 5000);
+}
+
+static bool holds(struct str text, const char *part)
+{
+    return text.n && memmem(text.p, text.n, part, strlen(part));
+}
+
+/* --- tests
+ * ----------------------------------------------------------------------------------------- */
+
+static void one_port_speaks_both(struct world *w)
+{
+    expect(guildhall_has_tls(world_server(w)));
+    struct str answer = ask_securely(w, GATEWAY);
+    expect(holds(answer, "HTTP/1.1 200 OK") && holds(answer, "\"wss://chat.test:1234\""));
+    answer = ask_plainly(w, GATEWAY);
+    expect(holds(answer, "HTTP/1.1 200 OK") && holds(answer, "\"ws://chat.test:1234\""));
+    answer = ask_securely(w, "GET /healthz HTTP/2.0\r\n\r\n");
+    expect(holds(answer, "HTTP/1.1 505"));
+}
+
+static void calls_work_over_tls(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct str request =
+        str_printf(world_arena(w),
+                   "PATCH /api/v10/users/@me HTTP/1.1\r\nHost: x\r\nAuthorization: "
+                   "%s\r\nContent-Type: application/json\r\nContent-Length: 16\r\n"
+                   "Connection: close\r\n\r\n{\"bio\":\"secret\"}",
+                   ada->authorization);
+
+    expect(holds(ask_securely(w, request.p), "\"bio\":\"secret\""));
+    expect_event(ada, "USER_UPDATE", "{'bio': 'secret'}");
+}
+
+static void without_tls_nothing_is_said_when_told_so(struct world *w)
+{
+    struct str answer = ask_plainly(w, GATEWAY);
+
+    expect(holds(answer, "HTTP/1.1 400 ") && !holds(answer, "chat.test"));
+    expect(holds(ask_securely(w, GATEWAY), "\"wss://chat.test:1234\""));
+}
+
+static void the_certificate_outlives_a_restart(struct world *w)
+{
+    struct str file = str_printf(world_arena(w), "%s/cert.pem", world_folder(w));
+    char before[8192] = "", after[8192] = "";
+    FILE *f = fopen(file.p, "r");
+
+    expect(f && fread(before, 1, sizeof before - 1, f) > 0);
+    fclose(f);
+    world_restart(w);
+    f = fopen(file.p, "r");
+    expect(f && fread(after, 1, sizeof after - 1, f) > 0);
+    fclose(f);
+    expect(strcmp(before, after) == 0);
+    expect(holds(ask_securely(w, GATEWAY), "HTTP/1.1 200 OK"));
+}
+
+static void a_secure_proxy_is_named_instead(struct world *w)
+{
+    expect(!guildhall_has_tls(world_server(w)));
+    expect(holds(ask_plainly(w, GATEWAY), "\"wss://chat.example\""));
+    expect_json(client_get(world_bot(w, "helper"), "/gateway/bot"),
+                "{'url': 'wss://chat.example'}");
+}
+
+static void a_plain_proxy_is_named_instead(struct world *w)
+{
+    expect(holds(ask_plainly(w, GATEWAY), "\"ws://chat.example:8080\""));
+    expect(holds(ask_securely(w, GATEWAY), "\"ws://chat.example:8080\""));
+}
+
+const struct test tls_tests[] = {
+    TEST_WITH(one_port_speaks_both, self_signed),
+    TEST_WITH(calls_work_over_tls, self_signed),
+    TEST_WITH(without_tls_nothing_is_said_when_told_so, only_tls),
+    TEST_WITH(the_certificate_outlives_a_restart, self_signed),
+    TEST_WITH(a_secure_proxy_is_named_instead, behind_a_secure_proxy),
+    TEST_WITH(a_plain_proxy_is_named_instead, behind_a_plain_proxy),
+    { 0 },
+};

@@ -1,0 +1,191 @@
+/* walk.c - going through the rows of the interface. */
+#include "walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The smallest PNG: one transparent pixel. */
+#define PNG                                                                                     \
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwA" \
+    "ChwGA60e6kgAAAABJRU5ErkJggg=="
+
+void each_route(struct world *w, void (*look)(struct world *w, const struct route *r))
+{
+    for (const struct domain *const *d = guildhall_domains; *d; d++)
+        for (const struct route *r = (*d)->routes; r && r->path; r++)
+            look(w, r);
+}
+
+const struct resolver *resolver_named(struct str name)
+{
+    for (const struct domain *const *d = guildhall_domains; *d; d++)
+        for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
+            if (str_is(name, r->name))
+                return r;
+    fail_test(__FILE__, __LINE__, "no resolver '%.*s'", STR_FMT(name));
+}
+
+/* --- paths ---------------------------------------------------------------------------- */
+
+/* Copies the path; at each parameter the given function writes what stands there. */
+static struct str fill(struct arena *a, const struct route *r, const char *id, size_t bad,
+                       const char **ret_field)
+{
+    struct str rest = str_of(r->path);
+    struct buf out;
+    size_t i = 0;
+
+    buf_init(&out, HTTP_MAX_LINE);
+    buf_add_str(&out, r->service ? STR("") : STR("/api/v10"));
+    while (rest.n) {
+        buf_add_str(&out, str_cut(&rest, '{'));
+        struct str name = str_cut(&rest, '}');
+        if (name.n == 0)
+            continue;
+        const struct resolver *p = resolver_named(name);
+
+        if (!p->is_text && i++ == bad) {
+            *ret_field = p->field;
+            buf_add_char(&out, 'x');
+        } else {
+            buf_add_str(&out, str_of(p->is_text ? "text" : id));
+        }
+    }
+    struct str url = str_dup(a, buf_str(&out));
+    buf_clear(&out);
+    return url;
+}
+
+const char *route_url(struct world *w, const struct route *r, const char *id)
+{
+    const char *field;
+
+    return fill(world_arena(w), r, id, SIZE_MAX, &field).p;
+}
+
+const char *route_url_with_bad(struct world *w, const struct route *r, const char *id, size_t bad,
+                               const char **ret_field)
+{
+    *ret_field = NULL;
+    const char *url = fill(world_arena(w), r, id, bad, ret_field).p;
+
+    return *ret_field ? url : NULL;
+}
+
+bool route_is_plain(const struct route *r)
+{
+    for (struct str rest = str_of(r->path); rest.n;) {
+        str_cut(&rest, '{');
+        struct str name = str_cut(&rest, '}');
+
+        if (name.n)
+            return false;
+    }
+    return !r->needs;
+}
+
+bool route_is_open(const struct route *r)
+{
+    return r->service || r->auth & AUTH_OPEN;
+}
+
+/* --- callers ---------------------------------------------------------------------------- */
+
+struct client *route_caller(struct world *w, const struct route *r)
+{
+    static unsigned number;
+    char name[32];
+
+    snprintf(name, sizeof name, "caller.%u", number++);
+    if (route_is_open(r))
+        return world_stranger(w);
+    if (r->auth & AUTH_USER)
+        return world_client(w, name);
+    if (r->auth & AUTH_BOT)
+        return world_bot(w, name);
+    return world_token(w, world_client(w, name), CALLER_BEARER, r->scope, 0);
+}
+
+struct answer route_call(struct client *c, const struct route *r, const char *url, const char *json)
+{
+    return client_request(c, http_method_name(r->method), url,
+                          json ? "Content-Type: application/json\r\n" : NULL,
+                          json ? str_of(json) : (struct str){ 0 });
+}
+
+/* --- bodies ----------------------------------------------------------------------------- */
+
+static void add_least(struct json *j, const struct type *t);
+
+static void add_least_text(struct json *j, const struct type *t)
+{
+    char text[256];
+    size_t n = t->min > 0 && t->min < 256 ? (size_t)t->min : 1;
+
+    memset(text, 'a', n);
+    json_text(j, t->choices ? str_of(t->choices->text) : str_slice(text, n));
+}
+
+static void add_least_object(struct json *j, const struct schema *s)
+{
+    json_object(j);
+    for (const struct field *f = s->fields; f->name.p; f++) {
+        if (f->flags & OPTIONAL)
+            continue;
+        json_key(j, f->name);
+        add_least(j, f->type);
+    }
+    json_object_end(j);
+}
+
+static void add_least(struct json *j, const struct type *t)
+{
+    switch (t->kind) {
+    case KIND_STRING:
+        add_least_text(j, t);
+        break;
+    case KIND_INT:
+    case KIND_REAL:
+        json_int(j, t->choices ? t->choices->value : t->min);
+        break;
+    case KIND_BOOL:
+        json_bool(j, false);
+        break;
+    case KIND_ID:
+    case KIND_BITS:
+        json_text(j, STR("1"));
+        break;
+    case KIND_TIME:
+        json_text(j, STR("2030-01-01T00:00:00Z"));
+        break;
+    case KIND_IMAGE:
+        json_text(j, STR(PNG));
+        break;
+    case KIND_RAW:
+    case KIND_MAP:
+        json_object(j);
+        json_object_end(j);
+        break;
+    case KIND_ARRAY:
+        json_array(j);
+        for (int64_t i = 0; i < t->min; i++)
+            add_least(j, t->of);
+        json_array_end(j);
+        break;
+    case KIND_OBJECT:
+        add_least_object(j, t->schema);
+        break;
+    }
+}
+
+struct str least_body(struct arena *a, const struct type *t)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 1024 * 1024);
+    add_least(&j, t);
+    struct str text = str_dup(a, buf_str(&out));
+    buf_clear(&out);
+    return text;
+}

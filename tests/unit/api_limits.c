@@ -1,0 +1,273 @@
+/* api_limits.c - counters, their windows, and what is said about them. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/limits.h"
+#include "base/clock.h"
+#include "base/hash.h"
+
+static const struct limit three = { .name = "three", .count = 3, .window_s = 10 };
+static const struct limit other = { .name = "other", .count = 3, .window_s = 10 };
+static const struct limit shared = { .name = "shared", .count = 2, .window_s = 5, .shared = true };
+
+static struct limits *limits;
+
+static int set_up(void **state)
+{
+    struct limits_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
+
+    (void)state;
+    limits = limits_new(&options);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    limits_free(limits);
+    clock_reset();
+    return 0;
+}
+
+static bool allowed(uint64_t who, const struct limit *limit, uint64_t major)
+{
+    return limits_count(limits, who, false, limit, major).allowed;
+}
+
+static void exactly_so_many_are_allowed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct verdict v = limits_count(limits, 1, false, &three, 0);
+
+        assert_true(v.allowed && !v.global && !v.shared);
+        assert_int_equal(v.limit, 3);
+        assert_int_equal(v.remaining, 2 - i);
+        assert_in_range(v.reset_after_ms, 1, 10000);
+    }
+    struct verdict v = limits_count(limits, 1, false, &three, 0);
+    assert_false(v.allowed);
+    assert_int_equal(v.remaining, 0);
+    assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
+}
+
+static void a_window_ends_when_it_ends(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_true(allowed(1, &three, 0));
+    clock_advance(9 * 1000000);
+    assert_false(allowed(1, &three, 0));
+    clock_advance(1 * 1000000);
+    struct verdict v = limits_count(limits, 1, false, &three, 0);
+    assert_true(v.allowed);
+    assert_int_equal(v.remaining, 2);
+}
+
+static void callers_limits_and_majors_are_counted_apart(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_true(allowed(1, &three, 0));
+    assert_false(allowed(1, &three, 0));
+    assert_true(allowed(2, &three, 0));
+    assert_true(allowed(1, &other, 0));
+    assert_true(allowed(1, &three, 7));
+    /* An address whose hash is an account's number is still an address. */
+    assert_true(limits_count(limits, 1, true, &three, 0).allowed);
+}
+
+static void a_shared_limit_has_no_caller(void **state)
+{
+    (void)state;
+    assert_true(allowed(1, &shared, 3));
+    assert_true(allowed(2, &shared, 3));
+    struct verdict v = limits_count(limits, 3, false, &shared, 3);
+    assert_true(!v.allowed && v.shared);
+    assert_true(allowed(3, &shared, 4));
+}
+
+static void the_global_limit_is_another_for_addresses(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        assert_true(limits_count_global(limits, 1, false).allowed);
+    struct verdict v = limits_count_global(limits, 1, false);
+    assert_true(!v.allowed && v.global);
+    assert_true(limits_count_global(limits, 1, true).allowed);
+    assert_true(limits_count_global(limits, 1, true).allowed);
+    assert_false(limits_count_global(limits, 1, true).allowed);
+    clock_advance(1000000);
+    assert_true(limits_count_global(limits, 1, false).allowed);
+}
+
+static void percent_leaves_at_least_one(void **state)
+{
+    (void)state;
+    struct limits_options options = { .global_per_s = 5, .anonymous_per_s = 5, .percent = 10 };
+    struct limits *tenth = limits_new(&options);
+
+    assert_int_equal(limits_count(tenth, 1, false, &three, 0).limit, 1);
+    limits_free(tenth);
+    options.percent = 1000;
+    struct limits *tenfold = limits_new(&options);
+    assert_int_equal(limits_count(tenfold, 1, false, &three, 0).limit, 30);
+    assert_int_equal(limits_count_global(tenfold, 1, false).limit, 5);
+    limits_free(tenfold);
+}
+
+/* Counters of callers who are gone are given back; those that count are not. */
+static void many_callers_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    for (uint64_t who = 1; who <= 100000; who++)
+        assert_true(allowed(who, &three, 0));
+    clock_advance(10 * 1000000);
+    for (int i = 0; i < 3; i++)
+        assert_true(allowed(5, &three, 0));
+    for (uint64_t who = 200000; who <= 400000; who++)
+        assert_true(allowed(who, &three, 0));
+    assert_false(allowed(5, &three, 0));
+}
+
+static _Atomic int taken;
+
+static void *take_many(void *arg)
+{
+    const struct limit *limit = arg;
+
+    for (int i = 0; i < 1000; i++)
+        if (limits_count(limits, 1, false, limit, 0).allowed)
+            taken++;
+    return NULL;
+}
+
+static void threads_together_get_no_more(void **state)
+{
+    (void)state;
+    static const struct limit many = { .name = "many", .count = 1234, .window_s = 60 };
+    pthread_t threads[4];
+
+    taken = 0;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, take_many, (void *)(uintptr_t)&many);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(taken, 1234);
+}
+
+/* --- words ---------------------------------------------------------------------------------- */
+
+static const char *headers(struct verdict v, const struct limit *limit)
+{
+    static char text[1000];
+    struct buf out;
+
+    buf_init(&out, sizeof text - 1);
+    limits_headers(&v, limit, &out);
+    memcpy(text, out.p ? out.p : "", out.n);
+    text[out.n] = '\0';
+    buf_clear(&out);
+    return text;
+}
+
+static const char *body(struct verdict v, int code)
+{
+    static char text[1000];
+    struct buf out;
+
+    buf_init(&out, sizeof text - 1);
+    limits_body(&v, code, &out);
+    memcpy(text, out.p, out.n);
+    text[out.n] = '\0';
+    buf_clear(&out);
+    return text;
+}
+
+static void headers_have_their_forms(void **state)
+{
+    (void)state;
+    struct verdict v = { .allowed = true,
+                         .limit = 3,
+                         .remaining = 2,
+                         .reset_at_ms = 1700000000042,
+                         .reset_after_ms = 9005 };
+    char bucket[17], lines[400];
+
+    limit_bucket(&three, bucket);
+    assert_int_equal(strlen(bucket), 16);
+    assert_int_equal(strspn(bucket, "0123456789abcdef"), 16);
+    snprintf(lines, sizeof lines,
+             "X-RateLimit-Limit: 3\r\nX-RateLimit-Remaining: 2\r\n"
+             "X-RateLimit-Reset: 1700000000.042\r\nX-RateLimit-Reset-After: 9.005\r\n"
+             "X-RateLimit-Bucket: %s\r\n",
+             bucket);
+    assert_string_equal(headers(v, &three), lines);
+    v.allowed = false;
+    assert_string_equal(strstr(headers(v, &three), "X-RateLimit-Scope"),
+                        "X-RateLimit-Scope: user\r\nRetry-After: 10\r\n");
+    v.shared = true;
+    assert_non_null(strstr(headers(v, &three), "X-RateLimit-Scope: shared\r\n"));
+    v.global = true;
+    v.reset_after_ms = 1;
+    assert_string_equal(
+        headers(v, &three),
+        "X-RateLimit-Global: true\r\nX-RateLimit-Scope: global\r\nRetry-After: 1\r\n");
+    v.reset_after_ms = 1000;
+    assert_non_null(strstr(headers(v, &three), "Retry-After: 1\r\n"));
+    v.reset_after_ms = 1001;
+    assert_non_null(strstr(headers(v, &three), "Retry-After: 2\r\n"));
+}
+
+static void buckets_of_other_limits_have_other_names(void **state)
+{
+    (void)state;
+    static const struct limit again = { .name = "three", .count = 9, .window_s = 9 };
+    char one[17], two[17];
+
+    limit_bucket(&three, one);
+    limit_bucket(&other, two);
+    assert_string_not_equal(one, two);
+    limit_bucket(&again, two);
+    assert_string_equal(one, two);
+}
+
+static void bodies_have_their_forms(void **state)
+{
+    (void)state;
+    struct verdict v = { .reset_after_ms = 1250 };
+
+    assert_string_equal(body(v, 0),
+                        "{\"message\":\"You are being rate limited.\",\"retry_after\":1.25,"
+                        "\"global\":false}");
+    v.global = true;
+    assert_non_null(strstr(body(v, 0), "\"global\":true}"));
+    v.shared = true;
+    assert_non_null(strstr(body(v, 31001), "\"code\":31001}"));
+    assert_non_null(strstr(body(v, 0), "\"The resource is being rate limited.\""));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(exactly_so_many_are_allowed),
+        TEST(a_window_ends_when_it_ends),
+        TEST(callers_limits_and_majors_are_counted_apart),
+        TEST(a_shared_limit_has_no_caller),
+        TEST(the_global_limit_is_another_for_addresses),
+        TEST(percent_leaves_at_least_one),
+        TEST(many_callers_do_not_disturb_each_other),
+        TEST(threads_together_get_no_more),
+        TEST(headers_have_their_forms),
+        TEST(buckets_of_other_limits_have_other_names),
+        TEST(bodies_have_their_forms),
+    };
+    hash_init();
+    return cmocka_run_group_tests_name("api/limits", tests, NULL, NULL);
+}

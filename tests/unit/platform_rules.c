@@ -1,0 +1,87 @@
+/* platform_rules.c - decisions about accounts. */
+#include "unit.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "platform/accounts/internal.h"
+
+static void a_year_is_over_on_its_birthday(void **state)
+{
+    (void)state;
+    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-14")), 12);
+    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-15")), 13);
+    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-16")), 13);
+    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-05-30")), 12);
+    assert_int_equal(age_on(STR("2000-12-31"), STR("2014-01-01")), 13);
+    assert_int_equal(age_on(STR("2000-01-01"), STR("2000-01-01")), 0);
+    /* Born on a leap day: on the first of March in other years. */
+    assert_int_equal(age_on(STR("2000-02-29"), STR("2013-02-28")), 12);
+    assert_int_equal(age_on(STR("2000-02-29"), STR("2013-03-01")), 13);
+    /* Not born yet is not old. */
+    assert_true(age_on(STR("2030-01-01"), STR("2013-01-01")) < 13);
+    assert_int_equal(age_on(STR("0001-01-01"), STR("2013-01-01")), 2012);
+}
+
+static void some_names_are_reserved(void **state)
+{
+    (void)state;
+    assert_true(username_reserved(STR("everyone")));
+    assert_true(username_reserved(STR("here")));
+    assert_true(username_reserved(STR("me")));
+    assert_true(username_reserved(STR("system")));
+    assert_false(username_reserved(STR("everyone2")));
+    assert_false(username_reserved(STR("")));
+    assert_false(username_reserved(STR("ada")));
+}
+
+static struct arena *arena;
+
+static struct str name_of(const char *extension, struct str bytes)
+{
+    return image_hash(arena, &(struct image){ bytes, extension });
+}
+
+static void pictures_are_named_by_their_content(void **state)
+{
+    (void)state;
+    struct str a = name_of("png", STR("abc"));
+
+    /* The first half of SHA-256("abc"). */
+    assert_str(a, "ba7816bf8f01cfea414140de5dae2223");
+    assert_true(str_eq(a, name_of("jpeg", STR("abc"))));
+    assert_false(str_eq(a, name_of("png", STR("abd"))));
+}
+
+#define CONTROL "\x21\xf9\x04"
+
+static void pictures_that_move_are_marked(void **state)
+{
+    (void)state;
+    assert_true(str_starts(name_of("gif", STR("GIF89a" CONTROL "1" CONTROL "2")), STR("a_")));
+    assert_int_equal(name_of("gif", STR("GIF89a" CONTROL "1" CONTROL "2")).n, 34);
+    assert_int_equal(name_of("gif", STR("GIF89a" CONTROL "1")).n, 32);
+    assert_int_equal(name_of("gif", STR("GIF89a")).n, 32);
+    assert_int_equal(name_of("png", STR("GIF89a" CONTROL "1" CONTROL "2")).n, 32);
+    assert_true(str_starts(name_of("webp", STR("RIFF....WEBPVP8X....\x02...")), STR("a_")));
+    assert_int_equal(name_of("webp", STR("RIFF....WEBPVP8X....\x10...")).n, 32);
+    assert_int_equal(name_of("webp", STR("RIFF....WEBPVP8 ....\x02...")).n, 32);
+    assert_int_equal(name_of("webp", STR("RIFF....WEBPVP8X....")).n, 32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_year_is_over_on_its_birthday),
+        cmocka_unit_test(some_names_are_reserved),
+        cmocka_unit_test(pictures_are_named_by_their_content),
+        cmocka_unit_test(pictures_that_move_are_marked),
+    };
+
+    if (sodium_init() < 0)
+        return 1;
+    arena = arena_new();
+    int failed = cmocka_run_group_tests_name("platform/rules", tests, NULL, NULL);
+    arena_free(arena);
+    return failed;
+}
