@@ -70,7 +70,7 @@ static enum err make_friend(struct call *call, snowflake user_id, snowflake targ
     return OK;
 }
 
-enum err befriend(struct call *call, snowflake by, snowflake other, bool *ret_new)
+enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new)
 {
     int64_t type;
     enum err e = relationship_type(call->tx, by, other, &type);

@@ -10,7 +10,7 @@ enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id
 
 /* Makes two accounts friends, whatever was asked before, and tells both. `by` is who
  * accepted. Nothing happens when they are friends already. ERR_MAX_FRIENDS. */
-enum err befriend(struct call *call, snowflake by, snowflake other, bool *ret_new);
+enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
 /* Friends of both (struct user), by id. */
 enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);

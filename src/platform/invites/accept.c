@@ -41,7 +41,7 @@ static enum err make_friends(struct call *call, const struct invite *i, snowflak
         return e;
     if (theirs == RELATIONSHIP_BLOCKED || own == RELATIONSHIP_BLOCKED)
         return ERR_UNKNOWN_INVITE;
-    return befriend(call, user_id, i->inviter_id, ret_new);
+    return friendship_begin(call, user_id, i->inviter_id, ret_new);
 }
 
 static enum err count_use(struct call *call, struct invite *i)
