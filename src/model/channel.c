@@ -24,6 +24,17 @@ const struct type type_topic = { .kind = KIND_STRING,
                                  .max = 1024,
                                  .doc = "What the channel is about" };
 
+static const struct choice archive_minutes[] = {
+    { 60, NULL, "HOUR", "An hour" },
+    { 1440, NULL, "DAY", "A day" },
+    { 4320, NULL, "THREE_DAYS", "Three days" },
+    { 10080, NULL, "WEEK", "A week" },
+    { 0 },
+};
+const struct type type_archive_minutes = { .kind = KIND_INT,
+                                           .choices = archive_minutes,
+                                           .doc = "Minutes until a quiet thread is archived" };
+
 static const struct choice overwrite_types[] = {
     { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role" },
     { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member" },
@@ -92,6 +103,9 @@ static const struct field channel_fields[] = {
     { FIELD(struct channel, member_count), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct channel, thread_metadata), .type = &type_thread, .flags = OPTIONAL },
     { FIELD(struct channel, flags), .type = &type_count },
+    { FIELD(struct channel, permissions), .type = &type_permissions, .flags = OPTIONAL },
+    { FIELD(struct channel, origin_channel_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct channel, newly_created), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
 const struct schema channel_schema = {
@@ -102,6 +116,33 @@ const struct schema channel_schema = {
 };
 const struct type type_channel = { .kind = KIND_OBJECT, .schema = &channel_schema };
 const struct type type_channels = { .kind = KIND_ARRAY, .of = &type_channel };
+
+static const struct field thread_gone_fields[] = {
+    { FIELD(struct thread_gone, id), .type = &type_id },
+    { FIELD(struct thread_gone, guild_id), .type = &type_id },
+    { FIELD(struct thread_gone, parent_id), .type = &type_id },
+    { FIELD(struct thread_gone, type), .type = &type_channel_type },
+    { 0 },
+};
+const struct schema thread_gone_schema = {
+    .name = "ThreadGone",
+    .size = sizeof(struct thread_gone),
+    .fields = thread_gone_fields,
+    .doc = "A thread that was deleted.",
+};
+
+static const struct field recipient_event_fields[] = {
+    { FIELD(struct recipient_event, channel_id), .type = &type_id },
+    { FIELD(struct recipient_event, user), .type = &type_partial_user },
+    { FIELD(struct recipient_event, nick), .type = &type_text, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema recipient_event_schema = {
+    .name = "RecipientEvent",
+    .size = sizeof(struct recipient_event),
+    .fields = recipient_event_fields,
+    .doc = "Somebody who came to a group, or left it.",
+};
 
 bool channel_is_private(int64_t type)
 {
@@ -121,6 +162,29 @@ bool channel_is_voice(int64_t type)
 bool channel_takes_messages(int64_t type)
 {
     return type != CHANNEL_CATEGORY && type != CHANNEL_FORUM;
+}
+
+bool overwrites_equal(const struct list *a, const struct list *b)
+{
+    const struct overwrite *x = a->items, *y = b->items;
+
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (x[i].id != y[i].id || x[i].type != y[i].type || x[i].allow != y[i].allow ||
+            x[i].deny != y[i].deny)
+            return false;
+    return true;
+}
+
+const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id)
+{
+    const struct overwrite *o = overwrites->items;
+
+    for (size_t i = 0; i < overwrites->count; i++)
+        if (o[i].id == id)
+            return &o[i];
+    return NULL;
 }
 
 static void shape_private(struct channel *c)

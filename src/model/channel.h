@@ -50,11 +50,31 @@ struct channel {
     struct opt_list recipients;            /* struct user: the others */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
+    struct opt_id permissions;       /* where asked for: the caller's rights */
+    struct opt_id origin_channel_id; /* of a group that began as a direct channel */
+    struct opt_bool newly_created;   /* of a thread in THREAD_CREATE */
+};
+
+struct thread_gone {
+    snowflake id, guild_id, parent_id;
+    int64_t type;
+};
+struct recipient_event {
+    snowflake channel_id;
+    const struct user *user;
+    struct opt_str nick;
 };
 
 extern const struct schema channel_schema, overwrite_schema;
+extern const struct schema thread_gone_schema;     /* THREAD_DELETE */
+extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD, _REMOVE */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
-extern const struct type type_channel_name, type_topic;
+extern const struct type type_channel_name, type_topic, type_archive_minutes;
+
+/* The same rights for the same targets? Lists are in the order of ids. */
+bool overwrites_equal(const struct list *a, const struct list *b);
+/* Of a target; NULL: none. */
+const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id);
 
 /* Keeps what a channel of this type shows and leaves the rest out. */
 void channel_shape(struct channel *c);

@@ -30,11 +30,10 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
-/* {channel.id}: exists, and the caller can view it. */
-static enum err resolve_channel(struct call *call)
+enum err channel_enter(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
-    enum err e = channel_find(call->tx, call_id(call, "channel.id"), c);
+    enum err e = channel_find(call->tx, id, c);
 
     if (e)
         return e;
@@ -48,6 +47,12 @@ static enum err resolve_channel(struct call *call)
     return e;
 }
 
+/* {channel.id}: exists, and the caller can view it. */
+static enum err resolve_channel(struct call *call)
+{
+    return channel_enter(call, call_id(call, "channel.id"));
+}
+
 /* {role.id}: a role of the path's guild. */
 static enum err resolve_role(struct call *call)
 {
@@ -55,9 +60,21 @@ static enum err resolve_role(struct call *call)
                      TARGET(call, role));
 }
 
+/* PUT …/members/{member.id} is how somebody becomes a member. */
+static bool adds_member(const struct route *r)
+{
+    static const char end[] = "/members/{member.id}";
+    size_t n = strlen(r->path);
+
+    return r->method == PUT && n >= sizeof end - 1 &&
+           strcmp(r->path + n - (sizeof end - 1), end) == 0;
+}
+
 /* {member.id}: a member of the path's guild, with its account. */
 static enum err resolve_member(struct call *call)
 {
+    if (adds_member(call->route))
+        return user_find(call->tx, call_id(call, "member.id"), TARGET(call, user));
     struct member *m = TARGET(call, member);
     enum err e = member_find(call->tx, call->target.guild->id, call_id(call, "member.id"), m);
 

@@ -231,7 +231,8 @@ static void look_at_least_call(struct world *w, const struct route *r)
     struct answer a = route_call(c, r, route_url(w, r, id), body);
     enum event event;
 
-    if (a.status >= 500 || (a.status == 401 && !route_is_open(r)) || a.status == 405 || a.status == 429)
+    if (a.status >= 500 || (a.status == 401 && !route_is_open(r)) || a.status == 405 ||
+        a.status == 429)
         fail_test(__FILE__, __LINE__, "%s answered %d", a.call, a.status);
     look_at_reply(r, a);
     for (; (event = world_event(w, heard)); heard++)

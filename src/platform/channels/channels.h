@@ -14,6 +14,13 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
 bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                           enum err *ret_error);
 
+/* The channel of an id that came in a body, as if it had come in the path: sets the
+ * call's target and rights. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
+enum err channel_enter(struct call *call, snowflake id);
+
+/* The private channels in somebody's list, with recipients, the newest first. */
+enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret);
+
 /* All channels of a guild with their overwrites; threads that are not archived apart. */
 enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
                         struct list *ret_threads);
@@ -30,9 +37,20 @@ enum err direct_channel(struct tx *tx, snowflake a, snowflake b, struct channel 
 enum err channel_open(struct call *call, const struct channel *c, snowflake user_id);
 enum err channel_open_for_all(struct call *call, const struct channel *c);
 
+/* Puts somebody into a group and tells everybody in it; *ret_new is false, and nothing
+ * happens, when they are in it already. ERR_MAX_RECIPIENTS. by: who did it. */
+enum err group_join(struct call *call, const struct channel *c, const struct user *user,
+                    snowflake by, bool *ret_new);
+
 /* Whom an event about this channel is for: viewers in a guild, else its people. */
 struct subject to_channel_viewers(const struct channel *c);
 
-extern const struct domain channels_domain;
+/* Stages that are open in a guild: struct stage. */
+enum err guild_stages(struct tx *tx, snowflake guild_id, struct list *ret);
+
+extern const struct domain channels_domain;         /* of guilds, and what all share */
+extern const struct domain private_channels_domain; /* direct ones and groups */
+extern const struct domain threads_domain;
+extern const struct domain stages_domain;
 
 #endif

@@ -2,17 +2,120 @@
 #ifndef PLATFORM_CHANNELS_INTERNAL_H
 #define PLATFORM_CHANNELS_INTERNAL_H
 
+#include "model/stage.h"
 #include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
 
-enum { CHANNEL_BITRATE = 64000 };
+enum {
+    CHANNEL_BITRATE = 64000,
+    STAGE_MAX_BITRATE = 64000,
+    VOICE_MAX_USERS = 99,
+    MAX_CHANNELS = 500,
+    MAX_CHILDREN = 50,
+    MAX_OVERWRITES = 1000,
+    MAX_RECIPIENTS = 10, /* with the caller */
+    MAX_GROUPS = 10,
+};
 
 /* --- rows.c: channels in the store ---------------------------------------------------- */
 
 enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
+/* All but the overwrites. */
+enum err channel_save(struct tx *tx, const struct channel *c);
+enum err channel_delete(struct tx *tx, snowflake id);
+/* Channels of a category, or threads of a channel. */
+enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
+enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
+/* Without threads; *ret_top is the highest position, -1 when there are none. */
+enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
+                              int64_t *ret_top);
 
 /* --- people.c: who is in a private channel ------------------------------------------------ */
 
 enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, bool closed);
+enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id);
+/* Groups that somebody is in. */
+enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
+bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_error);
+
+/* --- schema.c ---------------------------------------------------------------------------- */
+
+/* What can be said about a channel when it is made or changed; which of it counts
+ * depends on the channel's type. */
+struct channel_edit {
+    struct opt_str name, topic, rtc_region;
+    struct opt_int type, position, bitrate, user_limit, rate_limit_per_user, video_quality_mode,
+        default_auto_archive_duration, auto_archive_duration;
+    struct opt_id parent_id, owner;
+    struct opt_bool nsfw, archived, locked;
+    struct opt_list permission_overwrites;
+    struct opt_image icon;
+};
+struct channel_move {
+    snowflake id;
+    struct opt_int position;
+    struct opt_id parent_id;
+    struct opt_bool lock_permissions;
+};
+struct overwrite_edit {
+    int64_t type;
+    struct opt_id allow, deny; /* bits */
+};
+struct channels_query {
+    bool permissions;
+};
+struct leave_query {
+    bool silent;
+};
+
+extern const struct type channel_create_body, channel_edit_body, channel_moves_body, overwrite_body;
+extern const struct schema channels_query_schema, leave_query_schema;
+
+/* --- edits.c: applying an edit to a channel of a guild ---------------------------------------- */
+
+/* Form errors of what the type does not allow, a region that is not there, a parent
+ * that is none. */
+enum err edit_check(struct call *call, const struct channel_edit *in, const struct channel *c);
+/* Overwrites without unknown bits. */
+void edit_apply(const struct channel_edit *in, struct channel *c);
+/* May the caller, who has these rights, set these overwrites where those were? */
+enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
+                           uint64_t own);
+/* Tells the viewers that a channel changed; it is read again. */
+enum err channel_announce(struct call *call, snowflake id);
+/* A category's overwrites were `before`: children that had the same follow. */
+enum err category_follow(struct call *call, snowflake category_id, const struct list *before);
+
+/* --- handlers ------------------------------------------------------------------------------ */
+
+enum err list_guild_channels(struct call *call);
+enum err create_guild_channel(struct call *call);
+enum err move_guild_channels(struct call *call);
+enum err get_channel(struct call *call);
+enum err prepare_modify_channel(struct call *call);
+enum err admit_modify_channel(struct call *call);
+enum err modify_channel(struct call *call);
+enum err remove_channel(struct call *call);
+enum err put_overwrite(struct call *call);
+enum err delete_overwrite(struct call *call);
+
+/* --- the kinds that share PATCH and DELETE /channels/{channel.id} --------------------------- */
+
+/* What the stages before the handler found out. */
+struct edit_stages {
+    struct opt_str icon;
+    bool counted;
+};
+
+enum err modify_group(struct call *call, const struct edit_stages *stages);
+enum err leave_private_channel(struct call *call, bool silent);
+enum err admit_modify_thread(struct call *call);
+enum err modify_thread(struct call *call);
+enum err delete_thread(struct call *call);
+void emit_thread_gone(struct call *call, const struct channel *thread);
+/* With STAGE_INSTANCE_DELETE, when one is open. */
+enum err stage_close(struct call *call, snowflake channel_id);
 
 #endif

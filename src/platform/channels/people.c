@@ -54,6 +54,49 @@ enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, b
                    BIND(v_id(channel_id), v_id(user_id), v_int(closed), v_int(clock_us())), NULL);
 }
 
+static const char REMOVE_RECIPIENT[] =
+    "delete from recipients where channel_id = $1 and user_id = $2";
+
+enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id)
+{
+    return tx_exec(tx, REMOVE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
+}
+
+static const char CLOSE_RECIPIENT[] =
+    "update recipients set closed = 1 where channel_id = $1 and user_id = $2";
+
+enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id)
+{
+    return tx_exec(tx, CLOSE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
+}
+
+static const char COUNT_GROUPS[] =
+    "select count(*) from recipients r join channels c on c.id = r.channel_id "
+    "where r.user_id = $1 and c.type = 3";
+
+enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_GROUPS, BIND(v_id(user_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
+static const char ARE_FRIENDS[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 1";
+
+bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_error)
+{
+    struct rows row;
+    bool found = false;
+
+    *ret_error = tx_one(tx, ARE_FRIENDS, BIND(v_id(a), v_id(b)), &row, &found);
+    return found;
+}
+
 /* --- direct channels ------------------------------------------------------------------------ */
 
 static const char FIND_DIRECT[] =

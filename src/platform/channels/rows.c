@@ -54,6 +54,7 @@ static void read_channel(const struct rows *r, struct channel *c)
         .default_auto_archive_duration = row_opt_int(r, 18),
         .permission_overwrites = { .given = GIVEN },
         .message_count = number(r, 23),
+        .member_count = { GIVEN, 1 },
         .thread_metadata = read_thread(r, tx_arena(r->tx)),
     };
     channel_shape(c);
@@ -80,6 +81,27 @@ static enum err load_overwrites(struct tx *tx, struct channel *c)
     while (rows_next(&rows))
         add_overwrite(&rows, c);
     return rows_end(&rows);
+}
+
+static const char CHANNELS_OF_USER[] =
+    "select " CHANNEL_COLUMNS " from channels where id in "
+    "(select channel_id from recipients where user_id = $1 and closed = 0) "
+    "order by coalesce(last_message_id, id) desc";
+
+enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, CHANNELS_OF_USER, BIND(v_id(user_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < ret->count; i++)
+        e = channel_load_recipients(tx, (struct channel *)ret->items + i, user_id);
+    return e;
 }
 
 static const char FIND_CHANNEL[] = "select " CHANNEL_COLUMNS " from channels where id = $1";
@@ -157,8 +179,9 @@ static const char ADD_OVERWRITE[] =
 enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o)
 {
     return tx_exec(tx, ADD_OVERWRITE,
-                   BIND(v_id(channel_id), v_id(o->id), v_int(o->type), v_int((int64_t)o->allow),
-                        v_int((int64_t)o->deny)),
+                   BIND(v_id(channel_id), v_id(o->id), v_int(o->type),
+                        v_int((int64_t)(o->allow & PERMISSIONS_ALL)),
+                        v_int((int64_t)(o->deny & PERMISSIONS_ALL))),
                    NULL);
 }
 
@@ -190,18 +213,102 @@ enum err channel_insert(struct tx *tx, const struct channel *c)
     enum err e = tx_exec(
         tx, ADD_CHANNEL,
         BIND(v_id(c->id), v_opt_id(c->guild_id), v_int(c->type), v_opt_text(c->name),
-             v_opt_text(c->topic), v_int(c->position.value), v_opt_id(c->parent_id),
-             v_int(c->nsfw.value), v_int(c->rate_limit_per_user.value),
-             v_int(or_else(c->bitrate, CHANNEL_BITRATE)), v_int(c->user_limit.value),
-             v_opt_text(c->rtc_region), v_int(or_else(c->video_quality_mode, 1)),
-             v_opt_id(c->last_message_id), v_int(c->flags), v_opt_id(c->owner_id),
-             v_opt_id(c->application_id), v_opt_text(c->icon),
-             v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
+             v_opt_text(c->topic), v_int(or_else(c->position, 0)), v_opt_id(c->parent_id),
+             v_int(c->nsfw.given == GIVEN && c->nsfw.value),
+             v_int(or_else(c->rate_limit_per_user, 0)), v_int(or_else(c->bitrate, CHANNEL_BITRATE)),
+             v_int(or_else(c->user_limit, 0)), v_opt_text(c->rtc_region),
+             v_int(or_else(c->video_quality_mode, 1)), v_opt_id(c->last_message_id),
+             v_int(c->flags), v_opt_id(c->owner_id), v_opt_id(c->application_id),
+             v_opt_text(c->icon), v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
              t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
-             v_int(t->auto_archive_duration), v_int(t->locked), v_int(c->message_count.value)),
+             v_int(t->auto_archive_duration), v_int(t->locked),
+             v_int(or_else(c->message_count, 0))),
         NULL);
 
     return e ? e : overwrites_replace(tx, c->id, &c->permission_overwrites.value);
+}
+
+static const char SAVE_CHANNEL[] =
+    "update channels set type = $2, name = $3, topic = $4, position = $5, parent_id = $6, "
+    "nsfw = $7, rate_limit_per_user = $8, bitrate = $9, user_limit = $10, rtc_region = $11, "
+    "video_quality_mode = $12, owner_id = $13, icon = $14, default_auto_archive_duration = $15, "
+    "thread_archived = $16, thread_archived_at = $17, thread_archive_minutes = $18, "
+    "thread_locked = $19 where id = $1";
+
+enum err channel_save(struct tx *tx, const struct channel *c)
+{
+    static const struct thread_metadata none = { .auto_archive_duration = 1440 };
+    const struct thread_metadata *t = c->thread_metadata ? c->thread_metadata : &none;
+
+    return tx_exec(
+        tx, SAVE_CHANNEL,
+        BIND(v_id(c->id), v_int(c->type), v_opt_text(c->name), v_opt_text(c->topic),
+             v_int(or_else(c->position, 0)), v_opt_id(c->parent_id),
+             v_int(c->nsfw.given == GIVEN && c->nsfw.value),
+             v_int(or_else(c->rate_limit_per_user, 0)), v_int(or_else(c->bitrate, CHANNEL_BITRATE)),
+             v_int(or_else(c->user_limit, 0)), v_opt_text(c->rtc_region),
+             v_int(or_else(c->video_quality_mode, 1)), v_opt_id(c->owner_id), v_opt_text(c->icon),
+             v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
+             t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
+             v_int(t->auto_archive_duration), v_int(t->locked)),
+        NULL);
+}
+
+static const char DELETE_CHANNEL[] = "delete from channels where id = $1";
+
+enum err channel_delete(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, DELETE_CHANNEL, BIND(v_id(id)), NULL);
+}
+
+static const char CHANNELS_OF_PARENT[] =
+    "select " CHANNEL_COLUMNS " from channels where parent_id = $1 order by id";
+
+enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, CHANNELS_OF_PARENT, BIND(v_id(parent_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < ret->count; i++)
+        e = load_overwrites(tx, (struct channel *)ret->items + i);
+    return e;
+}
+
+static const char COUNT_CHANNELS[] =
+    "select count(*), coalesce(max(position), -1) from channels where guild_id = $1 and "
+    "(type < 10 or type > 12)";
+
+enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
+                              int64_t *ret_top)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_CHANNELS, BIND(v_id(guild_id)), &row, &found);
+
+    if (e)
+        return e;
+    *ret_count = row_int(&row, 0);
+    *ret_top = row_int(&row, 1);
+    return OK;
+}
+
+static const char COUNT_CHILDREN[] = "select count(*) from channels where parent_id = $1";
+
+enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
 }
 
 struct subject to_channel_viewers(const struct channel *c)

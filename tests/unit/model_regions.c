@@ -1,15 +1,15 @@
-/* voice_regions.c - the operator's list of regions, good and bad. */
+/* model_regions.c - the operator's list of regions, good and bad. */
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "voice/voice.h"
+#include "model/regions.h"
 
 static const char *problem_of(const char *list)
 {
     const char *problem = "none was set";
-    bool ok = voice_set_regions(str_of(list), &problem);
+    bool ok = regions_set(str_of(list), &problem);
 
     assert_true(ok == (problem == NULL));
     return problem;

@@ -1,0 +1,32 @@
+/* stage.c - the interface's stage instance, row by row. */
+#include "model/stage.h"
+
+static const struct choice privacy_levels[] = {
+    { STAGE_PUBLIC, NULL, "PUBLIC", "For everybody" },
+    { STAGE_GUILD_ONLY, NULL, "GUILD_ONLY", "For members" },
+    { 0 },
+};
+
+const struct type type_stage_topic = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 120, .doc = "What is talked about"
+};
+const struct type type_stage_privacy = { .kind = KIND_INT, .choices = privacy_levels };
+
+static const struct field stage_fields[] = {
+    { FIELD(struct stage, id), .type = &type_id },
+    { FIELD(struct stage, guild_id), .type = &type_id },
+    { FIELD(struct stage, channel_id), .type = &type_id },
+    { FIELD(struct stage, topic), .type = &type_stage_topic },
+    { FIELD(struct stage, privacy_level), .type = &type_stage_privacy },
+    { FIELD(struct stage, discoverable_disabled), .type = &type_bool },
+    { FIELD(struct stage, invite_code), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct stage, guild_scheduled_event_id), .type = &type_id, .flags = NULLABLE },
+    { 0 },
+};
+const struct schema stage_schema = {
+    .name = "StageInstance",
+    .size = sizeof(struct stage),
+    .fields = stage_fields,
+    .doc = "A stage that is open.",
+};
+const struct type type_stage = { .kind = KIND_OBJECT, .schema = &stage_schema };

@@ -1,0 +1,21 @@
+/* stage.h - a stage that is open: its topic, and who may see it. */
+#ifndef MODEL_STAGE_H
+#define MODEL_STAGE_H
+
+#include "model/types.h"
+
+enum stage_privacy { STAGE_PUBLIC = 1, STAGE_GUILD_ONLY = 2 };
+
+struct stage {
+    snowflake id, guild_id, channel_id;
+    struct str topic;
+    int64_t privacy_level;
+    bool discoverable_disabled;
+    struct opt_str invite_code;             /* always null */
+    struct opt_id guild_scheduled_event_id; /* always null */
+};
+
+extern const struct schema stage_schema;
+extern const struct type type_stage, type_stage_topic, type_stage_privacy;
+
+#endif

@@ -1,0 +1,231 @@
+/* changes.c - GET, PATCH and DELETE /channels/{channel.id}.
+ *
+ * One path for every kind of channel: those of guilds are changed here, private
+ * ones and threads where they live. */
+#include "platform/channels/internal.h"
+
+/* Everybody sees a name change, so a channel has few of them, whoever makes them. */
+static const struct limit limit_rename = {
+    .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
+};
+
+enum err get_channel(struct call *call)
+{
+    struct channel *c = call->target.channel;
+    enum err e = OK;
+
+    if (channel_is_private(c->type))
+        e = channel_load_recipients(call->tx, c, call->caller->id);
+    return e ? e : call_reply(call, c);
+}
+
+/* --- PATCH ------------------------------------------------------------------------------- */
+
+static enum err keep_icon(struct call *call)
+{
+    const struct channel_edit *in = call->body;
+    struct edit_stages *stages = call->data;
+
+    return picture_keep(call, "channel-icons", call_id(call, "channel.id"), &in->icon,
+                        &stages->icon);
+}
+
+/* Only groups have icons; for others nothing is kept. */
+static enum err look_at_kind(struct call *call)
+{
+    if (call->target.channel->type == CHANNEL_GROUP)
+        call->compute = keep_icon;
+    return OK;
+}
+
+enum err prepare_modify_channel(struct call *call)
+{
+    const struct channel_edit *in = call->body;
+
+    call->data = arena_alloc(call->arena, sizeof(struct edit_stages));
+    if (in->icon.given != ABSENT)
+        call->look = look_at_kind;
+    return OK;
+}
+
+enum err admit_modify_channel(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+
+    if (c->type == CHANNEL_DM)
+        return ERR_DM_CHANNEL;
+    if (c->type == CHANNEL_GROUP)
+        return OK;
+    if (channel_is_thread(c->type))
+        return admit_modify_thread(call);
+    return call->target.rights & PERMISSION(MANAGE_CHANNELS) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+static bool text_differs(const struct opt_str *in, const struct opt_str *now)
+{
+    if (in->given == ABSENT)
+        return false;
+    return in->given != now->given || (in->given == GIVEN && !str_eq(in->value, now->value));
+}
+
+/* Counted once, however often the transaction is tried. */
+static enum err count_rename(struct call *call)
+{
+    struct edit_stages *stages = call->data;
+    struct str key = call_text(call, "channel.id");
+
+    if (stages->counted)
+        return OK;
+    stages->counted = true;
+    return call_count(call, &limit_rename, key);
+}
+
+static enum err change_type(struct call *call, const struct channel_edit *in, struct channel *c)
+{
+    bool text = c->type == CHANNEL_TEXT || c->type == CHANNEL_NEWS;
+
+    if (in->type.given != GIVEN || in->type.value == c->type)
+        return OK;
+    if (!text || (in->type.value != CHANNEL_TEXT && in->type.value != CHANNEL_NEWS))
+        return call_invalid(call, "type", FORM_CHOICES,
+                            "Only text channels become news channels, and back.");
+    c->type = in->type.value;
+    return OK;
+}
+
+static enum err set_overwrites(struct call *call, const struct channel_edit *in,
+                               const struct channel *c)
+{
+    const struct list *wanted = &in->permission_overwrites.value;
+    const struct list *before = &c->permission_overwrites.value;
+
+    if (in->permission_overwrites.given == ABSENT)
+        return OK;
+    if (!(call->target.rights & PERMISSION(MANAGE_ROLES)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = overwrites_permit(call, wanted, before, call->target.rights);
+    return e ? e : overwrites_replace(call->tx, c->id, wanted);
+}
+
+static enum err modify_guild_channel(struct call *call)
+{
+    const struct channel_edit *in = call->body;
+    const struct channel before = *call->target.channel;
+    struct channel c = before;
+
+    enum err type = change_type(call, in, &c), e = edit_check(call, in, &c);
+    if (!e)
+        e = type;
+    if (!e)
+        e = set_overwrites(call, in, &before);
+    if (!e && (text_differs(&in->name, &before.name) || text_differs(&in->topic, &before.topic)))
+        e = count_rename(call);
+    if (e)
+        return e;
+
+    edit_apply(in, &c);
+    e = channel_save(call->tx, &c);
+    if (!e)
+        e = audit(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id);
+    if (!e)
+        e = channel_announce(call, c.id);
+    if (!e && c.type == CHANNEL_CATEGORY && in->permission_overwrites.given != ABSENT)
+        e = category_follow(call, c.id, &before.permission_overwrites.value);
+    if (!e)
+        e = channel_find(call->tx, c.id, &c);
+    return e ? e : call_reply(call, &c);
+}
+
+enum err modify_channel(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+
+    if (c->type == CHANNEL_GROUP)
+        return modify_group(call, call->data);
+    return channel_is_thread(c->type) ? modify_thread(call) : modify_guild_channel(call);
+}
+
+/* --- DELETE -------------------------------------------------------------------------------- */
+
+/* Channels of a category stay, without it; threads go with their channel. */
+static enum err let_children_go(struct call *call, const struct channel *c)
+{
+    struct list children;
+    enum err e = channel_children(call->tx, c->id, &children);
+
+    for (size_t i = 0; !e && i < children.count; i++) {
+        struct channel *child = (struct channel *)children.items + i;
+
+        if (channel_is_thread(child->type)) {
+            e = channel_delete(call->tx, child->id);
+            emit_thread_gone(call, child);
+            continue;
+        }
+        child->parent_id.given = GIVEN_NULL;
+        e = channel_save(call->tx, child);
+        if (!e)
+            e = channel_announce(call, child->id);
+    }
+    return e;
+}
+
+static const char FORGET_CHANNEL[] =
+    "update guilds set "
+    "afk_channel_id = case when afk_channel_id = $2 then null else afk_channel_id end, "
+    "system_channel_id = case when system_channel_id = $2 then null else system_channel_id end, "
+    "rules_channel_id = case when rules_channel_id = $2 then null else rules_channel_id end, "
+    "public_updates_channel_id = case when public_updates_channel_id = $2 then null "
+    "else public_updates_channel_id end, "
+    "safety_alerts_channel_id = case when safety_alerts_channel_id = $2 then null "
+    "else safety_alerts_channel_id end "
+    "where id = $1 and (afk_channel_id = $2 or system_channel_id = $2 or rules_channel_id = $2 "
+    "or public_updates_channel_id = $2 or safety_alerts_channel_id = $2)";
+
+/* A guild does not go on naming a channel that is gone. */
+static enum err forget_in_guild(struct call *call, const struct channel *c)
+{
+    struct guild guild;
+    int64_t changed;
+
+    enum err e =
+        tx_exec(call->tx, FORGET_CHANNEL, BIND(v_id(c->guild_id.value), v_id(c->id)), &changed);
+    if (e || !changed)
+        return e;
+    e = guild_find(call->tx, c->guild_id.value, &guild);
+    if (!e)
+        e = guild_load_roles(call->tx, &guild);
+    if (!e)
+        call_emit(call, EVENT_GUILD_UPDATE, to_guild(guild.id), &guild_schema, &guild);
+    return e;
+}
+
+static enum err delete_guild_channel(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+
+    if (!(call->target.rights & PERMISSION(MANAGE_CHANNELS)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = stage_close(call, c->id);
+    if (!e)
+        e = let_children_go(call, c);
+    if (!e)
+        e = forget_in_guild(call, c);
+    if (!e)
+        e = channel_delete(call->tx, c->id);
+    if (!e)
+        e = audit(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id);
+    if (e)
+        return e;
+    call_emit(call, EVENT_CHANNEL_DELETE, to_channel_viewers(c), &channel_schema, c);
+    return call_reply(call, c);
+}
+
+enum err remove_channel(struct call *call)
+{
+    const struct leave_query *query = call->query;
+    const struct channel *c = call->target.channel;
+
+    if (channel_is_private(c->type))
+        return leave_private_channel(call, query->silent);
+    return channel_is_thread(c->type) ? delete_thread(call) : delete_guild_channel(call);
+}

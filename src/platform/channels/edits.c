@@ -1,0 +1,149 @@
+/* edits.c - what may be said about a channel of a guild, and what it does. */
+#include "platform/channels/internal.h"
+
+#include "model/regions.h"
+
+static enum err refuse_above(struct call *call, const char *field, long long max)
+{
+    struct place at = place_key(NULL, str_of(field));
+
+    form_fail(&call->form, &at, FORM_NUMBER_MAX, max);
+    return ERR_INVALID_FORM_BODY;
+}
+
+/* The parent of a channel is a category of its guild that has room. */
+static enum err check_parent(struct call *call, snowflake parent_id, const struct channel *c)
+{
+    struct channel parent;
+    int64_t children;
+
+    enum err e = channel_find(call->tx, parent_id, &parent);
+    if (e == ERR_UNKNOWN_CHANNEL || (!e && parent.guild_id.value != c->guild_id.value))
+        return call_invalid(call, "parent_id", "CHANNEL_PARENT_INVALID", "Category does not exist");
+    if (e)
+        return e;
+    if (parent.type != CHANNEL_CATEGORY || c->type == CHANNEL_CATEGORY)
+        return call_invalid(call, "parent_id", "CHANNEL_PARENT_INVALID_TYPE", "Not a category");
+    if (c->parent_id.value == parent_id)
+        return OK;
+    e = channel_count_children(call->tx, parent_id, &children);
+    if (!e && children >= MAX_CHILDREN)
+        return call_invalid(call, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
+                            "Maximum number of channels in category reached (50)");
+    return e;
+}
+
+enum err edit_check(struct call *call, const struct channel_edit *in, const struct channel *c)
+{
+    enum err e = OK;
+
+    if (in->name.given == GIVEN_NULL)
+        e = call_invalid(call, "name", FORM_REQUIRED);
+    if (c->type == CHANNEL_STAGE && in->bitrate.given == GIVEN &&
+        in->bitrate.value > STAGE_MAX_BITRATE)
+        e = refuse_above(call, "bitrate", STAGE_MAX_BITRATE);
+    if (c->type == CHANNEL_VOICE && in->user_limit.given == GIVEN &&
+        in->user_limit.value > VOICE_MAX_USERS)
+        e = refuse_above(call, "user_limit", VOICE_MAX_USERS);
+    if (in->rtc_region.given == GIVEN && !region_exists(in->rtc_region.value))
+        e = call_invalid(call, "rtc_region", FORM_CHOICES, "There is no such voice region.");
+    if (in->parent_id.given == GIVEN) {
+        enum err parent = check_parent(call, in->parent_id.value, c);
+
+        e = parent ? parent : e;
+    }
+    return e;
+}
+
+/* Absent leaves a field alone; null brings its default back. */
+static void edit_text(struct opt_str *field, const struct opt_str *in)
+{
+    if (in->given != ABSENT)
+        *field = *in;
+}
+
+static void edit_int(struct opt_int *field, const struct opt_int *in)
+{
+    if (in->given != ABSENT)
+        *field = in->given == GIVEN ? *in : (struct opt_int){ 0 };
+}
+
+void edit_apply(const struct channel_edit *in, struct channel *c)
+{
+    edit_text(&c->name, &in->name);
+    edit_text(&c->topic, &in->topic);
+    edit_text(&c->rtc_region, &in->rtc_region);
+    edit_int(&c->position, &in->position);
+    edit_int(&c->bitrate, &in->bitrate);
+    edit_int(&c->user_limit, &in->user_limit);
+    edit_int(&c->rate_limit_per_user, &in->rate_limit_per_user);
+    edit_int(&c->video_quality_mode, &in->video_quality_mode);
+    edit_int(&c->default_auto_archive_duration, &in->default_auto_archive_duration);
+    if (in->parent_id.given != ABSENT)
+        c->parent_id = in->parent_id;
+    if (in->nsfw.given != ABSENT)
+        c->nsfw = (struct opt_bool){ GIVEN, in->nsfw.given == GIVEN && in->nsfw.value };
+    channel_shape(c);
+}
+
+/* --- overwrites ------------------------------------------------------------------------ */
+
+static bool same(const struct overwrite *a, const struct overwrite *b)
+{
+    return b && a->type == b->type && a->allow == b->allow && a->deny == b->deny;
+}
+
+/* What is not changed may stay, whoever set it. */
+enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
+                           uint64_t own)
+{
+    const struct overwrite *o = wanted->items;
+
+    for (size_t i = 0; i < wanted->count; i++) {
+        struct role role;
+
+        if (same(&o[i], overwrite_of(before, o[i].id)))
+            continue;
+        if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
+            return ERR_MISSING_PERMISSIONS;
+        if (o[i].type != OVERWRITE_ROLE)
+            continue;
+        enum err e = role_find(call->tx, call->target.standing->guild_id, o[i].id, &role);
+
+        if (e)
+            return e;
+    }
+    return wanted->count > MAX_OVERWRITES ? ERR_MAX_OVERWRITES : OK;
+}
+
+/* --- telling --------------------------------------------------------------------------- */
+
+enum err channel_announce(struct call *call, snowflake id)
+{
+    struct channel c;
+    enum err e = channel_find(call->tx, id, &c);
+
+    if (!e)
+        call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
+    return e;
+}
+
+enum err category_follow(struct call *call, snowflake category_id, const struct list *before)
+{
+    struct channel category;
+    struct list children;
+    enum err e = channel_find(call->tx, category_id, &category);
+
+    if (!e)
+        e = channel_children(call->tx, category_id, &children);
+    for (size_t i = 0; !e && i < children.count; i++) {
+        const struct channel *c = (struct channel *)children.items + i;
+
+        if (!overwrites_equal(&c->permission_overwrites.value, before))
+            continue;
+        e = overwrites_replace(call->tx, c->id, &category.permission_overwrites.value);
+        if (!e)
+            e = channel_announce(call, c->id);
+    }
+    return e;
+}

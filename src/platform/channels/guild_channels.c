@@ -1,0 +1,142 @@
+/* guild_channels.c - the channels of a guild: listing, making, moving. */
+#include "platform/channels/internal.h"
+
+/* GET /guilds/{guild.id}/channels */
+enum err list_guild_channels(struct call *call)
+{
+    const struct channels_query *query = call->query;
+    struct list channels, threads;
+
+    enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
+    if (e)
+        return e;
+    for (size_t i = 0; query->permissions && i < channels.count; i++) {
+        struct channel *c = (struct channel *)channels.items + i;
+
+        c->permissions.given = GIVEN;
+        e = standing_rights_in(call->tx, call->target.standing, c, &c->permissions.value);
+        if (e)
+            return e;
+    }
+    return call_reply(call, &channels);
+}
+
+/* --- POST /guilds/{guild.id}/channels ---------------------------------------------------- */
+
+/* Its own overwrites, or a copy of its category's. */
+static enum err choose_overwrites(struct call *call, const struct channel_edit *in,
+                                  struct channel *c)
+{
+    static const struct list none;
+    uint64_t own = call->target.rights;
+    struct channel category;
+
+    if (in->permission_overwrites.given != GIVEN) {
+        if (c->parent_id.given != GIVEN)
+            return OK;
+        enum err e = channel_find(call->tx, c->parent_id.value, &category);
+
+        if (!e)
+            c->permission_overwrites = category.permission_overwrites;
+        return e;
+    }
+    /* Who may give others the right to change rights is the administrator's to say. */
+    if (!(own & PERMISSION(ADMINISTRATOR)))
+        own &= ~PERMISSION(MANAGE_ROLES);
+    c->permission_overwrites = in->permission_overwrites;
+    return overwrites_permit(call, &c->permission_overwrites.value, &none, own);
+}
+
+enum err create_guild_channel(struct call *call)
+{
+    const struct channel_edit *in = call->body;
+    int64_t count, top;
+    struct channel c = {
+        .id = snowflake_new(),
+        .guild_id = given_id(call->target.guild->id),
+        .type = in->type.given == GIVEN ? in->type.value : CHANNEL_TEXT,
+    };
+
+    enum err e = edit_check(call, in, &c);
+    if (e)
+        return e;
+    edit_apply(in, &c);
+    e = choose_overwrites(call, in, &c);
+    if (!e)
+        e = guild_count_channels(call->tx, call->target.guild->id, &count, &top);
+    if (e)
+        return e;
+    if (count >= MAX_CHANNELS)
+        return ERR_MAX_CHANNELS;
+    if (c.position.given != GIVEN)
+        c.position = given_int(top + 1);
+
+    e = channel_insert(call->tx, &c);
+    if (!e)
+        e = audit(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id);
+    if (!e)
+        e = channel_find(call->tx, c.id, &c);
+    if (e)
+        return e;
+    call_emit(call, EVENT_CHANNEL_CREATE, to_channel_viewers(&c), &channel_schema, &c);
+    return call_reply(call, &c);
+}
+
+/* --- PATCH /guilds/{guild.id}/channels ----------------------------------------------------- */
+
+/* Takes over the category's overwrites. */
+static enum err lock_permissions(struct call *call, const struct channel *c, bool *ret_changed)
+{
+    const struct list *before = &c->permission_overwrites.value, *wanted;
+    struct channel category;
+    uint64_t own;
+
+    *ret_changed = false;
+    if (c->parent_id.given != GIVEN)
+        return OK;
+    enum err e = channel_find(call->tx, c->parent_id.value, &category);
+    if (!e)
+        e = standing_rights_in(call->tx, call->target.standing, c, &own);
+    wanted = &category.permission_overwrites.value;
+    if (e || overwrites_equal(before, wanted))
+        return e;
+    if (!(own & PERMISSION(MANAGE_ROLES)))
+        return ERR_MISSING_PERMISSIONS;
+    e = overwrites_permit(call, wanted, before, own);
+    *ret_changed = !e;
+    return e ? e : overwrites_replace(call->tx, c->id, wanted);
+}
+
+static enum err move_channel(struct call *call, const struct channel_move *m)
+{
+    const struct channel_edit edit = { .position = m->position, .parent_id = m->parent_id };
+    bool locked = false;
+    struct channel c;
+
+    enum err e = channel_find(call->tx, m->id, &c);
+    if (!e && (c.guild_id.value != call->target.guild->id || channel_is_thread(c.type)))
+        e = ERR_UNKNOWN_CHANNEL;
+    if (!e)
+        e = edit_check(call, &edit, &c);
+    if (e)
+        return e;
+    struct channel before = c;
+    edit_apply(&edit, &c);
+    bool moved =
+        c.position.value != before.position.value || c.parent_id.value != before.parent_id.value;
+    if (moved)
+        e = channel_save(call->tx, &c);
+    if (!e && m->lock_permissions.given == GIVEN && m->lock_permissions.value)
+        e = lock_permissions(call, &c, &locked);
+    return e || !(moved || locked) ? e : channel_announce(call, c.id);
+}
+
+enum err move_guild_channels(struct call *call)
+{
+    const struct list *moves = call->body;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < moves->count; i++)
+        e = move_channel(call, (struct channel_move *)moves->items + i);
+    return e;
+}

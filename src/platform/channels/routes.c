@@ -1,0 +1,122 @@
+/* routes.c - the routes of guilds' channels, and those that all kinds share. */
+#include "platform/channels/internal.h"
+
+static const struct resolver resolvers[] = {
+    { .name = "overwrite.id", .field = "overwrite_id", .doc = "A role's id, or a user's." },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/channels",
+        .name = "list_guild_channels",
+        .doc = "All channels of a guild, without threads.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &channels_query_schema,
+        .reply = &type_channels,
+        .handle = list_guild_channels,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/channels",
+        .name = "create_guild_channel",
+        .doc = "Make a channel. In a category it begins with the category's overwrites, unless "
+               "it has its own: rights that the caller has, MANAGE_ROLES only by "
+               "administrators.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_CHANNELS),
+        .body = &channel_create_body,
+        .reply = &type_channel,
+        .status = 201,
+        .fires = (const enum event[]){ EVENT_CHANNEL_CREATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .handle = create_guild_channel,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/channels",
+        .name = "move_guild_channels",
+        .doc = "Change where channels stand.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_CHANNELS),
+        .body = &channel_moves_body,
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_NONE },
+        .handle = move_guild_channels,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}",
+        .name = "get_channel",
+        .doc = "A channel of any kind.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_channel,
+        .handle = get_channel,
+    },
+    {
+        .method = PATCH,
+        .path = "/channels/{channel.id}",
+        .name = "modify_channel",
+        .doc = "Change a channel. In a guild it takes MANAGE_CHANNELS, and MANAGE_ROLES for "
+               "overwrites; name and topic change twice in ten minutes at most. Members change "
+               "a group, its owner passes it on. A thread is its starter's to change, or takes "
+               "MANAGE_THREADS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &channel_edit_body,
+        .max_body = 15 * 1024 * 1024,
+        .reply = &type_channel,
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_THREAD_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
+        .prepare = prepare_modify_channel,
+        .admit = admit_modify_channel,
+        .handle = modify_channel,
+    },
+    {
+        .method = DELETE,
+        .path = "/channels/{channel.id}",
+        .name = "delete_channel",
+        .doc = "Delete a channel of a guild (MANAGE_CHANNELS), a thread (MANAGE_THREADS), leave a "
+               "group or close a direct channel.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &leave_query_schema,
+        .reply = &type_channel,
+        .fires =
+            (const enum event[]){ EVENT_CHANNEL_DELETE, EVENT_CHANNEL_UPDATE, EVENT_THREAD_DELETE,
+                                  EVENT_CHANNEL_RECIPIENT_REMOVE, EVENT_STAGE_INSTANCE_DELETE,
+                                  EVENT_MESSAGE_CREATE, EVENT_GUILD_UPDATE,
+                                  EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
+        .handle = remove_channel,
+    },
+    {
+        .method = PUT,
+        .path = "/channels/{channel.id}/permissions/{overwrite.id}",
+        .name = "put_overwrite",
+        .doc = "Give or take rights in a channel, for a role or a member. Only rights that the "
+               "caller has there.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .body = &overwrite_body,
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .handle = put_overwrite,
+    },
+    {
+        .method = DELETE,
+        .path = "/channels/{channel.id}/permissions/{overwrite.id}",
+        .name = "delete_overwrite",
+        .doc = "Take an overwrite away.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .handle = delete_overwrite,
+    },
+    { 0 },
+};
+
+const struct domain channels_domain = {
+    .name = "Channels",
+    .doc = "Channels of guilds.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

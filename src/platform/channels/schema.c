@@ -1,0 +1,155 @@
+/* schema.c - the bodies of channels, row by row. */
+#include "platform/channels/internal.h"
+
+static const struct choice guild_types[] = {
+    { CHANNEL_TEXT, NULL, "TEXT", "Text" },
+    { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds channels" },
+    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
+    { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
+    { CHANNEL_FORUM, NULL, "FORUM", "Holds threads only" },
+    { 0 },
+};
+static const struct choice quality_modes[] = {
+    { 1, NULL, "AUTO", "As the line allows" },
+    { 2, NULL, "FULL", "720p" },
+    { 0 },
+};
+
+static const struct type type_guild_type = { .kind = KIND_INT, .choices = guild_types };
+static const struct type type_quality_mode = { .kind = KIND_INT, .choices = quality_modes };
+static const struct type type_bitrate = {
+    .kind = KIND_INT, .min = 8000, .max = 96000, .doc = "Bits a second; on a stage at most 64000"
+};
+static const struct type type_user_limit = {
+    .kind = KIND_INT, .min = 0, .max = 10000, .doc = "0: none; at most 99 except on a stage"
+};
+static const struct type type_slowmode = {
+    .kind = KIND_INT, .min = 0, .max = 21600, .doc = "Seconds between messages of one member"
+};
+static const struct type type_region = { .kind = KIND_STRING, .doc = "Region id; null: automatic" };
+
+/* The same limits whether a channel is made or changed. */
+#define EDIT_FIELDS                                                                              \
+    { FIELD(struct channel_edit, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },    \
+        { FIELD(struct channel_edit, position), .type = &type_count,                             \
+          .flags = OPTIONAL | NULLABLE },                                                        \
+        { FIELD(struct channel_edit, parent_id), .type = &type_id, .flags = OPTIONAL | NULLABLE, \
+          .doc = "A category of the guild" },                                                    \
+        { FIELD(struct channel_edit, nsfw), .type = &type_bool, .flags = OPTIONAL | NULLABLE },  \
+        { FIELD(struct channel_edit, rate_limit_per_user), .type = &type_slowmode,               \
+          .flags = OPTIONAL | NULLABLE },                                                        \
+        { FIELD(struct channel_edit, bitrate), .type = &type_bitrate,                            \
+          .flags = OPTIONAL | NULLABLE },                                                        \
+        { FIELD(struct channel_edit, user_limit), .type = &type_user_limit,                      \
+          .flags = OPTIONAL | NULLABLE },                                                        \
+        { FIELD(struct channel_edit, rtc_region), .type = &type_region,                          \
+          .flags = OPTIONAL | NULLABLE },                                                        \
+        { FIELD(struct channel_edit, video_quality_mode), .type = &type_quality_mode,            \
+          .flags = OPTIONAL | NULLABLE },                                                        \
+        { FIELD(struct channel_edit, default_auto_archive_duration),                             \
+          .type = &type_archive_minutes, .flags = OPTIONAL | NULLABLE },                         \
+    {                                                                                            \
+        FIELD(struct channel_edit, permission_overwrites), .type = &type_overwrites,             \
+                                                           .flags = OPTIONAL | NULLABLE          \
+    }
+
+static const struct field create_fields[] = {
+    { FIELD(struct channel_edit, name), .type = &type_channel_name },
+    { FIELD(struct channel_edit, type), .type = &type_guild_type, .flags = OPTIONAL | NULLABLE },
+    EDIT_FIELDS,
+    { 0 },
+};
+static const struct schema create_schema = {
+    .name = "ChannelDraft",
+    .size = sizeof(struct channel_edit),
+    .fields = create_fields,
+    .doc = "A new channel of a guild.",
+};
+
+static const struct field edit_fields[] = {
+    { FIELD(struct channel_edit, name), .type = &type_channel_name, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel_edit, type), .type = &type_guild_type, .flags = OPTIONAL,
+      .doc = "Text to news, or back" },
+    EDIT_FIELDS,
+    { FIELD(struct channel_edit, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE,
+      .doc = "Groups" },
+    { FIELD(struct channel_edit, owner), .type = &type_id, .flags = OPTIONAL, .doc = "Groups" },
+    { FIELD(struct channel_edit, archived), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Threads" },
+    { FIELD(struct channel_edit, locked), .type = &type_bool, .flags = OPTIONAL, .doc = "Threads" },
+    { FIELD(struct channel_edit, auto_archive_duration), .type = &type_archive_minutes,
+      .flags = OPTIONAL, .doc = "Threads" },
+    { 0 },
+};
+static const struct schema edit_schema = {
+    .name = "ChannelPatch",
+    .size = sizeof(struct channel_edit),
+    .fields = edit_fields,
+    .doc = "What changes about a channel; what its type does not have is ignored.",
+};
+
+static const struct field move_fields[] = {
+    { FIELD(struct channel_move, id), .type = &type_id },
+    { FIELD(struct channel_move, position), .type = &type_count, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel_move, parent_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel_move, lock_permissions), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE, .doc = "Take over the category's overwrites" },
+    { 0 },
+};
+static const struct schema move_schema = {
+    .name = "ChannelMove",
+    .size = sizeof(struct channel_move),
+    .fields = move_fields,
+    .doc = "Where a channel goes.",
+};
+static const struct type type_move = { .kind = KIND_OBJECT, .schema = &move_schema };
+
+static const struct choice overwrite_types[] = {
+    { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role" },
+    { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member" },
+    { 0 },
+};
+static const struct type type_overwrite_type = { .kind = KIND_INT, .choices = overwrite_types };
+static const struct field overwrite_fields[] = {
+    { FIELD(struct overwrite_edit, type), .type = &type_overwrite_type },
+    { FIELD(struct overwrite_edit, allow), .type = &type_permissions,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct overwrite_edit, deny), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema overwrite_edit_schema = {
+    .name = "OverwriteEdit",
+    .size = sizeof(struct overwrite_edit),
+    .fields = overwrite_fields,
+    .doc = "Rights to give or take in a channel.",
+};
+
+static const struct field channels_query_fields[] = {
+    { FIELD(struct channels_query, permissions), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "With the caller's rights in each" },
+    { 0 },
+};
+const struct schema channels_query_schema = {
+    .name = "ChannelsQuery",
+    .size = sizeof(struct channels_query),
+    .fields = channels_query_fields,
+    .doc = "How channels are listed.",
+};
+
+static const struct field leave_query_fields[] = {
+    { FIELD(struct leave_query, silent), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Leave a group without a message about it" },
+    { 0 },
+};
+const struct schema leave_query_schema = {
+    .name = "LeaveQuery",
+    .size = sizeof(struct leave_query),
+    .fields = leave_query_fields,
+    .doc = "How a channel is left.",
+};
+
+const struct type channel_create_body = { .kind = KIND_OBJECT, .schema = &create_schema };
+const struct type channel_edit_body = { .kind = KIND_OBJECT, .schema = &edit_schema };
+const struct type channel_moves_body = { .kind = KIND_ARRAY, .of = &type_move };
+const struct type overwrite_body = { .kind = KIND_OBJECT, .schema = &overwrite_edit_schema };
