@@ -434,6 +434,39 @@ static void a_bot_has_one_token_and_resetting_ends_it(struct world *w)
     expect_error(client_get(bare, "/users/@me"), 401, 0);
 }
 
+static enum err lose_bots(struct tx *tx, void *arg)
+{
+    (void)arg;
+    enum err e = tx_exec(tx, "update applications set bot_id = null", NO_BIND, NULL);
+    return e ? e : tx_exec(tx, "delete from users where bot = 1", NO_BIND, NULL);
+}
+
+/* World files may bring applications without a bot. */
+static void an_application_without_a_bot_can_get_one(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *id = make_application(ada, "App"), *guild = found_guild(ada, "Home");
+    const char *body = TEXT(w, "{'authorize': true, 'guild_id': '%s'}", guild);
+
+    expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), lose_bots,
+                     NULL) == OK);
+    struct answer a = client_get(ada, APPS "/%s", id);
+    expect_status(a, 200);
+    expect_absent(a, "bot");
+    expect_error(client_post(ada, NULL, APPS "/%s/bot/reset", id), 400, 50010);
+    expect_error(client_post(ada, body, "/oauth2/authorize?client_id=%s&scope=bot", id), 400,
+                 50010);
+    expect_status(
+        client_post(ada, body, "/oauth2/authorize?client_id=%s&scope=applications.commands", id),
+        200);
+    a = client_post(ada, NULL, APPS "/%s/bot", id);
+    expect_status(a, 200);
+    struct client *bot = world_client_with(w, TEXT(w, "Bot %s", answer_text(a, "token")));
+    expect_json(client_get(bot, APPS "/@me"), "{'bot': {'id': '%s', 'username': 'app'}}", id);
+    expect_json(client_post(ada, NULL, APPS "/%s/bot", id), "{'token': null}");
+    expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
+}
+
 /* --- keys -------------------------------------------------------------------------------- */
 
 struct signing {
@@ -566,6 +599,7 @@ const struct test applications_tests[] = {
     TEST(icons_are_kept_and_shown),
     TEST(bots_read_and_change_their_own_application),
     TEST(a_bot_has_one_token_and_resetting_ends_it),
+    TEST(an_application_without_a_bot_can_get_one),
     TEST(what_an_application_signs_its_key_verifies),
     TEST(secrets_are_shown_once_and_not_kept),
     TEST(deleting_takes_everything_along),
