@@ -45,6 +45,8 @@ enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
 enum err application_delete_row(struct tx *tx, snowflake id);
 enum err bot_insert(struct tx *tx, const struct application *a);
+/* For an application that came without one. */
+enum err application_add_bot(struct tx *tx, struct application *a);
 enum err bot_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: decisions without input or output ------------------------------------------ */
