@@ -124,12 +124,12 @@ def the_demo_leaves_another_world_alone(executable):
 
 def seed_prints_guilds_owners_and_tokens(executable):
     with tempfile.TemporaryDirectory() as folder:
-        seed = ["seed", "--users", "50", "--guilds", "3", "--members", "60", "--tokens", "2",
+        seed = ["seed", "--users", "2", "--guilds", "9", "--members", "9", "--tokens", "5",
                 "--data", folder]
         done = run(executable, *seed)
         expect(done.returncode == 0, done.stderr)
         lines = [line.split() for line in done.stdout.splitlines()]
-        expect(len(lines) == 2 and all(len(line) == 3 for line in lines), done.stdout)
+        expect(len(lines) == 5 and all(len(line) == 3 for line in lines), done.stdout)
         server = start_guildhall(executable, folder)
         try:
             for _, name, token in lines:
@@ -139,7 +139,7 @@ def seed_prints_guilds_owners_and_tokens(executable):
             server.kill()
         done = run(executable, *seed)
         expect(done.returncode == 1 and "another --random" in done.stderr, done.stderr)
-        done = run(executable, "seed", "--guilds", "9", "--members", "1", "--data", folder)
+        done = run(executable, "seed", "--guilds", "9", "--members", "8", "--data", folder)
         expect(done.returncode == 2 and "--members" in done.stderr, done.stderr)
 
 
