@@ -4,13 +4,14 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 from process import Client, Process, start_guildhall  # noqa: E402
 
 WORLD = {"users": [{"username": "ada"}],
@@ -90,7 +91,27 @@ def demo(executable, folder):
     """The demo's process, and the variables that it prints."""
     process = Process([executable, "demo", "--listen", "127.0.0.1:0", "--data", folder,
                        "--rate-limits", "off", "--log-level", "warn"])
-    return process, dict(re.findall(r"^ +(\w+)='?([^'\n]+)'?$", process.first, re.M))
+    words = re.findall(r"^ +(api|ada|bob|helper)='?([^'\n]+)'?$", process.first, re.M)
+    return process, dict(words)
+
+
+def every_call_that_the_demo_prints_works(executable):
+    if not shutil.which("curl"):
+        raise Skip("there is no curl")
+    with tempfile.TemporaryDirectory() as folder:
+        process, _ = demo(executable, folder)
+        try:
+            lines, calls = process.first.split("Paste the lines above")
+            variables = "\n".join(re.findall(r"^  .*$", lines, re.M))
+            calls = re.findall(r"^  (curl(?:.*\\\n)*.*)$", calls, re.M)
+            expect(len(calls) == 5, f"{len(calls)} calls")
+            for call in calls:
+                script = f"{variables}\n{call} -o /dev/null -w '%{{http_code}}'"
+                done = subprocess.run(["sh", "-c", script], capture_output=True, text=True,
+                                      timeout=20, check=False)
+                expect(done.stdout == "200", f"{call}: {done.stdout} {done.stderr}")
+        finally:
+            process.stop()
 
 
 def the_demo_prints_tokens_that_work_at_each_start(executable):
@@ -149,6 +170,7 @@ run_cases("worlds", [
     only_an_export_works_beside_a_running_server,
     an_export_is_for_the_operator_alone,
     the_demo_prints_tokens_that_work_at_each_start,
+    every_call_that_the_demo_prints_works,
     the_demo_leaves_another_world_alone,
     seed_prints_guilds_owners_and_tokens,
 ])
