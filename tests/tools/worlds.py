@@ -60,6 +60,15 @@ def import_reads_standard_input_and_says_what_is_wrong(executable):
         expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
 
 
+def the_sample_of_the_manual_imports(executable):
+    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/world-files.md")
+    with open(manual, encoding="utf-8") as f:
+        sample = re.search(r"```json\n(.*?)```", f.read(), re.S).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(executable, "import", "-", "--data", folder, stdin=sample)
+        expect(done.returncode == 0, done.stderr)
+
+
 def only_an_export_works_beside_a_running_server(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
@@ -167,6 +176,7 @@ def seed_prints_guilds_owners_and_tokens(executable):
 run_cases("worlds", [
     import_prints_tokens_that_work,
     import_reads_standard_input_and_says_what_is_wrong,
+    the_sample_of_the_manual_imports,
     only_an_export_works_beside_a_running_server,
     an_export_is_for_the_operator_alone,
     the_demo_prints_tokens_that_work_at_each_start,
