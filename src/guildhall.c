@@ -81,11 +81,12 @@ static unsigned loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
 }
 
-enum err guildhall_open_store(const struct config *config, struct store **ret)
+enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret)
 {
     struct store_options options = {
         .folder = config->data,
         .postgres = config->store,
+        .beside = beside,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
         .readers = loop_count(config),
@@ -211,7 +212,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         log_error("listen must be HOST:PORT, not '%s'", config->listen);
         goto fail;
     }
-    e = guildhall_open_store(config, &g->store);
+    e = guildhall_open_store(config, false, &g->store);
     if (!e)
         e = auth_open(config->data, &g->auth);
     if (!e)

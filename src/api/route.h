@@ -65,7 +65,7 @@ struct route {
     const enum event *fires; /* ends with EVENT_NONE */
     enum route_store store;
     const struct limit *limit;
-    bool service; /* lies at the root, not below /api; no credentials, no limits */
+    bool service;         /* lies at the root, not below /api; no credentials, no limits */
     bool no_global_limit; /* counted in its own bucket only */
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look and call->compute. */

@@ -102,6 +102,12 @@ static enum err get_home_header(struct call *call)
     return send_picture(call, "home-headers");
 }
 
+/* GET /channels/{owner.id}/icons/{file} */
+static enum err get_channel_icon(struct call *call)
+{
+    return send_picture(call, "channel-icons");
+}
+
 /* GET /roles/{owner.id}/icons/{file} */
 static enum err get_role_icon(struct call *call)
 {
@@ -190,6 +196,16 @@ static const struct route routes[] = {
         .status = 200,
         .store = ROUTE_STORE_NONE,
         .handle = get_home_header,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{owner.id}/icons/{file}",
+        .name = "get_channel_icon",
+        .doc = "A group's icon.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_channel_icon,
     },
     {
         .method = GET,
