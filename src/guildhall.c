@@ -14,30 +14,44 @@
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/guilds/view.h"
 #include "platform/members/members.h"
+#include "platform/messages/messages.h"
+#include "platform/oauth2/oauth2.h"
 #include "platform/platform.h"
+#include "platform/teams/teams.h"
+#include "platform/webhooks/webhooks.h"
 #include "voice/voice.h"
 
+/* In the order of the reference. */
+/* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &guilds_domain,
     &roles_domain,
+    &members_domain,
+    &bans_domain,
     &channels_domain,
     &private_channels_domain,
     &threads_domain,
     &stages_domain,
-    &members_domain,
-    &bans_domain,
+    &messages_domain,
+    &attachments_domain,
+    &webhooks_domain,
+    &applications_domain,
+    &teams_domain,
+    &oauth2_domain,
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,
     &service_domain,
     NULL,
 };
+/* clang-format on */
 
 struct guildhall {
     const struct config *config;

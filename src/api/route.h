@@ -53,7 +53,7 @@ struct route {
     const char *name; /* the handler's */
     const char *doc;
     unsigned auth;
-    const char *scope; /* with AUTH_BEARER */
+    const char *scope; /* with AUTH_BEARER; NULL: whatever the token is for */
     uint64_t needs;    /* rights in the guild or channel of the path */
     const struct schema *query;
     const struct type *body;
