@@ -18,6 +18,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/guilds/view.h"
+#include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
 #include "platform/oauth2/oauth2.h"
@@ -31,10 +32,12 @@
 const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
+    &own_domain,
     &guilds_domain,
     &roles_domain,
     &members_domain,
     &bans_domain,
+    &invites_domain,
     &channels_domain,
     &private_channels_domain,
     &threads_domain,
@@ -48,6 +51,7 @@ const struct domain *const guildhall_domains[] = {
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,
+    &default_avatars_domain,
     &service_domain,
     NULL,
 };
