@@ -42,6 +42,9 @@ enum err application_owned(struct call *call);
 
 /* --- keys ------------------------------------------------------------------------------ */
 
+/* The public half of the application's key, in hex; follows from its id and key_salt. */
+struct str application_verify_key(struct arena *arena, const struct auth *auth,
+                                  const struct application *a);
 /* Signs with the application's Ed25519 key; what verify_key verifies. */
 void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
                       unsigned char signature[64]);

@@ -60,9 +60,6 @@ struct list default_integration_types(void);
 
 /* --- keys.c, access.c, changes.c, delete.c ------------------------------------------------ */
 
-struct str application_verify_key(struct arena *arena, const struct auth *auth,
-                                  const struct application *a);
-
 enum err resolve_application(struct call *call);
 /* The application of a bot that calls. */
 enum err resolve_own_application(struct call *call);
