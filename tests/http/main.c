@@ -1,15 +1,16 @@
 /* main.c - all tests that speak HTTP, on the store named in the arguments. */
 #include "world.h"
 
-extern const struct test accounts_tests[], documents_tests[], every_route_tests[], limits_tests[],
-    order_tests[], protocol_tests[], routing_tests[], service_tests[], starting_tests[],
-    tls_tests[];
+extern const struct test accounts_tests[], documents_tests[], every_route_tests[], guilds_tests[],
+    limits_tests[], order_tests[], protocol_tests[], roles_tests[], routing_tests[],
+    service_tests[], starting_tests[], tls_tests[];
 
 int main(int argc, char **argv)
 {
     static const struct test *const lists[] = {
-        accounts_tests, documents_tests, every_route_tests, limits_tests,   order_tests,
-        protocol_tests, routing_tests,   service_tests,     starting_tests, tls_tests,
+        accounts_tests, documents_tests, every_route_tests, guilds_tests,
+        limits_tests,   order_tests,     protocol_tests,    roles_tests,
+        routing_tests,  service_tests,   starting_tests,    tls_tests,
         NULL,
     };
 
