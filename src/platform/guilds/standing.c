@@ -94,6 +94,10 @@ enum err standing_rights_in(struct tx *tx, const struct standing *s, const struc
     }
     *ret =
         rights_in_channel(&s->rights_of, parent.type, overwrites->items, overwrites->count, thread);
+    /* A private thread is its starter's, and of those who manage threads. */
+    if (c->type == CHANNEL_PRIVATE_THREAD && c->owner_id.value != s->user_id &&
+        !(*ret & PERMISSION(MANAGE_THREADS)))
+        *ret = 0;
     return OK;
 }
 
