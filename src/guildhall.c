@@ -16,6 +16,8 @@
 #include "net/tls.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/messages/messages.h"
 #include "platform/platform.h"
 #include "voice/voice.h"
 
@@ -26,6 +28,10 @@ const struct domain *const guildhall_domains[] = {
     &private_channels_domain,
     &threads_domain,
     &stages_domain,
+    &members_domain,
+    &bans_domain,
+    &messages_domain,
+    &attachments_domain,
     &gateway_addresses_domain,
     &guilds_domain,
     &roles_domain,

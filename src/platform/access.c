@@ -60,9 +60,21 @@ static enum err resolve_role(struct call *call)
                      TARGET(call, role));
 }
 
+/* PUT …/members/{member.id} is how somebody becomes a member. */
+static bool adds_member(const struct route *r)
+{
+    static const char end[] = "/members/{member.id}";
+    size_t n = strlen(r->path);
+
+    return r->method == PUT && n >= sizeof end - 1 &&
+           strcmp(r->path + n - (sizeof end - 1), end) == 0;
+}
+
 /* {member.id}: a member of the path's guild, with its account. */
 static enum err resolve_member(struct call *call)
 {
+    if (adds_member(call->route))
+        return user_find(call->tx, call_id(call, "member.id"), TARGET(call, user));
     struct member *m = TARGET(call, member);
     enum err e = member_find(call->tx, call->target.guild->id, call_id(call, "member.id"), m);
 

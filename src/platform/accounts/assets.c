@@ -114,7 +114,20 @@ static enum err get_role_icon(struct call *call)
     return send_picture(call, "role-icons");
 }
 
+/* GET /guilds/{place.id}/users/{owner.id}/avatars/{file} */
+static enum err get_member_avatar(struct call *call)
+{
+    return send_picture(call, "member-avatars");
+}
+
+/* GET /guilds/{place.id}/users/{owner.id}/banners/{file} */
+static enum err get_member_banner(struct call *call)
+{
+    return send_picture(call, "member-banners");
+}
+
 static const struct resolver resolvers[] = {
+    { .name = "place.id", .field = "guild_id", .doc = "The guild that it is shown in." },
     { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
     { .name = "file",
       .field = "file",
@@ -203,6 +216,26 @@ static const struct route routes[] = {
         .status = 200,
         .store = ROUTE_STORE_NONE,
         .handle = get_role_icon,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{place.id}/users/{owner.id}/avatars/{file}",
+        .name = "get_member_avatar",
+        .doc = "A member's avatar in one guild.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_member_avatar,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{place.id}/users/{owner.id}/banners/{file}",
+        .name = "get_member_banner",
+        .doc = "A member's banner in one guild.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_NONE,
+        .handle = get_member_banner,
     },
     { 0 },
 };

@@ -37,6 +37,11 @@ enum err direct_channel(struct tx *tx, snowflake a, snowflake b, struct channel 
 enum err channel_open(struct call *call, const struct channel *c, snowflake user_id);
 enum err channel_open_for_all(struct call *call, const struct channel *c);
 
+/* Puts somebody into a group and tells everybody in it; *ret_new is false, and nothing
+ * happens, when they are in it already. ERR_MAX_RECIPIENTS. by: who did it. */
+enum err group_join(struct call *call, const struct channel *c, const struct user *user,
+                    snowflake by, bool *ret_new);
+
 /* Whom an event about this channel is for: viewers in a guild, else its people. */
 struct subject to_channel_viewers(const struct channel *c);
 

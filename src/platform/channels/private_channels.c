@@ -199,17 +199,16 @@ static void emit_recipient(struct call *call, enum event event, const struct cha
         call_emit(call, event, to_user(((snowflake *)to->items)[i]), &recipient_event_schema, &out);
 }
 
-static enum err join_group(struct call *call, const struct channel *c, const struct user *user)
+enum err group_join(struct call *call, const struct channel *c, const struct user *user,
+                    snowflake by, bool *ret_new)
 {
     struct list people;
     struct channel seen = *c;
 
     enum err e = channel_others(call->tx, c->id, 0, &people);
-    if (e)
+    *ret_new = !e && !contains(&people, user->id);
+    if (e || !*ret_new)
         return e;
-    call_set_status(call, 204);
-    if (contains(&people, user->id))
-        return OK;
     if (people.count >= MAX_RECIPIENTS)
         return ERR_MAX_RECIPIENTS;
     e = recipient_add(call->tx, c->id, user->id, false);
@@ -219,13 +218,14 @@ static enum err join_group(struct call *call, const struct channel *c, const str
         return e;
     emit_recipient(call, EVENT_CHANNEL_RECIPIENT_ADD, c, user, &people);
     call_emit(call, EVENT_CHANNEL_CREATE, to_user(user->id), &channel_schema, &seen);
-    return message_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, user->id, STR(""));
+    return message_system(call, c, MESSAGE_RECIPIENT_ADD, by, user->id, STR(""));
 }
 
 static enum err add_recipient(struct call *call)
 {
     const struct channel *c = call->target.channel;
     const struct user *user = call->target.user;
+    bool is_new;
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
@@ -234,7 +234,10 @@ static enum err add_recipient(struct call *call)
     enum err e = check_friend(call, user->id);
     if (e)
         return e;
-    return c->type == CHANNEL_DM ? group_from_direct(call, c, user->id) : join_group(call, c, user);
+    if (c->type == CHANNEL_DM)
+        return group_from_direct(call, c, user->id);
+    call_set_status(call, 204);
+    return group_join(call, c, user, call->caller->id, &is_new);
 }
 
 /* --- leaving, and being made to ------------------------------------------------------------- */

@@ -23,7 +23,7 @@ const struct schema audit_entry_schema = {
 };
 
 /* The header is percent-encoded once; an escape that is none stays as it is. */
-static enum err read_reason(struct call *call, struct opt_str *ret)
+enum err audit_reason(struct call *call, struct opt_str *ret)
 {
     struct str header = http_header(call->exchange->request, STR("X-Audit-Log-Reason")), text;
 
@@ -55,7 +55,7 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
         .action_type = action,
     };
 
-    enum err e = read_reason(call, &entry.reason);
+    enum err e = audit_reason(call, &entry.reason);
     if (e)
         return e;
     e = tx_exec(call->tx, ADD_ENTRY,

@@ -89,6 +89,9 @@ enum audit_action {
  * that is too long ends the call with a form error on "reason". */
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
 
+/* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
+enum err audit_reason(struct call *call, struct opt_str *ret);
+
 extern const struct domain guilds_domain, roles_domain;
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MEMBERS_INTERNAL_H
 #define PLATFORM_MEMBERS_INTERNAL_H
 
+#include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------ */
@@ -12,5 +13,97 @@ enum err member_update(struct tx *tx, const struct member *m);
 enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* Makes the stored roles those of m. */
 enum err member_store_roles(struct tx *tx, const struct member *m);
+/* Members whose names begin with a text, by id. */
+enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
+                       struct list *ret);
+
+struct ban {
+    snowflake user_id;
+    const struct user *user;
+    struct opt_str reason;
+};
+/* ERR_UNKNOWN_BAN. */
+enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret);
+/* By user id: the first after one, or the last before one (0: no limit there). */
+enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
+                 int64_t limit, struct list *ret);
+/* *ret_new is false when there was one, which stays as it is. */
+enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct opt_str reason,
+                    bool *ret_new);
+enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
+
+/* --- schema.c ---------------------------------------------------------------------- */
+
+struct member_list {
+    snowflake after;
+    int64_t limit;
+};
+struct member_search {
+    struct str query;
+    int64_t limit;
+};
+struct member_patch {
+    struct opt_str nick;
+    struct opt_list roles; /* snowflakes */
+    struct opt_bool mute, deaf;
+    struct opt_id channel_id;
+    struct opt_int communication_disabled_until, flags;
+};
+struct own_member_patch {
+    struct opt_str nick, bio;
+    struct opt_image avatar, banner;
+};
+struct member_addition {
+    struct str access_token;
+    struct opt_str nick;
+    struct list roles;
+    bool mute, deaf;
+};
+struct ban_list {
+    snowflake before, after;
+    int64_t limit;
+};
+struct ban_request {
+    struct opt_int delete_message_seconds, delete_message_days;
+};
+struct bulk_ban_request {
+    struct list user_ids;
+    int64_t delete_message_seconds;
+};
+struct bulk_ban_result {
+    struct list banned_users, failed_users;
+};
+
+extern const struct schema member_list_query, member_search_query, ban_list_query;
+extern const struct type member_patch_body, own_member_patch_body, member_addition_body, ban_body,
+    bulk_ban_body;
+extern const struct type type_ban, type_bans, bulk_ban_reply;
+
+/* --- rules.c: who may do what to whom ----------------------------------------------- */
+
+/* ERR_MISSING_PERMISSIONS unless the caller stands above the member. */
+enum err check_above(struct call *call, const struct member *m);
+/* May the caller give this role, or take it away? The guild's own and those of apps are
+ * nobody's to give: ERR_INVALID_ROLE. */
+enum err check_assignable(struct call *call, const struct role *role);
+/* The same for all that one list has and the other has not. */
+enum err check_roles_changed(struct call *call, const struct list *from, const struct list *to);
+bool ids_hold(const struct list *ids, snowflake id);
+/* Without repetitions. */
+struct list ids_distinct(struct arena *arena, const struct list *ids);
+
+/* --- handlers ------------------------------------------------------------------------ */
+
+enum err modify_member(struct call *call);
+enum err prepare_modify_own_member(struct call *call);
+enum err modify_own_member(struct call *call);
+enum err add_member_role(struct call *call);
+enum err remove_member_role(struct call *call);
+enum err add_guild_member(struct call *call);
+
+/* --- purge.c ---------------------------------------------------------------------------- */
+
+/* Deletes what somebody wrote in a guild since a moment, and announces it. */
+enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us);
 
 #endif

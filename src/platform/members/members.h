@@ -35,6 +35,6 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 /* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE. */
 enum err member_save(struct call *call, const struct member *m);
 
-extern const struct domain members_domain;
+extern const struct domain members_domain, bans_domain;
 
 #endif

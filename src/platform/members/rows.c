@@ -135,6 +135,36 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
     return e ? e : load_roles_of_all(tx, ret);
 }
 
+static const char MEMBERS_NAMED[] =
+    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from members m join users u on u.id = m.user_id "
+    "where m.guild_id = $1 and (u.username like lower($2) escape '!' or "
+    "lower(u.global_name) like lower($2) escape '!' or lower(m.nick) like lower($2) escape '!') "
+    "order by m.user_id limit $3";
+
+/* "50%_" becomes "50!%!_%". */
+static struct str pattern_of(struct arena *arena, struct str text)
+{
+    char *p = arena_alloc(arena, 2 * text.n + 1), *end = p;
+
+    for (size_t i = 0; i < text.n; i++) {
+        if (strchr("!%_", text.p[i]))
+            *end++ = '!';
+        *end++ = text.p[i];
+    }
+    *end++ = '%';
+    return str_slice(p, (size_t)(end - p));
+}
+
+enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
+                       struct list *ret)
+{
+    enum err e =
+        members_of(tx, MEMBERS_NAMED,
+                   BIND(v_id(guild_id), v_text(pattern_of(tx_arena(tx), text)), v_int(limit)), ret);
+
+    return e ? e : load_roles_of_all(tx, ret);
+}
+
 /* --- writing ------------------------------------------------------------------------ */
 
 static const char ADD_MEMBER[] =

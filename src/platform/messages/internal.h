@@ -2,7 +2,7 @@
 #ifndef PLATFORM_MESSAGES_INTERNAL_H
 #define PLATFORM_MESSAGES_INTERNAL_H
 
-#include "platform/messages/messages.h"
+#include "platform/messages/body.h"
 
 /* --- rows.c: the SQL ---------------------------------------------------------------- */
 
@@ -45,18 +45,6 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 
 /* --- files.c: what comes with a message ----------------------------------------------- */
 
-enum {
-    MESSAGE_MAX_FILES = 10,
-    MESSAGE_MAX_FILE = 10 * 1024 * 1024,   /* bytes each */
-    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* all together, with the form around them */
-};
-
-/* What a body says about a file: one that is there, or the n-th that comes along. */
-struct attachment_in {
-    snowflake id;
-    struct opt_str filename, description;
-};
-
 size_t upload_count(const struct call *call);
 /* Are they small enough, and is each that the body speaks of (struct attachment_in)
  * uploaded or present (struct attachment)? */
@@ -78,5 +66,49 @@ struct str safe_filename(struct arena *a, struct str name);
 struct media media_of(struct str filename, struct str bytes);
 /* May a browser show it by itself? */
 bool media_is_safe(struct str type);
+
+/* --- embeds.c ------------------------------------------------------------------------- */
+
+/* What only all of them together can break. */
+void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
+
+/* --- components.c ---------------------------------------------------------------------- */
+
+void components_check(struct form *form, const struct place *here,
+                      const struct opt_list *components, bool v2);
+
+/* --- schema.c ---------------------------------------------------------------------------- */
+
+/* A value as JSON. */
+struct str encoded(struct arena *arena, const struct type *type, const void *value);
+
+/* --- mentions.c ------------------------------------------------------------------------- */
+
+struct mentions {
+    struct list users, roles; /* snowflakes */
+    bool everyone;
+};
+/* Whom the text calls, as far as the sender may (rights) and wants to (allowed: may be
+ * NULL). replied: the author of the message it answers, or 0. */
+enum err mentions_find(struct call *call, const struct channel *c, uint64_t rights,
+                       struct str content, const struct allowed_mentions *allowed,
+                       snowflake replied, struct mentions *ret);
+
+/* --- write.c, send.c ------------------------------------------------------------------- */
+
+/* Few enough, small enough, and each one that the body speaks of is there. */
+enum err check_uploads(struct call *call, const struct list *present);
+
+enum err may_send(struct call *call);
+enum err prepare_create_message(struct call *call);
+enum err create_message(struct call *call);
+enum err trigger_typing(struct call *call);
+
+/* --- pins.c ------------------------------------------------------------------------------ */
+
+enum err may_pin(struct call *call);
+enum err list_pins(struct call *call);
+enum err pin_message(struct call *call);
+enum err unpin_message(struct call *call);
 
 #endif

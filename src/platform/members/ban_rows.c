@@ -1,0 +1,90 @@
+/* ban_rows.c - bans in the store. */
+#include "platform/members/internal.h"
+
+#include "platform/rows.h"
+#include "platform/users.h"
+
+#define BAN_COLUMNS "b.user_id, b.reason, " USER_COLUMNS
+
+static void read_ban(const struct rows *r, struct ban *b)
+{
+    struct user *user = arena_alloc(tx_arena(r->tx), sizeof *user);
+
+    user_read(r, 2, user);
+    *b = (struct ban){ .user_id = row_id(r, 0), .user = user, .reason = row_opt_text(r, 1) };
+}
+
+static const char FIND_BAN[] =
+    "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
+    "where b.guild_id = $1 and b.user_id = $2";
+
+enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_BAN, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_BAN;
+    read_ban(&row, ret);
+    return OK;
+}
+
+static const char BANS_AFTER[] =
+    "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
+    "where b.guild_id = $1 and b.user_id > $2 order by b.user_id limit $3";
+static const char BANS_BEFORE[] =
+    "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
+    "where b.guild_id = $1 and b.user_id < $2 order by b.user_id desc limit $3";
+
+static void reverse(struct list *bans)
+{
+    struct ban *b = bans->items;
+
+    for (size_t i = 0, j = bans->count; i + 1 < j; i++) {
+        struct ban other = b[--j];
+
+        b[j] = b[i];
+        b[i] = other;
+    }
+}
+
+enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
+                 int64_t limit, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, before ? BANS_BEFORE : BANS_AFTER,
+                          BIND(v_id(guild_id), v_id(before ? before : after), v_int(limit)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_ban(&rows, list_add(tx_arena(tx), ret, sizeof(struct ban)));
+    if (before)
+        reverse(ret);
+    return rows_end(&rows);
+}
+
+static const char ADD_BAN[] = "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
+                              "on conflict do nothing";
+
+enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct opt_str reason,
+                    bool *ret_new)
+{
+    int64_t added = 0;
+    enum err e =
+        tx_exec(tx, ADD_BAN, BIND(v_id(guild_id), v_id(user_id), v_opt_text(reason)), &added);
+
+    *ret_new = added > 0;
+    return e;
+}
+
+static const char DELETE_BAN[] = "delete from bans where guild_id = $1 and user_id = $2";
+
+enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
+{
+    return tx_exec(tx, DELETE_BAN, BIND(v_id(guild_id), v_id(user_id)), NULL);
+}

@@ -1,0 +1,188 @@
+/* bans.c - sending people away for good, and letting them come back. */
+#include "platform/members/internal.h"
+
+#include "base/clock.h"
+
+static struct subject to_moderators(snowflake guild_id)
+{
+    return to_entitled(guild_id, 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG));
+}
+
+/* GET /guilds/{guild.id}/bans */
+static enum err get_bans(struct call *call)
+{
+    const struct ban_list *in = call->query;
+    struct list bans;
+    enum err e = bans_of(call->tx, call->target.guild->id, in->after, in->before, in->limit, &bans);
+
+    return e ? e : call_reply(call, &bans);
+}
+
+/* GET /guilds/{guild.id}/bans/{user.id} */
+static enum err get_ban(struct call *call)
+{
+    struct ban ban;
+    enum err e = ban_find(call->tx, call->target.guild->id, call->target.user->id, &ban);
+
+    return e ? e : call_reply(call, &ban);
+}
+
+/* Those who are in the guild must stand below; those who are not can be banned too. */
+static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
+{
+    struct member m;
+
+    if (user_id == call->caller->id)
+        return ERR_SELF;
+    enum err e = member_find(call->tx, call->target.guild->id, user_id, &m);
+    *ret_member = !e;
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    return check_above(call, &m);
+}
+
+static enum err ban(struct call *call, const struct user *user, int64_t purge_seconds)
+{
+    snowflake guild_id = call->target.guild->id;
+    struct guild_user_event event = { .guild_id = guild_id,
+                                      .user = user,
+                                      .delete_message_secs = given_int(purge_seconds) };
+    struct opt_str reason;
+    bool is_member, is_new;
+
+    enum err e = check_bannable(call, user->id, &is_member);
+    if (!e)
+        e = audit_reason(call, &reason);
+    if (!e)
+        e = ban_insert(call->tx, guild_id, user->id, reason, &is_new);
+    if (e || !is_new)
+        return e;
+    call_emit(call, EVENT_GUILD_BAN_ADD, to_moderators(guild_id), &guild_user_event_schema, &event);
+    if (is_member)
+        e = member_leave(call, guild_id, user->id);
+    if (!e && purge_seconds)
+        e = purge_messages(call, guild_id, user->id, clock_us() - purge_seconds * 1000000);
+    return e ? e : audit(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id);
+}
+
+/* PUT /guilds/{guild.id}/bans/{user.id} */
+static enum err create_ban(struct call *call)
+{
+    const struct ban_request *in = call->body;
+    int64_t seconds = in->delete_message_seconds.given == GIVEN
+                          ? in->delete_message_seconds.value
+                          : in->delete_message_days.value * 86400;
+
+    return ban(call, call->target.user, seconds);
+}
+
+/* POST /guilds/{guild.id}/bulk-ban: whoever cannot be banned is named, the rest goes. */
+static enum err bulk_ban(struct call *call)
+{
+    const struct bulk_ban_request *in = call->body;
+    struct list ids = ids_distinct(call->arena, &in->user_ids);
+    struct bulk_ban_result out = { 0 };
+
+    for (size_t i = 0; i < ids.count; i++) {
+        snowflake id = ((snowflake *)ids.items)[i];
+        struct user user;
+        enum err e = user_find(call->tx, id, &user);
+
+        if (!e)
+            e = ban(call, &user, in->delete_message_seconds);
+        if (e && e != ERR_UNKNOWN_USER && e != ERR_SELF && e != ERR_MISSING_PERMISSIONS)
+            return e;
+        struct list *to = e ? &out.failed_users : &out.banned_users;
+        *(snowflake *)list_add(call->arena, to, sizeof id) = id;
+    }
+    return out.banned_users.count ? call_reply(call, &out) : ERR_BULK_BAN;
+}
+
+/* DELETE /guilds/{guild.id}/bans/{user.id} */
+static enum err remove_ban(struct call *call)
+{
+    snowflake guild_id = call->target.guild->id, user_id = call->target.user->id;
+    struct guild_user_event event = { .guild_id = guild_id, .user = call->target.user };
+    struct ban found;
+
+    enum err e = ban_find(call->tx, guild_id, user_id, &found);
+    if (!e)
+        e = ban_delete(call->tx, guild_id, user_id);
+    if (!e)
+        e = audit(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_BAN_REMOVE, to_moderators(guild_id), &guild_user_event_schema,
+              &event);
+    return OK;
+}
+
+static const enum event fired_by_bans[] = {
+    EVENT_GUILD_BAN_ADD,       EVENT_GUILD_MEMBER_REMOVE,          EVENT_GUILD_DELETE,
+    EVENT_MESSAGE_DELETE_BULK, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE,
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/bans",
+        .name = "get_bans",
+        .doc = "Who is banned, by id.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(BAN_MEMBERS),
+        .query = &ban_list_query,
+        .reply = &type_bans,
+        .handle = get_bans,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/bans/{user.id}",
+        .name = "get_ban",
+        .doc = "One ban.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(BAN_MEMBERS),
+        .reply = &type_ban,
+        .handle = get_ban,
+    },
+    {
+        .method = PUT,
+        .path = "/guilds/{guild.id}/bans/{user.id}",
+        .name = "create_ban",
+        .doc = "Ban somebody, member or not, and delete what they wrote lately.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(BAN_MEMBERS),
+        .body = &ban_body,
+        .fires = fired_by_bans,
+        .handle = create_ban,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/bulk-ban",
+        .name = "bulk_ban",
+        .doc = "Ban up to 200 people together.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(BAN_MEMBERS) | PERMISSION(MANAGE_GUILD),
+        .body = &bulk_ban_body,
+        .reply = &bulk_ban_reply,
+        .fires = fired_by_bans,
+        .handle = bulk_ban,
+    },
+    {
+        .method = DELETE,
+        .path = "/guilds/{guild.id}/bans/{user.id}",
+        .name = "remove_ban",
+        .doc = "Let somebody come back.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(BAN_MEMBERS),
+        .fires = (const enum event[]){ EVENT_GUILD_BAN_REMOVE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .handle = remove_ban,
+    },
+    { 0 },
+};
+
+const struct domain bans_domain = {
+    .name = "Bans",
+    .doc = "Who may not come back.",
+    .routes = routes,
+};

@@ -1,0 +1,220 @@
+/* modify.c - PATCH …/members/{member.id}: every field has its own right. */
+#include "platform/members/internal.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+
+#define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
+
+/* The only bit of a member's flags that others may set. */
+enum { BYPASSES_VERIFICATION = 4 };
+
+static bool has(const struct call *call, uint64_t rights)
+{
+    return (call->target.rights & rights) == rights;
+}
+
+static bool is_self(const struct call *call)
+{
+    return call->target.member->user_id == call->caller->id;
+}
+
+/* Enough of the whole set, or for oneself of the small one. */
+static enum err check_nick(struct call *call)
+{
+    if (is_self(call))
+        return call->target.rights & (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
+                   ? OK
+                   : ERR_MISSING_PERMISSIONS;
+    if (!has(call, PERMISSION(MANAGE_NICKNAMES)))
+        return ERR_MISSING_PERMISSIONS;
+    return check_above(call, call->target.member);
+}
+
+static enum err check_roles(struct call *call, const struct list *roles)
+{
+    if (!has(call, PERMISSION(MANAGE_ROLES)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = is_self(call) ? OK : check_above(call, call->target.member);
+    return e ? e : check_roles_changed(call, &call->target.member->roles, roles);
+}
+
+static enum err check_timeout(struct call *call)
+{
+    struct standing other;
+
+    if (!has(call, PERMISSION(MODERATE_MEMBERS)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e =
+        standing_of_member(call->tx, call->target.guild->id, call->target.member->user_id, &other);
+    if (e)
+        return e;
+    if (!standing_above(call->target.standing, &other) ||
+        other.rights_of.base & PERMISSION(ADMINISTRATOR))
+        return ERR_MISSING_PERMISSIONS;
+    return OK;
+}
+
+static enum err check_flags(const struct call *call)
+{
+    const uint64_t moderator =
+        PERMISSION(MODERATE_MEMBERS) | PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS);
+
+    if (has(call, PERMISSION(MANAGE_GUILD)) || has(call, PERMISSION(MANAGE_ROLES)) ||
+        has(call, moderator))
+        return OK;
+    return ERR_MISSING_PERMISSIONS;
+}
+
+/* Moving somebody takes a channel that the mover could go to as well. */
+static enum err check_move(struct call *call, struct opt_id to)
+{
+    struct channel channel;
+    uint64_t rights;
+
+    if (!has(call, PERMISSION(MOVE_MEMBERS)))
+        return ERR_MISSING_PERMISSIONS;
+    if (to.given != GIVEN)
+        return OK;
+    enum err e = channel_find(call->tx, to.value, &channel);
+    if (e)
+        return e;
+    if (channel.guild_id.value != call->target.guild->id)
+        return ERR_UNKNOWN_CHANNEL;
+    e = standing_rights_in(call->tx, call->target.standing, &channel, &rights);
+    if (!e && !(rights & PERMISSION(CONNECT)))
+        e = ERR_MISSING_PERMISSIONS;
+    return e ? e : channel_is_voice(channel.type) ? OK : ERR_CHANNEL_TYPE;
+}
+
+static enum err check_rights(struct call *call, const struct member_patch *in,
+                             const struct list *roles)
+{
+    enum err e = OK;
+
+    if (in->nick.given)
+        e = check_nick(call);
+    if (!e && in->roles.given)
+        e = check_roles(call, roles);
+    if (!e && in->mute.given && !has(call, PERMISSION(MUTE_MEMBERS)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e && in->deaf.given && !has(call, PERMISSION(DEAFEN_MEMBERS)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e && in->channel_id.given)
+        e = check_move(call, in->channel_id);
+    if (!e && in->communication_disabled_until.given)
+        e = check_timeout(call);
+    return !e && in->flags.given ? check_flags(call) : e;
+}
+
+/* Who is not in voice can be neither silenced nor moved; nobody is in voice yet. */
+static enum err check_state(struct call *call, const struct member_patch *in)
+{
+    const struct opt_int *until = &in->communication_disabled_until;
+
+    if (until->given == GIVEN && until->value > clock_us() + LONGEST_TIMEOUT)
+        return call_invalid(call, "communication_disabled_until", "NUMBER_TYPE_MAX",
+                            "Must be at most 28 days from now.");
+    if (in->mute.given || in->deaf.given || in->channel_id.given)
+        return ERR_NOT_IN_VOICE;
+    return OK;
+}
+
+static bool opt_str_eq(struct opt_str a, struct opt_str b)
+{
+    bool given = a.given == GIVEN && a.value.n, other = b.given == GIVEN && b.value.n;
+
+    return given == other && (!given || str_eq(a.value, b.value));
+}
+
+/* What differs is put into m. An empty nick is none. */
+static bool apply(const struct member_patch *in, struct member *m)
+{
+    const struct opt_int *until = &in->communication_disabled_until;
+    bool changed = false;
+
+    if (in->nick.given && !opt_str_eq(in->nick, m->nick)) {
+        m->nick = given_str(in->nick.value.n ? in->nick.value : (struct str){ 0 });
+        changed = true;
+    }
+    if (until->given && (until->given != m->communication_disabled_until.given ||
+                         until->value != m->communication_disabled_until.value)) {
+        m->communication_disabled_until = *until;
+        changed = true;
+    }
+    int64_t flags = (m->flags & ~BYPASSES_VERIFICATION) | (in->flags.value & BYPASSES_VERIFICATION);
+    if (in->flags.given && flags != m->flags) {
+        m->flags = flags;
+        changed = true;
+    }
+    return changed;
+}
+
+static bool same_ids(const struct list *a, const struct list *b)
+{
+    const snowflake *ids = a->items;
+
+    for (size_t i = 0; i < a->count; i++)
+        if (!ids_hold(b, ids[i]))
+            return false;
+    return a->count == b->count;
+}
+
+enum err modify_member(struct call *call)
+{
+    const struct member_patch *in = call->body;
+    struct member *m = call->target.member;
+    struct list roles = ids_distinct(call->arena, &in->roles.value);
+
+    enum err e = check_rights(call, in, &roles);
+    if (!e)
+        e = check_state(call, in);
+    if (e)
+        return e;
+
+    bool changed = apply(in, m);
+    bool new_roles = in->roles.given && !same_ids(&roles, &m->roles);
+    if (new_roles)
+        m->roles = roles;
+    if (changed || new_roles)
+        e = member_save(call, m);
+    if (!e && changed)
+        e = audit(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id);
+    if (!e && new_roles)
+        e = audit(call, m->guild_id, AUDIT_MEMBER_ROLE_UPDATE, m->user_id);
+    return e ? e : call_reply(call, m);
+}
+
+/* --- one role -------------------------------------------------------------------------- */
+
+static enum err change_role(struct call *call, bool give)
+{
+    struct member *m = call->target.member;
+    const struct role *role = call->target.role;
+    const snowflake *ids = m->roles.items;
+    struct list roles = { 0 };
+
+    enum err e = is_self(call) ? OK : check_above(call, m);
+    if (!e)
+        e = check_assignable(call, role);
+    if (e || ids_hold(&m->roles, role->id) == give)
+        return e;
+    for (size_t i = 0; i < m->roles.count; i++)
+        if (ids[i] != role->id)
+            *(snowflake *)list_add(call->arena, &roles, sizeof(snowflake)) = ids[i];
+    if (give)
+        *(snowflake *)list_add(call->arena, &roles, sizeof(snowflake)) = role->id;
+    m->roles = roles;
+    e = member_save(call, m);
+    return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_ROLE_UPDATE, m->user_id);
+}
+
+enum err add_member_role(struct call *call)
+{
+    return change_role(call, true);
+}
+
+enum err remove_member_role(struct call *call)
+{
+    return change_role(call, false);
+}

@@ -1,0 +1,116 @@
+/* own.c - what members change about themselves, and how apps bring people in. */
+#include "platform/members/internal.h"
+
+#include "api/auth.h"
+#include "platform/rows.h"
+
+/* --- PATCH …/members/@me --------------------------------------------------------------- */
+
+struct pictures {
+    struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
+};
+
+static enum err keep_pictures(struct call *call)
+{
+    const struct own_member_patch *in = call->body;
+    struct pictures *kept = call->data;
+    snowflake id = call->caller->id;
+    enum err e = picture_keep(call, "member-avatars", id, &in->avatar, &kept->avatar);
+
+    return e ? e : picture_keep(call, "member-banners", id, &in->banner, &kept->banner);
+}
+
+enum err prepare_modify_own_member(struct call *call)
+{
+    const struct own_member_patch *in = call->body;
+
+    call->data = arena_alloc(call->arena, sizeof(struct pictures));
+    if (in->avatar.given || in->banner.given)
+        call->compute = keep_pictures;
+    return OK;
+}
+
+static const char SAVE_BIO[] = "update members set bio = $3 where guild_id = $1 and user_id = $2";
+
+enum err modify_own_member(struct call *call)
+{
+    const struct own_member_patch *in = call->body;
+    const struct pictures *kept = call->data;
+    struct member *m = call->target.standing->member;
+
+    if (in->nick.given &&
+        !(call->target.rights & (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))))
+        return ERR_MISSING_PERMISSIONS;
+    if (in->nick.given)
+        m->nick = given_str(in->nick.value.n ? in->nick.value : (struct str){ 0 });
+    if (kept->avatar.given)
+        m->avatar = kept->avatar;
+    if (kept->banner.given)
+        m->banner = kept->banner;
+    enum err e = member_load_user(call->tx, m);
+    if (!e && in->bio.given)
+        e = tx_exec(call->tx, SAVE_BIO,
+                    BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(in->bio)), NULL);
+    if (!e && (in->nick.given || kept->avatar.given || kept->banner.given))
+        e = member_save(call, m);
+    return e ? e : call_reply(call, m);
+}
+
+/* --- PUT …/members/{member.id} ------------------------------------------------------------ */
+
+/* The token is the user's own, given to the app whose bot is calling. */
+static enum err check_access_token(struct call *call, struct str token)
+{
+    struct auth *auth = api_options(call->api)->auth;
+    struct credential credential;
+    struct caller owner;
+
+    if (!credential_parse(CALLER_BEARER, token, &credential))
+        return ERR_INVALID_ACCESS_TOKEN;
+    enum err e = auth_find(auth, call->tx, &credential, &owner);
+    if (e)
+        return e == ERR_UNAUTHORIZED ? ERR_INVALID_ACCESS_TOKEN : e;
+    if (owner.id != call->target.user->id || owner.application_id != call->caller->application_id)
+        return ERR_INVALID_ACCESS_TOKEN;
+    return owner.scopes & auth_scope(STR("guilds.join")) ? OK : ERR_MISSING_SCOPE;
+}
+
+static enum err check_extras(struct call *call, const struct member_addition *in)
+{
+    const struct list none = { 0 };
+    uint64_t needs = (in->nick.given == GIVEN ? PERMISSION(MANAGE_NICKNAMES) : 0) |
+                     (in->roles.count ? PERMISSION(MANAGE_ROLES) : 0) |
+                     (in->mute ? PERMISSION(MUTE_MEMBERS) : 0) |
+                     (in->deaf ? PERMISSION(DEAFEN_MEMBERS) : 0);
+
+    if ((call->target.rights & needs) != needs)
+        return ERR_MISSING_PERMISSIONS;
+    return check_roles_changed(call, &none, &in->roles);
+}
+
+enum err add_guild_member(struct call *call)
+{
+    const struct member_addition *in = call->body;
+    const struct newcomer n = {
+        .guild_id = call->target.guild->id,
+        .user_id = call->target.user->id,
+        .nick = in->nick,
+        .roles = ids_distinct(call->arena, &in->roles),
+        .mute = in->mute,
+        .deaf = in->deaf,
+    };
+    struct member member;
+    bool is_new;
+
+    enum err e = check_extras(call, in);
+    if (!e)
+        e = check_access_token(call, in->access_token);
+    if (!e)
+        e = member_join(call, &n, &member, &is_new);
+    if (e)
+        return e;
+    if (is_new)
+        return call_reply(call, &member);
+    call_set_status(call, 204);
+    return OK;
+}

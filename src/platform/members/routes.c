@@ -1,0 +1,202 @@
+/* routes.c - the rows of members, and reading and removing them. */
+#include "platform/members/internal.h"
+
+/* Flags of applications: their bots may list members. */
+#define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
+
+/* GET /guilds/{guild.id}/members/{member.id} */
+static enum err get_member(struct call *call)
+{
+    return call_reply(call, call->target.member);
+}
+
+/* GET /guilds/{guild.id}/members/@me: with what the caller may do there. */
+static enum err get_own_member(struct call *call)
+{
+    struct member *m = call->target.standing->member;
+    enum err e = member_load_user(call->tx, m);
+
+    m->permissions = (struct opt_id){ GIVEN, call->target.rights };
+    return e ? e : call_reply(call, m);
+}
+
+static const char FLAGS_OF_APPLICATION[] = "select flags from applications where id = $1";
+
+static enum err check_members_intent(struct call *call)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FLAGS_OF_APPLICATION, BIND(v_id(call->caller->application_id)),
+                        &row, &found);
+
+    if (e)
+        return e;
+    return found && !(row_int(&row, 0) & MEMBERS_INTENT) ? ERR_MISSING_ACCESS : OK;
+}
+
+/* GET /guilds/{guild.id}/members */
+static enum err get_members(struct call *call)
+{
+    const struct member_list *in = call->query;
+    struct list members;
+
+    enum err e = check_members_intent(call);
+    if (!e)
+        e = members_after(call->tx, call->target.guild->id, in->after, in->limit, &members);
+    return e ? e : call_reply(call, &members);
+}
+
+/* GET /guilds/{guild.id}/members/search */
+static enum err search_members(struct call *call)
+{
+    const struct member_search *in = call->query;
+    struct list members;
+    enum err e = members_named(call->tx, call->target.guild->id, in->query, in->limit, &members);
+
+    return e ? e : call_reply(call, &members);
+}
+
+/* DELETE /guilds/{guild.id}/members/{member.id} */
+static enum err kick_member(struct call *call)
+{
+    const struct member *m = call->target.member;
+
+    if (m->user_id == call->caller->id)
+        return ERR_SELF;
+    enum err e = check_above(call, m);
+    if (!e)
+        e = member_leave(call, m->guild_id, m->user_id);
+    return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
+}
+
+static const enum event fired_by_changes[] = { EVENT_GUILD_MEMBER_UPDATE,
+                                               EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE };
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/members",
+        .name = "get_members",
+        .doc = "Members by id, a page at a time. For bots whose app has the members intent.",
+        .auth = AUTH_BOT,
+        .query = &member_list_query,
+        .reply = &type_members,
+        .handle = get_members,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/members/search",
+        .name = "search_members",
+        .doc = "Members whose username, name or nick begins like this.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &member_search_query,
+        .reply = &type_members,
+        .handle = search_members,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/members/{member.id}",
+        .name = "get_member",
+        .doc = "A member.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_member,
+        .handle = get_member,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/members/@me",
+        .name = "get_own_member",
+        .doc = "Oneself in a guild, with one's rights there.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_member,
+        .handle = get_own_member,
+    },
+    {
+        .method = PUT,
+        .path = "/guilds/{guild.id}/members/{member.id}",
+        .name = "add_guild_member",
+        .doc = "Bring in a user who allowed it: 201 with the member, 204 when already in.",
+        .auth = AUTH_BOT,
+        .needs = PERMISSION(CREATE_INSTANT_INVITE),
+        .body = &member_addition_body,
+        .reply = &type_member,
+        .status = 201,
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, EVENT_NONE },
+        .handle = add_guild_member,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/members/{member.id}",
+        .name = "modify_member",
+        .doc = "Change a member. Each field needs its own right.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &member_patch_body,
+        .reply = &type_member,
+        .fires = fired_by_changes,
+        .handle = modify_member,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/members/@me",
+        .name = "modify_own_member",
+        .doc = "Change oneself in a guild.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &own_member_patch_body,
+        .max_body = 30 * 1024 * 1024,
+        .reply = &type_member,
+        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
+        .prepare = prepare_modify_own_member,
+        .handle = modify_own_member,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/members/@me/nick",
+        .name = "modify_own_nick",
+        .doc = "Change one's nick in a guild; the older way.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &own_member_patch_body,
+        .max_body = 30 * 1024 * 1024,
+        .reply = &type_member,
+        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
+        .prepare = prepare_modify_own_member,
+        .handle = modify_own_member,
+    },
+    {
+        .method = PUT,
+        .path = "/guilds/{guild.id}/members/{member.id}/roles/{role.id}",
+        .name = "add_member_role",
+        .doc = "Give a member a role.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .fires = fired_by_changes,
+        .handle = add_member_role,
+    },
+    {
+        .method = DELETE,
+        .path = "/guilds/{guild.id}/members/{member.id}/roles/{role.id}",
+        .name = "remove_member_role",
+        .doc = "Take a role from a member.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .fires = fired_by_changes,
+        .handle = remove_member_role,
+    },
+    {
+        .method = DELETE,
+        .path = "/guilds/{guild.id}/members/{member.id}",
+        .name = "kick_member",
+        .doc = "Make a member leave.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(KICK_MEMBERS),
+        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
+        .handle = kick_member,
+    },
+    { 0 },
+};
+
+const struct domain members_domain = {
+    .name = "Members",
+    .doc = "Who is in a guild.",
+    .routes = routes,
+};

@@ -1,0 +1,174 @@
+/* schema.c - the bodies and replies of members and bans, row by row. */
+#include "platform/members/internal.h"
+
+static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 1000, .doc = "How many" };
+static const struct type type_name_start = {
+    .kind = KIND_STRING, .min = 1, .max = 100, .doc = "How a name begins"
+};
+static const struct type type_role_ids = {
+    .kind = KIND_ARRAY, .of = &type_id, .max = 250, .doc = "Roles, without the guild's own"
+};
+static const struct type type_bio = { .kind = KIND_STRING, .max = 190, .doc = "About me" };
+static const struct type type_purge_seconds = {
+    .kind = KIND_INT, .min = 0, .max = 604800, .doc = "How far back messages are deleted"
+};
+static const struct type type_purge_days = { .kind = KIND_INT, .min = 0, .max = 7 };
+static const struct type type_many_ids = {
+    .kind = KIND_ARRAY, .of = &type_id, .min = 1, .max = 200
+};
+
+static const struct field member_list_fields[] = {
+    { FIELD(struct member_list, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct member_list, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 1 },
+    { 0 },
+};
+const struct schema member_list_query = {
+    .name = "MemberList",
+    .size = sizeof(struct member_list),
+    .fields = member_list_fields,
+    .doc = "Which members.",
+};
+
+static const struct field member_search_fields[] = {
+    { FIELD(struct member_search, query), .type = &type_name_start },
+    { FIELD(struct member_search, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 1 },
+    { 0 },
+};
+const struct schema member_search_query = {
+    .name = "MemberSearch",
+    .size = sizeof(struct member_search),
+    .fields = member_search_fields,
+    .doc = "Members by name.",
+};
+
+static const struct field member_patch_fields[] = {
+    { FIELD(struct member_patch, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
+      .doc = "MANAGE_NICKNAMES" },
+    { FIELD(struct member_patch, roles), .type = &type_role_ids, .flags = OPTIONAL | NULLABLE,
+      .doc = "MANAGE_ROLES" },
+    { FIELD(struct member_patch, mute), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
+      .doc = "MUTE_MEMBERS" },
+    { FIELD(struct member_patch, deaf), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
+      .doc = "DEAFEN_MEMBERS" },
+    { FIELD(struct member_patch, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
+      .doc = "MOVE_MEMBERS; null disconnects" },
+    { FIELD(struct member_patch, communication_disabled_until), .type = &type_time,
+      .flags = OPTIONAL | NULLABLE, .doc = "MODERATE_MEMBERS; at most 28 days from now" },
+    { FIELD(struct member_patch, flags), .type = &type_count, .flags = OPTIONAL | NULLABLE,
+      .doc = "4: may do without verification" },
+    { 0 },
+};
+static const struct schema member_patch_schema = {
+    .name = "MemberPatch",
+    .size = sizeof(struct member_patch),
+    .fields = member_patch_fields,
+    .doc = "What changes about a member.",
+};
+
+static const struct field own_member_patch_fields[] = {
+    { FIELD(struct own_member_patch, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
+      .doc = "CHANGE_NICKNAME" },
+    { FIELD(struct own_member_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct own_member_patch, banner), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct own_member_patch, bio), .type = &type_bio, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema own_member_patch_schema = {
+    .name = "OwnMemberPatch",
+    .size = sizeof(struct own_member_patch),
+    .fields = own_member_patch_fields,
+    .doc = "What changes about the caller in a guild.",
+};
+
+static const struct field member_addition_fields[] = {
+    { FIELD(struct member_addition, access_token), .type = &type_text,
+      .doc = "Of the user, with the scope guilds.join" },
+    { FIELD(struct member_addition, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
+      .doc = "MANAGE_NICKNAMES" },
+    { FIELD(struct member_addition, roles), .type = &type_role_ids, .flags = OPTIONAL,
+      .doc = "MANAGE_ROLES" },
+    { FIELD(struct member_addition, mute), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "MUTE_MEMBERS" },
+    { FIELD(struct member_addition, deaf), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "DEAFEN_MEMBERS" },
+    { 0 },
+};
+static const struct schema member_addition_schema = {
+    .name = "MemberAddition",
+    .size = sizeof(struct member_addition),
+    .fields = member_addition_fields,
+    .doc = "Somebody who let an app bring them in.",
+};
+
+static const struct field ban_list_fields[] = {
+    { FIELD(struct ban_list, before), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct ban_list, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct ban_list, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 1000 },
+    { 0 },
+};
+const struct schema ban_list_query = {
+    .name = "BanList",
+    .size = sizeof(struct ban_list),
+    .fields = ban_list_fields,
+    .doc = "Which bans.",
+};
+
+static const struct field ban_request_fields[] = {
+    { FIELD(struct ban_request, delete_message_seconds), .type = &type_purge_seconds,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct ban_request, delete_message_days), .type = &type_purge_days,
+      .flags = OPTIONAL | NULLABLE | DEPRECATED },
+    { 0 },
+};
+static const struct schema ban_request_schema = {
+    .name = "BanRequest",
+    .size = sizeof(struct ban_request),
+    .fields = ban_request_fields,
+    .doc = "How a ban is done.",
+};
+
+static const struct field bulk_ban_fields[] = {
+    { FIELD(struct bulk_ban_request, user_ids), .type = &type_many_ids },
+    { FIELD(struct bulk_ban_request, delete_message_seconds), .type = &type_purge_seconds,
+      .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema bulk_ban_schema = {
+    .name = "BulkBanRequest",
+    .size = sizeof(struct bulk_ban_request),
+    .fields = bulk_ban_fields,
+    .doc = "Whom to ban together.",
+};
+static const struct field bulk_ban_result_fields[] = {
+    { FIELD(struct bulk_ban_result, banned_users), .type = &type_ids },
+    { FIELD(struct bulk_ban_result, failed_users), .type = &type_ids },
+    { 0 },
+};
+static const struct schema bulk_ban_result_schema = {
+    .name = "BulkBanResult",
+    .size = sizeof(struct bulk_ban_result),
+    .fields = bulk_ban_result_fields,
+    .doc = "Who was banned and who was not.",
+};
+
+static const struct field ban_fields[] = {
+    { FIELD(struct ban, user), .type = &type_partial_user },
+    { FIELD(struct ban, reason), .type = &type_text, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema ban_schema = {
+    .name = "Ban",
+    .size = sizeof(struct ban),
+    .fields = ban_fields,
+    .doc = "Somebody who cannot come back.",
+};
+
+const struct type member_patch_body = { .kind = KIND_OBJECT, .schema = &member_patch_schema };
+const struct type own_member_patch_body = { .kind = KIND_OBJECT,
+                                            .schema = &own_member_patch_schema };
+const struct type member_addition_body = { .kind = KIND_OBJECT, .schema = &member_addition_schema };
+const struct type ban_body = { .kind = KIND_OBJECT, .schema = &ban_request_schema };
+const struct type bulk_ban_body = { .kind = KIND_OBJECT, .schema = &bulk_ban_schema };
+const struct type type_ban = { .kind = KIND_OBJECT, .schema = &ban_schema };
+const struct type type_bans = { .kind = KIND_ARRAY, .of = &type_ban };
+const struct type bulk_ban_reply = { .kind = KIND_OBJECT, .schema = &bulk_ban_result_schema };

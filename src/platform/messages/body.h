@@ -1,0 +1,73 @@
+/* body.h - what people, bots and webhooks send to make or change a message. */
+#ifndef PLATFORM_MESSAGES_BODY_H
+#define PLATFORM_MESSAGES_BODY_H
+
+#include "platform/messages/messages.h"
+
+enum {
+    MESSAGE_MAX_FILES = 10,
+    MESSAGE_MAX_FILE = 10 * 1024 * 1024,   /* bytes each */
+    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* all together, with the form around them */
+};
+
+/* What a body says about a file: one that is there, or the n-th that comes along. */
+struct attachment_in {
+    snowflake id;
+    struct opt_str filename, description;
+};
+
+/* Whom a message may call. Absent: everybody it names. */
+struct allowed_mentions {
+    struct opt_list parse;        /* struct str: "users", "roles", "everyone" */
+    struct opt_list users, roles; /* snowflakes */
+    struct opt_bool replied_user;
+};
+
+struct reference_in {
+    struct opt_int type;
+    snowflake message_id;
+    struct opt_id channel_id, guild_id;
+    bool fail_if_not_exists;
+};
+
+/* Routes take different parts of it. */
+struct message_body {
+    struct opt_str content, nonce, username, avatar_url;
+    struct opt_bool tts, enforce_nonce;
+    struct opt_list embeds, components, attachments;
+    struct opt_object allowed_mentions, message_reference;
+    struct opt_int flags;
+};
+
+extern const struct type message_create_body, message_edit_body, webhook_message_body;
+
+/* Parts that other bodies have too, and how they are kept. */
+extern const struct type type_embeds_in, type_components_in;
+struct str embeds_text(struct arena *arena, const struct list *embeds);
+/* Each component has got an id by then. */
+struct str components_text(struct arena *arena, struct list *components);
+
+/* --- write.c ----------------------------------------------------------------------------- */
+
+/* Who sends, what, and where to. */
+struct sender {
+    const struct channel *channel;
+    uint64_t rights;
+    bool rich; /* embeds and components count: bots and webhooks */
+};
+
+/* What the stages pass on; call->data of every route that takes such a body. */
+struct sending {
+    struct list uploads; /* struct attachment */
+    bool counted;        /* by the slow mode */
+};
+
+/* The row's prepare. check runs when files came along, before they are kept. */
+enum err prepare_sending(struct call *call, enum err (*check)(struct call *call));
+
+/* From a body to a draft; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
+enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret);
+/* Changes a message as a body says, and announces it. */
+enum err message_edit(struct call *call, const struct sender *from, struct message *m);
+
+#endif

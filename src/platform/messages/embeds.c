@@ -1,0 +1,210 @@
+/* embeds.c - the cards below a message's text. */
+#include "platform/messages/internal.h"
+
+#include "base/utf8.h"
+
+enum { MOST_CHARACTERS = 6000 };
+
+struct embed_field {
+    struct str name, value;
+    bool is_inline;
+};
+struct embed_footer {
+    struct str text;
+    struct opt_str icon_url;
+};
+struct embed_author {
+    struct str name;
+    struct opt_str url, icon_url;
+};
+struct embed_media {
+    struct str url;
+};
+struct embed {
+    struct str type; /* always "rich" */
+    struct opt_str title, description, url;
+    struct opt_int timestamp, color;
+    struct opt_object footer, image, thumbnail, author;
+    struct opt_list fields;
+};
+
+static bool starts_with_scheme(struct str s)
+{
+    return str_starts(s, STR("https://")) || str_starts(s, STR("http://"));
+}
+
+static bool media_url_holds(struct str s)
+{
+    return starts_with_scheme(s) || str_starts(s, STR("attachment://"));
+}
+
+static const struct rule url_rule = { starts_with_scheme, "URL_TYPE_INVALID_URL",
+                                      "Not a well formed URL." };
+static const struct rule media_url_rule = { media_url_holds, "URL_TYPE_INVALID_URL",
+                                            "Not a well formed URL." };
+
+static const struct type type_title = { .kind = KIND_STRING, .max = 256 };
+static const struct type type_description = { .kind = KIND_STRING, .max = 4096 };
+static const struct type type_link = { .kind = KIND_STRING, .max = 2048, .rule = &url_rule };
+static const struct type type_media_url = { .kind = KIND_STRING,
+                                            .max = 2048,
+                                            .rule = &media_url_rule,
+                                            .doc = "http, https, or attachment://filename" };
+static const struct type type_field_name = { .kind = KIND_STRING, .min = 1, .max = 256 };
+static const struct type type_field_value = { .kind = KIND_STRING, .min = 1, .max = 1024 };
+static const struct type type_footer_text = { .kind = KIND_STRING, .max = 2048 };
+static const struct type type_author_name = { .kind = KIND_STRING, .max = 256 };
+
+static const struct field field_fields[] = {
+    { FIELD(struct embed_field, name), .type = &type_field_name },
+    { FIELD(struct embed_field, value), .type = &type_field_value },
+    { FIELD_AS(struct embed_field, is_inline, "inline"), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema field_schema = {
+    .name = "EmbedField",
+    .size = sizeof(struct embed_field),
+    .fields = field_fields,
+    .doc = "A name and a value in an embed.",
+};
+static const struct field footer_fields[] = {
+    { FIELD(struct embed_footer, text), .type = &type_footer_text },
+    { FIELD(struct embed_footer, icon_url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema footer_schema = {
+    .name = "EmbedFooter",
+    .size = sizeof(struct embed_footer),
+    .fields = footer_fields,
+    .doc = "The last line of an embed.",
+};
+static const struct field author_fields[] = {
+    { FIELD(struct embed_author, name), .type = &type_author_name },
+    { FIELD(struct embed_author, url), .type = &type_link, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed_author, icon_url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema author_schema = {
+    .name = "EmbedAuthor",
+    .size = sizeof(struct embed_author),
+    .fields = author_fields,
+    .doc = "Who an embed is by.",
+};
+static const struct field media_fields[] = {
+    { FIELD(struct embed_media, url), .type = &type_media_url },
+    { 0 },
+};
+static const struct schema media_schema = {
+    .name = "EmbedMedia",
+    .size = sizeof(struct embed_media),
+    .fields = media_fields,
+    .doc = "A picture in an embed.",
+};
+
+static const struct type type_embed_field = { .kind = KIND_OBJECT, .schema = &field_schema };
+static const struct type type_embed_fields = { .kind = KIND_ARRAY,
+                                               .max = 25,
+                                               .of = &type_embed_field };
+static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_schema };
+static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
+static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
+
+static void check_embed(struct form *form, const struct place *here, const void *object)
+{
+    const struct embed *e = object;
+    struct place at = place_key(here, STR("description"));
+
+    if (e->title.given != GIVEN && e->description.given != GIVEN && e->fields.value.count == 0 &&
+        !e->footer.value && !e->image.value && !e->thumbnail.value && !e->author.value &&
+        !form_failed_at(form, here))
+        form_fail(form, &at, FORM_REQUIRED);
+}
+
+static const struct field embed_fields[] = {
+    { FIELD(struct embed, type), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .fallback_text = "rich", .doc = "Always rich" },
+    { FIELD(struct embed, title), .type = &type_title, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, description), .type = &type_description, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, url), .type = &type_link, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, timestamp), .type = &type_time, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, color), .type = &type_color, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, footer), .type = &type_footer, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, image), .type = &type_media, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, thumbnail), .type = &type_media, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, author), .type = &type_author, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, fields), .type = &type_embed_fields, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema embed_schema = {
+    .name = "Embed",
+    .size = sizeof(struct embed),
+    .fields = embed_fields,
+    .check = check_embed,
+    .doc = "A card below a message's text; 6000 characters in all embeds together.",
+};
+static const struct type type_embed = { .kind = KIND_OBJECT, .schema = &embed_schema };
+const struct type type_embeds_in = { .kind = KIND_ARRAY, .max = 10, .of = &type_embed };
+
+static size_t length(struct opt_str s)
+{
+    return s.given == GIVEN ? utf8_length(s.value) : 0;
+}
+
+static size_t characters(const struct embed *e)
+{
+    size_t sum = length(e->title) + length(e->description);
+    const struct embed_footer *footer = e->footer.value;
+    const struct embed_author *author = e->author.value;
+    const struct embed_field *fields = e->fields.value.items;
+
+    if (footer)
+        sum += utf8_length(footer->text);
+    if (author)
+        sum += utf8_length(author->name);
+    for (size_t i = 0; i < e->fields.value.count; i++)
+        sum += utf8_length(fields[i].name) + utf8_length(fields[i].value);
+    return sum;
+}
+
+void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds)
+{
+    struct place at = place_key(here, STR("embeds"));
+    const struct embed *e = embeds->value.items;
+    size_t sum = 0;
+
+    if (embeds->given != GIVEN || form_failed_at(form, &at))
+        return;
+    for (size_t i = 0; i < embeds->value.count; i++)
+        sum += characters(&e[i]);
+    if (sum > MOST_CHARACTERS)
+        form_fail(form, &at, "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
+}
+
+/* What is absent or null is left out; the type is ours to say. */
+static void clean(struct embed *e)
+{
+    struct opt_str *texts[] = { &e->title, &e->description, &e->url };
+    struct opt_object *objects[] = { &e->footer, &e->image, &e->thumbnail, &e->author };
+
+    e->type = STR("rich");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i]->given == GIVEN_NULL)
+            texts[i]->given = ABSENT;
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        if (objects[i]->given == GIVEN_NULL)
+            objects[i]->given = ABSENT;
+    if (e->timestamp.given == GIVEN_NULL)
+        e->timestamp.given = ABSENT;
+    if (e->color.given == GIVEN_NULL)
+        e->color.given = ABSENT;
+    if (e->fields.given == GIVEN_NULL)
+        e->fields.given = ABSENT;
+}
+
+struct str embeds_text(struct arena *arena, const struct list *embeds)
+{
+    for (size_t i = 0; i < embeds->count; i++)
+        clean(&((struct embed *)embeds->items)[i]);
+    return encoded(arena, &type_embeds_in, embeds);
+}

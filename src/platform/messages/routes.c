@@ -1,0 +1,321 @@
+/* routes.c - messages of a channel: read, change, delete. */
+#include "platform/messages/internal.h"
+
+#include "base/clock.h"
+#include "platform/guilds/guilds.h"
+
+enum { BULK_DAYS = 14 };
+
+/* --- reading --------------------------------------------------------------------------- */
+
+struct page_query {
+    struct opt_id around, before, after;
+    int64_t limit;
+};
+
+static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
+static const struct field page_fields[] = {
+    { FIELD(struct page_query, around), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct page_query, before), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct page_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct page_query, limit), .type = &type_limit, .flags = OPTIONAL, .fallback = 50 },
+    { 0 },
+};
+static const struct schema page_query = {
+    .size = sizeof(struct page_query),
+    .fields = page_fields,
+    .doc = "Which messages: of around, before and after the first counts.",
+};
+
+/* GET /channels/{channel.id}/messages: newest first; nothing without the right to read. */
+static enum err list_messages(struct call *call)
+{
+    const struct page_query *q = call->query;
+    struct page page = { q->before.value, q->after.value, q->around.value, q->limit };
+    struct list out = { 0 };
+    enum err e = OK;
+
+    if (call->target.rights & PERMISSION(READ_MESSAGE_HISTORY))
+        e = message_page(call->tx, call->target.channel->id, &page, &out);
+    if (!e)
+        e = messages_complete(call, &out);
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err may_read(struct call *call)
+{
+    return call->target.rights & PERMISSION(READ_MESSAGE_HISTORY) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* GET /channels/{channel.id}/messages/{message.id} */
+static enum err get_message(struct call *call)
+{
+    return call_reply(call, call->target.message);
+}
+
+/* --- changing ---------------------------------------------------------------------------- */
+
+static bool is_author(const struct call *call)
+{
+    const struct message *m = call->target.message;
+
+    return m->author_id == call->caller->id && m->webhook_id.given != GIVEN;
+}
+
+/* Others come in as well where they keep order: they may hide embeds. */
+static enum err may_edit(struct call *call)
+{
+    if (is_author(call))
+        return message_is_system(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
+    if (call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES))
+        return OK;
+    return ERR_NOT_AUTHOR;
+}
+
+static enum err check_edit(struct call *call)
+{
+    const struct message_body *in = call->body;
+    bool more = in->content.given || in->embeds.given || in->components.given ||
+                in->attachments.given || in->allowed_mentions.given;
+
+    if (!is_author(call) && (more || upload_count(call)))
+        return ERR_NOT_AUTHOR;
+    if (upload_count(call) && !(call->target.rights & PERMISSION(ATTACH_FILES)))
+        return ERR_MISSING_PERMISSIONS;
+    return check_uploads(call, &call->target.message->attachments);
+}
+
+static enum err prepare_edit_message(struct call *call)
+{
+    return prepare_sending(call, check_edit);
+}
+
+/* PATCH /channels/{channel.id}/messages/{message.id} */
+static enum err edit_message(struct call *call)
+{
+    struct sender from = { call->target.channel, call->target.rights,
+                           call->caller->kind == CALLER_BOT };
+    enum err e = check_edit(call);
+
+    if (!e)
+        e = message_edit(call, &from, call->target.message);
+    return e ? e : call_reply(call, call->target.message);
+}
+
+/* --- deleting -------------------------------------------------------------------------------- */
+
+static enum err may_delete(struct call *call)
+{
+    const struct message *m = call->target.message;
+
+    if (call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES))
+        return OK;
+    if (!is_author(call))
+        return call->target.standing ? ERR_MISSING_PERMISSIONS : ERR_DM_CHANNEL;
+    /* What happened in a group stays written down. */
+    return m->type >= MESSAGE_RECIPIENT_ADD && m->type <= MESSAGE_CHANNEL_ICON_CHANGE
+               ? ERR_SYSTEM_MESSAGE
+               : OK;
+}
+
+/* DELETE /channels/{channel.id}/messages/{message.id} */
+static enum err delete_message(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    const struct message *m = call->target.message;
+    enum err e = message_delete(call, c, m);
+
+    if (!e && !is_author(call))
+        e = audit(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id);
+    return e;
+}
+
+struct bulk {
+    struct list messages; /* snowflakes */
+};
+
+static const struct type type_bulk = { .kind = KIND_ARRAY, .min = 2, .max = 100, .of = &type_id };
+static const struct field bulk_fields[] = {
+    { FIELD(struct bulk, messages), .type = &type_bulk },
+    { 0 },
+};
+static const struct schema bulk_schema = {
+    .name = "BulkDelete",
+    .size = sizeof(struct bulk),
+    .fields = bulk_fields,
+    .doc = "Messages to delete, none older than 14 days.",
+};
+static const struct type bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
+
+static void add_once(struct call *call, struct list *ids, snowflake id)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        if (((snowflake *)ids->items)[i] == id)
+            return;
+    *(snowflake *)list_add(call->arena, ids, sizeof(snowflake)) = id;
+}
+
+/* POST /channels/{channel.id}/messages/bulk-delete */
+static enum err bulk_delete_messages(struct call *call)
+{
+    const struct bulk *in = call->body;
+    const snowflake *ids = in->messages.items;
+    const struct channel *c = call->target.channel;
+    snowflake oldest = snowflake_at(clock_ms() - BULK_DAYS * 86400000LL);
+    struct list once = { 0 };
+
+    for (size_t i = 0; i < in->messages.count; i++) {
+        if (ids[i] < oldest)
+            return ERR_TOO_OLD_TO_BULK_DELETE;
+        add_once(call, &once, ids[i]);
+    }
+    enum err e = messages_delete(call, c, &once);
+    return e ? e : audit(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id);
+}
+
+/* --- the table ----------------------------------------------------------------------------------
+ */
+
+/* {message.id}: a message of the path's channel. */
+static enum err resolve_message(struct call *call)
+{
+    struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
+
+    return message_find(call, call->target.channel->id, call_id(call, "message.id"), m);
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "message.id",
+        .field = "message_id",
+        .doc = "A message of the channel.",
+        .resolve = resolve_message,
+    },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/messages",
+        .name = "list_messages",
+        .doc = "Messages of a channel, newest first; none without READ_MESSAGE_HISTORY.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &page_query,
+        .reply = &type_messages,
+        .handle = list_messages,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/messages/{message.id}",
+        .name = "get_message",
+        .doc = "A message; needs READ_MESSAGE_HISTORY.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_message,
+        .admit = may_read,
+        .handle = get_message,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/messages",
+        .name = "create_message",
+        .doc = "Say something; needs SEND_MESSAGES, in threads SEND_MESSAGES_IN_THREADS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &message_create_body,
+        .body_kinds = BODY_MULTIPART,
+        .max_upload = MESSAGE_MAX_UPLOAD,
+        .reply = &type_message,
+        .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
+                                       EVENT_THREAD_UPDATE, 0 },
+        .prepare = prepare_create_message,
+        .admit = may_send,
+        .handle = create_message,
+    },
+    {
+        .method = PATCH,
+        .path = "/channels/{channel.id}/messages/{message.id}",
+        .name = "edit_message",
+        .doc = "Change a message; others' only by MANAGE_MESSAGES, and only its flags.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &message_edit_body,
+        .body_kinds = BODY_MULTIPART,
+        .max_upload = MESSAGE_MAX_UPLOAD,
+        .reply = &type_message,
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, 0 },
+        .prepare = prepare_edit_message,
+        .admit = may_edit,
+        .handle = edit_message,
+    },
+    {
+        .method = DELETE,
+        .path = "/channels/{channel.id}/messages/{message.id}",
+        .name = "delete_message",
+        .doc = "Delete a message; others' only by MANAGE_MESSAGES.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires =
+            (const enum event[]){ EVENT_MESSAGE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
+        .admit = may_delete,
+        .handle = delete_message,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/messages/bulk-delete",
+        .name = "bulk_delete_messages",
+        .doc = "Delete some messages at once.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_MESSAGES),
+        .body = &bulk_body,
+        .fires = (const enum event[]){ EVENT_MESSAGE_DELETE_BULK,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
+        .handle = bulk_delete_messages,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/typing",
+        .name = "trigger_typing",
+        .doc = "Show that the caller is writing.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_TYPING_START, 0 },
+        .admit = may_send,
+        .handle = trigger_typing,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/pins",
+        .name = "list_pins",
+        .doc = "Pinned messages, newest first.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_messages,
+        .handle = list_pins,
+    },
+    {
+        .method = PUT,
+        .path = "/channels/{channel.id}/pins/{message.id}",
+        .name = "pin_message",
+        .doc = "Pin a message; needs PIN_MESSAGES or MANAGE_MESSAGES.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
+                                       EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
+                                       EVENT_THREAD_UPDATE, 0 },
+        .admit = may_pin,
+        .handle = pin_message,
+    },
+    {
+        .method = DELETE,
+        .path = "/channels/{channel.id}/pins/{message.id}",
+        .name = "unpin_message",
+        .doc = "Let go of a pinned message.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE, 0 },
+        .admit = may_pin,
+        .handle = unpin_message,
+    },
+    { 0 },
+};
+
+const struct domain messages_domain = {
+    .name = "Messages",
+    .doc = "What is said in channels.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

@@ -1,0 +1,214 @@
+/* schema.c - the bodies that make and change messages, row by row. */
+#include "platform/messages/internal.h"
+
+#include "json/read.h"
+
+struct str encoded(struct arena *arena, const struct type *type, const void *value)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, CALL_MAX_REPLY);
+    schema_encode(&j, type, value);
+    struct str text = str_dup(arena, buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+/* --- mentions --------------------------------------------------------------------------- */
+
+static const struct choice mention_kinds[] = {
+    { 0, "users", "USERS", "People" },
+    { 0, "roles", "ROLES", "Everybody with a role" },
+    { 0, "everyone", "EVERYONE", "@everyone and @here" },
+    { 0 },
+};
+static const struct type type_mention_kind = { .kind = KIND_STRING, .choices = mention_kinds };
+static const struct type type_mention_kinds = { .kind = KIND_ARRAY, .of = &type_mention_kind };
+static const struct type type_some_ids = { .kind = KIND_ARRAY, .max = 100, .of = &type_id };
+
+static const struct field allowed_fields[] = {
+    { FIELD(struct allowed_mentions, parse), .type = &type_mention_kinds,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct allowed_mentions, users), .type = &type_some_ids, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct allowed_mentions, roles), .type = &type_some_ids, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct allowed_mentions, replied_user), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+
+static void check_allowed(struct form *form, const struct place *here, const void *object)
+{
+    const struct allowed_mentions *m = object;
+    const struct str *kinds = m->parse.value.items;
+
+    if (form_failed_at(form, here))
+        return;
+    for (size_t i = 0; i < m->parse.value.count; i++)
+        if ((str_is(kinds[i], "users") && m->users.value.count) ||
+            (str_is(kinds[i], "roles") && m->roles.value.count))
+            form_fail(form, here, "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+                      "parse:[\"%.*s\"] and %.*s: [ids...] are mutually exclusive.",
+                      STR_FMT(kinds[i]), STR_FMT(kinds[i]));
+}
+
+static const struct schema allowed_schema = {
+    .name = "AllowedMentions",
+    .size = sizeof(struct allowed_mentions),
+    .fields = allowed_fields,
+    .check = check_allowed,
+    .doc = "Whom a message may call.",
+};
+
+/* --- references, files ----------------------------------------------------------------------- */
+
+static const struct choice reference_types[] = {
+    { REFERENCE_REPLY, NULL, "DEFAULT", "An answer" },
+    { 0 },
+};
+static const struct type type_reference_type = { .kind = KIND_INT, .choices = reference_types };
+static const struct field reference_fields[] = {
+    { FIELD(struct reference_in, type), .type = &type_reference_type,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct reference_in, message_id), .type = &type_id },
+    { FIELD(struct reference_in, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct reference_in, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct reference_in, fail_if_not_exists), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE, .fallback = true },
+    { 0 },
+};
+static const struct schema reference_schema = {
+    .name = "MessageReferenceDraft",
+    .size = sizeof(struct reference_in),
+    .fields = reference_fields,
+    .doc = "The message that is answered.",
+};
+
+static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
+static const struct type type_description = { .kind = KIND_STRING, .max = 1024 };
+static const struct field attachment_fields[] = {
+    { FIELD(struct attachment_in, id), .type = &type_id,
+      .doc = "Of a file that is there, or the n of files[n]" },
+    { FIELD(struct attachment_in, filename), .type = &type_filename, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_in, description), .type = &type_description,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema attachment_in_schema = {
+    .name = "AttachmentDraft",
+    .size = sizeof(struct attachment_in),
+    .fields = attachment_fields,
+    .doc = "What is said about a file.",
+};
+
+/* --- the bodies ---------------------------------------------------------------------------- */
+
+static const struct type type_content = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"
+};
+static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
+static const struct type type_allowed = { .kind = KIND_OBJECT, .schema = &allowed_schema };
+static const struct type type_reference = { .kind = KIND_OBJECT, .schema = &reference_schema };
+static const struct type type_attachment_in = { .kind = KIND_OBJECT,
+                                                .schema = &attachment_in_schema };
+static const struct type type_attachments_in = { .kind = KIND_ARRAY,
+                                                 .max = MESSAGE_MAX_FILES,
+                                                 .of = &type_attachment_in };
+static const struct type type_webhook_username = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .doc = "Instead of its name"
+};
+
+static bool nonce_holds(struct str json, struct arena *arena)
+{
+    struct json_reader r;
+    struct json_number number;
+    struct str text;
+
+    json_reader_init(&r, json, arena);
+    switch (json_peek(&r)) {
+    case JSON_STRING:
+        return json_take_string(&r, &text) && text.n <= 25;
+    case JSON_NUMBER:
+        return json_take_number(&r, &number) && number.kind != NUMBER_REAL;
+    case JSON_NULL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void check_body(struct form *form, const struct place *here, const void *object)
+{
+    const struct message_body *in = object;
+    struct place nonce = place_key(here, STR("nonce")), content = place_key(here, STR("content"));
+    struct place embeds = place_key(here, STR("embeds"));
+    bool v2 = in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2;
+
+    if (in->nonce.given == GIVEN && !nonce_holds(in->nonce.value, form->arena))
+        form_fail(form, &nonce, "NONCE_TYPE_INVALID", "A nonce is text (25) or a whole number.");
+    embeds_check(form, here, &in->embeds);
+    components_check(form, here, &in->components, v2);
+    if (!v2)
+        return;
+    if (in->content.given == GIVEN && in->content.value.n)
+        form_fail(form, &content, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                  "The text is in the components.");
+    if (in->embeds.value.count)
+        form_fail(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                  "Embeds cannot be used with these components.");
+}
+
+/* clang-format off */
+#define MAYBE(member_, type_)                                                                      \
+    { FIELD(struct message_body, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+#define CONTENT_FIELDS                                                                             \
+    MAYBE(content, type_content),                                                                  \
+    MAYBE(embeds, type_embeds_in),                                                                 \
+    MAYBE(components, type_components_in),                                                         \
+    MAYBE(attachments, type_attachments_in),                                                       \
+    MAYBE(allowed_mentions, type_allowed),                                                         \
+    MAYBE(flags, type_count)
+/* clang-format on */
+
+static const struct field create_fields[] = {
+    CONTENT_FIELDS,
+    MAYBE(tts, type_bool),
+    MAYBE(nonce, type_nonce),
+    MAYBE(enforce_nonce, type_bool),
+    MAYBE(message_reference, type_reference),
+    { 0 },
+};
+static const struct field edit_fields[] = { CONTENT_FIELDS, { 0 } };
+static const struct field webhook_fields[] = {
+    CONTENT_FIELDS,
+    MAYBE(tts, type_bool),
+    MAYBE(username, type_webhook_username),
+    MAYBE(avatar_url, type_url),
+    { 0 },
+};
+
+static const struct schema create_schema = {
+    .name = "MessageDraft",
+    .size = sizeof(struct message_body),
+    .fields = create_fields,
+    .check = check_body,
+    .doc = "A new message. People's embeds and components are left out.",
+};
+static const struct schema edit_schema = {
+    .name = "MessagePatch",
+    .size = sizeof(struct message_body),
+    .fields = edit_fields,
+    .check = check_body,
+    .doc = "What changes about a message.",
+};
+static const struct schema webhook_schema = {
+    .name = "WebhookMessageDraft",
+    .size = sizeof(struct message_body),
+    .fields = webhook_fields,
+    .check = check_body,
+    .doc = "A new message of a webhook.",
+};
+
+const struct type message_create_body = { .kind = KIND_OBJECT, .schema = &create_schema };
+const struct type message_edit_body = { .kind = KIND_OBJECT, .schema = &edit_schema };
+const struct type webhook_message_body = { .kind = KIND_OBJECT, .schema = &webhook_schema };

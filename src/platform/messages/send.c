@@ -1,0 +1,197 @@
+/* send.c - POST /channels/{channel.id}/messages, and who may. */
+#include "platform/messages/internal.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+enum { NONCE_LIFE_MS = 5 * 60 * 1000, RELATIONSHIP_BLOCKED = 2 };
+
+/* Rights to write here; in private channels being there is enough. */
+enum err may_send(struct call *call)
+{
+    return call->target.rights & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* --- where messages cannot go --------------------------------------------------------- */
+
+static const char BLOCKED[] =
+    "select 1 from relationships where type = 2 and ((user_id = $1 and target_id = $2) or "
+    "(user_id = $2 and target_id = $1)) limit 1";
+static const char TOGETHER[] = "select 1 from members a join members b on b.guild_id = a.guild_id "
+                               "where a.user_id = $1 and b.user_id = $2 limit 1";
+
+static enum err exists(struct call *call, const char *sql, snowflake other, bool *ret)
+{
+    struct rows row;
+
+    return tx_one(call->tx, sql, BIND(v_id(call->caller->id), v_id(other)), &row, ret);
+}
+
+/* A direct channel needs somebody at the other end who takes messages from us. */
+static enum err check_direct(struct call *call, const struct channel *c)
+{
+    struct list others = { 0 };
+    bool found = false;
+    enum err e = channel_others(call->tx, c->id, call->caller->id, &others);
+
+    if (e || !others.count)
+        return e;
+    snowflake other = *(snowflake *)others.items;
+    e = exists(call, BLOCKED, other, &found);
+    if (e || found)
+        return e ? e : ERR_CANNOT_MESSAGE;
+    if (call->caller->kind != CALLER_BOT)
+        return OK;
+    e = exists(call, TOGETHER, other, &found);
+    return e ? e : found ? OK : ERR_NO_MUTUAL_GUILDS;
+}
+
+static enum err check_place(struct call *call, const struct channel *c)
+{
+    const struct thread_metadata *thread = c->thread_metadata;
+
+    if (!channel_takes_messages(c->type))
+        return ERR_NOT_TEXT_CHANNEL;
+    if (c->type == CHANNEL_DM)
+        return check_direct(call, c);
+    if (channel_is_thread(c->type) && thread && thread->locked &&
+        !(call->target.rights & PERMISSION(MANAGE_THREADS)))
+        return ERR_THREAD_ARCHIVED;
+    return OK;
+}
+
+/* A member waits between two messages; who keeps order does not. */
+static enum err slow_down(struct call *call, const struct channel *c)
+{
+    const uint64_t exempt =
+        PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
+    struct sending *sending = call->data;
+
+    if (channel_is_private(c->type) || c->rate_limit_per_user.value == 0 ||
+        call->caller->kind == CALLER_BOT || call->target.rights & exempt || sending->counted)
+        return OK;
+    struct limit limit = { .name = "slow mode",
+                           .count = 1,
+                           .window_s = (unsigned)c->rate_limit_per_user.value };
+    struct str key =
+        str_printf(call->arena, "slow mode %" PRIu64 " %" PRIu64, c->id, call->caller->id);
+    sending->counted = true; /* once, however often the store tries */
+    return call_count(call, &limit, key);
+}
+
+/* --- the route ------------------------------------------------------------------------------ */
+
+/* With enforce_nonce a message is sent once, however often it is tried. */
+static enum err find_sent(struct call *call, const struct message_draft *d, struct message *ret,
+                          bool *ret_found)
+{
+    const struct message_body *in = call->body;
+    snowflake id = 0;
+    enum err e = OK;
+
+    *ret_found = false;
+    if (!in->enforce_nonce.value || d->nonce.given != GIVEN)
+        return OK;
+    e = message_by_nonce(call->tx, d->channel->id, call->caller->id, d->nonce.value,
+                         snowflake_at(clock_ms() - NONCE_LIFE_MS), &id);
+    if (e || !id)
+        return e;
+    *ret_found = true;
+    e = message_find(call, d->channel->id, id, ret);
+    ret->nonce = d->nonce;
+    return e;
+}
+
+static enum err check_files(struct call *call)
+{
+    if (!(call->target.rights & PERMISSION(ATTACH_FILES)))
+        return ERR_MISSING_PERMISSIONS;
+    return check_uploads(call, &(struct list){ 0 });
+}
+
+enum err prepare_create_message(struct call *call)
+{
+    return prepare_sending(call, check_files);
+}
+
+/* POST /channels/{channel.id}/messages: say something. */
+enum err create_message(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    struct sender from = { c, call->target.rights, call->caller->kind == CALLER_BOT };
+    struct message_draft draft;
+    struct user author;
+    struct message m;
+    bool sent;
+
+    enum err e = check_place(call, c);
+    if (!e)
+        e = draft_from_body(call, &from, &draft);
+    if (!e)
+        e = find_sent(call, &draft, &m, &sent);
+    if (e)
+        return e;
+    if (sent)
+        return call_reply(call, &m);
+
+    e = slow_down(call, c);
+    if (!e)
+        e = user_find(call->tx, call->caller->id, &author);
+    draft.author = &author;
+    draft.application_id = 0;
+    if (call->target.standing)
+        draft.member = call->target.standing->member;
+    if (!e)
+        e = message_create(call, &draft, &m);
+    return e ? e : call_reply(call, &m);
+}
+
+/* --- typing ----------------------------------------------------------------------------------- */
+
+struct typing {
+    snowflake channel_id, user_id;
+    struct opt_id guild_id;
+    int64_t timestamp;
+    const struct member *member;
+};
+
+static const struct field typing_fields[] = {
+    { FIELD(struct typing, channel_id), .type = &type_id },
+    { FIELD(struct typing, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct typing, user_id), .type = &type_id },
+    { FIELD(struct typing, timestamp), .type = &type_int, .doc = "Seconds" },
+    { FIELD(struct typing, member), .type = &type_member, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema typing_schema = {
+    .name = "Typing",
+    .size = sizeof(struct typing),
+    .fields = typing_fields,
+    .doc = "Somebody is writing.",
+};
+
+/* POST /channels/{channel.id}/typing: show that the caller is writing. */
+enum err trigger_typing(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    struct typing t = { .channel_id = c->id, .user_id = call->caller->id, .timestamp = clock_s() };
+    struct member member;
+    struct user user;
+    enum err e = OK;
+
+    if (!channel_takes_messages(c->type))
+        return ERR_NOT_TEXT_CHANNEL;
+    if (call->target.standing) {
+        e = user_find(call->tx, call->caller->id, &user);
+        member = *call->target.standing->member;
+        member.user = &user;
+        t.member = &member;
+        t.guild_id = given_id(c->guild_id.value);
+    }
+    if (!e)
+        call_emit(call, EVENT_TYPING_START, to_channel_viewers(c), &typing_schema, &t);
+    return e;
+}

@@ -1,0 +1,240 @@
+/* write.c - from a body to a message, for people, bots and webhooks. */
+#include "platform/messages/internal.h"
+
+#include "base/clock.h"
+#include "model/permissions.h"
+
+/* What a sender may say about a message. */
+static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_NOTIFICATIONS |
+                                    MESSAGE_IS_VOICE_MESSAGE | MESSAGE_IS_COMPONENTS_V2;
+
+/* --- files, before the transaction --------------------------------------------------- */
+
+static enum err keep_uploads(struct call *call)
+{
+    const struct message_body *in = call->body;
+    struct sending *sending = call->data;
+
+    return uploads_keep(call, &in->attachments.value, &sending->uploads);
+}
+
+enum err prepare_sending(struct call *call, enum err (*check)(struct call *call))
+{
+    call->data = arena_alloc(call->arena, sizeof(struct sending));
+    if (upload_count(call)) {
+        call->look = check;
+        call->compute = keep_uploads;
+    }
+    return OK;
+}
+
+enum err check_uploads(struct call *call, const struct list *present)
+{
+    const struct message_body *in = call->body;
+
+    if (upload_count(call) > MESSAGE_MAX_FILES)
+        return call_invalid(call, "files", "BASE_TYPE_MAX_LENGTH",
+                            "Must be 10 or fewer in length.");
+    return uploads_check(call, &in->attachments.value, present);
+}
+
+/* --- a new one -------------------------------------------------------------------------- */
+
+/* The message that is answered: of this channel, there, and written by somebody. */
+static enum err find_reference(struct call *call, const struct sender *from,
+                               const struct reference_in *in, struct message_draft *draft,
+                               snowflake *ret_author)
+{
+    struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
+    const struct channel *c = from->channel;
+    struct message m;
+    bool found = false;
+
+    if (!(from->rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        return ERR_REPLY_WITHOUT_HISTORY;
+    enum err e = message_row(call->tx, c->id, in->message_id, &m, &found);
+    if (e)
+        return e;
+    bool elsewhere = in->channel_id.given == GIVEN && in->channel_id.value != c->id;
+    if (!found || m.ephemeral_for || elsewhere) {
+        if (!in->fail_if_not_exists)
+            return OK;
+        return call_invalid(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
+                            "Unknown message");
+    }
+    if (message_is_system(m.type))
+        return call_invalid(call, "message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
+                            "Cannot reply to a system message");
+    *ref = (struct message_reference){
+        .message_id = given_id(m.id),
+        .channel_id = c->id,
+    };
+    if (!channel_is_private(c->type))
+        ref->guild_id = given_id(c->guild_id.value);
+    draft->message_reference = ref;
+    draft->type = MESSAGE_REPLY;
+    *ret_author = m.webhook_id.given == GIVEN ? 0 : m.author_id;
+    return OK;
+}
+
+static bool is_empty(const struct message_draft *d)
+{
+    return d->content.n == 0 && d->attachments.count == 0 &&
+           (d->embeds.p == NULL || str_is(d->embeds, "[]")) &&
+           (d->components.p == NULL || str_is(d->components, "[]"));
+}
+
+/* Not every field is in every body: what is absent stays as it is in the draft. */
+static void take_parts(struct call *call, const struct sender *from, struct message_draft *d)
+{
+    const struct message_body *in = call->body;
+    const struct sending *sending = call->data;
+
+    d->content = in->content.given == GIVEN ? in->content.value : STR("");
+    d->tts = in->tts.given == GIVEN && in->tts.value;
+    d->flags = in->flags.given == GIVEN ? in->flags.value & SENDER_FLAGS : 0;
+    d->nonce = in->nonce;
+    if (in->nonce.given == GIVEN && str_is(in->nonce.value, "null"))
+        d->nonce.given = ABSENT;
+    d->attachments = sending->uploads;
+    if (!from->rich) {
+        d->flags &= ~MESSAGE_IS_COMPONENTS_V2;
+        return;
+    }
+    d->embeds = embeds_text(call->arena, &in->embeds.value);
+    d->components = components_text(call->arena, (struct list *)&in->components.value);
+}
+
+enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret)
+{
+    const struct message_body *in = call->body;
+    snowflake replied = 0;
+    struct mentions mentions;
+    enum err e = check_uploads(call, &(struct list){ 0 });
+
+    *ret = (struct message_draft){ .channel = from->channel };
+    if (e)
+        return e;
+    take_parts(call, from, ret);
+    if (ret->tts && !(from->rights & PERMISSION(SEND_TTS_MESSAGES)))
+        return ERR_MISSING_PERMISSIONS;
+    if (ret->attachments.count && !(from->rights & PERMISSION(ATTACH_FILES)))
+        return ERR_MISSING_PERMISSIONS;
+    if (is_empty(ret))
+        return ERR_EMPTY_MESSAGE;
+    if (in->message_reference.given == GIVEN)
+        e = find_reference(call, from, in->message_reference.value, ret, &replied);
+    if (!e)
+        e = mentions_find(call, from->channel, from->rights, ret->content,
+                          in->allowed_mentions.value, replied, &mentions);
+    if (e)
+        return e;
+
+    ret->mentions = mentions.users;
+    ret->mention_roles = mentions.roles;
+    ret->mention_everyone = mentions.everyone;
+    return OK;
+}
+
+/* --- changing one ---------------------------------------------------------------------------- */
+
+/* What the body lists stays, what came along is added; without a list all stay. */
+static enum err edit_attachments(struct call *call, struct message *m)
+{
+    const struct message_body *in = call->body;
+    const struct sending *sending = call->data;
+    const struct attachment_in *words = in->attachments.value.items;
+    struct attachment *old = m->attachments.items;
+    struct list kept = { 0 };
+
+    for (size_t i = 0; i < m->attachments.count; i++) {
+        bool stays = in->attachments.given != GIVEN;
+
+        for (size_t j = 0; j < in->attachments.value.count; j++) {
+            if (words[j].id != old[i].id)
+                continue;
+            stays = true;
+            if (words[j].description.given == GIVEN)
+                old[i].description = words[j].description;
+        }
+        if (stays)
+            *(struct attachment *)list_add(call->arena, &kept, sizeof *old) = old[i];
+    }
+    for (size_t i = 0; i < sending->uploads.count; i++)
+        *(struct attachment *)list_add(call->arena, &kept, sizeof *old) =
+            ((struct attachment *)sending->uploads.items)[i];
+    if (kept.count > MESSAGE_MAX_FILES)
+        return call_invalid(call, "attachments", "BASE_TYPE_MAX_LENGTH",
+                            "Must be 10 or fewer in length.");
+    m->attachments = kept;
+    return OK;
+}
+
+static enum err edit_mentions(struct call *call, const struct sender *from, struct message *m)
+{
+    const struct message_body *in = call->body;
+    const struct message *answered = m->referenced_message.value;
+    snowflake replied = answered && answered->webhook_id.given != GIVEN ? answered->author_id : 0;
+    struct mentions mentions;
+    enum err e = mentions_find(call, from->channel, from->rights, m->content,
+                               in->allowed_mentions.value, replied, &mentions);
+
+    if (e)
+        return e;
+    m->mentions = (struct list){ 0 };
+    for (size_t i = 0; i < mentions.users.count; i++) {
+        struct mention *mention = list_add(call->arena, &m->mentions, sizeof *mention);
+
+        mention->user.id = ((snowflake *)mentions.users.items)[i];
+    }
+    m->mention_roles = mentions.roles;
+    m->mention_everyone = mentions.everyone;
+    return OK;
+}
+
+static void edit_flags(const struct sender *from, const struct message_body *in, struct message *m)
+{
+    int64_t may = MESSAGE_SUPPRESS_EMBEDS;
+
+    if (in->flags.given == ABSENT)
+        return;
+    m->flags = (m->flags & ~may) | (in->flags.value & may);
+    /* Once a message is made of components only, it stays so. */
+    if (from->rich)
+        m->flags |= in->flags.value & MESSAGE_IS_COMPONENTS_V2;
+}
+
+static bool nothing_left(const struct message *m)
+{
+    return m->content.n == 0 && m->attachments.count == 0 && str_is(m->embeds, "[]") &&
+           str_is(m->components, "[]");
+}
+
+enum err message_edit(struct call *call, const struct sender *from, struct message *m)
+{
+    const struct message_body *in = call->body;
+    const struct sending *sending = call->data;
+    bool touched = in->content.given || in->attachments.given || sending->uploads.count ||
+                   (from->rich && (in->embeds.given || in->components.given));
+    enum err e = check_uploads(call, &m->attachments);
+
+    if (e)
+        return e;
+    edit_flags(from, in, m);
+    if (in->content.given != ABSENT)
+        m->content = in->content.given == GIVEN ? in->content.value : STR("");
+    if (from->rich && in->embeds.given != ABSENT)
+        m->embeds = embeds_text(call->arena, &in->embeds.value);
+    if (from->rich && in->components.given != ABSENT)
+        m->components = components_text(call->arena, (struct list *)&in->components.value);
+    e = edit_attachments(call, m);
+    if (!e && nothing_left(m))
+        e = ERR_EMPTY_MESSAGE;
+    if (!e && (in->content.given || in->allowed_mentions.given))
+        e = edit_mentions(call, from, m);
+    if (e)
+        return e;
+    if (touched)
+        m->edited_timestamp = given_int(clock_us());
+    return message_save(call, from->channel, m);
+}

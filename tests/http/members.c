@@ -1,0 +1,518 @@
+/* members.c - reading, changing, bringing in and sending away members. */
+#include "venues.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/auth.h"
+#include "base/clock.h"
+#include "base/timestamp.h"
+
+#define AUDIT PERMISSION(VIEW_AUDIT_LOG)
+
+static const char PNG[] =
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Erk"
+    "Jggg==";
+
+/* --- reading --------------------------------------------------------------------------- */
+
+static void a_member_is_read_by_those_in_the_guild(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue p = world_venue(w, ada);
+    const char *role = venue_add_with(&p, bob, 1, 0);
+
+    struct answer a = client_get(ada, "/guilds/%s/members/%s", p.id, bob->id);
+    expect_status(a, 200);
+    expect_json(a,
+                "{'user': {'id': '%s', 'username': 'bob'}, 'nick': null, 'avatar': null, 'roles': "
+                "['%s'], 'deaf': false, 'mute': false, 'pending': false, 'flags': 0, "
+                "'premium_since': null, 'communication_disabled_until': null}",
+                bob->id, role);
+    expect_absent(a, "guild_id");
+    expect_json(client_get(bob, "/guilds/%s/members/@me", p.id),
+                "{'user': {'id': '%s'}, 'permissions': '%llu'}", bob->id,
+                (unsigned long long)PERMISSIONS_DEFAULT);
+    expect_error(client_get(eve, "/guilds/%s/members/@me", p.id), 403, 50001);
+    expect_error(client_get(ada, "/guilds/%s/members/%s", p.id, eve->id), 404, 10007);
+    expect_error(client_get(eve, "/guilds/%s/members/%s", p.id, bob->id), 403, 50001);
+    expect_error(client_get(ada, "/guilds/123/members/%s", bob->id), 404, 10004);
+}
+
+static void bots_list_members_by_id(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *bot = world_bot(w, "robot");
+    struct venue p = world_venue(w, ada);
+    const char *role = venue_add_with(&p, bob, 1, 0);
+    venue_add(&p, bot);
+
+    struct answer a = client_get(bot, "/guilds/%s/members", p.id);
+    expect_status(a, 200);
+    expect(a.json->count == 1);
+    expect_json(a, "[{'user': {'id': '%s'}, 'roles': []}]", ada->id);
+    a = client_get(bot, "/guilds/%s/members?limit=1000&after=%s", p.id, ada->id);
+    expect_json(a, "[{'user': {'id': '%s'}, 'roles': ['%s']}, {'user': {'id': '%s'}}]", bob->id,
+                role, bot->id);
+    expect_invalid(client_get(bot, "/guilds/%s/members?limit=0", p.id), "limit", "NUMBER_TYPE_MIN");
+    expect_invalid(client_get(bot, "/guilds/%s/members?limit=1001", p.id), "limit",
+                   "NUMBER_TYPE_MAX");
+    expect_error(client_get(ada, "/guilds/%s/members", p.id), 403, 20002);
+}
+
+static void listing_needs_the_members_intent(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue p = world_venue(w, ada);
+    venue_add(&p, bot);
+
+    world_sql(w, "update tokens set application_id = 77 where user_id = %s", bot->id);
+    world_sql(w,
+              "insert into applications (id, name, owner_id, bot_id, key_salt, verify_key) "
+              "values (77, 'app', %s, %s, '', '')",
+              ada->id, bot->id);
+    expect_error(client_get(bot, "/guilds/%s/members", p.id), 403, 50001);
+    world_sql(w, "update applications set flags = 32768 where id = 77");
+    expect_status(client_get(bot, "/guilds/%s/members", p.id), 200);
+}
+
+static void members_are_found_by_the_beginning_of_a_name(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob_1"),
+                  *eve = world_client(w, "eve");
+    struct venue p = world_venue(w, ada);
+    venue_add(&p, bob);
+    venue_add(&p, eve);
+    world_sql(w, "update members set nick = 'Bobbin' where user_id = %s", eve->id);
+
+    struct answer a = client_get(ada, "/guilds/%s/members/search?query=BOB&limit=10", p.id);
+    expect_json(a, "[{'user': {'id': '%s'}}, {'user': {'id': '%s'}, 'nick': 'Bobbin'}]", bob->id,
+                eve->id);
+    a = client_get(ada, "/guilds/%s/members/search?query=bob", p.id);
+    expect(a.json->count == 1);
+    a = client_get(ada, "/guilds/%s/members/search?query=bob_&limit=10", p.id);
+    expect_json(a, "[{'user': {'id': '%s'}}]", bob->id);
+    expect(client_get(ada, "/guilds/%s/members/search?query=%%25&limit=10", p.id).json->count == 0);
+    expect(client_get(ada, "/guilds/%s/members/search?query=ob&limit=10", p.id).json->count == 0);
+    expect_invalid(client_get(ada, "/guilds/%s/members/search", p.id), "query",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_get(ada, "/guilds/%s/members/search?query=a&limit=1001", p.id), "limit",
+                   "NUMBER_TYPE_MAX");
+}
+
+/* --- nicks ------------------------------------------------------------------------------- */
+
+static void moderators_change_nicks_of_those_below(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add_with(&p, mod, 5, PERMISSION(MANAGE_NICKNAMES));
+    const char *low = venue_add_with(&p, bob, 4, 0);
+
+    struct answer a =
+        client_patch(mod, "{'nick': '  Bobby '}", "/guilds/%s/members/%s", p.id, bob->id);
+    expect_status(a, 200);
+    expect_json(a, "{'nick': 'Bobby', 'user': {'id': '%s'}, 'roles': ['%s']}", bob->id, low);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE",
+                       "{'guild_id': '%s', 'nick': 'Bobby', 'user': {'id': '%s'}}", p.id, bob->id);
+    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                       "{'action_type': 24, 'target_id': '%s'}", bob->id);
+    /* The same again changes nothing. */
+    expect_status(client_patch(mod, "{'nick': 'Bobby'}", "/guilds/%s/members/%s", p.id, bob->id),
+                  200);
+    expect_venue_silence(&p);
+    expect_json(client_patch(mod, "{'nick': null}", "/guilds/%s/members/%s", p.id, bob->id),
+                "{'nick': null}");
+
+    expect_error(client_patch(mod, "{'nick': 'x'}", "/guilds/%s/members/%s", p.id, ada->id), 403,
+                 50013);
+    expect_error(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/%s", p.id, mod->id), 403,
+                 50013);
+    expect_invalid(client_patch(ada, "{'nick': '123456789012345678901234567890123'}",
+                                "/guilds/%s/members/%s", p.id, bob->id),
+                   "nick", "BASE_TYPE_MAX_LENGTH");
+    expect_json(client_patch(ada, "{'nick': '12345678901234567890123456789012'}",
+                             "/guilds/%s/members/%s", p.id, bob->id),
+                "{'nick': '12345678901234567890123456789012'}");
+}
+
+static void equals_are_not_above_each_other(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
+                  *bob = world_client(w, "bob"), *old = world_client(w, "old");
+    struct venue p = world_venue(w, ada);
+    const char *older = venue_add_with(&p, old, 5, 0);
+    const char *own = venue_add_with(&p, mod, 5, PERMISSION(MANAGE_NICKNAMES));
+    venue_add(&p, bob);
+
+    /* Of two roles at one position the older is higher. */
+    expect(strcmp(older, own) < 0);
+    expect_error(client_patch(mod, "{'nick': 'x'}", "/guilds/%s/members/%s", p.id, old->id), 403,
+                 50013);
+    venue_give(&p, bob, own);
+    expect_error(client_patch(mod, "{'nick': 'x'}", "/guilds/%s/members/%s", p.id, bob->id), 403,
+                 50013);
+}
+
+static void people_change_their_own_nick(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add(&p, bob);
+
+    expect_json(client_patch(bob, "{'nick': 'B'}", "/guilds/%s/members/@me", p.id),
+                "{'nick': 'B', 'user': {'id': '%s'}}", bob->id);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'nick': 'B'}");
+    expect_venue_silence(&p);
+    expect_json(client_patch(bob, "{'nick': 'C'}", "/guilds/%s/members/@me/nick", p.id),
+                "{'nick': 'C'}");
+    expect_json(client_patch(bob, "{'nick': ''}", "/guilds/%s/members/%s", p.id, bob->id),
+                "{'nick': null}");
+    world_sql(w, "update roles set permissions = 0 where id = %s", p.id);
+    expect_error(client_patch(bob, "{'nick': 'D'}", "/guilds/%s/members/@me", p.id), 403, 50013);
+    expect_error(client_patch(bob, "{'nick': 'D'}", "/guilds/%s/members/@me/nick", p.id), 403,
+                 50013);
+    expect_error(client_patch(bob, "{'nick': 'D'}", "/guilds/%s/members/%s", p.id, bob->id), 403,
+                 50013);
+    expect_status(client_patch(bob, "{'bio': 'hello'}", "/guilds/%s/members/@me", p.id), 200);
+}
+
+static void a_member_has_pictures_of_its_own(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue p = world_venue(w, ada);
+    char body[400], path[200];
+
+    snprintf(body, sizeof body, "{'avatar': '%s', 'banner': '%s'}", PNG, PNG);
+    struct answer a = client_patch(ada, body, "/guilds/%s/members/@me", p.id);
+    expect_status(a, 200);
+    snprintf(path, sizeof path, "/guilds/%s/users/%s/avatars/%s.png", p.id, ada->id,
+             answer_text(a, "avatar"));
+    struct answer picture = client_request(ada, "GET", path, "", STR(""));
+    expect_status(picture, 200);
+    expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
+    snprintf(path, sizeof path, "/guilds/%s/users/%s/banners/%s.png", p.id, ada->id,
+             answer_text(a, "banner"));
+    expect_status(client_request(ada, "GET", path, "", STR("")), 200);
+    a = client_patch(ada, "{'avatar': null}", "/guilds/%s/members/@me", p.id);
+    expect_json(a, "{'avatar': null}");
+    expect_invalid(client_patch(ada, "{'avatar': 'x'}", "/guilds/%s/members/@me", p.id), "avatar",
+                   "IMAGE_INVALID");
+}
+
+/* --- roles ------------------------------------------------------------------------------- */
+
+static void roles_are_given_by_those_above_them(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    const char *own = venue_add_with(&p, mod, 5, PERMISSION(MANAGE_ROLES));
+    const char *low = venue_role(&p, 2, 0), *high = venue_role(&p, 6, 0),
+               *managed = venue_role(&p, 1, 0);
+    venue_add(&p, bob);
+    world_sql(w, "update roles set managed = 1 where id = %s", managed);
+
+    expect_status(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", low);
+    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
+    expect_status(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
+    expect_venue_silence(&p);
+
+    expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, high), 403,
+                 50013);
+    expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, own), 403,
+                 50013);
+    expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, managed),
+                 400, 50028);
+    expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, p.id), 400,
+                 50028);
+    expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/99", p.id, bob->id), 404,
+                 10011);
+    expect_error(client_put(bob, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 403,
+                 50013);
+    expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, ada->id, low), 403,
+                 50013);
+    expect_venue_silence(&p);
+
+    expect_status(client_delete(mod, "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'roles': []}");
+    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
+    expect_status(client_delete(mod, "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
+    expect_venue_silence(&p);
+    /* One's own lower roles may be given up. */
+    venue_give(&p, mod, low);
+    expect_status(client_delete(mod, "/guilds/%s/members/@me/roles/%s", p.id, low), 204);
+}
+
+static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add_with(&p, mod, 5, PERMISSION(MANAGE_ROLES));
+    const char *low = venue_role(&p, 2, 0), *managed = venue_role(&p, 1, 0),
+               *high = venue_role(&p, 6, 0);
+    char body[200];
+
+    venue_add(&p, bob);
+    world_sql(w, "update roles set managed = 1 where id = %s", managed);
+    venue_give(&p, bob, managed);
+    /* A managed role that stays is no change. */
+    snprintf(body, sizeof body, "{'roles': ['%s', '%s', '%s']}", low, managed, low);
+    struct answer a = client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id);
+    expect_status(a, 200);
+    expect(dom_at(a.json, "roles")->count == 2);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
+    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
+    expect_status(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 200);
+    expect_venue_silence(&p);
+
+    expect_error(client_patch(mod, "{'roles': []}", "/guilds/%s/members/%s", p.id, bob->id), 400,
+                 50028);
+    snprintf(body, sizeof body, "{'roles': ['%s', '%s']}", managed, high);
+    expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 403, 50013);
+    expect_error(client_patch(mod, "{'roles': ['5']}", "/guilds/%s/members/%s", p.id, bob->id), 404,
+                 10011);
+    expect_error(client_patch(bob, "{'roles': []}", "/guilds/%s/members/%s", p.id, bob->id), 403,
+                 50013);
+    expect_invalid(client_patch(mod, "{'roles': ['x']}", "/guilds/%s/members/%s", p.id, bob->id),
+                   "roles.0", "NUMBER_TYPE_COERCE");
+    expect_venue_silence(&p);
+}
+
+/* --- timeouts, voice, flags ----------------------------------------------------------------- */
+
+static struct answer time_out(struct client *c, struct venue *p, struct client *who, double days)
+{
+    char body[100], when[TIMESTAMP_TEXT];
+
+    timestamp_format(clock_us() + (int64_t)(days * 86400e6), when);
+    snprintf(body, sizeof body, "{'communication_disabled_until': '%s'}", when);
+    return client_patch(c, body, "/guilds/%s/members/%s", p->id, who->id);
+}
+
+static void moderators_time_people_out(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
+                  *bob = world_client(w, "bob"), *admin = world_client(w, "ruler");
+    struct venue p = world_venue(w, ada);
+    venue_add_with(&p, mod, 5, PERMISSION(MODERATE_MEMBERS));
+    venue_add_with(&p, admin, 1, PERMISSION(ADMINISTRATOR));
+    venue_add(&p, bob);
+
+    expect_status(time_out(mod, &p, bob, 27.9), 200);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
+    expect_error(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 403, 50013);
+    world_wait(w, 28 * 86400);
+    expect_status(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 200);
+
+    expect_invalid(time_out(mod, &p, bob, 28.1), "communication_disabled_until", "NUMBER_TYPE_MAX");
+    expect_error(time_out(mod, &p, admin, 1), 403, 50013);
+    expect_error(time_out(mod, &p, ada, 1), 403, 50013);
+    expect_error(time_out(mod, &p, mod, 1), 403, 50013);
+    expect_error(time_out(bob, &p, mod, 1), 403, 50013);
+    expect_status(time_out(mod, &p, bob, 1), 200);
+    struct answer a = client_patch(mod, "{'communication_disabled_until': null}",
+                                   "/guilds/%s/members/%s", p.id, bob->id);
+    expect_json(a, "{'communication_disabled_until': null}");
+    expect_invalid(client_patch(mod, "{'communication_disabled_until': 'soon'}",
+                                "/guilds/%s/members/%s", p.id, bob->id),
+                   "communication_disabled_until", "DATE_TIME_TYPE_PARSE");
+}
+
+static void who_is_not_in_voice_is_neither_silenced_nor_moved(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add_with(&p, mod, 1,
+                   PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS) |
+                       PERMISSION(MOVE_MEMBERS));
+    venue_add(&p, bob);
+    const char *const bodies[] = { "{'mute': true}", "{'deaf': true}", "{'channel_id': null}" };
+    char body[100];
+
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        expect_error(client_patch(mod, bodies[i], "/guilds/%s/members/%s", p.id, bob->id), 400,
+                     40032);
+        expect_error(client_patch(bob, bodies[i], "/guilds/%s/members/%s", p.id, mod->id), 403,
+                     50013);
+    }
+    snprintf(body, sizeof body, "{'channel_id': '%s'}", p.channel);
+    expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 400, 50024);
+    expect_error(client_patch(mod, "{'channel_id': '5'}", "/guilds/%s/members/%s", p.id, bob->id),
+                 404, 10003);
+    world_sql(w, "update channels set type = 2 where id = %s", p.channel);
+    expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 400, 40032);
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
+              p.channel, p.id, (unsigned long long)PERMISSION(CONNECT));
+    expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 403, 50013);
+}
+
+static void one_flag_can_be_set(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add(&p, bob);
+
+    expect_json(client_patch(ada, "{'flags': 7}", "/guilds/%s/members/%s", p.id, bob->id),
+                "{'flags': 4}");
+    expect_error(client_patch(bob, "{'flags': 0}", "/guilds/%s/members/%s", p.id, bob->id), 403,
+                 50013);
+}
+
+/* --- kicking --------------------------------------------------------------------------------- */
+
+static void kicking_takes_somebody_out(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add_with(&p, mod, 5, PERMISSION(KICK_MEMBERS));
+    venue_add_with(&p, bob, 1, 0);
+
+    expect_error(client_delete(bob, "/guilds/%s/members/%s", p.id, mod->id), 403, 50013);
+    expect_error(client_delete(mod, "/guilds/%s/members/%s", p.id, ada->id), 403, 50013);
+    expect_error(client_delete(mod, "/guilds/%s/members/%s", p.id, mod->id), 400, 50038);
+    expect_error(client_delete(ada, "/guilds/%s/members/%s", p.id, ada->id), 400, 50038);
+    expect_venue_silence(&p);
+
+    expect_status(client_delete(mod, "/guilds/%s/members/%s", p.id, bob->id), 204);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_REMOVE",
+                       "{'guild_id': '%s', 'user': {'id': '%s', 'username': 'bob'}}", p.id,
+                       bob->id);
+    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20}");
+    expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", p.id);
+    expect_error(client_delete(mod, "/guilds/%s/members/%s", p.id, bob->id), 404, 10007);
+    expect_error(client_get(bob, "/guilds/%s/members/%s", p.id, mod->id), 403, 50001);
+    expect(world_number(w, "select member_count from guilds where id = %s", p.id) == 2);
+    expect(world_number(w, "select count(*) from member_roles where user_id = %s", bob->id) == 0);
+}
+
+/* --- bringing in ------------------------------------------------------------------------------ */
+
+struct issue {
+    struct world *world;
+    struct token_grant grant;
+    struct str token;
+};
+
+static enum err issue_token(struct tx *tx, void *arg)
+{
+    struct issue *i = arg;
+
+    return auth_issue(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
+}
+
+/* An access token of somebody for application 77. */
+static const char *access_token(struct world *w, struct client *c, const char *scopes)
+{
+    struct issue i = { .world = w,
+                       .grant = { .kind = CALLER_BEARER,
+                                  .user_id = strtoull(c->id, NULL, 10),
+                                  .application_id = 77,
+                                  .scopes = str_of(scopes),
+                                  .expires_at = clock_us() + 3600 * INT64_C(1000000) } };
+
+    expect(
+        !store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), issue_token, &i));
+    return str_dupz(world_arena(w), i.token);
+}
+
+static struct answer bring(struct client *bot, struct venue *p, struct client *who,
+                           const char *token, const char *more)
+{
+    char body[600];
+
+    snprintf(body, sizeof body, "{'access_token': '%s'%s}", token, more);
+    return client_put(bot, body, "/guilds/%s/members/%s", p->id, who->id);
+}
+
+static void apps_bring_people_in_who_allowed_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    const char *low = venue_role(&p, 1, 0), *good = access_token(w, bob, "identify guilds.join");
+    char more[200];
+
+    venue_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
+    world_sql(w, "update tokens set application_id = 77 where user_id = %s and kind = 2", bot->id);
+    expect_error(bring(bot, &p, bob, "nonsense", ""), 401, 50025);
+    expect_error(bring(bot, &p, bob, access_token(w, ada, "guilds.join"), ""), 401, 50025);
+    expect_error(bring(bot, &p, bob, access_token(w, bob, "identify"), ""), 403, 50026);
+    expect_error(bring(bot, &p, bob, good, ", 'nick': 'B'"), 403, 50013);
+    expect_error(bring(bot, &p, bob, good, ", 'mute': true"), 403, 50013);
+    expect_error(bring(bot, &p, bob, good, ", 'deaf': true"), 403, 50013);
+    snprintf(more, sizeof more, ", 'nick': 'B', 'roles': ['%s']", low);
+    expect_error(bring(bot, &p, bob, good, more), 403, 50013);
+    expect_error(bring(ada, &p, bob, good, ""), 403, 20002);
+    expect_invalid(client_put(bot, "{}", "/guilds/%s/members/%s", p.id, bob->id), "access_token",
+                   "BASE_TYPE_REQUIRED");
+    expect_error(client_put(bot, "{'access_token': 'x'}", "/guilds/%s/members/5", p.id), 404,
+                 10013);
+
+    venue_give(&p, bot, venue_role(&p, 4, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES)));
+    struct answer a = bring(bot, &p, bob, good, more);
+    expect_status(a, 201);
+    expect_json(a, "{'nick': 'B', 'roles': ['%s'], 'user': {'id': '%s'}}", low, bob->id);
+    expect_event(bob, "GUILD_CREATE", "{'id': '%s', 'member_count': 3, 'large': false}", p.id);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{'guild_id': '%s', 'nick': 'B'}", p.id);
+    expect_status(bring(bot, &p, bob, good, ""), 204);
+    expect_venue_silence(&p);
+}
+
+static void an_app_cannot_use_anothers_access_token(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    const char *token = access_token(w, bob, "guilds.join");
+
+    venue_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
+    world_sql(w, "update tokens set application_id = 78 where user_id = %s and kind = 2", bot->id);
+    expect_error(bring(bot, &p, bob, token, ""), 401, 50025);
+}
+
+static void the_banned_are_not_brought_in_and_tokens_expire(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
+                  *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    const char *token = access_token(w, bob, "guilds.join");
+
+    venue_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
+    world_sql(w, "update tokens set application_id = 77 where user_id = %s and kind = 2", bot->id);
+    world_sql(w, "insert into bans (guild_id, user_id) values (%s, %s)", p.id, bob->id);
+    expect_error(bring(bot, &p, bob, token, ""), 403, 40007);
+    world_sql(w, "delete from bans where guild_id = %s", p.id);
+    world_wait(w, 3601);
+    expect_error(bring(bot, &p, bob, token, ""), 401, 50025);
+}
+
+const struct test members_tests[] = {
+    TEST(a_member_is_read_by_those_in_the_guild),
+    TEST(bots_list_members_by_id),
+    TEST(listing_needs_the_members_intent),
+    TEST(members_are_found_by_the_beginning_of_a_name),
+    TEST(moderators_change_nicks_of_those_below),
+    TEST(equals_are_not_above_each_other),
+    TEST(people_change_their_own_nick),
+    TEST(a_member_has_pictures_of_its_own),
+    TEST(roles_are_given_by_those_above_them),
+    TEST(a_list_of_roles_is_checked_where_it_changes),
+    TEST(moderators_time_people_out),
+    TEST(who_is_not_in_voice_is_neither_silenced_nor_moved),
+    TEST(one_flag_can_be_set),
+    TEST(kicking_takes_somebody_out),
+    TEST(apps_bring_people_in_who_allowed_it),
+    TEST(an_app_cannot_use_anothers_access_token),
+    TEST(the_banned_are_not_brought_in_and_tokens_expire),
+    { 0 },
+};

@@ -1,0 +1,156 @@
+/* venues.c - guilds for tests, made directly in the store, and what is heard in them. */
+#include "venues.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "internal.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+struct statement {
+    const char *sql;
+    int64_t number;
+};
+
+static enum err execute(struct tx *tx, void *arg)
+{
+    struct statement *s = arg;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, s->sql, NO_BIND, &row, &found);
+
+    s->number = !e && found && row.columns ? row_int(&row, 0) : 0;
+    return e;
+}
+
+static int64_t run_sql(struct world *w, const char *fmt, va_list args)
+{
+    char text[1000];
+    struct statement s = { 0 };
+
+    vsnprintf(text, sizeof text, fmt, args);
+    s.sql = str_dupz(world_arena(w), str_of(text));
+    if (store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), execute, &s))
+        fail_test(__FILE__, __LINE__, "cannot run: %s", text);
+    return s.number;
+}
+
+void world_sql(struct world *w, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    run_sql(w, fmt, args);
+    va_end(args);
+}
+
+int64_t world_number(struct world *w, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    int64_t number = run_sql(w, fmt, args);
+    va_end(args);
+    return number;
+}
+
+struct venue world_venue(struct world *w, struct client *owner)
+{
+    struct venue p = { .world = w };
+
+    snprintf(p.id, sizeof p.id, "%llu", (unsigned long long)snowflake_new());
+    snprintf(p.channel, sizeof p.channel, "%llu", (unsigned long long)snowflake_new());
+    world_sql(w, "insert into guilds (id, name, owner_id) values (%s, 'Hall', %s)", p.id,
+              owner->id);
+    world_sql(w,
+              "insert into roles (id, guild_id, name, permissions) "
+              "values (%s, %s, '@everyone', %llu)",
+              p.id, p.id, (unsigned long long)PERMISSIONS_DEFAULT);
+    world_sql(w, "insert into channels (id, guild_id, type, name) values (%s, %s, 0, 'general')",
+              p.channel, p.id);
+    venue_add(&p, owner);
+    return p;
+}
+
+void venue_add(struct venue *p, struct client *c)
+{
+    world_sql(p->world, "insert into members (guild_id, user_id, joined_at) values (%s, %s, %lld)",
+              p->id, c->id, (long long)clock_us());
+    world_sql(p->world, "update guilds set member_count = member_count + 1 where id = %s", p->id);
+}
+
+const char *venue_role(struct venue *p, int position, uint64_t permissions)
+{
+    struct str id = str_printf(world_arena(p->world), "%llu", (unsigned long long)snowflake_new());
+
+    world_sql(p->world,
+              "insert into roles (id, guild_id, name, position, permissions) "
+              "values (%s, %s, 'role', %d, %llu)",
+              id.p, p->id, position, (unsigned long long)permissions);
+    return id.p;
+}
+
+void venue_give(struct venue *p, struct client *c, const char *role)
+{
+    world_sql(p->world, "insert into member_roles (guild_id, user_id, role_id) values (%s, %s, %s)",
+              p->id, c->id, role);
+}
+
+const char *venue_add_with(struct venue *p, struct client *c, int position, uint64_t permissions)
+{
+    const char *role = venue_role(p, position, permissions);
+
+    venue_add(p, c);
+    venue_give(p, c, role);
+    return role;
+}
+
+/* --- what is heard ---------------------------------------------------------------------- */
+
+static const struct heard *next_heard(struct venue *p)
+{
+    struct world *w = p->world;
+    const struct heard *found = NULL;
+    size_t i = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
+        if (i >= p->heard && h->to.kind == SUBJECT_GUILD && h->to.id == strtoull(p->id, NULL, 10))
+            found = h;
+    if (found)
+        p->heard = i;
+    pthread_mutex_unlock(&w->lock);
+    return found;
+}
+
+void expect_venue_event_at(const char *file, int line, struct venue *p, uint64_t any_of,
+                           const char *event, const char *fmt, ...)
+{
+    struct arena *a = world_arena(p->world);
+    const struct heard *h = next_heard(p);
+    struct str where;
+    va_list args;
+
+    if (!h)
+        fail_test(file, line, "the guild heard nothing, not %s", event);
+    if (strcmp(event_name(h->event), event) != 0)
+        fail_test(file, line, "the guild heard %s, not %s", event_name(h->event), event);
+    if (h->to.any_of != any_of)
+        fail_test(file, line, "%s went to those with %llx", event,
+                  (unsigned long long)h->to.any_of);
+    va_start(args, fmt);
+    const struct dom *expected = parse_expected(a, fmt, args);
+    va_end(args);
+    if (!dom_contains(dom_parse(a, str_of(h->payload)), expected, a, &where))
+        fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
+}
+
+void expect_venue_silence_at(const char *file, int line, struct venue *p)
+{
+    const struct heard *h = next_heard(p);
+
+    if (h)
+        fail_test(file, line, "the guild heard %s", event_name(h->event));
+}
