@@ -139,6 +139,23 @@ static void a_direct_channel_is_closed_for_the_caller_only(struct world *w)
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", id);
 }
 
+static void the_first_message_opens_the_channel_for_the_other(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *id = direct(ada, bob);
+
+    forget_told(w);
+    expect_status(client_post(ada, "{'content': 'Hello'}", "/channels/%s/messages", id), 200);
+    expect_event(bob, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, ada->id);
+    expect_silence(ada);
+    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE", "{'content': 'Hello'}");
+    expect_json(client_get(bob, MINE), "[{'id': '%s'}]", id);
+    expect_status(client_delete(bob, "/channels/%s", id), 200);
+    forget_told(w);
+    expect_status(client_post(ada, "{'content': 'Again'}", "/channels/%s/messages", id), 200);
+    expect_event(bob, "CHANNEL_CREATE", "{'id': '%s'}", id);
+}
+
 static void a_direct_channel_cannot_be_changed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -403,6 +420,7 @@ const struct test private_channels_tests[] = {
     TEST(bots_talk_to_people_only),
     TEST(open_channels_are_listed_newest_first),
     TEST(a_direct_channel_is_closed_for_the_caller_only),
+    TEST(the_first_message_opens_the_channel_for_the_other),
     TEST(a_direct_channel_cannot_be_changed),
     TEST(a_group_is_told_to_all_who_are_in_it),
     TEST(groups_are_for_friends),

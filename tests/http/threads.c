@@ -255,6 +255,37 @@ static void threads_have_no_overwrites_of_their_own(struct world *w)
     expect_error(client_delete(ada, "/channels/%s/permissions/%s", id, g), 400, 50024);
 }
 
+static void a_message_has_one_thread_with_its_id(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    const char *news = make_channel(ada, g, "{'name': 'n', 'type': 5}");
+    struct arena *arena = world_arena(w);
+#define FROM "/channels/%s/messages/%s/threads"
+
+    put_member(g, bob);
+    struct answer said = client_post(bob, "{'content': 'Look'}", "/channels/%s/messages", c);
+    const char *id = answer_text(said, "id");
+    forget_told(w);
+    struct answer a = client_post(ada, "{'name': 'about it', 'type': 12}", FROM, c, id);
+    expect_status(a, 201);
+    expect_json(a, "{'id': '%s', 'type': 11, 'parent_id': '%s', 'owner_id': '%s'}", id, c, ada->id);
+    expect_told(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
+    expect_nothing_told(w);
+    expect_error(client_post(bob, "{'name': 'again'}", FROM, c, id), 400, 160004);
+    expect_error(client_post(bob, "{'name': 'a'}", FROM, c, c), 404, 10008);
+    expect_invalid(client_post(bob, "{}", FROM, c, id), "name", "BASE_TYPE_REQUIRED");
+
+    said = client_post(ada, "{'content': 'News'}", "/channels/%s/messages", news);
+    expect_status(
+        client_put(ada, DENY(CREATE_PUBLIC_THREADS), "/channels/%s/permissions/%s", news, g), 204);
+    expect_error(client_post(bob, "{'name': 'a'}", FROM, news, answer_text(said, "id")), 403,
+                 50013);
+    expect_json(client_post(ada, "{'name': 'a'}", FROM, news, answer_text(said, "id")),
+                "{'type': 10}");
+}
+
 const struct test threads_tests[] = {
     TEST(a_thread_is_started_in_a_channel),
     TEST(thread_bodies_have_limits),
@@ -267,5 +298,6 @@ const struct test threads_tests[] = {
     TEST(deleting_a_thread_takes_manage_threads),
     TEST(threads_go_with_their_channel),
     TEST(threads_have_no_overwrites_of_their_own),
+    TEST(a_message_has_one_thread_with_its_id),
     { 0 },
 };

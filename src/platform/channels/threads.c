@@ -138,6 +138,26 @@ static enum err create_thread(struct call *call)
     return e ? e : make_thread(call, snowflake_new(), type);
 }
 
+/* POST /channels/{channel.id}/messages/{message.id}/threads: the thread has the
+ * message's id, so a message has one at most. */
+static enum err create_message_thread(struct call *call)
+{
+    const struct channel *parent = call->target.channel;
+    snowflake id = call_id(call, "message.id");
+    int64_t type = default_type(parent);
+    struct channel there;
+
+    enum err e = check_parent(parent);
+    if (!e)
+        e = check_rights(call, parent, type);
+    if (e)
+        return e;
+    e = channel_find(call->tx, id, &there);
+    if (e != ERR_UNKNOWN_CHANNEL)
+        return e ? e : ERR_THREAD_EXISTS;
+    return make_thread(call, id, type);
+}
+
 /* --- listing ----------------------------------------------------------------------------- */
 
 /* GET /guilds/{guild.id}/threads/active: those that the caller sees. */
@@ -269,6 +289,18 @@ static const struct route routes[] = {
         .status = 201,
         .fires = (const enum event[]){ EVENT_THREAD_CREATE, EVENT_NONE },
         .handle = create_thread,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/messages/{message.id}/threads",
+        .name = "create_message_thread",
+        .doc = "Start a thread from a message; it has the message's id.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &draft_body,
+        .reply = &type_channel,
+        .status = 201,
+        .fires = (const enum event[]){ EVENT_THREAD_CREATE, EVENT_NONE },
+        .handle = create_message_thread,
     },
     {
         .method = GET,
