@@ -103,7 +103,7 @@ static int add_user(const struct config *config, const char *name, bool bot)
     if (!type_username.rule->holds(n.draft.username) || n.draft.username.n < 2 ||
         n.draft.username.n > 32)
         return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
-    if (!guildhall_open_store(config, &store) && !auth_open(config->data, &n.auth)) {
+    if (!guildhall_open_store(config, false, &store) && !auth_open(config->data, &n.auth)) {
         enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
 
         if (e == ERR_STORE_CONFLICT)
@@ -131,7 +131,7 @@ static int check(const struct config *config, char **arguments)
 
     if (*arguments)
         return usage("check takes no arguments");
-    if (guildhall_open_store(config, &store))
+    if (guildhall_open_store(config, true, &store))
         return 1;
     enum err e = store_check(store);
     store_close(store);
@@ -145,7 +145,7 @@ static int backup(const struct config *config, char **arguments)
 
     if (!arguments[0] || arguments[1])
         return usage("backup FILE");
-    if (guildhall_open_store(config, &store))
+    if (guildhall_open_store(config, true, &store))
         return 1;
     enum err e = store_backup(store, arguments[0]);
     store_close(store);

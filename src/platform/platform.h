@@ -13,6 +13,9 @@ extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot *
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 
+/* Names that nobody gets. */
+bool username_reserved(struct str name);
+
 /* --- pictures -------------------------------------------------------------------- */
 
 /* Keeps a picture that a body brought, in a compute stage (it is written to the disk).

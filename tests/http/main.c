@@ -1,22 +1,17 @@
 /* main.c - all tests that speak HTTP, on the store named in the arguments. */
 #include "world.h"
 
-extern const struct test accounts_tests[], accounts_more_tests[], bans_tests[], channels_tests[],
-    documents_tests[], every_route_tests[], guilds_tests[], invites_tests[], limits_tests[],
-    members_tests[], order_tests[], private_channels_tests[], protocol_tests[], roles_tests[],
-    routing_tests[], service_tests[], stages_tests[], starting_tests[], threads_tests[],
-    tls_tests[];
+#define SUITE(name) extern const struct test name##_tests[];
+#include "suites.def"
+#undef SUITE
 
 int main(int argc, char **argv)
 {
     static const struct test *const lists[] = {
-        accounts_tests, accounts_more_tests, bans_tests,
-        channels_tests, documents_tests,     every_route_tests,
-        guilds_tests,   invites_tests,       limits_tests,
-        members_tests,  order_tests,         private_channels_tests,
-        protocol_tests, roles_tests,         routing_tests,
-        service_tests,  stages_tests,        starting_tests,
-        threads_tests,  tls_tests,           NULL,
+#define SUITE(name) name##_tests,
+#include "suites.def"
+#undef SUITE
+        NULL,
     };
 
     return run_tests(argc, argv, lists);

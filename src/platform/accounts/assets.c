@@ -46,8 +46,46 @@ static bool is_hash(struct str s)
     return s.n == 32;
 }
 
-static enum err send_picture(struct call *call, const char *area)
+/* Every kind of picture: where it is asked for, the area it is kept in. */
+#define ASSETS(ROW)                                                                            \
+    ROW("/avatars/{owner.id}/{file}", avatar, "avatars", "An account's avatar.")               \
+    ROW("/banners/{owner.id}/{file}", banner, "banners", "An account's or a guild's banner.")  \
+    ROW("/guilds/{place.id}/users/{owner.id}/avatars/{file}", member_avatar, "member-avatars", \
+        "A member's avatar in one guild.")                                                     \
+    ROW("/guilds/{place.id}/users/{owner.id}/banners/{file}", member_banner, "member-banners", \
+        "A member's banner in one guild.")                                                     \
+    ROW("/icons/{owner.id}/{file}", guild_icon, "icons", "A guild's icon.")                    \
+    ROW("/splashes/{owner.id}/{file}", guild_splash, "splashes", "A guild's splash.")          \
+    ROW("/discovery-splashes/{owner.id}/{file}", discovery_splash, "discovery-splashes",       \
+        "A guild's splash for those who look for guilds.")                                     \
+    ROW("/home-headers/{owner.id}/{file}", home_header, "home-headers", "A guild's header.")   \
+    ROW("/roles/{owner.id}/icons/{file}", role_icon, "role-icons", "A role's icon.")           \
+    ROW("/channels/{owner.id}/icons/{file}", channel_icon, "channel-icons", "A group's icon.") \
+    ROW("/app-icons/{owner.id}/{file}", application_icon, "app-icons", "An app's icon.")       \
+    ROW("/team-icons/{owner.id}/{file}", team_icon, "team-icons", "A team's icon.")
+
+static enum err get_asset(struct call *call);
+
+#define ROUTE(path_, name_, area_, doc_) \
+    { .method = GET,                     \
+      .path = path_,                     \
+      .name = "get_" #name_,             \
+      .doc = doc_,                       \
+      .service = true,                   \
+      .status = 200,                     \
+      .store = ROUTE_STORE_NONE,         \
+      .handle = get_asset },
+static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
+#undef ROUTE
+
+#define AREA(path_, name_, area_, doc_) area_,
+static const char *const areas[] = { ASSETS(AREA) };
+#undef AREA
+
+/* GET a picture: the row says of which kind. */
+static enum err get_asset(struct call *call)
 {
+    const char *area = areas[call->route - routes];
     struct str hash = without_extension(call_text(call, "file"));
     char name[256], head[12];
     int64_t size;
@@ -66,66 +104,6 @@ static enum err send_picture(struct call *call, const char *area)
     return call_reply_file(call, content_type(head, n), fd, size);
 }
 
-/* GET /avatars/{owner.id}/{file} */
-static enum err get_avatar(struct call *call)
-{
-    return send_picture(call, "avatars");
-}
-
-/* GET /banners/{owner.id}/{file} */
-static enum err get_banner(struct call *call)
-{
-    return send_picture(call, "banners");
-}
-
-/* GET /icons/{owner.id}/{file} */
-static enum err get_guild_icon(struct call *call)
-{
-    return send_picture(call, "icons");
-}
-
-/* GET /splashes/{owner.id}/{file} */
-static enum err get_guild_splash(struct call *call)
-{
-    return send_picture(call, "splashes");
-}
-
-/* GET /discovery-splashes/{owner.id}/{file} */
-static enum err get_discovery_splash(struct call *call)
-{
-    return send_picture(call, "discovery-splashes");
-}
-
-/* GET /home-headers/{owner.id}/{file} */
-static enum err get_home_header(struct call *call)
-{
-    return send_picture(call, "home-headers");
-}
-
-/* GET /channels/{owner.id}/icons/{file} */
-static enum err get_channel_icon(struct call *call)
-{
-    return send_picture(call, "channel-icons");
-}
-
-/* GET /roles/{owner.id}/icons/{file} */
-static enum err get_role_icon(struct call *call)
-{
-    return send_picture(call, "role-icons");
-}
-
-/* GET /guilds/{place.id}/users/{owner.id}/avatars/{file} */
-static enum err get_member_avatar(struct call *call)
-{
-    return send_picture(call, "member-avatars");
-}
-
-/* GET /guilds/{place.id}/users/{owner.id}/banners/{file} */
-static enum err get_member_banner(struct call *call)
-{
-    return send_picture(call, "member-banners");
-}
-
 static const struct resolver resolvers[] = {
     { .name = "place.id", .field = "guild_id", .doc = "The guild that it is shown in." },
     { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
@@ -133,110 +111,6 @@ static const struct resolver resolvers[] = {
       .field = "file",
       .is_text = true,
       .doc = "The picture's hash and an extension." },
-    { 0 },
-};
-
-static const struct route routes[] = {
-    {
-        .method = GET,
-        .path = "/avatars/{owner.id}/{file}",
-        .name = "get_avatar",
-        .doc = "An account's avatar.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_avatar,
-    },
-    {
-        .method = GET,
-        .path = "/banners/{owner.id}/{file}",
-        .name = "get_banner",
-        .doc = "A banner of an account or a guild.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_banner,
-    },
-    {
-        .method = GET,
-        .path = "/icons/{owner.id}/{file}",
-        .name = "get_guild_icon",
-        .doc = "A guild's icon.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_guild_icon,
-    },
-    {
-        .method = GET,
-        .path = "/splashes/{owner.id}/{file}",
-        .name = "get_guild_splash",
-        .doc = "A guild's splash.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_guild_splash,
-    },
-    {
-        .method = GET,
-        .path = "/discovery-splashes/{owner.id}/{file}",
-        .name = "get_discovery_splash",
-        .doc = "A guild's splash for those who look for guilds.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_discovery_splash,
-    },
-    {
-        .method = GET,
-        .path = "/home-headers/{owner.id}/{file}",
-        .name = "get_home_header",
-        .doc = "A guild's header.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_home_header,
-    },
-    {
-        .method = GET,
-        .path = "/channels/{owner.id}/icons/{file}",
-        .name = "get_channel_icon",
-        .doc = "A group's icon.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_channel_icon,
-    },
-    {
-        .method = GET,
-        .path = "/roles/{owner.id}/icons/{file}",
-        .name = "get_role_icon",
-        .doc = "A role's icon.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_role_icon,
-    },
-    {
-        .method = GET,
-        .path = "/guilds/{place.id}/users/{owner.id}/avatars/{file}",
-        .name = "get_member_avatar",
-        .doc = "A member's avatar in one guild.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_member_avatar,
-    },
-    {
-        .method = GET,
-        .path = "/guilds/{place.id}/users/{owner.id}/banners/{file}",
-        .name = "get_member_banner",
-        .doc = "A member's banner in one guild.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_member_banner,
-    },
     { 0 },
 };
 

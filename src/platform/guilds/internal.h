@@ -13,12 +13,7 @@ enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
 enum err guild_delete(struct tx *tx, snowflake id);
 
-enum err role_update(struct tx *tx, const struct role *r);
 enum err role_move(struct tx *tx, snowflake id, int64_t position);
-/* Every role but @everyone goes up by one, so that position 1 is free. */
-enum err roles_make_room(struct tx *tx, snowflake guild_id);
-/* Takes it from members and channels too; roles above it go down by one. */
-enum err role_delete(struct tx *tx, const struct role *r);
 
 /* --- schema.c: bodies, queries and replies of guilds ----------------------------------- */
 
