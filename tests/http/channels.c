@@ -405,7 +405,7 @@ static void moving_refuses_what_is_not_there(struct world *w)
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': '%s'}]", a, a).p,
                                 CHANNELS, g),
-                   "parent_id", "CHANNEL_PARENT_INVALID_TYPE");
+                   "0.parent_id", "CHANNEL_PARENT_INVALID_TYPE");
 }
 
 static void locking_takes_over_the_category(struct world *w)

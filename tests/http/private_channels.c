@@ -297,6 +297,35 @@ static void a_group_begins_from_a_direct_channel(struct world *w)
     expect_status(client_get(ada, "/channels/%s", dm), 200);
 }
 
+static void people_are_called_by_nicks_in_a_group(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
+    struct arena *arena = world_arena(w);
+    struct answer a;
+
+    make_friends(ada, bob);
+    make_friends(ada, cleo);
+    make_friends(ada, dan);
+    a = client_post(ada,
+                    str_printf(arena, "{'recipients': ['%s', '%s'], 'nicks': {'%s': ' Bobby '}}",
+                               bob->id, cleo->id, bob->id)
+                        .p,
+                    MINE);
+    expect_json(a, "{'nicks': [{'id': '%s', 'nick': 'Bobby'}]}", bob->id);
+    const char *id = answer_text(a, "id");
+    expect_absent(client_get(bob, "/channels/%s", id), "nicks");
+    forget_told(w);
+    expect_status(client_put(ada, "{'nick': 'Danny'}", RECIPIENTS, id, dan->id), 204);
+    expect_event(bob, "CHANNEL_RECIPIENT_ADD", "{'user': {'id': '%s'}, 'nick': 'Danny'}", dan->id);
+    expect_json(client_get(ada, MINE),
+                "[{'nicks': [{'id': '%s', 'nick': 'Bobby'}, {'id': '%s', 'nick': 'Danny'}]}]",
+                bob->id, dan->id);
+    expect_invalid(
+        client_put(ada, "{'nick': 'abcdefghijklmnopqrstuvwxyz0123456'}", RECIPIENTS, id, dan->id),
+        "nick", "BASE_TYPE_MAX_LENGTH");
+}
+
 static void recipients_are_for_private_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -428,6 +457,7 @@ const struct test private_channels_tests[] = {
     TEST(everybody_is_in_ten_groups),
     TEST(a_member_adds_a_friend),
     TEST(a_group_begins_from_a_direct_channel),
+    TEST(people_are_called_by_nicks_in_a_group),
     TEST(recipients_are_for_private_channels),
     TEST(the_owner_takes_people_out),
     TEST(an_owner_who_leaves_passes_the_group_on),

@@ -160,6 +160,17 @@ static enum err create_message_thread(struct call *call)
 
 /* --- listing ----------------------------------------------------------------------------- */
 
+static bool may_view(const struct standing *s, const struct channel *thread,
+                     const struct list *channels)
+{
+    const struct channel *parent = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++)
+        if (parent[i].id == thread->parent_id.value)
+            return rights_in_thread(&s->rights_of, thread, &parent[i]) & PERMISSION(VIEW_CHANNEL);
+    return false;
+}
+
 /* GET /guilds/{guild.id}/threads/active: those that the caller sees. */
 static enum err list_active_threads(struct call *call)
 {
@@ -167,15 +178,15 @@ static enum err list_active_threads(struct call *call)
     struct list channels, threads;
 
     enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
-    for (size_t i = 0; !e && i < threads.count; i++) {
+    if (e)
+        return e;
+    for (size_t i = 0; i < threads.count; i++) {
         const struct channel *c = (struct channel *)threads.items + i;
-        uint64_t rights;
 
-        e = standing_rights_in(call->tx, call->target.standing, c, &rights);
-        if (!e && rights & PERMISSION(VIEW_CHANNEL))
+        if (may_view(call->target.standing, c, &channels))
             *(struct channel *)list_add(call->arena, &out.threads, sizeof *c) = *c;
     }
-    return e ? e : call_reply(call, &out);
+    return call_reply(call, &out);
 }
 
 /* --- PATCH, DELETE /channels/{channel.id} of a thread ------------------------------------- */
@@ -269,7 +280,7 @@ enum err delete_thread(struct call *call)
 
     if (!may_manage(call))
         return ERR_MISSING_PERMISSIONS;
-    enum err e = channel_delete(call->tx, c->id);
+    enum err e = channel_drop(call, c->id);
     if (e)
         return e;
     emit_thread_gone(call, c);
