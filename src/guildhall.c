@@ -22,6 +22,7 @@
 #include "platform/oauth2/oauth2.h"
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
+#include "platform/webhooks/webhooks.h"
 #include "voice/voice.h"
 
 /* In the order of the reference. */
@@ -39,6 +40,7 @@ const struct domain *const guildhall_domains[] = {
     &stages_domain,
     &messages_domain,
     &attachments_domain,
+    &webhooks_domain,
     &applications_domain,
     &teams_domain,
     &oauth2_domain,

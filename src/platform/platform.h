@@ -24,6 +24,10 @@ bool username_reserved(struct str name);
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret);
 
+/* Argon2id at this cost; takes tens of milliseconds and megabytes, so never on a loop. */
+enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,
+                       struct str *ret);
+
 /* For tools and tests: an account without going through the interface. Empty
  * password: none. The token is in the transaction's arena. */
 struct account_draft {

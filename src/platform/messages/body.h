@@ -65,6 +65,10 @@ struct sending {
 /* The row's prepare. check runs when files came along, before they are kept. */
 enum err prepare_sending(struct call *call, enum err (*check)(struct call *call));
 
+/* The files that came along are few and small enough, and each one that the body speaks
+ * of is among them or present (struct attachment). */
+enum err check_uploads(struct call *call, const struct list *present);
+
 /* From a body to a draft; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret);
 /* Changes a message as a body says, and announces it. */

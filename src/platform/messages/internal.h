@@ -96,9 +96,6 @@ enum err mentions_find(struct call *call, const struct channel *c, uint64_t righ
 
 /* --- write.c, send.c ------------------------------------------------------------------- */
 
-/* Few enough, small enough, and each one that the body speaks of is there. */
-enum err check_uploads(struct call *call, const struct list *present);
-
 enum err may_send(struct call *call);
 enum err prepare_create_message(struct call *call);
 enum err create_message(struct call *call);

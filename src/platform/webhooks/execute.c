@@ -1,0 +1,138 @@
+/* execute.c - messages that come through webhooks. */
+#include "platform/webhooks/internal.h"
+
+#include "model/permissions.h"
+#include "platform/channels/channels.h"
+#include "platform/messages/body.h"
+
+/* The webhook's channel, or a thread of it. */
+static enum err find_place(struct call *call)
+{
+    const struct execute_query *q = call->query;
+    const struct webhook *h = call->target.webhook;
+    struct channel *c = call->target.channel = arena_alloc(call->arena, sizeof *c);
+    bool threaded = q && q->thread_id.given == GIVEN;
+    enum err e = channel_find(call->tx, threaded ? q->thread_id.value : h->channel_id, c);
+
+    if (!e && threaded && (!channel_is_thread(c->type) || c->parent_id.value != h->channel_id))
+        e = ERR_UNKNOWN_CHANNEL;
+    return e;
+}
+
+/* {webhook.message.id}: in that place, and sent by this webhook. */
+enum err resolve_webhook_message(struct call *call)
+{
+    struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
+    enum err e = find_place(call);
+
+    if (!e)
+        e = message_find(call, call->target.channel->id, call_id(call, "webhook.message.id"), m);
+    if (!e && m->webhook_id.value != call->target.webhook->id)
+        e = ERR_UNKNOWN_MESSAGE;
+    return e;
+}
+
+static struct sender sender(const struct call *call)
+{
+    return (struct sender){ call->target.channel, PERMISSIONS_ALL, true };
+}
+
+/* --- new messages ------------------------------------------------------------------------ */
+
+static enum err check_new(struct call *call)
+{
+    return check_uploads(call, &(struct list){ 0 });
+}
+
+enum err prepare_execute_webhook(struct call *call)
+{
+    return prepare_sending(call, check_new);
+}
+
+static enum err check_name(struct call *call)
+{
+    const struct message_body *in = call->body;
+
+    if (in->username.given != GIVEN || webhook_name_holds(in->username.value))
+        return OK;
+    return call_invalid(call, "username", "USERNAME_INVALID_CONTAINS",
+                        "Username cannot contain \"clyde\"");
+}
+
+static struct opt_str shown_name(const struct call *call)
+{
+    const struct message_body *in = call->body;
+    const struct webhook *h = call->target.webhook;
+
+    if (in->username.given == GIVEN)
+        return in->username;
+    return h->name.given == GIVEN ? h->name : given_str(STR("Webhook"));
+}
+
+/* POST /webhooks/{webhook.id}/{webhook.token} */
+enum err execute_webhook(struct call *call)
+{
+    const struct execute_query *q = call->query;
+    const struct webhook *h = call->target.webhook;
+    struct user author = { .id = h->id };
+    struct message_draft draft;
+    struct message m;
+
+    enum err e = find_place(call);
+    if (!e)
+        e = check_name(call);
+    if (!e && !channel_takes_messages(call->target.channel->type))
+        e = ERR_NOT_TEXT_CHANNEL;
+    struct sender from = sender(call);
+    if (!e)
+        e = draft_from_body(call, &from, &draft);
+    if (e)
+        return e;
+
+    draft.author = &author;
+    draft.webhook_id = h->id;
+    draft.webhook_name = shown_name(call);
+    draft.webhook_avatar = h->avatar;
+    if (h->application_id.given == GIVEN)
+        draft.application_id = h->application_id.value;
+    e = message_create(call, &draft, &m);
+    if (e)
+        return e;
+    if (q->wait)
+        return call_reply(call, &m);
+    call_set_status(call, 204);
+    return OK;
+}
+
+/* --- messages that were sent ---------------------------------------------------------------- */
+
+/* GET …/messages/{webhook.message.id} */
+enum err get_webhook_message(struct call *call)
+{
+    return call_reply(call, call->target.message);
+}
+
+static enum err check_edit(struct call *call)
+{
+    return check_uploads(call, &call->target.message->attachments);
+}
+
+enum err prepare_edit_webhook_message(struct call *call)
+{
+    return prepare_sending(call, check_edit);
+}
+
+/* PATCH …/messages/{webhook.message.id} */
+enum err edit_webhook_message(struct call *call)
+{
+    struct sender from = sender(call);
+    enum err e = message_edit(call, &from, call->target.message);
+
+    return e ? e : call_reply(call, call->target.message);
+}
+
+/* DELETE …/messages/{webhook.message.id} */
+enum err delete_webhook_message(struct call *call)
+{
+    return message_delete(call, call->target.channel, call->target.message);
+}

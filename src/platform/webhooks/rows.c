@@ -1,0 +1,110 @@
+/* rows.c - webhooks in the store. */
+#include "platform/webhooks/internal.h"
+
+#include "platform/rows.h"
+
+#define WEBHOOK_COLUMNS "id, guild_id, channel_id, user_id, application_id, name, avatar, salt"
+
+static void read_webhook(const struct rows *r, struct webhook *h)
+{
+    *h = (struct webhook){
+        .id = row_id(r, 0),
+        .type = 1,
+        .guild_id = row_id(r, 1),
+        .channel_id = row_id(r, 2),
+        .user_id = row_id(r, 3),
+        .application_id = row_opt_id(r, 4),
+        .name = row_opt_text(r, 5),
+        .avatar = row_opt_text(r, 6),
+        .salt = row_bytes(r, 7),
+    };
+}
+
+static const char FIND_WEBHOOK[] = "select " WEBHOOK_COLUMNS " from webhooks where id = $1";
+
+enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_WEBHOOK, BIND(v_id(id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_WEBHOOK;
+    read_webhook(&row, ret);
+    return OK;
+}
+
+static const char OF_CHANNEL[] =
+    "select " WEBHOOK_COLUMNS " from webhooks where channel_id = $1 order by id";
+static const char OF_GUILD[] =
+    "select " WEBHOOK_COLUMNS " from webhooks where guild_id = $1 order by id";
+
+static enum err read_all(struct tx *tx, const char *sql, snowflake id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, BIND(v_id(id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_webhook(&rows, list_add(tx_arena(tx), ret, sizeof(struct webhook)));
+    return rows_end(&rows);
+}
+
+enum err webhooks_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
+{
+    return read_all(tx, OF_CHANNEL, channel_id, ret);
+}
+
+enum err webhooks_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    return read_all(tx, OF_GUILD, guild_id, ret);
+}
+
+static const char COUNT[] =
+    "select count(*), coalesce(sum(case when channel_id = $2 then 1 else 0 end), 0) "
+    "from webhooks where guild_id = $1";
+
+enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
+                        int64_t *ret_in_guild, int64_t *ret_in_channel)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT, BIND(v_id(guild_id), v_id(channel_id)), &row, &found);
+
+    if (e)
+        return e;
+    *ret_in_guild = row_int(&row, 0);
+    *ret_in_channel = row_int(&row, 1);
+    return OK;
+}
+
+static const char ADD_WEBHOOK[] =
+    "insert into webhooks (id, guild_id, channel_id, user_id, application_id, name, avatar, salt) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
+
+enum err webhook_insert(struct tx *tx, const struct webhook *h)
+{
+    return tx_exec(tx, ADD_WEBHOOK,
+                   BIND(v_id(h->id), v_id(h->guild_id), v_id(h->channel_id), v_id(h->user_id),
+                        v_opt_id(h->application_id), v_opt_text(h->name), v_opt_text(h->avatar),
+                        v_bytes(h->salt)),
+                   NULL);
+}
+
+static const char SAVE_WEBHOOK[] =
+    "update webhooks set channel_id = $2, name = $3, avatar = $4 where id = $1";
+
+enum err webhook_update(struct tx *tx, const struct webhook *h)
+{
+    return tx_exec(
+        tx, SAVE_WEBHOOK,
+        BIND(v_id(h->id), v_id(h->channel_id), v_opt_text(h->name), v_opt_text(h->avatar)), NULL);
+}
+
+enum err webhook_remove(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, "delete from webhooks where id = $1", BIND(v_id(id)), NULL);
+}

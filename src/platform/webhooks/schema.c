@@ -1,0 +1,90 @@
+/* schema.c - webhooks and their bodies, row by row. */
+#include "platform/webhooks/internal.h"
+
+bool webhook_name_holds(struct str name)
+{
+    static const char reserved[] = "clyde";
+
+    for (size_t i = 0; i + sizeof reserved - 1 <= name.n; i++)
+        if (str_eq_nocase(str_slice(name.p + i, sizeof reserved - 1), STR(reserved)))
+            return false;
+    return true;
+}
+
+static const struct rule name_rule = { webhook_name_holds, "USERNAME_INVALID_CONTAINS",
+                                       "Username cannot contain \"clyde\"" };
+static const struct type type_name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .rule = &name_rule, .doc = "Name"
+};
+
+static const struct field webhook_fields[] = {
+    { FIELD(struct webhook, id), .type = &type_id },
+    { FIELD(struct webhook, type), .type = &type_count },
+    { FIELD(struct webhook, guild_id), .type = &type_id },
+    { FIELD(struct webhook, channel_id), .type = &type_id },
+    { FIELD(struct webhook, user), .type = &type_partial_user, .flags = OPTIONAL },
+    { FIELD(struct webhook, name), .type = &type_name, .flags = NULLABLE },
+    { FIELD(struct webhook, avatar), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct webhook, token), .type = &type_text, .doc = "Keep it secret" },
+    { FIELD(struct webhook, application_id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct webhook, url), .type = &type_text, .doc = "Where messages are sent to" },
+    { 0 },
+};
+static const struct schema webhook_schema = {
+    .name = "Webhook",
+    .size = sizeof(struct webhook),
+    .fields = webhook_fields,
+    .doc = "An address that programs send messages to.",
+};
+const struct type webhook_reply = { .kind = KIND_OBJECT, .schema = &webhook_schema };
+const struct type webhooks_reply = { .kind = KIND_ARRAY, .of = &webhook_reply };
+
+static const struct field draft_fields[] = {
+    { FIELD(struct webhook_draft, name), .type = &type_name },
+    { FIELD(struct webhook_draft, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema draft_schema = {
+    .name = "WebhookDraft",
+    .size = sizeof(struct webhook_draft),
+    .fields = draft_fields,
+    .doc = "A new webhook.",
+};
+static const struct field patch_fields[] = {
+    { FIELD(struct webhook_patch, name), .type = &type_name, .flags = OPTIONAL },
+    { FIELD(struct webhook_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct webhook_patch, channel_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Not with the token" },
+    { 0 },
+};
+static const struct schema patch_schema = {
+    .name = "WebhookPatch",
+    .size = sizeof(struct webhook_patch),
+    .fields = patch_fields,
+    .doc = "What changes about a webhook.",
+};
+const struct type webhook_create_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+const struct type webhook_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+static const struct field execute_fields[] = {
+    { FIELD(struct execute_query, wait), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Answer with the message" },
+    { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "A thread of the webhook's channel" },
+    { 0 },
+};
+const struct schema execute_query = {
+    .size = sizeof(struct execute_query),
+    .fields = execute_fields,
+    .doc = "Where, and whether the message is wanted back.",
+};
+static const struct field message_fields[] = {
+    { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "A thread of the webhook's channel" },
+    { 0 },
+};
+const struct schema webhook_message_query = {
+    .size = sizeof(struct execute_query),
+    .fields = message_fields,
+    .doc = "Where the message is.",
+};
