@@ -284,8 +284,7 @@ static void a_guild_has_500_channels(struct world *w)
     expect_error(try_channel(ada, g, ""), 400, 30013);
 }
 
-/* --- overwrites of new channels ----------------------------------------------------------------
- */
+/* --- overwrites of new channels ----------------------------------------------------------- */
 
 static void a_channel_copies_its_category(struct world *w)
 {
@@ -351,8 +350,7 @@ static void new_overwrites_hold_only_own_rights(struct world *w)
         201);
 }
 
-/* --- moving --------------------------------------------------------------------------------------
- */
+/* --- moving ------------------------------------------------------------------------------- */
 
 static void moving_tells_of_each_that_moved(struct world *w)
 {
@@ -617,6 +615,25 @@ static void a_guild_forgets_a_channel_that_is_gone(struct world *w)
     expect_told(w, viewers(g, voice), "CHANNEL_DELETE", "{}");
 }
 
+static void files_go_with_their_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    char path[100];
+
+    snprintf(path, sizeof path, "/api/v10/channels/%s/messages", c);
+    struct answer a = client_request(
+        ada, "POST", path, "Content-Type: multipart/form-data; boundary=xyz\r\n",
+        STR("--xyz\r\nContent-Disposition: form-data; name=\"files[0]\"; filename=\"a.txt\"\r\n"
+            "\r\nhello\r\n--xyz--\r\n"));
+    expect_status(a, 200);
+    const char *url = strstr(strstr(answer_text(a, "attachments.0.url"), "://") + 3, "/");
+    expect_status(client_request(ada, "GET", url, "", STR("")), 200);
+    expect_status(client_delete(ada, "/channels/%s", c), 200);
+    expect_status(client_request(ada, "GET", url, "", STR("")), 404);
+}
+
 /* --- overwrites, one at a time
  * ------------------------------------------------------------------------ */
 
@@ -758,6 +775,7 @@ const struct test channels_tests[] = {
     TEST(deleting_a_channel_returns_it_and_tells),
     TEST(deleting_a_category_lets_its_channels_go),
     TEST(a_guild_forgets_a_channel_that_is_gone),
+    TEST(files_go_with_their_channel),
     TEST(an_overwrite_is_put_and_taken_away),
     TEST(overwrites_take_rights),
     TEST(own_rights_are_those_in_the_channel),

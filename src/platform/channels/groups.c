@@ -174,8 +174,7 @@ enum err leave_private_channel(struct call *call, bool silent)
     return e ? e : call_reply(call, &c);
 }
 
-/* --- PATCH /channels/{channel.id} of a group ---------------------------------------------------
- */
+/* --- PATCH /channels/{channel.id} of a group ---------------------------------------------- */
 
 static enum err change_owner(struct call *call, snowflake id, struct channel *c)
 {
