@@ -432,8 +432,7 @@ static void locking_takes_over_the_category(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- changing
- * -------------------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------ */
 
 static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world *w)
 {
@@ -563,8 +562,7 @@ static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
     expect_status(client_patch(ada, "{'name': 'c'}", "/channels/%s", c), 200);
 }
 
-/* --- deleting
- * --------------------------------------------------------------------------------------- */
+/* --- deleting ------------------------------------------------------------------------ */
 
 static void deleting_a_channel_returns_it_and_tells(struct world *w)
 {
@@ -634,8 +632,7 @@ static void files_go_with_their_channel(struct world *w)
     expect_status(client_request(ada, "GET", url, "", STR("")), 404);
 }
 
-/* --- overwrites, one at a time
- * ------------------------------------------------------------------------ */
+/* --- overwrites, one at a time ------------------------------------------------------- */
 
 #define PERMISSIONS "/channels/%s/permissions/%s"
 

@@ -167,8 +167,7 @@ static void a_direct_channel_cannot_be_changed(struct world *w)
                  50003);
 }
 
-/* --- groups
- * --------------------------------------------------------------------------------------- */
+/* --- groups -------------------------------------------------------------------------- */
 
 static void a_group_is_told_to_all_who_are_in_it(struct world *w)
 {
