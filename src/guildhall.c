@@ -17,6 +17,8 @@
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/guilds/view.h"
+#include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
 #include "platform/oauth2/oauth2.h"
@@ -30,10 +32,12 @@
 const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
+    &own_domain,
     &guilds_domain,
     &roles_domain,
     &members_domain,
     &bans_domain,
+    &invites_domain,
     &channels_domain,
     &private_channels_domain,
     &threads_domain,
@@ -47,6 +51,7 @@ const struct domain *const guildhall_domains[] = {
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,
+    &default_avatars_domain,
     &service_domain,
     NULL,
 };
@@ -54,6 +59,7 @@ const struct domain *const guildhall_domains[] = {
 
 struct guildhall {
     const struct config *config;
+    struct guildhall_hooks hooks;
     char host[256];
     struct store *store;
     struct auth *auth;
@@ -162,7 +168,17 @@ static bool check_config(const struct config *c)
     return true;
 }
 
-static struct api *make_api(struct guildhall *g, const struct guildhall_hooks *hooks)
+/* After each commit: what is remembered of guilds first, then whoever listens. */
+static void announce(void *arg, const struct announcement *list)
+{
+    const struct guildhall *g = arg;
+
+    views_note(list);
+    if (g->hooks.announce)
+        g->hooks.announce(g->hooks.arg, list);
+}
+
+static struct api *make_api(struct guildhall *g)
 {
     const struct config *c = g->config;
     struct api_options options = {
@@ -179,13 +195,11 @@ static struct api *make_api(struct guildhall *g, const struct guildhall_hooks *h
         .version = GUILDHALL_VERSION,
         .password_ops = (unsigned long long)c->password_passes,
         .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
+        .announce = announce,
+        .announce_arg = g,
     };
 
-    if (hooks) {
-        options.announce = hooks->announce;
-        options.announce_arg = hooks->arg;
-    }
-    return api_new(&options, hooks && hooks->domains ? hooks->domains : guildhall_domains);
+    return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
 static void on_turn_end(struct loop *loop, void *arg)
@@ -220,6 +234,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     int port;
 
     g->config = config;
+    if (hooks)
+        g->hooks = *hooks;
     if (!check_config(config))
         goto fail;
     if (!split_address(config->listen, g->host, sizeof g->host, &port)) {
@@ -233,7 +249,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = open_tls(g);
     if (e)
         goto fail;
-    g->api = make_api(g, hooks);
+    g->api = make_api(g);
     g->loops = loops_start(loop_count(config), on_turn_end, g);
     e = start_server(g, port);
     if (e)
@@ -261,6 +277,7 @@ void guildhall_stop(struct guildhall *g)
     server_free(g->server);
     loops_stop(g->loops);
     store_close(g->store);
+    views_forget();
     api_free(g->api);
     auth_close(g->auth);
     tls_context_free(g->tls);
