@@ -70,7 +70,9 @@ enum err call_reply_range(struct call *call, struct str content_type, int fd, in
     close(fd);
     call_add_header(call, "Content-Range",
                     str_printf(call->arena, "bytes */%lld", (long long)size));
-    return ERR_RANGE;
+    call_set_status(call, error_info(ERR_RANGE)->status);
+    error_body(ERR_RANGE, NULL, &call->reply);
+    return OK;
 }
 
 void call_set_status(struct call *call, int status)

@@ -98,7 +98,7 @@ enum err call_reply(struct call *call, const void *value);
 /* Answer with text of another kind (metrics), or a file. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
-/* The same, but only the part that a Range header asks for: 206, or 416 with an error. */
+/* The same, but only the part that a Range header asks for: 206, or 416. */
 enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Another status than the row's (201 for new, 200 for old). */
 void call_set_status(struct call *call, int status);
