@@ -3,8 +3,8 @@
 
 extern const struct test accounts_tests[], accounts_more_tests[], attachments_tests[], bans_tests[],
     documents_tests[], every_route_tests[], invites_tests[], limits_tests[], members_tests[],
-    messages_tests[], order_tests[], protocol_tests[], routing_tests[], service_tests[],
-    starting_tests[], tls_tests[];
+    message_parts_tests[], messages_tests[], order_tests[], protocol_tests[], routing_tests[],
+    service_tests[], starting_tests[], tls_tests[], webhooks_tests[];
 
 int main(int argc, char **argv)
 {
@@ -18,6 +18,7 @@ int main(int argc, char **argv)
         invites_tests,
         limits_tests,
         members_tests,
+        message_parts_tests,
         messages_tests,
         order_tests,
         protocol_tests,
@@ -25,6 +26,7 @@ int main(int argc, char **argv)
         service_tests,
         starting_tests,
         tls_tests,
+        webhooks_tests,
         NULL,
     };
 
