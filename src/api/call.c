@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -121,6 +122,18 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
     if (v.allowed)
         return OK;
     l->verdict = v;
+    return ERR_RATE_LIMITED;
+}
+
+enum err call_wait(struct call *call, int64_t ms)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    l->verdict = (struct verdict){
+        .limit = 1,
+        .reset_at_ms = clock_ms() + ms,
+        .reset_after_ms = ms,
+    };
     return ERR_RATE_LIMITED;
 }
 

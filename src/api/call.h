@@ -116,6 +116,9 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);
 
+/* Refuse for now: ERR_RATE_LIMITED, and the answer says how long to wait. */
+enum err call_wait(struct call *call, int64_t ms);
+
 /* Keeps a blob, in a compute stage; it goes again when the call fails after all. */
 enum err call_keep_blob(struct call *call, const char *name, struct str bytes);
 /* Deletes a blob as soon as the transaction has committed. */
