@@ -11,9 +11,9 @@ FUZZ_SECONDS ?= 60
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
-run: build ## build, then serve from the folder data/ on 127.0.0.1:8080
+run: build ## build, then serve a small world from the folder data/ on 127.0.0.1:8080
 	@mkdir -p data
-	@exec build/guildhall serve --data data
+	@exec build/guildhall demo --data data
 
 build: ## the release binary, build/guildhall
 	@scripts/setup build

@@ -32,6 +32,7 @@ class Process:
         self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=self.log, env={**os.environ, **(env or {})})
         self.pid = self.child.pid
+        self.first = ""  # what it printed when it was ready
         try:
             self.port = self._ready()
         except BaseException:
@@ -49,6 +50,7 @@ class Process:
             if not byte:
                 raise Failed(f"the server ended before it was ready\n{self.words()}")
             line += byte
+        self.first = line.decode(errors="replace")
         found = re.search(rb"listening on http://127\.0\.0\.1:(\d+)", line)
         if not found:
             raise Failed(f"the server's first line has no address: {line!r}")

@@ -14,31 +14,43 @@
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
+#include "platform/oauth2/oauth2.h"
 #include "platform/platform.h"
+#include "platform/teams/teams.h"
 #include "platform/webhooks/webhooks.h"
 #include "voice/voice.h"
 
+/* In the order of the reference. */
+/* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
+    &guilds_domain,
+    &roles_domain,
+    &members_domain,
+    &bans_domain,
     &channels_domain,
     &private_channels_domain,
     &threads_domain,
     &stages_domain,
-    &members_domain,
-    &bans_domain,
     &messages_domain,
     &attachments_domain,
     &webhooks_domain,
+    &applications_domain,
+    &teams_domain,
+    &oauth2_domain,
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,
     &service_domain,
     NULL,
 };
+/* clang-format on */
 
 struct guildhall {
     const struct config *config;
@@ -83,11 +95,12 @@ static unsigned loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
 }
 
-enum err guildhall_open_store(const struct config *config, struct store **ret)
+enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret)
 {
     struct store_options options = {
         .folder = config->data,
         .postgres = config->store,
+        .beside = beside,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
         .readers = loop_count(config),
@@ -213,7 +226,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         log_error("listen must be HOST:PORT, not '%s'", config->listen);
         goto fail;
     }
-    e = guildhall_open_store(config, &g->store);
+    e = guildhall_open_store(config, false, &g->store);
     if (!e)
         e = auth_open(config->data, &g->auth);
     if (!e)

@@ -40,7 +40,8 @@ struct store *guildhall_store(const struct guildhall *g);
 struct auth *guildhall_auth(const struct guildhall *g);
 struct api *guildhall_api(const struct guildhall *g);
 
-/* The store alone, for tools that work on a server that is not running. */
-enum err guildhall_open_store(const struct config *config, struct store **ret);
+/* The store alone, for tools: to write while no server runs on the data, or only to
+ * read beside one. */
+enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret);
 
 #endif

@@ -1,17 +1,16 @@
 /* main.c - the command line. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/mem.h"
 #include "guildhall.h"
 #include "platform/platform.h"
+#include "tools/tools.h"
 
 struct command {
     const char *name, *arguments, *help;
-    int (*run)(const struct config *config, char **arguments);
+    int (*run)(const struct settings *s, char **arguments);
+    const struct option_row *options; /* its own, or NULL */
 };
 
 static const struct command *all_commands(void);
@@ -22,56 +21,10 @@ static void print(struct buf *out)
     buf_clear(out);
 }
 
-static int usage(const char *problem)
+int usage(const char *problem)
 {
     fprintf(stderr, "guildhall: %s\nTry 'guildhall help'.\n", problem);
     return 2;
-}
-
-/* --- serve ------------------------------------------------------------------------ */
-
-static int wait_for_signal(void)
-{
-    sigset_t set;
-    int sig;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigwait(&set, &sig);
-    return sig;
-}
-
-/* Before any thread starts, so that only wait_for_signal sees them. */
-static void hold_signals(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-}
-
-static int serve(const struct config *config, char **arguments)
-{
-    struct guildhall *g;
-
-    if (*arguments)
-        return usage("serve takes no arguments");
-    hold_signals();
-    if (guildhall_start(config, NULL, &g))
-        return 1;
-    const char *host = guildhall_host(g);
-    const char *open = strchr(host, ':') ? "[" : "", *close = *open ? "]" : "";
-    printf("guildhall: listening on http%s://%s%s%s:%d\n", config->tls_only ? "s" : "", open, host,
-           close, guildhall_port(g));
-    fflush(stdout);
-
-    int sig = wait_for_signal();
-    log_info("stopping (%s)", sig == SIGINT ? "interrupted" : "asked to");
-    guildhall_stop(g);
-    return 0;
 }
 
 /* --- tools that work on the data --------------------------------------------------- */
@@ -103,7 +56,7 @@ static int add_user(const struct config *config, const char *name, bool bot)
     if (!type_username.rule->holds(n.draft.username) || n.draft.username.n < 2 ||
         n.draft.username.n > 32)
         return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
-    if (!guildhall_open_store(config, &store) && !auth_open(config->data, &n.auth)) {
+    if (!guildhall_open_store(config, false, &store) && !auth_open(config->data, &n.auth)) {
         enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
 
         if (e == ERR_STORE_CONFLICT)
@@ -118,20 +71,20 @@ static int add_user(const struct config *config, const char *name, bool bot)
     return status;
 }
 
-static int user(const struct config *config, char **arguments)
+static int user(const struct settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "add") != 0 || !arguments[1])
         return usage("user add NAME [bot]");
-    return add_user(config, arguments[1], arguments[2] && strcmp(arguments[2], "bot") == 0);
+    return add_user(&s->config, arguments[1], arguments[2] && strcmp(arguments[2], "bot") == 0);
 }
 
-static int check(const struct config *config, char **arguments)
+static int check(const struct settings *s, char **arguments)
 {
     struct store *store;
 
     if (*arguments)
         return usage("check takes no arguments");
-    if (guildhall_open_store(config, &store))
+    if (guildhall_open_store(&s->config, true, &store))
         return 1;
     enum err e = store_check(store);
     store_close(store);
@@ -139,13 +92,13 @@ static int check(const struct config *config, char **arguments)
     return e ? 1 : 0;
 }
 
-static int backup(const struct config *config, char **arguments)
+static int backup(const struct settings *s, char **arguments)
 {
     struct store *store;
 
     if (!arguments[0] || arguments[1])
         return usage("backup FILE");
-    if (guildhall_open_store(config, &store))
+    if (guildhall_open_store(&s->config, true, &store))
         return 1;
     enum err e = store_backup(store, arguments[0]);
     store_close(store);
@@ -154,11 +107,11 @@ static int backup(const struct config *config, char **arguments)
 
 /* --- derived documents --------------------------------------------------------------- */
 
-static int openapi(const struct config *config, char **arguments)
+static int openapi(const struct settings *s, char **arguments)
 {
     struct buf text, out;
 
-    (void)config, (void)arguments;
+    (void)s, (void)arguments;
     buf_init(&text, SIZE_MAX);
     buf_init(&out, SIZE_MAX);
     api_openapi(guildhall_domains, GUILDHALL_VERSION, &text);
@@ -169,40 +122,40 @@ static int openapi(const struct config *config, char **arguments)
     return 0;
 }
 
-static int reference(const struct config *config, char **arguments)
+static int reference(const struct settings *s, char **arguments)
 {
     struct buf out;
 
-    (void)config, (void)arguments;
+    (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     api_reference(guildhall_domains, &out);
     print(&out);
     return 0;
 }
 
-static int sample_config(const struct config *config, char **arguments)
+static int sample_config(const struct settings *s, char **arguments)
 {
     struct buf out;
 
-    (void)config, (void)arguments;
+    (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     options_sample(config_rows, &config_source, &out);
     print(&out);
     return 0;
 }
 
-static int version(const struct config *config, char **arguments)
+static int version(const struct settings *s, char **arguments)
 {
-    (void)config, (void)arguments;
+    (void)s, (void)arguments;
     puts("guildhall " GUILDHALL_VERSION);
     return 0;
 }
 
-static int help(const struct config *config, char **arguments)
+static int help(const struct settings *s, char **arguments)
 {
     struct buf out;
 
-    (void)config, (void)arguments;
+    (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     buf_add_lit(&out, "guildhall COMMAND [options]\n\nCommands\n");
     for (const struct command *c = all_commands(); c->name; c++) {
@@ -214,20 +167,30 @@ static int help(const struct config *config, char **arguments)
     buf_add_lit(
         &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
     options_help(config_rows, &out);
+    for (const struct command *c = all_commands(); c->name; c++) {
+        if (c->options) {
+            buf_printf(&out, "\nOptions of %s\n", c->name);
+            options_help(c->options, &out);
+        }
+    }
     print(&out);
     return 0;
 }
 
 static const struct command commands[] = {
-    { "serve", "", "Run the server", serve },
-    { "user", "add NAME [bot]", "Make an account and print its token", user },
-    { "check", "", "Look whether the database is sound", check },
-    { "backup", "FILE", "Copy the embedded database", backup },
-    { "openapi", "", "Print the OpenAPI document", openapi },
-    { "reference", "", "Print docs/reference.md", reference },
-    { "sample-config", "", "Print a configuration file with every option", sample_config },
-    { "version", "", "Print the version", version },
-    { "help", "", "Print this", help },
+    { "serve", "", "Run the server", tool_serve, NULL },
+    { "demo", "", "Run the server with a small world to try", tool_demo, NULL },
+    { "import", "FILE", "Read a world file", tool_import, import_rows },
+    { "export", "[FILE]", "Write the world as a file", tool_export, NULL },
+    { "seed", "", "Make a large random world", tool_seed, seed_rows },
+    { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
+    { "check", "", "Look whether the database is sound", check, NULL },
+    { "backup", "FILE", "Copy the embedded database", backup, NULL },
+    { "openapi", "", "Print the OpenAPI document", openapi, NULL },
+    { "reference", "", "Print docs/reference.md", reference, NULL },
+    { "sample-config", "", "Print a configuration file with every option", sample_config, NULL },
+    { "version", "", "Print the version", version, NULL },
+    { "help", "", "Print this", help, NULL },
     { 0 },
 };
 
@@ -248,11 +211,32 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+static size_t count_rows(const struct option_row *rows)
+{
+    size_t n = 0;
+
+    while (rows && rows[n].name)
+        n++;
+    return n;
+}
+
+/* The server's options and the command's own, as one list. */
+static const struct option_row *rows_of(const struct command *c, struct arena *arena)
+{
+    size_t first = count_rows(config_rows), second = count_rows(c->options);
+    struct option_row *all = arena_array(arena, struct option_row, first + second + 1);
+
+    memcpy(all, config_rows, first * sizeof *all);
+    if (second)
+        memcpy(all + first, c->options, second * sizeof *all);
+    return all;
+}
+
 int main(int argc, char **argv)
 {
     const struct command *c = argc > 1 ? find_command(argv[1]) : find_command("help");
     struct option_source source = config_source;
-    struct config config = { 0 };
+    struct settings settings = { 0 };
     const char *problem;
 
     if (!c)
@@ -266,10 +250,10 @@ int main(int argc, char **argv)
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
     source.file = options_peek("config", &source, argv + 1);
     int status = 1;
-    if (options_read(config_rows, &source, arena, argc > 2 ? argv + 2 : argv + argc, &config, rest,
-                     &problem)) {
-        guildhall_init(&config);
-        status = c->run(&config, rest);
+    if (options_read(rows_of(c, arena), &source, arena, argc > 2 ? argv + 2 : argv + argc,
+                     &settings, rest, &problem)) {
+        guildhall_init(&settings.config);
+        status = c->run(&settings, rest);
     } else {
         fprintf(stderr, "guildhall: %s\n", problem);
     }

@@ -104,7 +104,8 @@ struct server *api_server(const struct api *api)
     return api->server;
 }
 
-/* "http" or "ws", with an s where the caller's own connection is secure. */
+/* "http" or "ws", with an s where the caller's own connection is secure. A caller that
+ * did not say whom it called (HTTP/1.0) is on this machine as far as we know. */
 struct str api_url(const struct call *call, const char *scheme)
 {
     const char *set = call->api->options.public_url;
@@ -116,6 +117,8 @@ struct str api_url(const struct call *call, const char *scheme)
 
         secure = str_starts(url, STR("https://"));
         host = str_from(url, secure ? 8 : 7);
+    } else if (host.n == 0) {
+        host = str_printf(call->arena, "localhost:%d", server_port(call->api->server));
     }
     return STR_CONCAT(call->arena, str_of(scheme), secure ? STR("s://") : STR("://"), host);
 }

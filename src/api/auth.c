@@ -394,6 +394,10 @@ uint64_t auth_scope(struct str name)
         "relationships.read",
         "relationships.write",
         "voice",
+        "connections",
+        "guilds.members.read",
+        "gdm.join",
+        "role_connections.write",
     };
 
     for (size_t i = 0; i < COUNT_OF(scopes); i++)

@@ -29,12 +29,17 @@ struct str call_text(const struct call *call, const char *name)
     return call->params[param_index(call, name)];
 }
 
-enum err call_reply(struct call *call, const void *value)
+enum err call_reply_as(struct call *call, const struct type *type, const void *value)
 {
     struct json j = json_to(&call->reply);
 
-    schema_encode(&j, call->route->reply, value);
+    schema_encode(&j, type, value);
     return OK;
+}
+
+enum err call_reply(struct call *call, const void *value)
+{
+    return call_reply_as(call, call->route->reply, value);
 }
 
 enum err call_reply_text(struct call *call, struct str content_type, struct str text)

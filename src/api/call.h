@@ -19,7 +19,8 @@ enum {
     CALL_MAX_HEADERS = 8 * 1024,
 };
 
-enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER };
+/* A refresh token is kept like the others, but nobody calls with one. */
+enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 
 /* The account behind the credential. */
 struct caller {
@@ -95,6 +96,8 @@ struct str call_text(const struct call *call, const char *name);
 
 /* Answer with an object of the row's reply type. */
 enum err call_reply(struct call *call, const void *value);
+/* The same with an object of another type (errors that have a shape of their own). */
+enum err call_reply_as(struct call *call, const struct type *type, const void *value);
 /* Answer with text of another kind (metrics), or a file. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);

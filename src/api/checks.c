@@ -64,8 +64,12 @@ static enum err check_kind(const struct call *call)
     if (c->kind == CALLER_BEARER) {
         if (!(auth & AUTH_BEARER))
             return ERR_UNAUTHORIZED;
-        return c->scopes & auth_scope(str_of(call->route->scope)) ? OK : ERR_MISSING_SCOPE;
+        if (!call->route->scope || c->scopes & auth_scope(str_of(call->route->scope)))
+            return OK;
+        return ERR_MISSING_SCOPE;
     }
+    if (!(auth & (AUTH_USER | AUTH_BOT)))
+        return ERR_UNAUTHORIZED;
     if (c->kind == CALLER_USER && !(auth & AUTH_USER))
         return ERR_BOTS_ONLY;
     if (c->kind == CALLER_BOT && !(auth & AUTH_BOT))

@@ -138,7 +138,7 @@ static void write_security(struct json *j, const struct route *r)
         json_object(j);
         json_key(j, str_of(kinds[i].name));
         json_array(j);
-        if (kinds[i].auth == AUTH_BEARER)
+        if (kinds[i].auth == AUTH_BEARER && r->scope)
             json_text(j, str_of(r->scope));
         json_array_end(j);
         json_object_end(j);

@@ -21,8 +21,10 @@ static void write_callers(struct buf *out, const struct route *r)
         buf_printf(out, "%sbots", comma);
         comma = ", ";
     }
-    if (r->auth & AUTH_BEARER)
+    if (r->auth & AUTH_BEARER && r->scope)
         buf_printf(out, "%sBearer with `%s`", comma, r->scope);
+    else if (r->auth & AUTH_BEARER)
+        buf_printf(out, "%sBearer", comma);
 }
 
 static void write_fallback(struct buf *out, const struct field *f)

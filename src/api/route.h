@@ -53,7 +53,7 @@ struct route {
     const char *name; /* the handler's */
     const char *doc;
     unsigned auth;
-    const char *scope; /* with AUTH_BEARER */
+    const char *scope; /* with AUTH_BEARER; NULL: whatever the token is for */
     uint64_t needs;    /* rights in the guild or channel of the path */
     const struct schema *query;
     const struct type *body;
@@ -65,7 +65,7 @@ struct route {
     const enum event *fires; /* ends with EVENT_NONE */
     enum route_store store;
     const struct limit *limit;
-    bool service; /* lies at the root, not below /api; no credentials, no limits */
+    bool service;         /* lies at the root, not below /api; no credentials, no limits */
     bool no_global_limit; /* counted in its own bucket only */
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look and call->compute. */

@@ -155,38 +155,44 @@ void router_free(struct router *r)
     mem_free(r);
 }
 
-static bool has_routes(const struct node *n)
+static unsigned methods_of(const struct node *n)
 {
+    unsigned set = 0;
+
     for (int m = 0; m < HTTP_METHODS; m++)
         if (n->routes[m])
-            return true;
-    return false;
+            set |= 1u << m;
+    return set;
 }
 
-/* The node of the path's segments from `at` on. The parameters that were passed
- * are noted in ret, which may hold left-overs of a way that led nowhere. */
+/* The node of the path's segments from `at` on that has a row for the method. A
+ * literal is tried before a parameter. The parameters that were passed are noted in
+ * ret, which may hold left-overs of a way that led nowhere; the methods of every end
+ * that was looked at are gathered in ret->allowed. */
 static const struct node *descend(const struct node *n, const struct path *path, size_t at,
-                                  size_t params, struct match *ret)
+                                  enum http_method method, size_t params, struct match *ret)
 {
     if (at == path->count) {
         ret->count = params;
-        return has_routes(n) ? n : NULL;
+        ret->allowed |= methods_of(n);
+        return method < HTTP_METHODS && n->routes[method] ? n : NULL;
     }
 
     const struct node *c = literal_child(n, path->segments[at]), *end = NULL;
     if (c)
-        end = descend(c, path, at + 1, params, ret);
+        end = descend(c, path, at + 1, method, params, ret);
     if (!end && n->parameter && params < CALL_MAX_PARAMS) {
         ret->resolvers[params] = n->parameter->resolver;
         ret->params[params] = path->segments[at];
-        end = descend(n->parameter, path, at + 1, params + 1, ret);
+        end = descend(n->parameter, path, at + 1, method, params + 1, ret);
     }
     return end;
 }
 
 /* Takes "/api" and a version off the front. Sets error for versions we do not
  * speak; a path outside /api belongs to the service routes. */
-static const struct node *find(const struct router *r, struct path *path, struct match *ret)
+static const struct node *find(const struct router *r, const struct path *path,
+                               enum http_method method, struct match *ret)
 {
     const struct node *root = &r->service;
     size_t at = 0;
@@ -203,7 +209,7 @@ static const struct node *find(const struct router *r, struct path *path, struct
                 ret->error = ERR_INVALID_API_VERSION;
         }
     }
-    return descend(root, path, at, 0, ret);
+    return descend(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
 }
 
 static bool decode(struct arena *arena, struct path *path)
@@ -214,43 +220,38 @@ static bool decode(struct arena *arena, struct path *path)
     return true;
 }
 
-static unsigned allowed_methods(const struct node *n)
+/* What Allow says of a path with these rows. */
+static unsigned with_implied(unsigned methods)
 {
-    unsigned set = 1u << HTTP_OPTIONS;
-
-    for (int m = 0; m < HTTP_METHODS; m++)
-        if (n->routes[m])
-            set |= 1u << m;
-    if (n->routes[HTTP_GET])
-        set |= 1u << HTTP_HEAD;
-    return set;
+    if (methods & 1u << HTTP_GET)
+        methods |= 1u << HTTP_HEAD;
+    return methods | 1u << HTTP_OPTIONS;
 }
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
                   struct str target, struct match *ret)
 {
+    const struct node *n = NULL;
     struct path path;
 
     ret->route = NULL;
     ret->allowed = 0;
     ret->error = OK;
-    const struct node *n =
-        split(target, &path) && decode(arena, &path) ? find(r, &path, ret) : NULL;
-    if (!n) {
+    if (split(target, &path) && decode(arena, &path))
+        n = find(r, &path, method, ret);
+    if (!ret->allowed) {
         ret->error = ERR_NOT_FOUND;
         return;
     }
-    ret->allowed = allowed_methods(n);
-    if (method == HTTP_OPTIONS)
-        return;
-    if (method == HTTP_HEAD)
-        method = HTTP_GET;
-    if (method >= HTTP_METHODS || !n->routes[method]) {
+    ret->allowed = with_implied(ret->allowed);
+    if (n) {
+        enum http_method row = method == HTTP_HEAD ? HTTP_GET : method;
+
+        ret->route = n->routes[row];
+        ret->limit = ret->route->limit ? ret->route->limit : &n->limits[row];
+    } else if (method != HTTP_OPTIONS) {
         ret->error = ERR_METHOD_NOT_ALLOWED;
-        return;
     }
-    ret->route = n->routes[method];
-    ret->limit = ret->route->limit ? ret->route->limit : &n->limits[method];
 }
 
 const struct route *router_peek(const struct router *r, enum http_method method, struct str target)
@@ -260,10 +261,10 @@ const struct route *router_peek(const struct router *r, enum http_method method,
     struct match m = { .error = OK };
     struct path path;
     bool ok = split(target, &path) && (!arena || decode(arena, &path));
-    const struct node *n = ok ? find(r, &path, &m) : NULL;
+    const struct node *n = ok ? find(r, &path, method, &m) : NULL;
 
     arena_free(arena);
-    return n && method < HTTP_METHODS ? n->routes[method] : NULL;
+    return n ? n->routes[method == HTTP_HEAD ? HTTP_GET : method] : NULL;
 }
 
 int route_status(const struct route *r)

@@ -156,7 +156,12 @@ static char *put_date(char *at, int64_t days)
 /* By hand, because every object written has several of these. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT])
 {
-    int64_t s = us / SECOND - (us % SECOND < 0), fraction = us - s * SECOND;
+    int64_t fraction = us % SECOND, s = us / SECOND;
+
+    if (fraction < 0) {
+        fraction += SECOND;
+        s--;
+    }
     s = s < FIRST_SECOND ? FIRST_SECOND : s > LAST_SECOND ? LAST_SECOND : s;
     int64_t days = s / 86400 - (s % 86400 < 0), of_day = s - days * 86400;
     char *at = put_date(out, days);

@@ -6,6 +6,8 @@
 #include "model/member.h"
 #include "model/role.h"
 
+enum { GUILD_AFK_TIMEOUT = 300 }; /* seconds, of a new guild */
+
 struct guild {
     snowflake id, owner_id;
     struct str name;

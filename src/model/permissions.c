@@ -30,6 +30,14 @@ static const struct {
 #undef PERMISSION
 };
 
+const char *permission_name(unsigned bit)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].bit == bit)
+            return names[i].name;
+    return NULL;
+}
+
 void permissions_phrase(struct buf *out, uint64_t set)
 {
     const char *comma = "";

@@ -20,6 +20,9 @@ extern const uint64_t PERMISSIONS_ALL;
 /* What a new guild lets everybody do. */
 extern const uint64_t PERMISSIONS_DEFAULT;
 
+/* "MANAGE_GUILD"; NULL when that bit means nothing. */
+const char *permission_name(unsigned bit);
+
 /* "MANAGE_GUILD, MANAGE_ROLES" for the docs. */
 void permissions_phrase(struct buf *out, uint64_t set);
 

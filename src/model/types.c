@@ -13,6 +13,44 @@ static bool url_holds(struct str s)
 
 static const struct rule url_rule = { url_holds, "URL_TYPE_INVALID_URL", "Not a well formed URL." };
 
+static const struct choice locales[] = {
+    { 0, "ar", "ar", "Arabic" },
+    { 0, "bg", "bg", "Bulgarian" },
+    { 0, "cs", "cs", "Czech" },
+    { 0, "da", "da", "Danish" },
+    { 0, "de", "de", "German" },
+    { 0, "el", "el", "Greek" },
+    { 0, "en-GB", "en-GB", "English, UK" },
+    { 0, "en-US", "en-US", "English, US" },
+    { 0, "es-ES", "es-ES", "Spanish" },
+    { 0, "es-419", "es-419", "Spanish, Latin America" },
+    { 0, "fi", "fi", "Finnish" },
+    { 0, "fr", "fr", "French" },
+    { 0, "he", "he", "Hebrew" },
+    { 0, "hi", "hi", "Hindi" },
+    { 0, "hr", "hr", "Croatian" },
+    { 0, "hu", "hu", "Hungarian" },
+    { 0, "id", "id", "Indonesian" },
+    { 0, "it", "it", "Italian" },
+    { 0, "ja", "ja", "Japanese" },
+    { 0, "ko", "ko", "Korean" },
+    { 0, "lt", "lt", "Lithuanian" },
+    { 0, "nl", "nl", "Dutch" },
+    { 0, "no", "no", "Norwegian" },
+    { 0, "pl", "pl", "Polish" },
+    { 0, "pt-BR", "pt-BR", "Portuguese, Brazil" },
+    { 0, "ro", "ro", "Romanian" },
+    { 0, "ru", "ru", "Russian" },
+    { 0, "sv-SE", "sv-SE", "Swedish" },
+    { 0, "th", "th", "Thai" },
+    { 0, "tr", "tr", "Turkish" },
+    { 0, "uk", "uk", "Ukrainian" },
+    { 0, "vi", "vi", "Vietnamese" },
+    { 0, "zh-CN", "zh-CN", "Chinese, simplified" },
+    { 0, "zh-TW", "zh-TW", "Chinese, traditional" },
+    { 0 },
+};
+
 const struct type type_id = { .kind = KIND_ID };
 const struct type type_bool = { .kind = KIND_BOOL };
 const struct type type_text = { .kind = KIND_STRING };
@@ -26,7 +64,9 @@ const struct type type_permissions = { .kind = KIND_BITS, .doc = "Set of rights"
 const struct type type_color = {
     .kind = KIND_INT, .min = 0, .max = 0xffffff, .doc = "Colour as 0xRRGGBB"
 };
-const struct type type_locale = { .kind = KIND_STRING, .doc = "Language tag such as en-US" };
+const struct type type_locale = { .kind = KIND_STRING,
+                                  .choices = locales,
+                                  .doc = "Language tag such as en-US" };
 const struct type type_asset_hash = {
     .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
 };

@@ -13,6 +13,9 @@ extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot *
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 
+/* Names that nobody gets. */
+bool username_reserved(struct str name);
+
 /* --- pictures -------------------------------------------------------------------- */
 
 /* Keeps a picture that a body brought, in a compute stage (it is written to the disk).
@@ -20,6 +23,10 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret);
  * owner: whose picture it is. */
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret);
+
+/* Argon2id at this cost; takes tens of milliseconds and megabytes, so never on a loop. */
+enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,
+                       struct str *ret);
 
 /* For tools and tests: an account without going through the interface. Empty
  * password: none. The token is in the transaction's arena. */

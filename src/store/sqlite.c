@@ -86,6 +86,7 @@ static void read_off_loop(struct store *s, struct work *w)
 
 static void sqlite_submit(struct store *s, struct work *w)
 {
+    assert(w->mode != STORE_WRITE || sqlite_of(s)->has_thread);
     if (w->mode == STORE_WRITE)
         queue_push(&sqlite_of(s)->queue, w);
     else if (w->loop)
@@ -145,6 +146,36 @@ static enum err give_up_syncs(struct sqlite_conn *writer)
     return sqlite_conn_do(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
+/* The one that writes: nobody else may, and the tables are brought up to date. */
+static enum err open_to_write(struct sqlite *q, const struct store_options *o)
+{
+    enum err e = folder_make(o->folder);
+
+    if (!e)
+        e = folder_lock(o->folder, &q->store.lock);
+    if (!e)
+        e = blobs_open(&q->store);
+    if (!e)
+        e = make_private(q->path);
+    if (!e)
+        e = sqlite_conn_open(q->path, &q->writer);
+    if (!e && o->no_sync)
+        e = give_up_syncs(q->writer);
+    if (!e)
+        e = migrations_apply(&q->store, sqlite_run_alone);
+    if (!e)
+        sqlite_writer_start(q);
+    return e;
+}
+
+static enum err open_beside(const struct sqlite *q)
+{
+    if (access(q->path, R_OK) == 0)
+        return OK;
+    log_error("store: there is no database in '%s'", q->store.folder);
+    return ERR_UNAVAILABLE;
+}
+
 static enum err sqlite_open(const struct store_options *o, struct store **ret)
 {
     struct sqlite *q = mem_new(sizeof *q);
@@ -160,24 +191,11 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     pthread_mutex_init(&q->tool_lock, NULL);
     queue_init(&q->queue);
 
-    enum err e = folder_make(o->folder);
-    if (!e)
-        e = folder_lock(o->folder, &q->store.lock);
-    if (!e)
-        e = blobs_open(&q->store);
-    if (!e)
-        e = make_private(q->path);
-    if (!e)
-        e = sqlite_conn_open(q->path, &q->writer);
-    if (!e && o->no_sync)
-        e = give_up_syncs(q->writer);
-    if (!e)
-        e = migrations_apply(&q->store, sqlite_run_alone);
+    enum err e = o->beside ? open_beside(q) : open_to_write(q, o);
     if (e) {
         sqlite_close(&q->store);
         return e;
     }
-    sqlite_writer_start(q);
     *ret = &q->store;
     return OK;
 }

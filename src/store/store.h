@@ -34,6 +34,7 @@ enum store_mode { STORE_NONE, STORE_READ, STORE_WRITE };
 struct store_options {
     const char *folder;   /* SQLite database and blobs; made when missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
+    bool beside;          /* a tool that only reads, beside a server that may run */
     bool no_sync;         /* SQLite: commits do not wait for the disk */
     unsigned workers;     /* PostgreSQL connections; 0: 4 */
     unsigned readers;     /* loops that will read: loop_index is below it */

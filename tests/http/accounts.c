@@ -82,8 +82,8 @@ static void usernames_have_rules(struct world *w)
         expect_invalid(client_post(nobody, body, REGISTER), "username", cases[i].code);
     }
     expect_status(client_post(nobody, "{'username': 'ab'}", REGISTER), 200);
-    expect_status(
-        client_post(nobody, "{'username': 'abcdefghijklmnopqrstuvwxyz012345'}", REGISTER), 200);
+    expect_status(client_post(nobody, "{'username': 'abcdefghijklmnopqrstuvwxyz012345'}", REGISTER),
+                  200);
     expect_status(client_post(nobody, "{'username': '  a.b_c.9 '}", REGISTER), 200);
 }
 
@@ -106,7 +106,8 @@ static void passwords_are_8_to_72_characters(struct world *w)
 
     expect_invalid(client_post(nobody, "{'username': 'ada', 'password': '1234567'}", REGISTER),
                    "password", "BASE_TYPE_BAD_LENGTH");
-    expect_status(client_post(nobody, "{'username': 'ada', 'password': '12345678'}", REGISTER), 200);
+    expect_status(client_post(nobody, "{'username': 'ada', 'password': '12345678'}", REGISTER),
+                  200);
     snprintf(body, sizeof body, "{'username': 'bob', 'password': '%072d'}", 1);
     expect_status(client_post(nobody, body, REGISTER), 200);
     snprintf(body, sizeof body, "{'username': 'cleo', 'password': '%073d'}", 1);
@@ -124,12 +125,14 @@ static void everybody_is_13_or_older(struct world *w)
     snprintf(body, sizeof body, "{'username': 'young', 'date_of_birth': '%04d-%02d-%02d'}",
              year - 13, month == 12 ? month : month + 1, month == 12 ? 31 : 1);
     if (!(month == 12 && day == 31))
-        expect_invalid(client_post(nobody, body, REGISTER), "date_of_birth", "DATE_OF_BIRTH_UNDERAGE");
+        expect_invalid(client_post(nobody, body, REGISTER), "date_of_birth",
+                       "DATE_OF_BIRTH_UNDERAGE");
     snprintf(body, sizeof body, "{'username': 'old', 'date_of_birth': '%04d-%02d-01'}", year - 13,
              month);
     expect_status(client_post(nobody, body, REGISTER), 200);
-    expect_invalid(client_post(nobody, "{'username': 'x1', 'date_of_birth': '2000-02-30'}", REGISTER),
-                   "date_of_birth", "DATE_TIME_TYPE_PARSE");
+    expect_invalid(
+        client_post(nobody, "{'username': 'x1', 'date_of_birth': '2000-02-30'}", REGISTER),
+        "date_of_birth", "DATE_TIME_TYPE_PARSE");
 }
 
 static void all_problems_of_a_body_come_in_one_answer(struct world *w)
@@ -140,7 +143,8 @@ static void all_problems_of_a_body_come_in_one_answer(struct world *w)
     expect_invalid(a, "username", "BASE_TYPE_BAD_LENGTH");
     expect_invalid(a, "email", "EMAIL_TYPE_INVALID_EMAIL");
     expect_invalid(a, "password", "BASE_TYPE_BAD_LENGTH");
-    expect_invalid(client_post(world_stranger(w), "{}", REGISTER), "username", "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(world_stranger(w), "{}", REGISTER), "username",
+                   "BASE_TYPE_REQUIRED");
 }
 
 /* --- log in and out -------------------------------------------------------------------- */
@@ -154,8 +158,7 @@ static void logging_in_works_with_name_or_email(struct world *w)
                               "'correct horse'}",
                               REGISTER),
                   200);
-    struct answer a =
-        client_post(nobody, "{'login': 'Ada', 'password': 'correct horse'}", LOGIN);
+    struct answer a = client_post(nobody, "{'login': 'Ada', 'password': 'correct horse'}", LOGIN);
     expect_status(a, 200);
     expect_json(a, "{'user_settings': {'locale': 'en-US', 'theme': 'dark'}}");
     struct client *ada = world_client_with(w, answer_text(a, "token"));
@@ -302,8 +305,8 @@ static void tokens_are_not_in_the_store(struct world *w)
     char like[100];
 
     snprintf(like, sizeof like, "%%%s%%", secret);
-    expect(store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w), find_text, like) ==
-           OK);
+    expect(store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w), find_text,
+                     like) == OK);
 }
 
 /* --- reading accounts ------------------------------------------------------------------------ */
@@ -314,8 +317,9 @@ static void others_see_only_the_public_side(struct world *w)
 
     struct answer a = client_get(ada, "/users/%s", bob->id);
     expect_status(a, 200);
-    expect_json(a, "{'id': '%s', 'username': 'bob', 'discriminator': '0', 'avatar': null, "
-                   "'global_name': null, 'public_flags': 0, 'banner': null, 'accent_color': null}",
+    expect_json(a,
+                "{'id': '%s', 'username': 'bob', 'discriminator': '0', 'avatar': null, "
+                "'global_name': null, 'public_flags': 0, 'banner': null, 'accent_color': null}",
                 bob->id);
     expect_absent(a, "email");
     expect_absent(a, "bio");
@@ -348,7 +352,8 @@ static void unknown_and_impossible_users(struct world *w)
     expect_invalid(client_get(ada, "/users/%%ff"), "user_id", "STRING_TYPE_CONVERT");
 }
 
-/* --- changing one's account -------------------------------------------------------------------- */
+/* --- changing one's account --------------------------------------------------------------------
+ */
 
 static void changes_are_stored_and_announced(struct world *w)
 {
@@ -357,7 +362,8 @@ static void changes_are_stored_and_announced(struct world *w)
     struct answer a = client_patch(
         ada, "{'bio': 'Countess', 'global_name': 'Ada', 'accent_color': 16777215}", "/users/@me");
     expect_status(a, 200);
-    expect_json(a, "{'id': '%s', 'bio': 'Countess', 'global_name': 'Ada', 'accent_color': 16777215}",
+    expect_json(a,
+                "{'id': '%s', 'bio': 'Countess', 'global_name': 'Ada', 'accent_color': 16777215}",
                 ada->id);
     expect(strcmp(answer_text(a, "token"), ada->authorization) == 0);
     expect_event(ada, "USER_UPDATE", "{'id': '%s', 'bio': 'Countess', 'global_name': 'Ada'}",
@@ -418,9 +424,9 @@ static void what_matters_needs_the_password(struct world *w)
                              "/users/@me"),
                 "{'username': 'countess', 'email': 'a@b.c'}");
     registered(w, "bob");
-    expect_invalid(client_patch(ada, "{'username': 'bob', 'password': 'correct horse'}",
-                                "/users/@me"),
-                   "username", "USERNAME_ALREADY_TAKEN");
+    expect_invalid(
+        client_patch(ada, "{'username': 'bob', 'password': 'correct horse'}", "/users/@me"),
+        "username", "USERNAME_ALREADY_TAKEN");
 }
 
 static void a_new_password_ends_every_other_session(struct world *w)
@@ -442,22 +448,23 @@ static void a_new_password_ends_every_other_session(struct world *w)
         client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN),
         "login", "INVALID_LOGIN");
     expect_status(
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'battery staple'}", LOGIN), 200);
+        client_post(world_stranger(w), "{'login': 'ada', 'password': 'battery staple'}", LOGIN),
+        200);
 }
 
 static void bots_change_name_and_pictures_only(struct world *w)
 {
     struct client *bot = world_bot(w, "helper");
 
-    struct answer a =
-        client_patch(bot, "{'username': 'assistant', 'bio': 'no', 'global_name': 'no'}", "/users/@me");
+    struct answer a = client_patch(
+        bot, "{'username': 'assistant', 'bio': 'no', 'global_name': 'no'}", "/users/@me");
     expect_status(a, 200);
     expect_json(a, "{'username': 'assistant', 'bio': '', 'global_name': null, 'bot': true}");
     expect(strcmp(answer_text(a, "token"), bot->authorization + 4) == 0);
 }
 
 /* The smallest PNG: one transparent pixel. */
-#define PNG                                                                                        \
+#define PNG \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 static void pictures_are_kept_and_served(struct world *w)
@@ -465,7 +472,8 @@ static void pictures_are_kept_and_served(struct world *w)
     struct client *ada = world_client(w, "ada");
     char path[200];
 
-    struct answer a = client_patch(ada, "{'avatar': 'data:image/png;base64," PNG "'}", "/users/@me");
+    struct answer a =
+        client_patch(ada, "{'avatar': 'data:image/png;base64," PNG "'}", "/users/@me");
     expect_status(a, 200);
     const char *hash = answer_text(a, "avatar");
     expect(strlen(hash) == 32);
@@ -473,8 +481,7 @@ static void pictures_are_kept_and_served(struct world *w)
 
     snprintf(path, sizeof path, "/avatars/%s/%s.png?size=64", ada->id, hash);
     world_restart(w);
-    struct answer picture =
-        client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 });
+    struct answer picture = client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 });
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
     expect(picture.body.n == 70 && memcmp(picture.body.p, "\x89PNG", 4) == 0);

@@ -27,7 +27,8 @@ struct world {
     pthread_mutex_t lock;
     struct heard *heard, **heard_end;
     const struct domain *const *domains;
-    FILE *log; /* between world_log_begin and world_log_end */
+    FILE *log;   /* between world_log_begin and world_log_end */
+    size_t told; /* announcements already looked at, by whoever is not one account */
     jmp_buf failed;
 };
 

@@ -26,6 +26,7 @@ static const struct route rows[] = {
     ROW(GET, "/users/@me", "get_me"),
     ROW(PATCH, "/users/@me", "modify_me"),
     ROW(GET, "/users/{user.id}", "get_user"),
+    ROW(DELETE, "/users/{user.id}", "delete_user"),
     ROW(GET, "/users/@me/friends", "get_friends"),
     ROW(GET, "/users/{user.id}/profile", "get_profile"),
     ROW(GET, "/a/b/c", "abc"),
@@ -120,6 +121,17 @@ static void a_literal_that_leads_nowhere_is_left_again(void **state)
     assert_no_route(HTTP_GET, "/api/a/b", ERR_NOT_FOUND);
 }
 
+/* Each row has a method: a literal without this one does not stand in the way. */
+static void a_literal_without_the_method_is_left_again(void **state)
+{
+    (void)state;
+    assert_route(HTTP_DELETE, "/api/users/@me", "delete_user");
+    assert_str(m.params[0], "@me");
+    assert_no_route(HTTP_PUT, "/api/users/@me", ERR_METHOD_NOT_ALLOWED);
+    assert_true(m.allowed & 1u << HTTP_PATCH);
+    assert_true(m.allowed & 1u << HTTP_DELETE);
+}
+
 static void parameters_are_decoded_once(void **state)
 {
     (void)state;
@@ -171,9 +183,9 @@ static void the_service_lies_at_the_root(void **state)
 static void methods_are_told_apart(void **state)
 {
     (void)state;
-    assert_no_route(HTTP_DELETE, "/api/users/@me", ERR_METHOD_NOT_ALLOWED);
-    assert_int_equal(m.allowed,
-                     1 << HTTP_GET | 1 << HTTP_HEAD | 1 << HTTP_PATCH | 1 << HTTP_OPTIONS);
+    assert_no_route(HTTP_PUT, "/api/users/@me", ERR_METHOD_NOT_ALLOWED);
+    assert_int_equal(m.allowed, 1 << HTTP_GET | 1 << HTTP_HEAD | 1 << HTTP_PATCH |
+                                    1 << HTTP_DELETE | 1 << HTTP_OPTIONS);
     assert_no_route(HTTP_GET, "/api/limited", ERR_METHOD_NOT_ALLOWED);
     assert_int_equal(m.allowed, 1 << HTTP_POST | 1 << HTTP_OPTIONS);
     assert_no_route(HTTP_HEAD, "/api/limited", ERR_METHOD_NOT_ALLOWED);
@@ -182,7 +194,8 @@ static void methods_are_told_apart(void **state)
     look(HTTP_OPTIONS, "/api/users/1");
     assert_int_equal(m.error, OK);
     assert_null(m.route);
-    assert_int_equal(m.allowed, 1 << HTTP_GET | 1 << HTTP_HEAD | 1 << HTTP_OPTIONS);
+    assert_int_equal(m.allowed,
+                     1 << HTTP_GET | 1 << HTTP_HEAD | 1 << HTTP_DELETE | 1 << HTTP_OPTIONS);
 }
 
 static void rows_have_a_limit_of_their_own_or_the_one_they_name(void **state)
@@ -273,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(literals_win_over_parameters),
         TEST(a_literal_that_leads_nowhere_is_left_again),
+        TEST(a_literal_without_the_method_is_left_again),
         TEST(parameters_are_decoded_once),
         TEST(slashes_count),
         TEST(versions_are_9_10_and_none),

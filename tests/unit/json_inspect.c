@@ -215,7 +215,8 @@ static void item_sizes_are_those_of_the_c_types(void **state)
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         assert_int_equal(schema_item_size(&(struct type){ .kind = sizes[i].kind }), sizes[i].size);
-    assert_int_equal(schema_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }), 40);
+    assert_int_equal(schema_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }),
+                     40);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -389,6 +389,25 @@ static void a_backup_is_a_whole_database(void **state)
     assert_int_equal(store_backup(f->store, "/nowhere/at/all"), ERR_UNAVAILABLE);
 }
 
+static void a_tool_reads_beside_a_server_that_runs(void **state)
+{
+    struct fixture *f = *state;
+    struct store *tool;
+
+    counter_make(f);
+    no_error(store_do(f->store, "update counter set n = 41"));
+    no_error(store_open(&(struct store_options){ .folder = f->folder, .beside = true }, &tool));
+    assert_int_equal(store_number(tool, "select n from counter"), 41);
+    no_error(store_do(f->store, "update counter set n = 42"));
+    assert_int_equal(store_number(tool, "select n from counter"), 42);
+    no_error(store_check(tool));
+    store_close(tool);
+    no_error(store_do(f->store, "update counter set n = 43"));
+    assert_int_equal(
+        store_open(&(struct store_options){ .folder = "/nowhere", .beside = true }, &tool),
+        ERR_UNAVAILABLE);
+}
+
 static void a_check_finds_rows_without_their_owner(void **state)
 {
     struct fixture *f = *state;
@@ -461,6 +480,7 @@ int main(void)
         store_test(missing_folders_are_made),
         store_test(a_file_that_is_no_database_is_refused),
         store_test(a_backup_is_a_whole_database),
+        store_test(a_tool_reads_beside_a_server_that_runs),
         store_test(a_check_finds_rows_without_their_owner),
         store_test(more_queries_than_the_cache_holds_are_fine),
     };

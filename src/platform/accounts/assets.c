@@ -1,4 +1,4 @@
-/* assets.c - pictures of accounts, at the addresses that clients make themselves. */
+/* assets.c - pictures, at the addresses that clients make themselves. */
 #include "platform/accounts/internal.h"
 
 #include <stdio.h>
@@ -46,8 +46,46 @@ static bool is_hash(struct str s)
     return s.n == 32;
 }
 
-static enum err send_picture(struct call *call, const char *area)
+/* Every kind of picture: where it is asked for, the area it is kept in. */
+#define ASSETS(ROW)                                                                            \
+    ROW("/avatars/{owner.id}/{file}", avatar, "avatars", "An account's avatar.")               \
+    ROW("/banners/{owner.id}/{file}", banner, "banners", "An account's or a guild's banner.")  \
+    ROW("/guilds/{place.id}/users/{owner.id}/avatars/{file}", member_avatar, "member-avatars", \
+        "A member's avatar in one guild.")                                                     \
+    ROW("/guilds/{place.id}/users/{owner.id}/banners/{file}", member_banner, "member-banners", \
+        "A member's banner in one guild.")                                                     \
+    ROW("/icons/{owner.id}/{file}", guild_icon, "icons", "A guild's icon.")                    \
+    ROW("/splashes/{owner.id}/{file}", guild_splash, "splashes", "A guild's splash.")          \
+    ROW("/discovery-splashes/{owner.id}/{file}", discovery_splash, "discovery-splashes",       \
+        "A guild's splash for those who look for guilds.")                                     \
+    ROW("/home-headers/{owner.id}/{file}", home_header, "home-headers", "A guild's header.")   \
+    ROW("/roles/{owner.id}/icons/{file}", role_icon, "role-icons", "A role's icon.")           \
+    ROW("/channels/{owner.id}/icons/{file}", channel_icon, "channel-icons", "A group's icon.") \
+    ROW("/app-icons/{owner.id}/{file}", application_icon, "app-icons", "An app's icon.")       \
+    ROW("/team-icons/{owner.id}/{file}", team_icon, "team-icons", "A team's icon.")
+
+static enum err get_asset(struct call *call);
+
+#define ROUTE(path_, name_, area_, doc_) \
+    { .method = GET,                     \
+      .path = path_,                     \
+      .name = "get_" #name_,             \
+      .doc = doc_,                       \
+      .service = true,                   \
+      .status = 200,                     \
+      .store = ROUTE_STORE_NONE,         \
+      .handle = get_asset },
+static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
+#undef ROUTE
+
+#define AREA(path_, name_, area_, doc_) area_,
+static const char *const areas[] = { ASSETS(AREA) };
+#undef AREA
+
+/* GET a picture: the row says of which kind. */
+static enum err get_asset(struct call *call)
 {
+    const char *area = areas[call->route - routes];
     struct str hash = without_extension(call_text(call, "file"));
     char name[256], head[12];
     int64_t size;
@@ -66,30 +104,6 @@ static enum err send_picture(struct call *call, const char *area)
     return call_reply_file(call, content_type(head, n), fd, size);
 }
 
-/* GET /avatars/{owner.id}/{file} */
-static enum err get_avatar(struct call *call)
-{
-    return send_picture(call, "avatars");
-}
-
-/* GET /banners/{owner.id}/{file} */
-static enum err get_banner(struct call *call)
-{
-    return send_picture(call, "banners");
-}
-
-/* GET /guilds/{place.id}/users/{owner.id}/avatars/{file} */
-static enum err get_member_avatar(struct call *call)
-{
-    return send_picture(call, "member-avatars");
-}
-
-/* GET /guilds/{place.id}/users/{owner.id}/banners/{file} */
-static enum err get_member_banner(struct call *call)
-{
-    return send_picture(call, "member-banners");
-}
-
 static const struct resolver resolvers[] = {
     { .name = "place.id", .field = "guild_id", .doc = "The guild that it is shown in." },
     { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
@@ -97,50 +111,6 @@ static const struct resolver resolvers[] = {
       .field = "file",
       .is_text = true,
       .doc = "The picture's hash and an extension." },
-    { 0 },
-};
-
-static const struct route routes[] = {
-    {
-        .method = GET,
-        .path = "/avatars/{owner.id}/{file}",
-        .name = "get_avatar",
-        .doc = "An account's avatar.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_avatar,
-    },
-    {
-        .method = GET,
-        .path = "/banners/{owner.id}/{file}",
-        .name = "get_banner",
-        .doc = "An account's banner.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_banner,
-    },
-    {
-        .method = GET,
-        .path = "/guilds/{place.id}/users/{owner.id}/avatars/{file}",
-        .name = "get_member_avatar",
-        .doc = "A member's avatar in one guild.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_member_avatar,
-    },
-    {
-        .method = GET,
-        .path = "/guilds/{place.id}/users/{owner.id}/banners/{file}",
-        .name = "get_member_banner",
-        .doc = "A member's banner in one guild.",
-        .service = true,
-        .status = 200,
-        .store = ROUTE_STORE_NONE,
-        .handle = get_member_banner,
-    },
     { 0 },
 };
 

@@ -68,7 +68,6 @@ enum err modify_current_user(struct call *call);
 
 /* Whole years from one day to another, both YYYY-MM-DD. */
 int64_t age_on(struct str birth, struct str today);
-bool username_reserved(struct str name);
 
 /* The name under which a picture is kept and shown: 32 hex digits, "a_" before them
  * when it is animated. */

@@ -3,16 +3,23 @@
 
 #include <sodium.h>
 
-enum err password_hash(const struct api *api, struct arena *a, struct str password, struct str *ret)
+enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,
+                       struct str *ret)
 {
-    const struct api_options *o = api_options(api);
     char *out = arena_alloc(a, crypto_pwhash_STRBYTES);
 
-    if (crypto_pwhash_str_alg(out, password.p, password.n, o->password_ops, o->password_memory,
+    if (crypto_pwhash_str_alg(out, password.p, password.n, ops, memory,
                               crypto_pwhash_ALG_ARGON2ID13) != 0)
         return ERR_UNAVAILABLE; /* out of memory */
     *ret = str_of(out);
     return OK;
+}
+
+enum err password_hash(const struct api *api, struct arena *a, struct str password, struct str *ret)
+{
+    const struct api_options *o = api_options(api);
+
+    return password_make(o->password_ops, o->password_memory, a, password, ret);
 }
 
 bool password_verify(const struct api *api, struct str hash, struct str password)

@@ -1,17 +1,9 @@
 /* audit.c - what was done in a guild, by whom and why. */
-#include "platform/guilds/guilds.h"
+#include "platform/guilds/internal.h"
 
 #include "base/utf8.h"
 
 enum { LONGEST_REASON = 512 };
-
-struct audit_entry {
-    snowflake id, guild_id;
-    struct opt_id user_id, target_id;
-    int64_t action_type;
-    struct opt_str reason;
-    struct list changes;
-};
 
 static const struct field entry_fields[] = {
     { FIELD(struct audit_entry, id), .type = &type_id },
@@ -23,7 +15,7 @@ static const struct field entry_fields[] = {
     { FIELD(struct audit_entry, changes), .type = &type_none },
     { 0 },
 };
-static const struct schema entry_schema = {
+const struct schema audit_entry_schema = {
     .name = "AuditLogEntry",
     .size = sizeof(struct audit_entry),
     .fields = entry_fields,
@@ -75,6 +67,6 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-              to_entitled(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)), &entry_schema, &entry);
+              to_entitled(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)), &audit_entry_schema, &entry);
     return OK;
 }

@@ -42,6 +42,11 @@ enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret); /* st
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
 /* A new role at a position; others are not moved. */
 enum err role_insert(struct tx *tx, const struct role *r);
+enum err role_update(struct tx *tx, const struct role *r);
+/* Every role but @everyone goes up by one, so that position 1 is free. */
+enum err roles_make_room(struct tx *tx, snowflake guild_id);
+/* Takes it from members and channels too; roles above it go down by one. */
+enum err role_delete(struct tx *tx, const struct role *r);
 
 /* Everything about a guild as the gateway shows it to a member. */
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
@@ -92,6 +97,6 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
 /* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
 
-extern const struct domain guilds_domain;
+extern const struct domain guilds_domain, roles_domain;
 
 #endif

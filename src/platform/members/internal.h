@@ -7,8 +7,7 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------ */
 
-/* Writes with roles and keeps the guild's count; announces nothing. */
-enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
+/* With roles; announces nothing. */
 enum err member_update(struct tx *tx, const struct member *m);
 /* ERR_UNKNOWN_MEMBER. */
 enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id);

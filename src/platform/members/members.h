@@ -25,6 +25,9 @@ struct newcomer {
 enum err member_join(struct call *call, const struct newcomer *n, struct member *ret,
                      bool *ret_new);
 
+/* Writes with roles and keeps the guild's count; announces nothing. */
+enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
+
 /* Takes an account out of a guild and announces: GUILD_MEMBER_REMOVE to the guild,
  * GUILD_DELETE to the account. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);

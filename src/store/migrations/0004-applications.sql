@@ -44,6 +44,7 @@ create table applications (
 
 create index applications_by_owner on applications (owner_id);
 create index applications_by_team on applications (team_id);
+create index tokens_by_application on tokens (application_id) where application_id is not null;
 
 -- An app in a guild, or an account of another platform (added by its domain).
 create table integrations (
@@ -72,6 +73,8 @@ create table authorizations (
     unique (user_id, application_id)
 );
 
+create index authorizations_by_application on authorizations (application_id);
+
 create table authorization_codes (
     digest bytea primary key not null,
     user_id bigint not null references users (id) on delete cascade,
@@ -81,5 +84,9 @@ create table authorization_codes (
     integration_type bigint not null,
     guild_id bigint,
     permissions bigint not null default 0,
+    pending bigint not null default 0, -- installs only when the code is exchanged
     expires_at bigint not null
 ) {clustered};
+
+create index authorization_codes_by_expiry on authorization_codes (expires_at);
+create index authorization_codes_by_user on authorization_codes (user_id, application_id);

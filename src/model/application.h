@@ -1,0 +1,127 @@
+/* application.h - programs that use the interface, and the teams that make them. */
+#ifndef MODEL_APPLICATION_H
+#define MODEL_APPLICATION_H
+
+#include "model/user.h"
+
+/* --- teams ---------------------------------------------------------------------- */
+
+enum team_state { TEAM_INVITED = 1, TEAM_ACCEPTED = 2 };
+
+struct team_member {
+    const struct user *user;
+    snowflake team_id;
+    int64_t membership_state;
+    struct str role;         /* "admin", "developer", "read_only" */
+    struct list permissions; /* always ["*"] */
+};
+
+struct team {
+    snowflake id, owner_user_id;
+    struct str name;
+    struct opt_str icon;
+    struct list members; /* struct team_member */
+};
+
+extern const struct schema team_schema, team_member_schema;
+extern const struct type type_team, type_teams, type_team_member, type_team_members;
+extern const struct type type_team_name, type_team_role;
+
+/* --- applications ------------------------------------------------------------------ */
+
+/* The bits of an application's flags that its makers set themselves. */
+enum {
+    APPLICATION_PRESENCE_LIMITED = 1 << 13,
+    APPLICATION_MEMBERS_LIMITED = 1 << 15,
+    APPLICATION_CONTENT_LIMITED = 1 << 19,
+    APPLICATION_FLAGS_OWN =
+        APPLICATION_PRESENCE_LIMITED | APPLICATION_MEMBERS_LIMITED | APPLICATION_CONTENT_LIMITED,
+};
+
+/* Where an app can be installed; the keys of integration_types_config. */
+enum integration_type { INSTALL_GUILD = 0, INSTALL_USER = 1 };
+
+struct install_params {
+    struct list scopes; /* struct str */
+    uint64_t permissions;
+};
+struct integration_type_config {
+    const struct install_params *oauth2_install_params; /* NULL: none */
+};
+/* An entry of integration_types_config. */
+struct integration_type_item {
+    struct str key; /* "0" or "1" */
+    struct integration_type_config config;
+};
+
+struct application {
+    snowflake id;
+    struct str name, description, summary; /* summary is always empty */
+    struct opt_str icon;
+    struct opt_int type; /* always null */
+    int64_t flags;
+    uint64_t flags_new; /* the same flags, as text */
+    struct str verify_key;
+    const struct user *bot;
+    const struct user *owner; /* a team's is a made-up account */
+    const struct team *team;  /* NULL: none */
+    struct list redirect_uris, tags;
+    struct opt_str interactions_endpoint_url, role_connections_verification_url;
+    struct opt_str custom_install_url;
+    const struct install_params *install_params;
+    struct list integration_types_config; /* struct integration_type_item */
+    bool integration_public, integration_require_code_grant;
+    bool bot_public, bot_require_code_grant; /* the older names of the same */
+    int64_t approximate_guild_count, approximate_user_install_count,
+        approximate_user_authorization_count;
+    int64_t explicit_content_filter, interactions_version;
+    bool is_verified, is_discoverable, is_monetized, hook;
+    struct list interactions_event_types, eligible_oauth2_scopes; /* always empty */
+
+    /* Not shown to anybody. */
+    snowflake owner_id; /* the person behind it: the team's owner, where there is one */
+    snowflake team_id;  /* 0: none */
+    snowflake bot_id;
+    struct str key_salt;
+    struct str secret_digest; /* p == NULL: no secret yet */
+};
+
+/* Can it be installed there? */
+bool application_installs(const struct application *a, enum integration_type type);
+
+extern const struct schema application_schema;        /* what its makers see */
+extern const struct schema public_application_schema; /* what everybody sees */
+extern const struct type type_application, type_applications, type_public_application;
+extern const struct type type_application_name, type_application_description;
+extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
+
+/* --- an app in a guild ----------------------------------------------------------------- */
+
+struct integration_account {
+    struct str id, name;
+};
+struct integration {
+    snowflake id, guild_id;
+    struct str name, type; /* "service": an app */
+    bool enabled;
+    const struct integration_account *account;
+    const struct application *application;
+    struct list scopes; /* struct str */
+};
+struct integration_gone {
+    snowflake id, guild_id, application_id;
+};
+struct application_ref {
+    snowflake application_id;
+};
+struct integrations_ref {
+    snowflake guild_id;
+};
+
+extern const struct schema integration_event_schema; /* INTEGRATION_CREATE, _UPDATE */
+extern const struct schema integration_gone_schema;  /* INTEGRATION_DELETE */
+extern const struct schema application_ref_schema;   /* USER_APPLICATION_* */
+/* GUILD_INTEGRATIONS_UPDATE, GUILD_APPLICATION_COMMAND_INDEX_UPDATE */
+extern const struct schema integrations_ref_schema;
+
+#endif

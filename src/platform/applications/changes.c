@@ -1,0 +1,197 @@
+/* changes.c - making applications and changing them. */
+#include "platform/applications/internal.h"
+
+/* What the stages before the handler found out. */
+struct change {
+    snowflake id;
+    struct opt_str icon; /* the hash of a picture that is kept by now */
+};
+
+static enum err keep_icon(struct call *call)
+{
+    const struct application_patch *in = call->body;
+    struct change *change = call->data;
+
+    return picture_keep(call, "app-icons", change->id, &in->icon, &change->icon);
+}
+
+/* No more than this many; the interface has no code of its own for it. */
+enum err check_room(struct call *call, snowflake owner_id, snowflake team_id)
+{
+    int64_t count;
+    enum err e = application_count(call->tx, owner_id, team_id, &count);
+
+    if (e)
+        return e;
+    if (count >= (team_id ? MOST_TEAM_APPLICATIONS : MOST_OWN_APPLICATIONS))
+        return call_invalid(call, NULL, "APPLICATION_LIMIT_REACHED",
+                            team_id ? "A team has at most 25 applications."
+                                    : "An account has at most 50 applications.");
+    return OK;
+}
+
+/* --- POST /applications -------------------------------------------------------------- */
+
+enum err prepare_create_application(struct call *call)
+{
+    const struct application_patch *in = call->body;
+    struct change *change = call->data = arena_alloc(call->arena, sizeof *change);
+
+    change->id = snowflake_new();
+    if (in->icon.given == GIVEN)
+        call->compute = keep_icon;
+    return OK;
+}
+
+static enum err check_team(struct call *call, snowflake team_id)
+{
+    struct team team;
+    enum err e = team_find(call->tx, team_id, &team);
+
+    if (e)
+        return e;
+    enum maker_level level = team_level(&team, call->caller->id);
+    if (level == MAKER_NOBODY)
+        return ERR_MISSING_ACCESS;
+    return level >= MAKER_DEVELOPER ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+enum err create_application(struct call *call)
+{
+    const struct application_patch *in = call->body;
+    const struct change *change = call->data;
+    snowflake team_id = in->team_id.given == GIVEN ? in->team_id.value : 0;
+    struct application a;
+    struct application_draft draft = {
+        .id = change->id,
+        .name = in->name.value,
+        .description = in->description.value,
+        .icon = change->icon,
+        .owner_id = call->caller->id,
+        .team_id = team_id,
+        .redirect_uris = in->redirect_uris.value,
+        .flags = in->flags.value,
+    };
+
+    enum err e = team_id ? check_team(call, team_id) : OK;
+    if (!e)
+        e = check_room(call, call->caller->id, team_id);
+    if (!e)
+        e = application_create(call->tx, api_options(call->api)->auth, &draft, &a);
+    if (!e)
+        e = application_load_makers(call->tx, &a);
+    return e ? e : call_reply(call, &a);
+}
+
+/* --- PATCH /applications/{application.id}, /applications/@me ------------------------------- */
+
+/* Pictures of people who may not change the application are not kept. */
+static enum err look_at_application(struct call *call)
+{
+    enum err e = resolve_application(call);
+
+    return e ? e : application_modifiable(call);
+}
+
+static void prepare_change(struct call *call, snowflake id, enum err (*look)(struct call *))
+{
+    const struct application_patch *in = call->body;
+    struct change *change = call->data = arena_alloc(call->arena, sizeof *change);
+
+    change->id = id;
+    if (in->icon.given == ABSENT)
+        return;
+    call->look = look;
+    call->compute = keep_icon;
+}
+
+enum err prepare_modify_application(struct call *call)
+{
+    prepare_change(call, call_id(call, "application.id"), look_at_application);
+    return OK;
+}
+
+enum err prepare_modify_own_application(struct call *call)
+{
+    prepare_change(call, call->caller->application_id, resolve_own_application);
+    return OK;
+}
+
+/* Absent leaves an address alone; null and empty clear it. */
+static void change_url(struct opt_str *field, const struct opt_str *in, enum given none)
+{
+    if (in->given == ABSENT)
+        return;
+    *field = *in;
+    if (in->given == GIVEN_NULL || in->value.n == 0)
+        *field = (struct opt_str){ .given = none };
+}
+
+static void change_list(struct list *field, const struct opt_list *in, struct list fallback)
+{
+    if (in->given != ABSENT)
+        *field = in->given == GIVEN ? in->value : fallback;
+}
+
+static void change_bool(bool *field, const struct opt_bool *in, bool fallback)
+{
+    if (in->given != ABSENT)
+        *field = in->given == GIVEN ? in->value : fallback;
+}
+
+static void apply_install(const struct application_patch *in, struct application *a)
+{
+    change_list(&a->integration_types_config, &in->integration_types_config,
+                default_integration_types());
+    if (in->install_params.given != ABSENT)
+        a->install_params = in->install_params.value;
+    change_url(&a->custom_install_url, &in->custom_install_url, ABSENT);
+    /* The newer name wins where both are sent. */
+    change_bool(&a->integration_public, &in->bot_public, true);
+    change_bool(&a->integration_public, &in->integration_public, true);
+    change_bool(&a->integration_require_code_grant, &in->bot_require_code_grant, false);
+    change_bool(&a->integration_require_code_grant, &in->integration_require_code_grant, false);
+    a->bot_public = a->integration_public;
+    a->bot_require_code_grant = a->integration_require_code_grant;
+}
+
+static void apply(const struct call *call, struct application *a)
+{
+    const struct application_patch *in = call->body;
+    const struct change *change = call->data;
+
+    if (in->name.given == GIVEN)
+        a->name = in->name.value;
+    if (in->description.given != ABSENT)
+        a->description = in->description.given == GIVEN ? in->description.value : STR("");
+    if (in->icon.given != ABSENT)
+        a->icon = change->icon;
+    change_list(&a->redirect_uris, &in->redirect_uris, (struct list){ 0 });
+    change_list(&a->tags, &in->tags, (struct list){ 0 });
+    change_url(&a->interactions_endpoint_url, &in->interactions_endpoint_url, GIVEN_NULL);
+    change_url(&a->role_connections_verification_url, &in->role_connections_verification_url,
+               GIVEN_NULL);
+    if (in->flags.given == GIVEN)
+        a->flags = (a->flags & ~(int64_t)APPLICATION_FLAGS_OWN) |
+                   (in->flags.value & APPLICATION_FLAGS_OWN);
+    a->flags_new = (uint64_t)a->flags;
+    apply_install(in, a);
+}
+
+enum err modify_application(struct call *call)
+{
+    struct application *a = call->target.application;
+
+    apply(call, a);
+    enum err e = application_update(call->tx, a);
+    if (!e)
+        e = application_load_makers(call->tx, a);
+    return e ? e : call_reply(call, a);
+}
+
+enum err modify_own_application(struct call *call)
+{
+    enum err e = resolve_own_application(call);
+
+    return e ? e : modify_application(call);
+}

@@ -1,0 +1,245 @@
+/* install.c - bringing an app into a guild.
+ *
+ * An app in a guild is an integration of type "service"; with the scope `bot` its bot
+ * is a member, and what it was granted is in a role that nobody else can have. */
+#include "platform/applications/internal.h"
+
+#include "base/clock.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/rows.h"
+
+enum { MOST_INTEGRATIONS = 50, MOST_ROLES = 250 };
+
+static bool has_scope(const struct list *scopes, const char *name)
+{
+    for (size_t i = 0; i < scopes->count; i++)
+        if (str_is(((const struct str *)scopes->items)[i], name))
+            return true;
+    return false;
+}
+
+static void add_scope(struct arena *arena, struct list *scopes, struct str name)
+{
+    if (!has_scope(scopes, str_dupz(arena, name)))
+        *(struct str *)list_add(arena, scopes, sizeof(struct str)) = name;
+}
+
+/* Those from before and the new ones; a bot brings its commands. */
+static struct list join_scopes(struct arena *arena, struct list before, struct list more)
+{
+    struct list all = { 0 };
+
+    for (size_t i = 0; i < before.count; i++)
+        add_scope(arena, &all, ((const struct str *)before.items)[i]);
+    for (size_t i = 0; i < more.count; i++)
+        add_scope(arena, &all, ((const struct str *)more.items)[i]);
+    if (has_scope(&all, "bot"))
+        add_scope(arena, &all, STR("applications.commands"));
+    return all;
+}
+
+/* --- the integration ---------------------------------------------------------------- */
+
+static const char FIND_INTEGRATION[] = "select id, scopes from integrations where guild_id = $1 "
+                                       "and application_id = $2 and type = 'service'";
+static const char COUNT_INTEGRATIONS[] = "select count(*) from integrations where guild_id = $1";
+static const char ADD_INTEGRATION[] =
+    "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
+    "created_at) values ($1, $2, 'service', $3, $4, $5, $6, $7)";
+static const char SAVE_INTEGRATION[] =
+    "update integrations set name = $2, scopes = $3 where id = $1";
+
+static enum err add_integration(struct tx *tx, const struct installation *in,
+                                const struct integration *i)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_INTEGRATIONS, BIND(v_id(in->guild_id)), &row, &found);
+
+    if (e || row_int(&row, 0) >= MOST_INTEGRATIONS)
+        return e ? e : ERR_MAX_INTEGRATIONS;
+    return tx_exec(tx, ADD_INTEGRATION,
+                   BIND(v_id(i->id), v_id(i->guild_id), v_text(i->name), v_id(in->application->id),
+                        v_text(column_encode(tx_arena(tx), &type_texts, &i->scopes)),
+                        in->user_id ? v_id(in->user_id) : v_null(), v_int(clock_us())),
+                   NULL);
+}
+
+static enum err write_integration(struct tx *tx, const struct installation *in,
+                                  struct installed *ret)
+{
+    struct arena *arena = tx_arena(tx);
+    const struct application *a = in->application;
+    struct integration_account *account = arena_alloc(arena, sizeof *account);
+    struct integration *i = &ret->integration;
+    struct list before = { 0 };
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(tx, FIND_INTEGRATION, BIND(v_id(in->guild_id), v_id(a->id)), &row, &found);
+    if (e)
+        return e;
+    if (found)
+        before = column_list(arena, &type_texts, row_text(&row, 1));
+    *account =
+        (struct integration_account){ .id = str_printf(arena, "%llu", (unsigned long long)a->id),
+                                      .name = a->name };
+    *i = (struct integration){
+        .id = found ? row_id(&row, 0) : snowflake_new(),
+        .guild_id = in->guild_id,
+        .name = a->name,
+        .type = STR("service"),
+        .enabled = true,
+        .account = account,
+        .application = a,
+        .scopes = join_scopes(arena, before, in->scopes),
+    };
+    ret->new_integration = !found;
+    if (!found)
+        return add_integration(tx, in, i);
+    return tx_exec(
+        tx, SAVE_INTEGRATION,
+        BIND(v_id(i->id), v_text(i->name), v_text(column_encode(arena, &type_texts, &i->scopes))),
+        NULL);
+}
+
+/* --- the bot's role --------------------------------------------------------------------- */
+
+static const char FIND_BOT_ROLE[] =
+    "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
+static const char COUNT_ROLES[] = "select count(*) from roles where guild_id = $1";
+
+static enum err change_role(struct tx *tx, const struct installation *in, snowflake id,
+                            struct installed *ret)
+{
+    enum err e = role_find(tx, in->guild_id, id, &ret->role);
+
+    ret->changed_role = !e && ret->role.permissions != in->permissions;
+    if (!ret->changed_role)
+        return e;
+    ret->role.permissions = in->permissions;
+    return role_update(tx, &ret->role);
+}
+
+static enum err add_role(struct tx *tx, const struct installation *in, struct installed *ret)
+{
+    struct role_tags *tags = arena_alloc(tx_arena(tx), sizeof *tags);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &row, &found);
+
+    /* Without room for its role the bot comes all the same. */
+    if (e || row_int(&row, 0) >= MOST_ROLES)
+        return e;
+    *tags =
+        (struct role_tags){ { GIVEN, in->application->bot_id }, { GIVEN, ret->integration.id } };
+    struct role role = {
+        .id = snowflake_new(),
+        .guild_id = in->guild_id,
+        .name = in->application->name,
+        .permissions = in->permissions,
+        .position = 1,
+        .managed = true,
+        .tags = tags,
+    };
+    e = roles_make_room(tx, in->guild_id);
+    if (!e)
+        e = role_insert(tx, &role);
+    ret->new_role = !e;
+    return e ? e : role_find(tx, in->guild_id, role.id, &ret->role);
+}
+
+static enum err write_role(struct tx *tx, const struct installation *in, struct installed *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_BOT_ROLE, BIND(v_id(in->guild_id), v_id(in->application->bot_id)),
+                        &row, &found);
+
+    if (e)
+        return e;
+    if (found)
+        return change_role(tx, in, row_id(&row, 0), ret);
+    return in->permissions ? add_role(tx, in, ret) : OK;
+}
+
+enum err application_install_rows(struct tx *tx, const struct installation *in,
+                                  struct installed *ret)
+{
+    *ret = (struct installed){ 0 };
+    enum err e = write_integration(tx, in, ret);
+
+    return e || !has_scope(&in->scopes, "bot") ? e : write_role(tx, in, ret);
+}
+
+/* --- telling the guild -------------------------------------------------------------------- */
+
+static enum err bring_bot(struct call *call, const struct installation *in,
+                          const struct installed *done)
+{
+    snowflake *role = arena_alloc(call->arena, sizeof *role);
+    struct newcomer newcomer = { .guild_id = in->guild_id, .user_id = in->application->bot_id };
+    struct member member;
+    bool new_member;
+
+    *role = done->role.id;
+    if (done->role.id)
+        newcomer.roles = (struct list){ role, 1 };
+    enum err e = member_join(call, &newcomer, &member, &new_member);
+    if (e)
+        return e;
+    if (new_member)
+        return audit(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
+    if (!done->new_role)
+        return OK;
+    struct list roles = { 0 };
+    for (size_t i = 0; i < member.roles.count; i++)
+        *(snowflake *)list_add(call->arena, &roles, sizeof *role) =
+            ((const snowflake *)member.roles.items)[i];
+    *(snowflake *)list_add(call->arena, &roles, sizeof *role) = *role;
+    member.roles = roles;
+    return member_save(call, &member);
+}
+
+static void announce_role(struct call *call, const struct installed *done)
+{
+    struct guild_role_event event = { done->integration.guild_id, &done->role };
+
+    if (done->new_role)
+        call_emit(call, EVENT_GUILD_ROLE_CREATE, to_guild(event.guild_id), &guild_role_event_schema,
+                  &event);
+    else if (done->changed_role)
+        call_emit(call, EVENT_GUILD_ROLE_UPDATE, to_guild(event.guild_id), &guild_role_event_schema,
+                  &event);
+}
+
+static void announce_integration(struct call *call, const struct installed *done)
+{
+    struct integrations_ref guild = { done->integration.guild_id };
+    struct subject managers = to_entitled(guild.guild_id, 0, PERMISSION(MANAGE_GUILD));
+
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
+    call_emit(call, done->new_integration ? EVENT_INTEGRATION_CREATE : EVENT_INTEGRATION_UPDATE,
+              managers, &integration_event_schema, &done->integration);
+    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild.guild_id),
+              &integrations_ref_schema, &guild);
+}
+
+enum err application_install_guild(struct call *call, const struct installation *in)
+{
+    struct installed done;
+    enum err e = application_install_rows(call->tx, in, &done);
+
+    if (e)
+        return e;
+    announce_role(call, &done); /* before the member that has it */
+    if (has_scope(&in->scopes, "bot"))
+        e = bring_bot(call, in, &done);
+    if (e)
+        return e;
+    announce_integration(call, &done);
+    return audit(call, in->guild_id,
+                 done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
+                 done.integration.id);
+}

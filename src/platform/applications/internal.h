@@ -1,0 +1,77 @@
+/* internal.h - what the files of applications/ share. */
+#ifndef PLATFORM_APPLICATIONS_INTERNAL_H
+#define PLATFORM_APPLICATIONS_INTERNAL_H
+
+#include "platform/applications/applications.h"
+
+enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES = 16 };
+
+/* --- schema.c ---------------------------------------------------------------------- */
+
+/* New applications and changes share it. */
+struct application_patch {
+    struct opt_str name, description;
+    struct opt_image icon;
+    struct opt_id team_id; /* new ones only */
+    struct opt_list redirect_uris, tags, integration_types_config;
+    struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
+    struct opt_object install_params;
+    struct opt_int flags;
+    struct opt_bool integration_public, integration_require_code_grant;
+    struct opt_bool bot_public, bot_require_code_grant;
+};
+struct application_query {
+    bool with_team_applications;
+};
+struct application_transfer {
+    snowflake team_id;
+};
+struct bot_token_reply {
+    struct opt_str token;
+};
+struct secret_reply {
+    struct str secret;
+};
+
+extern const struct schema application_query_schema;
+extern const struct type application_body, application_patch_body, own_application_patch_body,
+    application_transfer_body, bot_token_reply, secret_reply;
+
+/* --- rows.c -------------------------------------------------------------------------- */
+
+enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, struct list *ret);
+enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
+enum err application_insert(struct tx *tx, const struct application *a);
+enum err application_update(struct tx *tx, const struct application *a);
+enum err application_delete_row(struct tx *tx, snowflake id);
+enum err bot_insert(struct tx *tx, const struct application *a);
+enum err bot_disable(struct tx *tx, snowflake id);
+
+/* --- rules.c: decisions without input or output ------------------------------------------ */
+
+/* A username made of an application's name: a-z, 0-9, _ and single dots, 2-32 long. */
+struct str bot_name(struct arena *a, struct str name);
+/* The same made longer with an id, for when the short one is taken. */
+struct str bot_name_with(struct arena *a, struct str name, snowflake id);
+/* {"0":{},"1":{}} */
+struct list default_integration_types(void);
+
+/* --- keys.c, access.c, changes.c, delete.c ------------------------------------------------ */
+
+struct str application_verify_key(struct arena *arena, const struct auth *auth,
+                                  const struct application *a);
+
+enum err resolve_application(struct call *call);
+/* The application of a bot that calls. */
+enum err resolve_own_application(struct call *call);
+
+enum err check_room(struct call *call, snowflake owner_id, snowflake team_id);
+enum err prepare_create_application(struct call *call);
+enum err create_application(struct call *call);
+enum err prepare_modify_application(struct call *call);
+enum err modify_application(struct call *call);
+enum err prepare_modify_own_application(struct call *call);
+enum err modify_own_application(struct call *call);
+enum err delete_application(struct call *call);
+
+#endif

@@ -1,0 +1,248 @@
+/* routes.c - reading applications, and what proves who they are. */
+#include "platform/applications/internal.h"
+
+/* GET /applications */
+static enum err list_applications(struct call *call)
+{
+    const struct application_query *q = call->query;
+    struct list list;
+    enum err e = applications_of(call->tx, call->caller->id, q->with_team_applications, &list);
+
+    for (size_t i = 0; i < list.count && !e; i++)
+        e = application_load_makers(call->tx, (struct application *)list.items + i);
+    return e ? e : call_reply(call, &list);
+}
+
+/* GET /applications/{application.id} */
+static enum err get_application(struct call *call)
+{
+    enum err e = application_load_makers(call->tx, call->target.application);
+
+    return e ? e : call_reply(call, call->target.application);
+}
+
+/* GET /applications/@me, /oauth2/applications/@me */
+static enum err get_own_application(struct call *call)
+{
+    enum err e = resolve_own_application(call);
+
+    return e ? e : get_application(call);
+}
+
+/* GET /applications/{application.id}/public */
+static enum err get_public_application(struct call *call)
+{
+    return call_reply(call, call->target.application);
+}
+
+/* POST /applications/{application.id}/bot: every application has its bot already. */
+static enum err create_bot(struct call *call)
+{
+    return call_reply(call, &(struct bot_token_reply){ .token = { .given = GIVEN_NULL } });
+}
+
+/* POST /applications/{application.id}/bot/reset */
+static enum err reset_bot_token(struct call *call)
+{
+    const struct application *a = call->target.application;
+    struct bot_token_reply out = { .token = { .given = GIVEN } };
+    enum err e =
+        application_renew_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
+
+    if (e)
+        return e;
+    call_forget_account(call, a->bot_id);
+    return call_reply(call, &out);
+}
+
+/* POST /applications/{application.id}/reset */
+static enum err reset_secret(struct call *call)
+{
+    struct secret_reply out;
+    enum err e = application_renew_secret(call->tx, api_options(call->api)->auth,
+                                          call->target.application, &out.secret);
+
+    return e ? e : call_reply(call, &out);
+}
+
+/* POST /applications/{application.id}/transfer: to a team of the owner's. */
+static enum err transfer_application(struct call *call)
+{
+    const struct application_transfer *in = call->body;
+    struct application *a = call->target.application;
+    struct team team;
+
+    enum err e = team_find(call->tx, in->team_id, &team);
+    if (e)
+        return e;
+    enum maker_level level = team_level(&team, call->caller->id);
+    if (level < MAKER_ADMIN)
+        return level == MAKER_NOBODY ? ERR_MISSING_ACCESS : ERR_MISSING_PERMISSIONS;
+    if (a->team_id != team.id)
+        e = check_room(call, 0, team.id);
+    if (e)
+        return e;
+    a->team_id = team.id;
+    e = application_update(call->tx, a);
+    if (!e)
+        e = application_find(call->tx, a->id, a);
+    return e ? e : get_application(call);
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "application.id",
+        .field = "application_id",
+        .doc = "An application.",
+        .resolve = resolve_application,
+    },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/applications",
+        .name = "list_applications",
+        .doc = "The caller's own applications, and on request those of its teams.",
+        .auth = AUTH_USER,
+        .query = &application_query_schema,
+        .reply = &type_applications,
+        .handle = list_applications,
+    },
+    {
+        .method = POST,
+        .path = "/applications",
+        .name = "create_application",
+        .doc = "Make an application. Its bot is made with it and has the same id.",
+        .auth = AUTH_USER,
+        .body = &application_body,
+        .max_body = 15 * 1024 * 1024,
+        .reply = &type_application,
+        .status = 201,
+        .prepare = prepare_create_application,
+        .handle = create_application,
+    },
+    {
+        .method = GET,
+        .path = "/applications/@me",
+        .name = "get_own_application",
+        .doc = "The application of the bot that calls.",
+        .auth = AUTH_BOT,
+        .reply = &type_application,
+        .handle = get_own_application,
+    },
+    {
+        .method = PATCH,
+        .path = "/applications/@me",
+        .name = "modify_own_application",
+        .doc = "Change the application of the bot that calls; its name stays.",
+        .auth = AUTH_BOT,
+        .body = &own_application_patch_body,
+        .max_body = 15 * 1024 * 1024,
+        .reply = &type_application,
+        .prepare = prepare_modify_own_application,
+        .handle = modify_own_application,
+    },
+    {
+        .method = GET,
+        .path = "/oauth2/applications/@me",
+        .name = "get_own_oauth2_application",
+        .doc = "The application of the bot that calls.",
+        .auth = AUTH_BOT,
+        .reply = &type_application,
+        .handle = get_own_application,
+    },
+    {
+        .method = GET,
+        .path = "/applications/{application.id}",
+        .name = "get_application",
+        .doc = "An application, for those who make it and its bot.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_application,
+        .admit = application_readable,
+        .handle = get_application,
+    },
+    {
+        .method = PATCH,
+        .path = "/applications/{application.id}",
+        .name = "modify_application",
+        .doc = "Change an application: its owner, developers of its team, or its bot.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &application_patch_body,
+        .max_body = 15 * 1024 * 1024,
+        .reply = &type_application,
+        .prepare = prepare_modify_application,
+        .admit = application_modifiable,
+        .handle = modify_application,
+    },
+    {
+        .method = GET,
+        .path = "/applications/{application.id}/public",
+        .name = "get_public_application",
+        .doc = "An application, as everybody sees it.",
+        .auth = AUTH_USER,
+        .reply = &type_public_application,
+        .handle = get_public_application,
+    },
+    {
+        .method = POST,
+        .path = "/applications/{application.id}/bot",
+        .name = "create_bot",
+        .doc = "Give an application a bot. All have one, so the token is null.",
+        .auth = AUTH_USER,
+        .reply = &bot_token_reply,
+        .admit = application_modifiable,
+        .handle = create_bot,
+    },
+    {
+        .method = POST,
+        .path = "/applications/{application.id}/bot/reset",
+        .name = "reset_bot_token",
+        .doc = "A new token for the bot; the one before ends at once.",
+        .auth = AUTH_USER,
+        .reply = &bot_token_reply,
+        .admit = application_modifiable,
+        .handle = reset_bot_token,
+    },
+    {
+        .method = POST,
+        .path = "/applications/{application.id}/reset",
+        .name = "reset_secret",
+        .doc = "A new client secret; the one before ends at once.",
+        .auth = AUTH_USER,
+        .reply = &secret_reply,
+        .admit = application_modifiable,
+        .handle = reset_secret,
+    },
+    {
+        .method = POST,
+        .path = "/applications/{application.id}/delete",
+        .name = "delete_application",
+        .doc = "Delete an application with its installs and tokens; its owner only.",
+        .auth = AUTH_USER,
+        .fires =
+            (const enum event[]){ UNINSTALL_EVENTS, EVENT_USER_APPLICATION_REMOVE, EVENT_NONE },
+        .admit = application_owned,
+        .handle = delete_application,
+    },
+    {
+        .method = POST,
+        .path = "/applications/{application.id}/transfer",
+        .name = "transfer_application",
+        .doc = "Give an application to a team; its owner only, who is an admin there.",
+        .auth = AUTH_USER,
+        .body = &application_transfer_body,
+        .reply = &type_application,
+        .admit = application_owned,
+        .handle = transfer_application,
+    },
+    { 0 },
+};
+
+const struct domain applications_domain = {
+    .name = "Applications",
+    .doc = "Programs that use the interface, and their bots.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

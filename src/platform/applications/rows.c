@@ -1,0 +1,285 @@
+/* rows.c - applications and their bots in the store. */
+#include "platform/applications/internal.h"
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "platform/rows.h"
+#include "platform/users.h"
+
+/* bot_public and bot_require_code_grant have two names in the interface each. */
+#define APPLICATION_COLUMNS                                                                      \
+    "a.id, a.name, a.description, a.icon, coalesce(t.owner_id, a.owner_id), "                    \
+    "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
+    "a.interactions_endpoint_url, a.role_connections_verification_url, a.custom_install_url, "   \
+    "a.install_params, a.integration_types_config, a.tags, a.key_salt, a.verify_key, "           \
+    "a.secret_digest"
+enum { BOT_COLUMN = 19 };
+
+/* Left out of answers where there is none. */
+static struct opt_str text_or_absent(const struct rows *r, int column)
+{
+    struct opt_str s = row_opt_text(r, column);
+
+    if (s.given == GIVEN_NULL)
+        s.given = ABSENT;
+    return s;
+}
+
+static void read_application(const struct rows *r, struct application *a)
+{
+    struct arena *arena = tx_arena(r->tx);
+    struct user *bot = arena_alloc(arena, sizeof *bot);
+    bool everybody = row_bool(r, 7), code_grant = row_bool(r, 8);
+
+    user_read(r, BOT_COLUMN, bot);
+    *a = (struct application){
+        .id = row_id(r, 0),
+        .name = row_text(r, 1),
+        .description = row_text(r, 2),
+        .summary = STR(""),
+        .icon = row_opt_text(r, 3),
+        .owner_id = row_id(r, 4),
+        .team_id = row_id(r, 5),
+        .flags = row_int(r, 6),
+        .flags_new = (uint64_t)row_int(r, 6),
+        .bot = bot,
+        .bot_id = bot->id,
+        .bot_public = everybody,
+        .integration_public = everybody,
+        .bot_require_code_grant = code_grant,
+        .integration_require_code_grant = code_grant,
+        .redirect_uris = column_list(arena, &type_texts, row_text(r, 9)),
+        .interactions_endpoint_url = row_opt_text(r, 10),
+        .role_connections_verification_url = row_opt_text(r, 11),
+        .custom_install_url = text_or_absent(r, 12),
+        .integration_types_config = column_list(arena, &type_integration_types, row_text(r, 14)),
+        .tags = column_list(arena, &type_texts, row_text(r, 15)),
+        .key_salt = row_bytes(r, 16),
+        .verify_key = row_text(r, 17),
+        .interactions_version = 1,
+        .hook = true,
+    };
+    if (!row_null(r, 13))
+        a->install_params = column_decode(arena, &type_install_params, row_text(r, 13));
+    if (!row_null(r, 18))
+        a->secret_digest = row_bytes(r, 18);
+}
+
+#define FROM_APPLICATIONS                                         \
+    " from applications a left join teams t on t.id = a.team_id " \
+    "join users u on u.id = a.bot_id "
+
+static const char FIND_APPLICATION[] =
+    "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS "where a.id = $1";
+
+enum err application_find(struct tx *tx, snowflake id, struct application *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_APPLICATION, BIND(v_id(id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_APPLICATION;
+    read_application(&row, ret);
+    return OK;
+}
+
+static const char OWN_APPLICATIONS[] =
+    "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS
+    "where a.owner_id = $1 and a.team_id is null order by a.id";
+static const char TEAM_APPLICATIONS[] =
+    "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS
+    "join team_members m on m.team_id = a.team_id "
+    "where m.user_id = $1 and m.state = 2 order by a.id";
+
+static enum err add_applications(struct tx *tx, const char *sql, snowflake user_id,
+                                 struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, BIND(v_id(user_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_application(&rows, list_add(tx_arena(tx), ret, sizeof(struct application)));
+    return rows_end(&rows);
+}
+
+enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    enum err e = add_applications(tx, OWN_APPLICATIONS, owner_id, ret);
+
+    return e || !with_teams ? e : add_applications(tx, TEAM_APPLICATIONS, owner_id, ret);
+}
+
+/* --- what only makers see ---------------------------------------------------------------- */
+
+/* Clients want a user as owner, whoever that is. */
+static const struct user *team_as_user(struct arena *arena, const struct team *team)
+{
+    enum { TEAM_PSEUDO_USER = 1 << 10 };
+    struct user *user = arena_alloc(arena, sizeof *user);
+
+    *user = (struct user){
+        .id = team->id,
+        .username = str_printf(arena, "team%llu", (unsigned long long)team->id),
+        .discriminator = STR("0"),
+        .flags = TEAM_PSEUDO_USER,
+        .public_flags = TEAM_PSEUDO_USER,
+    };
+    return user;
+}
+
+static const char COUNTS[] =
+    "select (select count(*) from integrations where application_id = $1), "
+    "(select count(*) from authorizations where application_id = $1 and installed = 1), "
+    "(select count(*) from authorizations where application_id = $1)";
+
+enum err application_load_makers(struct tx *tx, struct application *a)
+{
+    struct arena *arena = tx_arena(tx);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNTS, BIND(v_id(a->id)), &row, &found);
+
+    if (e)
+        return e;
+    a->approximate_guild_count = row_int(&row, 0);
+    a->approximate_user_install_count = row_int(&row, 1);
+    a->approximate_user_authorization_count = row_int(&row, 2);
+    if (a->team_id) {
+        struct team *team = arena_alloc(arena, sizeof *team);
+
+        e = team_find(tx, a->team_id, team);
+        a->team = team;
+        a->owner = team_as_user(arena, team);
+    } else {
+        struct user *owner = arena_alloc(arena, sizeof *owner);
+
+        e = user_find(tx, a->owner_id, owner);
+        a->owner = owner;
+    }
+    return e;
+}
+
+static const char COUNT_OWN[] =
+    "select count(*) from applications where owner_id = $1 and team_id is null";
+static const char COUNT_TEAM[] = "select count(*) from applications where team_id = $1";
+
+enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = team_id ? tx_one(tx, COUNT_TEAM, BIND(v_id(team_id)), &row, &found)
+                         : tx_one(tx, COUNT_OWN, BIND(v_id(owner_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
+/* --- writing ------------------------------------------------------------------------------- */
+
+static const char ADD_APPLICATION[] =
+    "insert into applications (id, name, description, icon, owner_id, team_id, flags, bot_id, "
+    "redirect_uris, key_salt, verify_key) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+enum err application_insert(struct tx *tx, const struct application *a)
+{
+    return tx_exec(tx, ADD_APPLICATION,
+                   BIND(v_id(a->id), v_text(a->name), v_text(a->description), v_opt_text(a->icon),
+                        v_id(a->owner_id), a->team_id ? v_id(a->team_id) : v_null(),
+                        v_int(a->flags), v_id(a->bot_id),
+                        v_text(column_encode(tx_arena(tx), &type_texts, &a->redirect_uris)),
+                        v_bytes(a->key_salt), v_text(a->verify_key)),
+                   NULL);
+}
+
+static const char SAVE_APPLICATION[] =
+    "update applications set name = $2, description = $3, icon = $4, team_id = $5, flags = $6, "
+    "bot_public = $7, bot_require_code_grant = $8, redirect_uris = $9, "
+    "interactions_endpoint_url = $10, role_connections_verification_url = $11, "
+    "custom_install_url = $12, install_params = $13, integration_types_config = $14, tags = $15 "
+    "where id = $1";
+
+enum err application_update(struct tx *tx, const struct application *a)
+{
+    struct arena *arena = tx_arena(tx);
+
+    return tx_exec(
+        tx, SAVE_APPLICATION,
+        BIND(v_id(a->id), v_text(a->name), v_text(a->description), v_opt_text(a->icon),
+             a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags),
+             v_int(a->integration_public), v_int(a->integration_require_code_grant),
+             v_text(column_encode(arena, &type_texts, &a->redirect_uris)),
+             v_opt_text(a->interactions_endpoint_url),
+             v_opt_text(a->role_connections_verification_url), v_opt_text(a->custom_install_url),
+             a->install_params
+                 ? v_text(column_encode(arena, &type_install_params, a->install_params))
+                 : v_null(),
+             v_text(column_encode(arena, &type_integration_types, &a->integration_types_config)),
+             v_text(column_encode(arena, &type_texts, &a->tags))),
+        NULL);
+}
+
+static const char DELETE_APPLICATION[] = "delete from applications where id = $1";
+
+enum err application_delete_row(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
+}
+
+/* --- the bot's account -------------------------------------------------------------------- */
+
+static const char ADD_BOT[] = "insert into users (id, username, global_name, bot, verified) "
+                              "values ($1, $2, $3, 1, 1) on conflict (username) do nothing";
+static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
+
+enum err bot_insert(struct tx *tx, const struct application *a)
+{
+    struct arena *arena = tx_arena(tx);
+    struct str names[] = { bot_name(arena, a->name), bot_name_with(arena, a->name, a->id),
+                           str_printf(arena, "bot_%llu", (unsigned long long)a->id) };
+    int64_t added = 0;
+    enum err e = OK;
+
+    for (size_t i = username_reserved(names[0]); i < COUNT_OF(names) && !added && !e; i++)
+        e = tx_exec(tx, ADD_BOT, BIND(v_id(a->bot_id), v_text(names[i]), v_text(a->name)), &added);
+    return !e && !added ? ERR_STORE_CONFLICT : e;
+}
+
+/* What it wrote stays, with its name. */
+enum err bot_disable(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);
+}
+
+enum err application_create(struct tx *tx, const struct auth *auth,
+                            const struct application_draft *draft, struct application *ret)
+{
+    unsigned char salt[KEY_SALT_BYTES];
+    snowflake id = draft->id ? draft->id : snowflake_new();
+    struct application a = {
+        .id = id,
+        .bot_id = id,
+        .name = draft->name,
+        .description = draft->description.p ? draft->description : STR(""),
+        .icon = draft->icon,
+        .owner_id = draft->owner_id,
+        .team_id = draft->team_id,
+        .redirect_uris = draft->redirect_uris,
+        .flags = draft->flags & APPLICATION_FLAGS_OWN,
+        .key_salt = str_slice((const char *)salt, sizeof salt),
+    };
+
+    randombytes_buf(salt, sizeof salt);
+    a.verify_key = application_verify_key(tx_arena(tx), auth, &a);
+    enum err e = bot_insert(tx, &a);
+    if (!e)
+        e = application_insert(tx, &a);
+    return e ? e : application_find(tx, id, ret);
+}

@@ -1,0 +1,192 @@
+/* schema.c - the bodies of applications, row by row. */
+#include "platform/applications/internal.h"
+
+static bool url_or_nothing(struct str s)
+{
+    return s.n == 0 || type_url.rule->holds(s);
+}
+
+static const struct rule url_or_nothing_rule = { url_or_nothing, "URL_TYPE_INVALID_URL",
+                                                 "Not a well formed URL." };
+static const struct type type_url_or_nothing = { .kind = KIND_STRING,
+                                                 .max = 512,
+                                                 .rule = &url_or_nothing_rule,
+                                                 .doc = "http or https address; empty: none" };
+static const struct type type_flags = {
+    .kind = KIND_INT, .min = 0, .max = INT32_MAX, .doc = "Bits 13, 15 and 19 can be changed"
+};
+
+/* --- what ties fields together --------------------------------------------------------- */
+
+static void check_scopes(struct form *form, const struct place *here,
+                         const struct install_params *params)
+{
+    struct place list = place_key(here, STR("scopes"));
+    const struct str *scopes = params->scopes.items;
+
+    for (size_t i = 0; i < params->scopes.count; i++) {
+        struct place at = place_index(&list, i);
+
+        if (!auth_scope(scopes[i]))
+            form_fail(form, &at, "ENUM_TYPE_COERCE", "Value \"%.*s\" is not a valid enum value.",
+                      STR_FMT(form_quote(scopes[i])));
+    }
+}
+
+static void check_places(struct form *form, const struct place *here, const struct list *list)
+{
+    const struct integration_type_item *items = list->items;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct place at = place_key(here, items[i].key);
+        struct place params = place_key(&at, STR("oauth2_install_params"));
+
+        if (!str_is(items[i].key, "0") && !str_is(items[i].key, "1"))
+            form_fail(form, &at, FORM_CHOICES, "Value must be one of ('0', '1').");
+        else if (items[i].config.oauth2_install_params)
+            check_scopes(form, &params, items[i].config.oauth2_install_params);
+    }
+}
+
+static void check_patch(struct form *form, const struct place *here, const void *object)
+{
+    const struct application_patch *in = object;
+    struct place params = place_key(here, STR("install_params"));
+    struct place places = place_key(here, STR("integration_types_config"));
+
+    if (in->install_params.given == GIVEN && !form_failed_at(form, &params))
+        check_scopes(form, &params, in->install_params.value);
+    if (in->integration_types_config.given == GIVEN && !form_failed_at(form, &places))
+        check_places(form, &places, &in->integration_types_config.value);
+}
+
+/* --- bodies -------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define CHANGEABLE_FIELDS                                                                          \
+    { FIELD(struct application_patch, description), .type = &type_application_description,        \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, icon), .type = &type_picture,                                \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, redirect_uris), .type = &type_redirect_uris,                 \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, interactions_endpoint_url), .type = &type_url_or_nothing,    \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, role_connections_verification_url),                          \
+      .type = &type_url_or_nothing, .flags = OPTIONAL | NULLABLE },                                \
+    { FIELD(struct application_patch, custom_install_url), .type = &type_url_or_nothing,           \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, install_params), .type = &type_install_params,               \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, integration_types_config), .type = &type_integration_types,  \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, tags), .type = &type_tags, .flags = OPTIONAL | NULLABLE },   \
+    { FIELD(struct application_patch, flags), .type = &type_flags,                                 \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, integration_public), .type = &type_bool,                     \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, integration_require_code_grant), .type = &type_bool,         \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, bot_public), .type = &type_bool,                             \
+      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_public" },                 \
+    { FIELD(struct application_patch, bot_require_code_grant), .type = &type_bool,                 \
+      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_require_code_grant" }
+/* clang-format on */
+
+static const struct field application_body_fields[] = {
+    { FIELD(struct application_patch, name), .type = &type_application_name },
+    { FIELD(struct application_patch, team_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct application_patch, description), .type = &type_application_description,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct application_patch, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct application_patch, redirect_uris), .type = &type_redirect_uris,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct application_patch, flags), .type = &type_flags, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema application_body_schema = {
+    .name = "NewApplication",
+    .size = sizeof(struct application_patch),
+    .fields = application_body_fields,
+    .doc = "A new application.",
+};
+
+static const struct field application_patch_fields[] = {
+    { FIELD(struct application_patch, name), .type = &type_application_name, .flags = OPTIONAL },
+    CHANGEABLE_FIELDS,
+    { 0 },
+};
+static const struct schema application_patch_schema = {
+    .name = "ApplicationPatch",
+    .size = sizeof(struct application_patch),
+    .fields = application_patch_fields,
+    .check = check_patch,
+    .doc = "What changes about an application.",
+};
+
+static const struct field own_application_patch_fields[] = { CHANGEABLE_FIELDS, { 0 } };
+static const struct schema own_application_patch_schema = {
+    .name = "OwnApplicationPatch",
+    .size = sizeof(struct application_patch),
+    .fields = own_application_patch_fields,
+    .check = check_patch,
+    .doc = "What a bot changes about its application.",
+};
+
+static const struct field application_transfer_fields[] = {
+    { FIELD(struct application_transfer, team_id), .type = &type_id },
+    { 0 },
+};
+static const struct schema application_transfer_schema = {
+    .name = "ApplicationTransfer",
+    .size = sizeof(struct application_transfer),
+    .fields = application_transfer_fields,
+    .doc = "Where an application goes.",
+};
+
+static const struct field application_query_fields[] = {
+    { FIELD(struct application_query, with_team_applications), .type = &type_bool,
+      .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema application_query_schema = {
+    .name = "ApplicationQuery",
+    .size = sizeof(struct application_query),
+    .fields = application_query_fields,
+    .doc = "Which applications to list.",
+};
+
+/* --- replies -------------------------------------------------------------------------- */
+
+static const struct field bot_token_fields[] = {
+    { FIELD(struct bot_token_reply, token), .type = &type_text, .flags = NULLABLE,
+      .doc = "Credential; keep it secret" },
+    { 0 },
+};
+static const struct schema bot_token_schema = {
+    .name = "BotToken",
+    .size = sizeof(struct bot_token_reply),
+    .fields = bot_token_fields,
+    .doc = "A bot's credential, shown once.",
+};
+
+static const struct field secret_fields[] = {
+    { FIELD(struct secret_reply, secret), .type = &type_text },
+    { 0 },
+};
+static const struct schema secret_schema = {
+    .name = "ClientSecret",
+    .size = sizeof(struct secret_reply),
+    .fields = secret_fields,
+    .doc = "An application's secret, shown once.",
+};
+
+const struct type application_body = { .kind = KIND_OBJECT, .schema = &application_body_schema };
+const struct type application_patch_body = { .kind = KIND_OBJECT,
+                                             .schema = &application_patch_schema };
+const struct type own_application_patch_body = { .kind = KIND_OBJECT,
+                                                 .schema = &own_application_patch_schema };
+const struct type application_transfer_body = { .kind = KIND_OBJECT,
+                                                .schema = &application_transfer_schema };
+const struct type bot_token_reply = { .kind = KIND_OBJECT, .schema = &bot_token_schema };
+const struct type secret_reply = { .kind = KIND_OBJECT, .schema = &secret_schema };

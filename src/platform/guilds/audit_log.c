@@ -1,0 +1,137 @@
+/* audit_log.c - GET /guilds/{guild.id}/audit-logs. */
+#include "platform/guilds/internal.h"
+
+#include "platform/rows.h"
+
+struct audit_log_query {
+    struct opt_id user_id, before, after;
+    struct opt_int action_type;
+    int64_t limit;
+};
+
+static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
+static const struct field query_fields[] = {
+    { FIELD(struct audit_log_query, user_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Only what this account did" },
+    { FIELD(struct audit_log_query, action_type), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct audit_log_query, before), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct audit_log_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct audit_log_query, limit), .type = &type_limit, .flags = OPTIONAL,
+      .fallback = 50 },
+    { 0 },
+};
+const struct schema audit_log_query_schema = {
+    .name = "AuditLogQuery",
+    .size = sizeof(struct audit_log_query),
+    .fields = query_fields,
+    .doc = "Which entries are asked for.",
+};
+
+struct audit_log {
+    struct list audit_log_entries; /* struct audit_entry */
+    struct list users;             /* struct user: who did it, or had it done */
+    /* Always empty. */
+    struct list webhooks, integrations, threads, application_commands, auto_moderation_rules,
+        guild_scheduled_events;
+};
+
+static const struct type type_entry = { .kind = KIND_OBJECT, .schema = &audit_entry_schema };
+static const struct type type_entries = { .kind = KIND_ARRAY, .of = &type_entry };
+static const struct type type_users = { .kind = KIND_ARRAY, .of = &type_partial_user };
+static const struct field log_fields[] = {
+    { FIELD(struct audit_log, audit_log_entries), .type = &type_entries },
+    { FIELD(struct audit_log, users), .type = &type_users },
+    { FIELD(struct audit_log, webhooks), .type = &type_none },
+    { FIELD(struct audit_log, integrations), .type = &type_none },
+    { FIELD(struct audit_log, threads), .type = &type_none },
+    { FIELD(struct audit_log, application_commands), .type = &type_none },
+    { FIELD(struct audit_log, auto_moderation_rules), .type = &type_none },
+    { FIELD(struct audit_log, guild_scheduled_events), .type = &type_none },
+    { 0 },
+};
+static const struct schema log_schema = {
+    .name = "AuditLog",
+    .size = sizeof(struct audit_log),
+    .fields = log_fields,
+    .doc = "What was done in a guild.",
+};
+const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
+
+/* 0 for an account or an action: any. */
+#define ENTRIES                                                               \
+    "select id, guild_id, user_id, target_id, action, reason from audit_log " \
+    "where guild_id = $1 and id > $2 and id < $3 "                            \
+    "and (cast($4 as bigint) = 0 or user_id = $4) and (cast($5 as bigint) = 0 or action = $5) "
+
+static const char LATEST_ENTRIES[] = ENTRIES "order by id desc limit $6";
+static const char ENTRIES_AFTER[] = ENTRIES "order by id limit $6";
+
+static void read_entry(const struct rows *r, struct audit_entry *e)
+{
+    *e = (struct audit_entry){
+        .id = row_id(r, 0),
+        .guild_id = row_id(r, 1),
+        .user_id = row_opt_id(r, 2),
+        .target_id = row_opt_id(r, 3),
+        .action_type = row_int(r, 4),
+        .reason = row_opt_text(r, 5),
+    };
+    if (e->reason.given != GIVEN)
+        e->reason.given = ABSENT;
+}
+
+static enum err find_entries(struct call *call, struct list *ret)
+{
+    const struct audit_log_query *in = call->query;
+    bool forward = in->after.given == GIVEN && in->before.given != GIVEN;
+    snowflake after = forward ? in->after.value : 0;
+    snowflake before = in->before.given == GIVEN ? in->before.value : INT64_MAX;
+    struct rows rows;
+
+    enum err e =
+        tx_query(call->tx, forward ? ENTRIES_AFTER : LATEST_ENTRIES,
+                 BIND(v_id(call->target.guild->id), v_id(after), v_id(before),
+                      v_id(in->user_id.value), v_int(in->action_type.value), v_int(in->limit)),
+                 &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_entry(&rows, list_add(call->arena, ret, sizeof(struct audit_entry)));
+    return rows_end(&rows);
+}
+
+/* Adds an account once; ids that are not accounts' are left out. */
+static enum err add_user(struct call *call, struct list *users, struct opt_id id)
+{
+    const struct user *all = users->items;
+    struct user user;
+
+    if (id.given != GIVEN)
+        return OK;
+    for (size_t i = 0; i < users->count; i++)
+        if (all[i].id == id.value)
+            return OK;
+    enum err e = user_find(call->tx, id.value, &user);
+    if (!e)
+        *(struct user *)list_add(call->arena, users, sizeof user) = user;
+    return e == ERR_UNKNOWN_USER ? OK : e;
+}
+
+static bool is_about_a_member(int64_t action)
+{
+    return action >= AUDIT_MEMBER_KICK && action <= AUDIT_BOT_ADD;
+}
+
+enum err get_guild_audit_log(struct call *call)
+{
+    struct audit_log log = { 0 };
+    enum err e = find_entries(call, &log.audit_log_entries);
+    const struct audit_entry *entries = log.audit_log_entries.items;
+
+    for (size_t i = 0; !e && i < log.audit_log_entries.count; i++) {
+        e = add_user(call, &log.users, entries[i].user_id);
+        if (!e && is_about_a_member(entries[i].action_type))
+            e = add_user(call, &log.users, entries[i].target_id);
+    }
+    return e ? e : call_reply(call, &log);
+}

@@ -1,0 +1,290 @@
+/* create.c - POST /guilds.
+ *
+ * A body may bring drafts of roles and channels. Their ids are any numbers by which
+ * they name each other; real ids are given here. */
+#include "platform/guilds/internal.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+/* What a stage before the handler made. */
+struct seed {
+    snowflake id;
+    struct opt_str icon;
+};
+
+struct founding {
+    struct call *call;
+    const struct guild_draft *in;
+    struct guild guild;
+    struct role *roles; /* of in->roles, @everyone first */
+    size_t role_count;
+    struct channel *channels;
+    size_t channel_count;
+};
+
+static enum err keep_icon(struct call *call)
+{
+    const struct guild_draft *in = call->body;
+    struct seed *seed = call->data;
+
+    return picture_keep(call, "icons", seed->id, &in->icon, &seed->icon);
+}
+
+enum err prepare_create_guild(struct call *call)
+{
+    const struct guild_draft *in = call->body;
+    struct seed *seed = call->data = arena_alloc(call->arena, sizeof *seed);
+
+    seed->id = snowflake_new_guild();
+    if (in->icon.given == GIVEN)
+        call->compute = keep_icon;
+    return OK;
+}
+
+/* --- roles ---------------------------------------------------------------------------------- */
+
+static void draft_roles(struct founding *f)
+{
+    const struct list *drafts = &f->in->roles.value;
+    const struct role_draft *in = drafts->items;
+    struct arena *arena = f->call->arena;
+
+    f->role_count = drafts->count ? drafts->count : 1;
+    f->roles = arena_array(arena, struct role, f->role_count);
+    for (size_t i = 0; i < f->role_count; i++) {
+        f->roles[i] = (struct role){
+            .id = i ? snowflake_new() : f->guild.id,
+            .guild_id = f->guild.id,
+            .name = STR("new role"),
+            .permissions = i ? f->roles[0].permissions : PERMISSIONS_DEFAULT,
+            .position = (int64_t)i,
+        };
+        role_apply(arena, &f->roles[i], drafts->count ? &in[i] : &(struct role_draft){ 0 },
+                   f->roles[i].permissions);
+    }
+    f->roles[0].name = STR("@everyone");
+    f->roles[0].hoist = f->roles[0].mentionable = false;
+}
+
+/* The role that a draft's id stands for, or NULL. */
+static const struct role *drafted_role(const struct founding *f, snowflake id)
+{
+    const struct role_draft *in = f->in->roles.value.items;
+
+    for (size_t i = 0; i < f->in->roles.value.count; i++)
+        if (in[i].id.given == GIVEN && in[i].id.value == id)
+            return &f->roles[i];
+    return NULL;
+}
+
+/* --- channels ------------------------------------------------------------------------------- */
+
+/* The channel that a draft's id stands for, among those drafted so far. */
+static const struct channel *drafted_channel(const struct founding *f, snowflake id)
+{
+    const struct channel_draft *in = f->in->channels.value.items;
+
+    for (size_t i = 0; i < f->in->channels.value.count && i < f->channel_count; i++)
+        if (in[i].id.given == GIVEN && in[i].id.value == id)
+            return &f->channels[i];
+    return NULL;
+}
+
+static void refuse(struct founding *f, const struct place *at, const char *message)
+{
+    form_fail(&f->call->form, at, FORM_CHOICES, "%s", message);
+}
+
+static struct opt_id draft_parent(struct founding *f, const struct channel_draft *in,
+                                  const struct place *up)
+{
+    struct place at = place_key(up, STR("parent_id"));
+    const struct channel *parent;
+
+    if (in->parent_id.given != GIVEN)
+        return (struct opt_id){ .given = GIVEN_NULL };
+    parent = drafted_channel(f, in->parent_id.value);
+    if (!parent || parent->type != CHANNEL_CATEGORY || in->type == CHANNEL_CATEGORY) {
+        refuse(f, &at, "Value must be a category that comes earlier in the list.");
+        return in->parent_id;
+    }
+    return given_id(parent->id);
+}
+
+/* Overwrites are for roles of the body, or for the one member there will be. */
+static void draft_overwrites(struct founding *f, const struct channel_draft *in,
+                             struct channel *channel, const struct place *up)
+{
+    struct place list = place_key(up, STR("permission_overwrites"));
+    const struct overwrite *given = in->permission_overwrites.items;
+
+    channel->permission_overwrites.given = GIVEN;
+    for (size_t i = 0; i < in->permission_overwrites.count; i++) {
+        struct place item = place_index(&list, i), at = place_key(&item, STR("id"));
+        const struct role *role = drafted_role(f, given[i].id);
+        struct overwrite *o = list_add(f->call->arena, &channel->permission_overwrites.value,
+                                       sizeof(struct overwrite));
+
+        *o = given[i];
+        o->allow &= PERMISSIONS_ALL;
+        o->deny &= PERMISSIONS_ALL;
+        if (o->type == OVERWRITE_ROLE && role)
+            o->id = role->id;
+        else if (o->type == OVERWRITE_ROLE || o->id != f->guild.owner_id)
+            refuse(f, &at, "Value must be a role of the body, or the owner.");
+    }
+}
+
+static void draft_channel(struct founding *f, size_t i)
+{
+    const struct channel_draft *in = (const struct channel_draft *)f->in->channels.value.items + i;
+    struct place list = place_key(NULL, STR("channels")), at = place_index(&list, i);
+    struct channel *c = &f->channels[i];
+
+    *c = (struct channel){
+        .id = snowflake_new(),
+        .guild_id = given_id(f->guild.id),
+        .type = in->type,
+        .name = given_str(in->name),
+        .topic = in->topic,
+        .position = given_int((int64_t)i),
+        .parent_id = draft_parent(f, in, &at),
+        .nsfw = in->nsfw,
+        .rate_limit_per_user = in->rate_limit_per_user,
+        .bitrate = in->bitrate,
+        .user_limit = in->user_limit,
+    };
+    draft_overwrites(f, in, c, &at);
+}
+
+/* What a guild has when nothing is said: a place to write and a place to talk. */
+static void default_channels(struct founding *f)
+{
+    static const struct {
+        int64_t type;
+        const char *name;
+        int parent;
+    } rows[] = {
+        { CHANNEL_CATEGORY, "Text Channels", -1 },
+        { CHANNEL_CATEGORY, "Voice Channels", -1 },
+        { CHANNEL_TEXT, "general", 0 },
+        { CHANNEL_VOICE, "General", 1 },
+    };
+    static const int64_t positions[] = { 0, 1, 0, 0 };
+
+    f->channel_count = COUNT_OF(rows);
+    f->channels = arena_array(f->call->arena, struct channel, f->channel_count);
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        f->channels[i] = (struct channel){
+            .id = snowflake_new(),
+            .guild_id = given_id(f->guild.id),
+            .type = rows[i].type,
+            .name = given_str(str_of(rows[i].name)),
+            .position = given_int(positions[i]),
+            .parent_id = given_id(rows[i].parent < 0 ? 0 : f->channels[rows[i].parent].id),
+            .permission_overwrites = { .given = GIVEN },
+        };
+    f->guild.system_channel_id = given_id(f->channels[2].id);
+}
+
+static void draft_channels(struct founding *f)
+{
+    size_t count = f->in->channels.value.count;
+
+    if (f->in->channels.given != GIVEN) {
+        default_channels(f);
+        return;
+    }
+    f->channels = arena_array(f->call->arena, struct channel, count);
+    for (; f->channel_count < count; f->channel_count++)
+        draft_channel(f, f->channel_count);
+}
+
+/* A channel of the body that the guild itself names. */
+static void name_channel(struct founding *f, struct str field, struct opt_id in, int64_t type,
+                         struct opt_id *ret)
+{
+    struct place at = place_key(NULL, field);
+    const struct channel *c;
+
+    if (in.given != GIVEN)
+        return;
+    c = drafted_channel(f, in.value);
+    if (!c || c->type != type)
+        refuse(f, &at, "Value must be a channel of the body, of the right type.");
+    else
+        *ret = given_id(c->id);
+}
+
+/* --- the guild ------------------------------------------------------------------------------ */
+
+static void draft_guild(struct founding *f)
+{
+    const struct guild_draft *in = f->in;
+    const struct seed *seed = f->call->data;
+
+    f->guild = (struct guild){
+        .id = seed->id,
+        .name = in->name,
+        .owner_id = f->call->caller->id,
+        .icon = seed->icon,
+        .afk_timeout = in->afk_timeout.given == GIVEN ? in->afk_timeout.value : GUILD_AFK_TIMEOUT,
+        .system_channel_flags = in->system_channel_flags.value,
+        .verification_level = in->verification_level.value,
+        .default_message_notifications = in->default_message_notifications.value,
+        .explicit_content_filter = in->explicit_content_filter.value,
+        .preferred_locale = STR("en-US"),
+    };
+    draft_roles(f);
+    draft_channels(f);
+    name_channel(f, STR("afk_channel_id"), in->afk_channel_id, CHANNEL_VOICE,
+                 &f->guild.afk_channel_id);
+    name_channel(f, STR("system_channel_id"), in->system_channel_id, CHANNEL_TEXT,
+                 &f->guild.system_channel_id);
+}
+
+static enum err write_guild(struct founding *f)
+{
+    struct tx *tx = f->call->tx;
+    struct member owner = { .guild_id = f->guild.id,
+                            .user_id = f->guild.owner_id,
+                            .joined_at = clock_us() };
+    enum err e = guild_insert(tx, &f->guild);
+
+    for (size_t i = 0; !e && i < f->role_count; i++)
+        e = role_insert(tx, &f->roles[i]);
+    for (size_t i = 0; !e && i < f->channel_count; i++)
+        e = channel_insert(tx, &f->channels[i]);
+    return e ? e : member_insert(tx, &owner, false);
+}
+
+static const char COUNT_GUILDS[] = "select count(*) from members where user_id = $1";
+
+static enum err check_room(struct call *call)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &row, &found);
+
+    return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
+}
+
+enum err create_guild(struct call *call)
+{
+    struct founding f = { .call = call, .in = call->body };
+    struct gateway_guild shown;
+
+    draft_guild(&f);
+    enum err e = form_failed(&call->form) ? ERR_INVALID_FORM_BODY : check_room(call);
+    if (!e)
+        e = write_guild(&f);
+    if (!e)
+        e = guild_for_gateway(call->tx, f.guild.id, f.guild.owner_id, &shown);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_CREATE, to_user(f.guild.owner_id), &gateway_guild_schema, &shown);
+    return call_reply(call, &shown.guild);
+}

@@ -1,0 +1,121 @@
+/* internal.h - what the files of guilds/ share. */
+#ifndef PLATFORM_GUILDS_INTERNAL_H
+#define PLATFORM_GUILDS_INTERNAL_H
+
+#include "platform/guilds/guilds.h"
+
+enum { MOST_ROLES = 250, MOST_CHANNELS = 500, MOST_GUILDS = 100 };
+
+/* --- rows.c, role_rows.c: the SQL ---------------------------------------------------- */
+
+/* A new guild without members, roles or channels. */
+enum err guild_insert(struct tx *tx, const struct guild *g);
+enum err guild_update(struct tx *tx, const struct guild *g);
+enum err guild_delete(struct tx *tx, snowflake id);
+
+enum err role_move(struct tx *tx, snowflake id, int64_t position);
+
+/* --- schema.c: bodies, queries and replies of guilds ----------------------------------- */
+
+struct channel_draft {
+    struct opt_id id, parent_id; /* ids stand for drafts of the same body */
+    int64_t type;
+    struct str name;
+    struct opt_str topic;
+    struct opt_int bitrate, user_limit, rate_limit_per_user;
+    struct opt_bool nsfw;
+    struct list permission_overwrites; /* struct overwrite */
+};
+struct guild_draft {
+    struct str name;
+    struct opt_image icon;
+    struct opt_int afk_timeout, verification_level, default_message_notifications,
+        explicit_content_filter, system_channel_flags;
+    struct opt_id afk_channel_id, system_channel_id; /* of channel drafts */
+    struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
+};
+struct guild_patch {
+    struct opt_str name, description, preferred_locale;
+    struct opt_image icon, banner, splash, discovery_splash, home_header;
+    struct opt_id owner_id, afk_channel_id, system_channel_id, rules_channel_id,
+        public_updates_channel_id, safety_alerts_channel_id;
+    struct opt_int afk_timeout, verification_level, default_message_notifications,
+        explicit_content_filter, system_channel_flags;
+    struct opt_bool premium_progress_bar_enabled;
+    struct opt_list features; /* struct str */
+};
+struct guild_query {
+    bool with_counts;
+};
+struct own_guilds_query {
+    struct opt_id before, after;
+    int64_t limit;
+    bool with_counts;
+};
+/* One of the caller's guilds. */
+struct own_guild {
+    snowflake id;
+    struct str name, features;
+    struct opt_str icon, banner;
+    bool owner;
+    uint64_t permissions;
+    struct opt_int approximate_member_count, approximate_presence_count;
+};
+
+extern const struct schema guild_query_schema, own_guilds_query_schema;
+extern const struct type guild_draft_body, guild_patch_body, own_guilds_reply;
+
+/* --- role_schema.c ------------------------------------------------------------------- */
+
+struct role_draft {
+    struct opt_id id; /* drafts of a new guild only */
+    struct opt_str name, unicode_emoji;
+    struct opt_id permissions;
+    struct opt_int color;
+    struct opt_object colors; /* struct role_colors */
+    struct opt_bool hoist, mentionable;
+    struct opt_image icon;
+};
+struct role_place {
+    snowflake id;
+    struct opt_int position;
+};
+
+extern const struct type role_body, role_places_body, type_role_drafts;
+
+/* Writes what a draft gives; null is what a new role has. base: the rights that a
+ * role has when none are named. */
+void role_apply(struct arena *arena, struct role *r, const struct role_draft *in, uint64_t base);
+
+/* --- look.c: before a picture is kept ---------------------------------------------------- */
+
+/* Stages that refuse whoever the handler would refuse, so that strangers leave no
+ * pictures behind. */
+enum err look_at_guild(struct call *call);
+enum err look_at_role(struct call *call);
+
+/* --- handlers ------------------------------------------------------------------------------ */
+
+enum err prepare_create_guild(struct call *call);
+enum err create_guild(struct call *call);
+enum err prepare_modify_guild(struct call *call);
+enum err modify_guild(struct call *call);
+enum err get_guild_audit_log(struct call *call);
+enum err list_own_guilds(struct call *call);
+enum err move_roles(struct call *call);
+
+/* --- audit.c, audit_log.c ------------------------------------------------------------------ */
+
+struct audit_entry {
+    snowflake id, guild_id;
+    struct opt_id user_id, target_id;
+    int64_t action_type;
+    struct opt_str reason;
+    struct list changes; /* not kept: always empty */
+};
+
+extern const struct schema audit_entry_schema;
+extern const struct schema audit_log_query_schema;
+extern const struct type audit_log_reply;
+
+#endif

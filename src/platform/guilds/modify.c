@@ -1,0 +1,247 @@
+/* modify.c - PATCH /guilds/{guild.id}. */
+#include "platform/guilds/internal.h"
+
+#include "base/mem.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+/* Pictures of a guild: where the body has them, where the guild, and where they are kept. */
+static const struct {
+    size_t in, out;
+    const char *area;
+} pictures[] = {
+#define PICTURE(name, area)                                                    \
+    {                                                                          \
+        offsetof(struct guild_patch, name), offsetof(struct guild, name), area \
+    }
+    PICTURE(icon, "icons"),
+    PICTURE(banner, "banners"),
+    PICTURE(splash, "splashes"),
+    PICTURE(discovery_splash, "discovery-splashes"),
+    PICTURE(home_header, "home-headers"),
+#undef PICTURE
+};
+
+/* Channels that a guild names, and which kind they are. */
+static const struct {
+    const char *field;
+    size_t in, out;
+    bool voice;
+} named_channels[] = {
+#define CHANNEL(name, voice)                                                           \
+    {                                                                                  \
+#name, offsetof(struct guild_patch, name), offsetof(struct guild, name), voice \
+    }
+    CHANNEL(afk_channel_id, true),
+    CHANNEL(system_channel_id, false),
+    CHANNEL(rules_channel_id, false),
+    CHANNEL(public_updates_channel_id, false),
+    CHANNEL(safety_alerts_channel_id, false),
+#undef CHANNEL
+};
+
+/* Features that a guild turns on and off itself. */
+static const char *const changeable[] = {
+    "COMMUNITY",
+    "DISCOVERABLE",
+    "INVITES_DISABLED",
+    "RAID_ALERTS_DISABLED",
+};
+
+#define MEMBER_AT(type, object, offset) ((type *)((char *)(object) + (offset)))
+#define INPUT_AT(type, object, offset)  ((const type *)((const char *)(object) + (offset)))
+
+/* --- pictures ------------------------------------------------------------------------------- */
+
+static enum err keep_pictures(struct call *call)
+{
+    struct opt_str *kept = call->data;
+    snowflake id = call_id(call, "guild.id");
+
+    for (size_t i = 0; i < COUNT_OF(pictures); i++) {
+        const struct opt_image *in = INPUT_AT(struct opt_image, call->body, pictures[i].in);
+        enum err e = picture_keep(call, pictures[i].area, id, in, &kept[i]);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+enum err prepare_modify_guild(struct call *call)
+{
+    struct opt_str *kept = arena_array(call->arena, struct opt_str, COUNT_OF(pictures));
+
+    call->data = kept;
+    for (size_t i = 0; i < COUNT_OF(pictures); i++) {
+        kept[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
+        if (kept[i].given == GIVEN) {
+            call->look = look_at_guild;
+            call->compute = keep_pictures;
+        }
+    }
+    return OK;
+}
+
+static void apply_pictures(const struct call *call, struct guild *g)
+{
+    const struct opt_str *kept = call->data;
+
+    for (size_t i = 0; i < COUNT_OF(pictures); i++)
+        if (kept[i].given != ABSENT)
+            *MEMBER_AT(struct opt_str, g, pictures[i].out) = kept[i];
+}
+
+/* --- channels ------------------------------------------------------------------------------- */
+
+static bool suits(const struct channel *c, const struct guild *g, bool voice)
+{
+    if (c->guild_id.value != g->id)
+        return false;
+    return voice ? c->type == CHANNEL_VOICE : c->type == CHANNEL_TEXT || c->type == CHANNEL_NEWS;
+}
+
+/* Wrong ones are noted in the form, all of them. */
+static enum err apply_channels(struct call *call, struct guild *g)
+{
+    for (size_t i = 0; i < COUNT_OF(named_channels); i++) {
+        const struct opt_id *in = INPUT_AT(struct opt_id, call->body, named_channels[i].in);
+        struct channel c = { 0 };
+        enum err e = OK;
+
+        if (in->given == ABSENT)
+            continue;
+        if (in->given == GIVEN)
+            e = channel_find(call->tx, in->value, &c);
+        if (e && e != ERR_UNKNOWN_CHANNEL)
+            return e;
+        if (in->given == GIVEN && (e || !suits(&c, g, named_channels[i].voice)))
+            call_invalid(call, named_channels[i].field, FORM_CHOICES,
+                         named_channels[i].voice ? "Value must be a voice channel of the guild."
+                                                 : "Value must be a text channel of the guild.");
+        *MEMBER_AT(struct opt_id, g, named_channels[i].out) = *in;
+    }
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
+
+/* --- features ------------------------------------------------------------------------------- */
+
+static bool is_changeable(struct str name)
+{
+    for (size_t i = 0; i < COUNT_OF(changeable); i++)
+        if (str_is(name, changeable[i]))
+            return true;
+    return false;
+}
+
+static bool wants(const struct list *names, const char *feature)
+{
+    const struct str *all = names->items;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (str_is(all[i], feature))
+            return true;
+    return false;
+}
+
+/* What cannot be changed stays; the rest is what the body says. The list is kept as
+ * JSON text of plain names. */
+static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 64 * 1024);
+    json_array(&j);
+    str_cut(&old, '"');
+    while (old.n) {
+        struct str name = str_cut(&old, '"');
+
+        if (!is_changeable(name))
+            json_text(&j, name);
+        str_cut(&old, '"');
+    }
+    for (size_t i = 0; i < COUNT_OF(changeable); i++)
+        if (wants(wanted, changeable[i]))
+            json_text(&j, str_of(changeable[i]));
+    json_array_end(&j);
+    struct str text = str_dup(arena, buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+/* --- the rest -------------------------------------------------------------------------------- */
+
+static void apply_int(int64_t *field, struct opt_int in, int64_t otherwise)
+{
+    if (in.given != ABSENT)
+        *field = in.given == GIVEN ? in.value : otherwise;
+}
+
+/* Absent leaves a field alone; null is what a new guild has. */
+static void apply_fields(struct call *call, struct guild *g)
+{
+    const struct guild_patch *in = call->body;
+
+    if (in->name.given == GIVEN)
+        g->name = in->name.value;
+    if (in->description.given != ABSENT)
+        g->description = in->description;
+    if (in->preferred_locale.given != ABSENT)
+        g->preferred_locale =
+            in->preferred_locale.given == GIVEN ? in->preferred_locale.value : STR("en-US");
+    apply_int(&g->afk_timeout, in->afk_timeout, GUILD_AFK_TIMEOUT);
+    apply_int(&g->verification_level, in->verification_level, 0);
+    apply_int(&g->default_message_notifications, in->default_message_notifications, 0);
+    apply_int(&g->explicit_content_filter, in->explicit_content_filter, 0);
+    apply_int(&g->system_channel_flags, in->system_channel_flags, 0);
+    if (in->premium_progress_bar_enabled.given != ABSENT)
+        g->premium_progress_bar_enabled = in->premium_progress_bar_enabled.value;
+    if (in->features.given != ABSENT)
+        g->features = merge_features(call->arena, g->features, &in->features.value);
+    apply_pictures(call, g);
+}
+
+/* The guild goes to another member, who is a person. */
+static enum err apply_owner(struct call *call, struct guild *g)
+{
+    const struct guild_patch *in = call->body;
+    struct member member;
+
+    if (in->owner_id.given != GIVEN)
+        return OK;
+    if (in->owner_id.value == g->owner_id)
+        return ERR_ALREADY_OWNER;
+    enum err e = member_find(call->tx, g->id, in->owner_id.value, &member);
+    if (!e)
+        e = member_load_user(call->tx, &member);
+    if (e)
+        return e;
+    g->owner_id = in->owner_id.value;
+    return member.user->bot.value ? ERR_OWNER_IS_BOT : OK;
+}
+
+enum err modify_guild(struct call *call)
+{
+    const struct guild_patch *in = call->body;
+    struct guild g = *call->target.guild;
+    enum err e;
+
+    if (in->owner_id.given == GIVEN && !call->target.standing->rights_of.owner)
+        return ERR_MISSING_PERMISSIONS;
+    e = apply_channels(call, &g);
+    if (e)
+        return e;
+    apply_fields(call, &g);
+    e = apply_owner(call, &g);
+    if (!e)
+        e = guild_update(call->tx, &g);
+    if (!e)
+        e = audit(call, g.id, AUDIT_GUILD_UPDATE, g.id);
+    if (!e)
+        e = guild_load_roles(call->tx, &g);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);
+    return call_reply(call, &g);
+}

@@ -1,0 +1,127 @@
+/* own.c - GET /users/@me/guilds: the guilds that the caller is in. */
+#include "platform/guilds/internal.h"
+
+#include "base/clock.h"
+#include "platform/rows.h"
+
+/* In the order of ids, from either end. */
+#define OWN_GUILDS                                                                                   \
+    "select g.id, g.name, g.icon, g.banner, g.owner_id, g.features, g.member_count, r.permissions, " \
+    "m.timed_out_until from members m join guilds g on g.id = m.guild_id "                           \
+    "join roles r on r.id = g.id where m.user_id = $1 and m.guild_id > $2 and m.guild_id < $3 "
+
+static const char FIRST_GUILDS[] = OWN_GUILDS "order by m.guild_id limit $4";
+static const char LAST_GUILDS[] = OWN_GUILDS "order by m.guild_id desc limit $4";
+
+static const char ROLE_RIGHTS[] =
+    "select m.guild_id, r.permissions from members m "
+    "join member_roles x on x.guild_id = m.guild_id and x.user_id = m.user_id "
+    "join roles r on r.id = x.role_id "
+    "where m.user_id = $1 and m.guild_id between $2 and $3 order by m.guild_id";
+
+struct entry {
+    struct own_guild shown;
+    struct rights_of who;
+};
+
+static void read_entry(const struct rows *r, snowflake caller, bool with_counts, struct entry *e)
+{
+    *e = (struct entry){
+        .shown = {
+            .id = row_id(r, 0),
+            .name = row_text(r, 1),
+            .icon = row_opt_text(r, 2),
+            .banner = row_opt_text(r, 3),
+            .owner = row_id(r, 4) == caller,
+            .features = row_text(r, 5),
+        },
+        .who = {
+            .guild_id = row_id(r, 0),
+            .user_id = caller,
+            .owner = row_id(r, 4) == caller,
+            .base = (uint64_t)row_int(r, 7),
+            .timed_out = row_int(r, 8) > clock_us(),
+        },
+    };
+    if (with_counts) {
+        e->shown.approximate_member_count = given_int(row_int(r, 6));
+        e->shown.approximate_presence_count = given_int(0);
+    }
+}
+
+static enum err find_entries(struct call *call, struct list *ret)
+{
+    const struct own_guilds_query *in = call->query;
+    snowflake after = in->before.given == GIVEN ? 0 : in->after.value;
+    snowflake before = in->before.given == GIVEN ? in->before.value : INT64_MAX;
+    struct rows rows;
+
+    *ret = (struct list){ 0 };
+    enum err e =
+        tx_query(call->tx, in->before.given == GIVEN ? LAST_GUILDS : FIRST_GUILDS,
+                 BIND(v_id(call->caller->id), v_id(after), v_id(before), v_int(in->limit)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_entry(&rows, call->caller->id, in->with_counts,
+                   list_add(call->arena, ret, sizeof(struct entry)));
+    return rows_end(&rows);
+}
+
+/* Whatever end they were counted from, the oldest guild comes first. */
+static void put_in_order(struct list *list)
+{
+    struct entry *e = list->items;
+
+    if (list->count < 2 || e[0].shown.id < e[1].shown.id)
+        return;
+    for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
+        struct entry swap = e[i];
+
+        e[i] = e[j];
+        e[j] = swap;
+    }
+}
+
+/* Both are in the order of guilds. */
+static enum err add_role_rights(struct call *call, struct list *list)
+{
+    struct entry *e = list->items, *end = e + list->count;
+    struct rows rows;
+
+    if (!list->count)
+        return OK;
+    enum err err =
+        tx_query(call->tx, ROLE_RIGHTS,
+                 BIND(v_id(call->caller->id), v_id(e->shown.id), v_id(end[-1].shown.id)), &rows);
+    if (err)
+        return err;
+    while (rows_next(&rows)) {
+        while (e < end && e->shown.id < row_id(&rows, 0))
+            e++;
+        if (e < end && e->shown.id == row_id(&rows, 0))
+            e->who.base |= (uint64_t)row_int(&rows, 1);
+    }
+    return rows_end(&rows);
+}
+
+enum err list_own_guilds(struct call *call)
+{
+    struct list entries, shown = { 0 };
+    enum err e = find_entries(call, &entries);
+
+    if (e)
+        return e;
+    put_in_order(&entries);
+    e = add_role_rights(call, &entries);
+    if (e)
+        return e;
+    const struct entry *all = entries.items;
+    for (size_t i = 0; i < entries.count; i++) {
+        struct own_guild *g = list_add(call->arena, &shown, sizeof *g);
+
+        *g = all[i].shown;
+        g->permissions = rights_in_guild(&all[i].who);
+    }
+    return call_reply(call, &shown);
+}

@@ -1,0 +1,162 @@
+/* role_order.c - PATCH /guilds/{guild.id}/roles: who is above whom.
+ *
+ * Roles that are named go to the positions asked for; the others fill the gaps in the
+ * order they had. Afterwards positions are 1, 2, 3 … without gaps or ties. */
+#include "platform/guilds/internal.h"
+
+#include <stdlib.h>
+
+struct order {
+    struct role *roles; /* without @everyone, the lowest first */
+    size_t count;
+    const struct role **ranked; /* the new order */
+};
+
+static const struct role_place *place_of(const struct list *places, snowflake id)
+{
+    const struct role_place *all = places->items;
+
+    /* The last word counts. */
+    for (size_t i = places->count; i-- > 0;)
+        if (all[i].id == id && all[i].position.given == GIVEN)
+            return &all[i];
+    return NULL;
+}
+
+static const struct role *role_in(const struct order *o, snowflake id)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (o->roles[i].id == id)
+            return &o->roles[i];
+    return NULL;
+}
+
+/* Every id names a role; @everyone stays where it is. */
+static enum err check_places(const struct order *o, const struct list *places, snowflake guild_id)
+{
+    const struct role_place *p = places->items;
+
+    for (size_t i = 0; i < places->count; i++) {
+        if (p[i].id == guild_id && p[i].position.value != 0)
+            return ERR_INVALID_ROLE;
+        if (p[i].id != guild_id && !role_in(o, p[i].id))
+            return ERR_UNKNOWN_ROLE;
+    }
+    return OK;
+}
+
+struct wish {
+    const struct role *role;
+    int64_t position;
+    size_t rank; /* before: decides between equal wishes */
+};
+
+static int compare_wishes(const void *a, const void *b)
+{
+    const struct wish *x = a, *y = b;
+
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The wishes, the lowest position first. */
+static struct wish *gather_wishes(struct arena *arena, const struct order *o,
+                                  const struct list *places, size_t *ret_count)
+{
+    struct wish *wishes = arena_array(arena, struct wish, o->count);
+    size_t n = 0;
+
+    for (size_t i = 0; i < o->count; i++) {
+        const struct role_place *p = place_of(places, o->roles[i].id);
+
+        if (p)
+            wishes[n++] = (struct wish){ &o->roles[i], p->position.value, i };
+    }
+    qsort(wishes, n, sizeof *wishes, compare_wishes);
+    *ret_count = n;
+    return wishes;
+}
+
+static void rank(struct arena *arena, struct order *o, const struct list *places)
+{
+    size_t wished, at = 0, next = 0;
+    struct wish *wishes = gather_wishes(arena, o, places, &wished);
+
+    o->ranked = arena_array(arena, const struct role *, o->count);
+    for (size_t i = 0; i < o->count; i++) {
+        bool others_left;
+
+        while (at < o->count && place_of(places, o->roles[at].id))
+            at++;
+        others_left = at < o->count;
+        if (next < wished && (wishes[next].position <= (int64_t)i + 1 || !others_left))
+            o->ranked[i] = wishes[next++].role;
+        else
+            o->ranked[i] = &o->roles[at++];
+    }
+}
+
+/* From the caller's highest role upwards everything stays as it was. */
+static enum err check_reach(const struct order *o, const struct standing *s)
+{
+    if (s->rights_of.owner)
+        return OK;
+    for (size_t i = 0; i < o->count; i++)
+        if (!standing_above_role(s, &o->roles[i]) && o->ranked[i] != &o->roles[i])
+            return ERR_MISSING_PERMISSIONS;
+    return OK;
+}
+
+static enum err save(struct call *call, const struct order *o)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        struct role moved = *o->ranked[i];
+        struct guild_role_event event = { moved.guild_id, &moved };
+        int64_t position = (int64_t)i + 1;
+
+        if (moved.position == position)
+            continue;
+        moved.position = position;
+        enum err e = role_move(call->tx, moved.id, position);
+        if (e)
+            return e;
+        call_emit(call, EVENT_GUILD_ROLE_UPDATE, to_guild(moved.guild_id), &guild_role_event_schema,
+                  &event);
+    }
+    return OK;
+}
+
+/* @everyone is the lowest, whatever its neighbours' positions. */
+static void leave_out_everyone(struct list *roles, snowflake guild_id, struct order *ret)
+{
+    struct role *all = roles->items;
+
+    *ret = (struct order){ .roles = all };
+    for (size_t i = 0; i < roles->count; i++)
+        if (all[i].id != guild_id)
+            all[ret->count++] = all[i];
+}
+
+enum err move_roles(struct call *call)
+{
+    snowflake guild_id = call->target.guild->id;
+    const struct list *places = call->body;
+    struct list roles;
+    struct order order;
+
+    enum err e = guild_roles(call->tx, guild_id, &roles);
+    if (e)
+        return e;
+    leave_out_everyone(&roles, guild_id, &order);
+    e = check_places(&order, places, guild_id);
+    if (e)
+        return e;
+    rank(call->arena, &order, places);
+    e = check_reach(&order, call->target.standing);
+    if (!e)
+        e = save(call, &order);
+    if (!e)
+        e = guild_roles(call->tx, guild_id, &roles);
+    return e ? e : call_reply(call, &roles);
+}

@@ -1,0 +1,150 @@
+/* role_rows.c - roles in the store. */
+#include "platform/guilds/internal.h"
+
+#include "platform/rows.h"
+
+#define ROLE_COLUMNS                                                                             \
+    "id, guild_id, name, color, secondary_color, tertiary_color, permissions, position, hoist, " \
+    "managed, mentionable, flags, icon, unicode_emoji, bot_id, integration_id"
+
+static const struct role_tags *read_tags(const struct rows *r, struct arena *arena)
+{
+    if (row_null(r, 14) && row_null(r, 15))
+        return NULL;
+    struct role_tags *tags = arena_alloc(arena, sizeof *tags);
+    tags->bot_id = (struct opt_id){ row_null(r, 14) ? ABSENT : GIVEN, row_id(r, 14) };
+    tags->integration_id = (struct opt_id){ row_null(r, 15) ? ABSENT : GIVEN, row_id(r, 15) };
+    return tags;
+}
+
+static void read_role(const struct rows *r, struct role *role)
+{
+    struct arena *arena = tx_arena(r->tx);
+    struct role_colors *colors = arena_alloc(arena, sizeof *colors);
+
+    *colors = (struct role_colors){
+        .primary_color = row_int(r, 3),
+        .secondary_color = row_opt_int(r, 4),
+        .tertiary_color = row_opt_int(r, 5),
+    };
+    *role = (struct role){
+        .id = row_id(r, 0),
+        .guild_id = row_id(r, 1),
+        .name = row_text(r, 2),
+        .color = colors->primary_color,
+        .colors = colors,
+        .permissions = (uint64_t)row_int(r, 6),
+        .position = row_int(r, 7),
+        .hoist = row_bool(r, 8),
+        .managed = row_bool(r, 9),
+        .mentionable = row_bool(r, 10),
+        .flags = row_int(r, 11),
+        .icon = row_opt_text(r, 12),
+        .unicode_emoji = row_opt_text(r, 13),
+        .tags = read_tags(r, arena),
+    };
+}
+
+static const char ROLES_OF_GUILD[] =
+    "select " ROLE_COLUMNS " from roles where guild_id = $1 order by position, id desc";
+
+enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_role(&rows, list_add(tx_arena(tx), ret, sizeof(struct role)));
+    return rows_end(&rows);
+}
+
+static const char FIND_ROLE[] =
+    "select " ROLE_COLUMNS " from roles where id = $1 and guild_id = $2";
+
+enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_ROLE, BIND(v_id(id), v_id(guild_id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_ROLE;
+    read_role(&row, ret);
+    return OK;
+}
+
+static const char ADD_ROLE[] =
+    "insert into roles (id, guild_id, name, color, secondary_color, tertiary_color, permissions, "
+    "position, hoist, managed, mentionable, icon, unicode_emoji, bot_id, integration_id) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+
+enum err role_insert(struct tx *tx, const struct role *r)
+{
+    const struct role_colors none = { .primary_color = r->color };
+    const struct role_colors *colors = r->colors ? r->colors : &none;
+    const struct role_tags *tags = r->tags;
+
+    return tx_exec(tx, ADD_ROLE,
+                   BIND(v_id(r->id), v_id(r->guild_id), v_text(r->name),
+                        v_int(colors->primary_color), v_opt_int(colors->secondary_color),
+                        v_opt_int(colors->tertiary_color), v_int((int64_t)r->permissions),
+                        v_int(r->position), v_int(r->hoist), v_int(r->managed),
+                        v_int(r->mentionable), v_opt_text(r->icon), v_opt_text(r->unicode_emoji),
+                        tags ? v_opt_id(tags->bot_id) : v_null(),
+                        tags ? v_opt_id(tags->integration_id) : v_null()),
+                   NULL);
+}
+
+static const char SAVE_ROLE[] =
+    "update roles set name = $2, color = $3, secondary_color = $4, tertiary_color = $5, "
+    "permissions = $6, hoist = $7, mentionable = $8, icon = $9, unicode_emoji = $10 where id = $1";
+
+enum err role_update(struct tx *tx, const struct role *r)
+{
+    const struct role_colors *colors = r->colors;
+
+    return tx_exec(tx, SAVE_ROLE,
+                   BIND(v_id(r->id), v_text(r->name), v_int(colors->primary_color),
+                        v_opt_int(colors->secondary_color), v_opt_int(colors->tertiary_color),
+                        v_int((int64_t)r->permissions), v_int(r->hoist), v_int(r->mentionable),
+                        v_opt_text(r->icon), v_opt_text(r->unicode_emoji)),
+                   NULL);
+}
+
+static const char MOVE_ROLE[] = "update roles set position = $2 where id = $1";
+
+enum err role_move(struct tx *tx, snowflake id, int64_t position)
+{
+    return tx_exec(tx, MOVE_ROLE, BIND(v_id(id), v_int(position)), NULL);
+}
+
+static const char MOVE_ALL_UP[] =
+    "update roles set position = position + 1 where guild_id = $1 and id <> $1";
+
+enum err roles_make_room(struct tx *tx, snowflake guild_id)
+{
+    return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
+}
+
+static const char DELETE_OVERWRITES[] = "delete from overwrites where target_id = $1 and type = 0";
+static const char DELETE_ROLE[] = "delete from roles where id = $1";
+/* Not when others are left at its position: those above would become their equals. */
+static const char CLOSE_GAP[] =
+    "update roles set position = position - 1 where guild_id = $1 and position > $2 "
+    "and not exists (select 1 from roles r where r.guild_id = $1 and r.position = $2)";
+
+enum err role_delete(struct tx *tx, const struct role *r)
+{
+    enum err e = tx_exec(tx, DELETE_OVERWRITES, BIND(v_id(r->id)), NULL);
+
+    if (!e)
+        e = tx_exec(tx, DELETE_ROLE, BIND(v_id(r->id)), NULL);
+    if (!e)
+        e = tx_exec(tx, CLOSE_GAP, BIND(v_id(r->guild_id), v_int(r->position)), NULL);
+    return e;
+}

@@ -1,0 +1,124 @@
+/* role_schema.c - the bodies of roles, row by row, and what they mean. */
+#include "platform/guilds/internal.h"
+
+static const struct type type_role_icon = { .kind = KIND_IMAGE,
+                                            .max = 256 * 1024,
+                                            .doc = "data:image/png;base64,… of at most 256 KiB" };
+static const struct type type_emoji = { .kind = KIND_STRING, .min = 1, .max = 32, .doc = "Emoji" };
+
+#define EITHER (OPTIONAL | NULLABLE)
+
+static const struct field colors_fields[] = {
+    { FIELD(struct role_colors, primary_color), .type = &type_color },
+    { FIELD(struct role_colors, secondary_color), .type = &type_color, .flags = EITHER },
+    { FIELD(struct role_colors, tertiary_color), .type = &type_color, .flags = EITHER },
+    { 0 },
+};
+static const struct schema colors_schema = {
+    .name = "RoleColorsDraft",
+    .size = sizeof(struct role_colors),
+    .fields = colors_fields,
+    .doc = "The colours that a role gets.",
+};
+static const struct type type_colors = { .kind = KIND_OBJECT, .schema = &colors_schema };
+
+/* clang-format off */
+#define ROLE_FIELDS                                                                               \
+    { FIELD(struct role_draft, name), .type = &type_role_name, .flags = EITHER },                 \
+    { FIELD(struct role_draft, permissions), .type = &type_permissions, .flags = EITHER,          \
+      .doc = "Those of @everyone when there are none" },                                          \
+    { FIELD(struct role_draft, color), .type = &type_color, .flags = EITHER | DEPRECATED },       \
+    { FIELD(struct role_draft, colors), .type = &type_colors, .flags = EITHER,                    \
+      .doc = "Goes before color" },                                                               \
+    { FIELD(struct role_draft, hoist), .type = &type_bool, .flags = EITHER },                     \
+    { FIELD(struct role_draft, mentionable), .type = &type_bool, .flags = EITHER },               \
+    { FIELD(struct role_draft, unicode_emoji), .type = &type_emoji, .flags = EITHER }
+/* clang-format on */
+
+static const struct field role_fields[] = {
+    ROLE_FIELDS,
+    { FIELD(struct role_draft, icon), .type = &type_role_icon, .flags = EITHER },
+    { 0 },
+};
+static const struct schema role_draft_schema = {
+    .name = "RoleDraft",
+    .size = sizeof(struct role_draft),
+    .fields = role_fields,
+    .doc = "What a role is given.",
+};
+
+static const struct field new_guild_role_fields[] = {
+    { FIELD(struct role_draft, id), .type = &type_id, .flags = EITHER,
+      .doc = "Any number, for overwrites of the body to name" },
+    ROLE_FIELDS,
+    { 0 },
+};
+static const struct schema new_guild_role_schema = {
+    .name = "GuildRoleDraft",
+    .size = sizeof(struct role_draft),
+    .fields = new_guild_role_fields,
+    .doc = "A role of a guild to be.",
+};
+static const struct type type_new_guild_role = { .kind = KIND_OBJECT,
+                                                 .schema = &new_guild_role_schema };
+
+static const struct field place_fields[] = {
+    { FIELD(struct role_place, id), .type = &type_id },
+    { FIELD(struct role_place, position), .type = &type_count, .flags = EITHER },
+    { 0 },
+};
+static const struct schema place_schema = {
+    .name = "RolePlace",
+    .size = sizeof(struct role_place),
+    .fields = place_fields,
+    .doc = "Where a role goes.",
+};
+static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
+
+const struct type role_body = { .kind = KIND_OBJECT, .schema = &role_draft_schema };
+const struct type role_places_body = { .kind = KIND_ARRAY, .of = &type_place, .max = MOST_ROLES };
+const struct type type_role_drafts = { .kind = KIND_ARRAY,
+                                       .of = &type_new_guild_role,
+                                       .max = MOST_ROLES };
+
+static struct opt_int color_or_none(struct opt_int color)
+{
+    return (struct opt_int){ color.given == GIVEN ? GIVEN : GIVEN_NULL, color.value };
+}
+
+/* The whole set when it is given; the old field means one colour and no others. */
+static void apply_colors(struct arena *arena, struct role *r, const struct role_draft *in)
+{
+    struct role_colors *colors = arena_alloc(arena, sizeof *colors);
+
+    colors->secondary_color = colors->tertiary_color = (struct opt_int){ .given = GIVEN_NULL };
+    if (in->colors.given == GIVEN) {
+        const struct role_colors *given = in->colors.value;
+
+        colors->primary_color = given->primary_color;
+        colors->secondary_color = color_or_none(given->secondary_color);
+        colors->tertiary_color = color_or_none(given->tertiary_color);
+    } else if (in->color.given == GIVEN) {
+        colors->primary_color = in->color.value;
+    } else if (r->colors && in->colors.given == ABSENT && in->color.given == ABSENT) {
+        return;
+    }
+    r->color = colors->primary_color;
+    r->colors = colors;
+}
+
+void role_apply(struct arena *arena, struct role *r, const struct role_draft *in, uint64_t base)
+{
+    if (in->name.given != ABSENT)
+        r->name = in->name.given == GIVEN ? in->name.value : STR("new role");
+    if (in->permissions.given != ABSENT)
+        r->permissions = in->permissions.given == GIVEN ? in->permissions.value : base;
+    r->permissions &= PERMISSIONS_ALL;
+    if (in->hoist.given != ABSENT)
+        r->hoist = in->hoist.value;
+    if (in->mentionable.given != ABSENT)
+        r->mentionable = in->mentionable.value;
+    if (in->unicode_emoji.given != ABSENT)
+        r->unicode_emoji = in->unicode_emoji;
+    apply_colors(arena, r, in);
+}

@@ -1,0 +1,259 @@
+/* roles.c - reading, making, changing and deleting roles. */
+#include "platform/guilds/internal.h"
+
+/* What a stage before the handler kept. */
+struct kept {
+    snowflake id; /* of a role that is made */
+    struct opt_str icon;
+};
+
+static bool is_everyone(const struct role *r)
+{
+    return r->id == r->guild_id;
+}
+
+/* Nobody gives away rights that they do not have. Owners and administrators have all. */
+static enum err check_granted(const struct call *call, uint64_t granted)
+{
+    return granted & ~call->target.standing->rights ? ERR_MISSING_PERMISSIONS : OK;
+}
+
+static enum err keep_icon(struct call *call)
+{
+    const struct role_draft *in = call->body;
+    struct kept *kept = call->data;
+
+    return picture_keep(call, "role-icons", kept->id, &in->icon, &kept->icon);
+}
+
+static enum err prepare(struct call *call, snowflake id, enum err (*look)(struct call *call))
+{
+    const struct role_draft *in = call->body;
+    struct kept *kept = call->data = arena_alloc(call->arena, sizeof *kept);
+
+    kept->id = id;
+    kept->icon.given = in->icon.given;
+    if (in->icon.given == GIVEN) {
+        call->look = look;
+        call->compute = keep_icon;
+    }
+    return OK;
+}
+
+static void announce(struct call *call, enum event event, const struct role *r)
+{
+    struct guild_role_event e = { r->guild_id, r };
+
+    call_emit(call, event, to_guild(r->guild_id), &guild_role_event_schema, &e);
+}
+
+/* --- reading ------------------------------------------------------------------------------ */
+
+/* GET /guilds/{guild.id}/roles */
+static enum err list_roles(struct call *call)
+{
+    struct list roles;
+    enum err e = guild_roles(call->tx, call->target.guild->id, &roles);
+
+    return e ? e : call_reply(call, &roles);
+}
+
+/* GET /guilds/{guild.id}/roles/{role.id} */
+static enum err get_role(struct call *call)
+{
+    return call_reply(call, call->target.role);
+}
+
+/* --- making ------------------------------------------------------------------------------- */
+
+static enum err prepare_create_role(struct call *call)
+{
+    return prepare(call, snowflake_new(), look_at_guild);
+}
+
+static enum err check_room(struct call *call)
+{
+    struct list roles;
+    enum err e = guild_roles(call->tx, call->target.guild->id, &roles);
+
+    return e || roles.count < MOST_ROLES ? e : ERR_MAX_ROLES;
+}
+
+/* POST /guilds/{guild.id}/roles: it begins just above @everyone. */
+static enum err create_role(struct call *call)
+{
+    snowflake guild_id = call->target.guild->id;
+    const struct kept *kept = call->data;
+    struct role everyone;
+
+    enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
+    if (e)
+        return e;
+    struct role role = {
+        .id = kept->id,
+        .guild_id = guild_id,
+        .name = STR("new role"),
+        .permissions = everyone.permissions,
+        .position = 1,
+        .icon = kept->icon,
+    };
+    role_apply(call->arena, &role, call->body, everyone.permissions);
+    e = check_granted(call, role.permissions);
+    if (!e)
+        e = check_room(call);
+    if (!e)
+        e = roles_make_room(call->tx, guild_id);
+    if (!e)
+        e = role_insert(call->tx, &role);
+    if (!e)
+        e = audit(call, guild_id, AUDIT_ROLE_CREATE, role.id);
+    if (e)
+        return e;
+    announce(call, EVENT_GUILD_ROLE_CREATE, &role);
+    return call_reply(call, &role);
+}
+
+/* --- changing ----------------------------------------------------------------------------- */
+
+static enum err prepare_modify_role(struct call *call)
+{
+    return prepare(call, call_id(call, "role.id"), look_at_role);
+}
+
+static bool changes_more_than_rights(const struct role_draft *in)
+{
+    return in->name.given || in->color.given || in->colors.given || in->hoist.given ||
+           in->mentionable.given || in->icon.given || in->unicode_emoji.given;
+}
+
+/* PATCH /guilds/{guild.id}/roles/{role.id} */
+static enum err modify_role(struct call *call)
+{
+    const struct role_draft *in = call->body;
+    const struct kept *kept = call->data;
+    struct role role = *call->target.role, everyone;
+
+    if (!standing_above_role(call->target.standing, &role))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
+    if (e)
+        return e;
+    role_apply(call->arena, &role, in, everyone.permissions);
+    if (kept->icon.given != ABSENT)
+        role.icon = kept->icon;
+    e = check_granted(call, role.permissions & ~call->target.role->permissions);
+    if (!e && is_everyone(&role) && changes_more_than_rights(in))
+        e = ERR_INVALID_ROLE;
+    if (!e)
+        e = role_update(call->tx, &role);
+    if (!e)
+        e = audit(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id);
+    if (e)
+        return e;
+    announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
+    return call_reply(call, &role);
+}
+
+/* --- deleting ----------------------------------------------------------------------------- */
+
+/* DELETE /guilds/{guild.id}/roles/{role.id} */
+static enum err delete_role(struct call *call)
+{
+    const struct role *role = call->target.role;
+    struct guild_role_gone gone = { role->guild_id, role->id };
+
+    if (!standing_above_role(call->target.standing, role))
+        return ERR_MISSING_PERMISSIONS;
+    if (is_everyone(role) || role->managed)
+        return ERR_INVALID_ROLE;
+    enum err e = role_delete(call->tx, role);
+    if (!e)
+        e = audit(call, role->guild_id, AUDIT_ROLE_DELETE, role->id);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(role->guild_id), &guild_role_gone_schema,
+              &gone);
+    return OK;
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/roles",
+        .name = "list_roles",
+        .doc = "All roles of a guild, the lowest first.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_roles,
+        .handle = list_roles,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/roles/{role.id}",
+        .name = "get_role",
+        .doc = "One role.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_role,
+        .handle = get_role,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/roles",
+        .name = "create_role",
+        .doc = "Make a role, just above @everyone. Its rights must be the caller's own.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .body = &role_body,
+        .reply = &type_role,
+        .fires = (const enum event[]){ EVENT_GUILD_ROLE_CREATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .prepare = prepare_create_role,
+        .handle = create_role,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/roles",
+        .name = "move_roles",
+        .doc = "Put roles into another order, below the caller's highest. A role goes to the "
+               "position named, others make room.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .body = &role_places_body,
+        .reply = &type_roles,
+        .fires = (const enum event[]){ EVENT_GUILD_ROLE_UPDATE, EVENT_NONE },
+        .handle = move_roles,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/roles/{role.id}",
+        .name = "modify_role",
+        .doc = "Change a role below the caller's highest. Of @everyone only the rights change.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .body = &role_body,
+        .reply = &type_role,
+        .fires = (const enum event[]){ EVENT_GUILD_ROLE_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .prepare = prepare_modify_role,
+        .handle = modify_role,
+    },
+    {
+        .method = DELETE,
+        .path = "/guilds/{guild.id}/roles/{role.id}",
+        .name = "delete_role",
+        .doc = "Delete a role below the caller's highest, and take it from whoever has it.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .handle = delete_role,
+    },
+    { 0 },
+};
+
+const struct domain roles_domain = {
+    .name = "Roles",
+    .doc = "Roles of guilds: who may do what, and who is above whom.",
+    .routes = routes,
+};

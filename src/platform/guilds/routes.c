@@ -1,0 +1,142 @@
+/* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
+#include "platform/guilds/internal.h"
+
+#include "platform/members/members.h"
+
+/* GET /guilds/{guild.id} */
+static enum err get_guild(struct call *call)
+{
+    const struct guild_query *in = call->query;
+    struct guild *g = call->target.guild;
+    enum err e = guild_load_roles(call->tx, g);
+
+    if (e)
+        return e;
+    if (in->with_counts) {
+        g->approximate_member_count = given_int(g->member_count);
+        g->approximate_presence_count = given_int(0);
+    }
+    return call_reply(call, g);
+}
+
+/* DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete */
+static enum err delete_guild(struct call *call)
+{
+    struct guild_ref gone = { call->target.guild->id };
+    enum err e;
+
+    if (!call->target.standing->rights_of.owner)
+        return ERR_MISSING_PERMISSIONS;
+    e = guild_delete(call->tx, gone.id);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_DELETE, to_guild(gone.id), &guild_ref_schema, &gone);
+    return OK;
+}
+
+/* DELETE /users/@me/guilds/{guild.id}: an owner gives the guild away first. */
+static enum err leave_guild(struct call *call)
+{
+    if (call->target.standing->rights_of.owner)
+        return ERR_INVALID_GUILD;
+    return member_leave(call, call->target.guild->id, call->caller->id);
+}
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/guilds",
+        .name = "create_guild",
+        .doc = "Found a guild. Without roles and channels of its own it has @everyone, a text and "
+               "a voice channel.",
+        .auth = AUTH_USER,
+        .body = &guild_draft_body,
+        .max_body = 15 * 1024 * 1024,
+        .reply = &type_guild,
+        .status = 201,
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_NONE },
+        .prepare = prepare_create_guild,
+        .handle = create_guild,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}",
+        .name = "get_guild",
+        .doc = "A guild that the caller is in.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &guild_query_schema,
+        .reply = &type_guild,
+        .handle = get_guild,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}",
+        .name = "modify_guild",
+        .doc = "Change a guild. Only the owner gives it away.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &guild_patch_body,
+        .max_body = 70 * 1024 * 1024,
+        .reply = &type_guild,
+        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .prepare = prepare_modify_guild,
+        .handle = modify_guild,
+    },
+    {
+        .method = DELETE,
+        .path = "/guilds/{guild.id}",
+        .name = "delete_guild",
+        .doc = "Delete a guild and all that is in it. Only its owner can.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_GUILD_DELETE, EVENT_NONE },
+        .handle = delete_guild,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/delete",
+        .name = "delete_guild_by_post",
+        .doc = "The same as DELETE.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_GUILD_DELETE, EVENT_NONE },
+        .handle = delete_guild,
+    },
+    {
+        .method = GET,
+        .path = "/users/@me/guilds",
+        .name = "list_own_guilds",
+        .doc = "The caller's guilds, the oldest first.",
+        .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
+        .scope = "guilds",
+        .query = &own_guilds_query_schema,
+        .reply = &own_guilds_reply,
+        .handle = list_own_guilds,
+    },
+    {
+        .method = DELETE,
+        .path = "/users/@me/guilds/{guild.id}",
+        .name = "leave_guild",
+        .doc = "Leave a guild. An owner cannot.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_NONE },
+        .handle = leave_guild,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/audit-logs",
+        .name = "get_guild_audit_log",
+        .doc = "What was done in a guild, the latest first; after an id, the oldest first.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(VIEW_AUDIT_LOG),
+        .query = &audit_log_query_schema,
+        .reply = &audit_log_reply,
+        .handle = get_guild_audit_log,
+    },
+    { 0 },
+};
+
+const struct domain guilds_domain = {
+    .name = "Guilds",
+    .doc = "Guilds, and the caller's place in them.",
+    .routes = routes,
+};

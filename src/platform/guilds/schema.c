@@ -1,0 +1,189 @@
+/* schema.c - the bodies, queries and replies of guilds, row by row. */
+#include "platform/guilds/internal.h"
+
+static const struct choice verification_levels[] = {
+    { 0, NULL, "NONE", "Anybody may write" },
+    { 1, NULL, "LOW", "Only with a verified email" },
+    { 2, NULL, "MEDIUM", "Only accounts older than five minutes" },
+    { 3, NULL, "HIGH", "Only after ten minutes in the guild" },
+    { 4, NULL, "VERY_HIGH", "Only with a verified phone" },
+    { 0 },
+};
+static const struct choice notification_levels[] = {
+    { 0, NULL, "ALL_MESSAGES", "Every message" },
+    { 1, NULL, "ONLY_MENTIONS", "Messages that mention one" },
+    { 0 },
+};
+static const struct choice filter_levels[] = {
+    { 0, NULL, "DISABLED", "Nothing is looked at" },
+    { 1, NULL, "MEMBERS_WITHOUT_ROLES", "What members without roles send" },
+    { 2, NULL, "ALL_MEMBERS", "What anybody sends" },
+    { 0 },
+};
+static const struct choice afk_timeouts[] = {
+    { 60, NULL, "1_MINUTE", "One minute" },       { 300, NULL, "5_MINUTES", "Five minutes" },
+    { 900, NULL, "15_MINUTES", "A quarter" },     { 1800, NULL, "30_MINUTES", "Half an hour" },
+    { 3600, NULL, "60_MINUTES", "A whole hour" }, { 0 },
+};
+static const struct choice draft_types[] = {
+    { CHANNEL_TEXT, NULL, "TEXT", "Text" },
+    { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds the channels that name it as parent" },
+    { 0 },
+};
+
+static const struct type type_verification = { .kind = KIND_INT, .choices = verification_levels };
+static const struct type type_notifications = { .kind = KIND_INT, .choices = notification_levels };
+static const struct type type_filter = { .kind = KIND_INT, .choices = filter_levels };
+static const struct type type_afk_timeout = { .kind = KIND_INT, .choices = afk_timeouts };
+static const struct type type_system_flags = { .kind = KIND_INT, .max = INT32_MAX };
+static const struct type type_description = { .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 300 };
+static const struct type type_draft_type = { .kind = KIND_INT, .choices = draft_types };
+static const struct type type_bitrate = { .kind = KIND_INT, .min = 8000, .max = 96000 };
+static const struct type type_user_limit = { .kind = KIND_INT, .max = 99 };
+static const struct type type_slowmode = { .kind = KIND_INT, .max = 21600 };
+
+#define EITHER (OPTIONAL | NULLABLE)
+
+static const struct field channel_draft_fields[] = {
+    { FIELD(struct channel_draft, id), .type = &type_id, .flags = EITHER,
+      .doc = "Any number, for others of the body to name" },
+    { FIELD(struct channel_draft, type), .type = &type_draft_type, .flags = EITHER },
+    { FIELD(struct channel_draft, name), .type = &type_channel_name },
+    { FIELD(struct channel_draft, topic), .type = &type_topic, .flags = EITHER },
+    { FIELD(struct channel_draft, parent_id), .type = &type_id, .flags = EITHER,
+      .doc = "A category that comes earlier in the list" },
+    { FIELD(struct channel_draft, bitrate), .type = &type_bitrate, .flags = EITHER },
+    { FIELD(struct channel_draft, user_limit), .type = &type_user_limit, .flags = EITHER },
+    { FIELD(struct channel_draft, rate_limit_per_user), .type = &type_slowmode, .flags = EITHER },
+    { FIELD(struct channel_draft, nsfw), .type = &type_bool, .flags = EITHER },
+    { FIELD(struct channel_draft, permission_overwrites), .type = &type_overwrites,
+      .flags = EITHER },
+    { 0 },
+};
+static const struct schema channel_draft_schema = {
+    .name = "ChannelDraft",
+    .size = sizeof(struct channel_draft),
+    .fields = channel_draft_fields,
+    .doc = "A channel of a guild to be.",
+};
+static const struct type type_channel_draft = { .kind = KIND_OBJECT,
+                                                .schema = &channel_draft_schema };
+static const struct type type_channel_drafts = { .kind = KIND_ARRAY,
+                                                 .of = &type_channel_draft,
+                                                 .max = MOST_CHANNELS };
+
+static const struct field guild_draft_fields[] = {
+    { FIELD(struct guild_draft, name), .type = &type_guild_name },
+    { FIELD(struct guild_draft, icon), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_draft, afk_timeout), .type = &type_afk_timeout, .flags = EITHER },
+    { FIELD(struct guild_draft, verification_level), .type = &type_verification, .flags = EITHER },
+    { FIELD(struct guild_draft, default_message_notifications), .type = &type_notifications,
+      .flags = EITHER },
+    { FIELD(struct guild_draft, explicit_content_filter), .type = &type_filter, .flags = EITHER },
+    { FIELD(struct guild_draft, system_channel_flags), .type = &type_system_flags,
+      .flags = EITHER },
+    { FIELD(struct guild_draft, afk_channel_id), .type = &type_id, .flags = EITHER,
+      .doc = "A voice channel of the body" },
+    { FIELD(struct guild_draft, system_channel_id), .type = &type_id, .flags = EITHER,
+      .doc = "A text channel of the body" },
+    { FIELD(struct guild_draft, roles), .type = &type_role_drafts, .flags = EITHER,
+      .doc = "The first one is @everyone" },
+    { FIELD(struct guild_draft, channels), .type = &type_channel_drafts, .flags = EITHER },
+    { 0 },
+};
+static const struct schema guild_draft_schema = {
+    .name = "GuildDraft",
+    .size = sizeof(struct guild_draft),
+    .fields = guild_draft_fields,
+    .doc = "A guild to be.",
+};
+
+static const struct field guild_patch_fields[] = {
+    { FIELD(struct guild_patch, name), .type = &type_guild_name, .flags = OPTIONAL },
+    { FIELD(struct guild_patch, description), .type = &type_description, .flags = EITHER },
+    { FIELD(struct guild_patch, icon), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_patch, banner), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_patch, splash), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_patch, discovery_splash), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_patch, home_header), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_patch, owner_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "A member who takes over; only the owner says" },
+    { FIELD(struct guild_patch, afk_channel_id), .type = &type_id, .flags = EITHER,
+      .doc = "A voice channel" },
+    { FIELD(struct guild_patch, afk_timeout), .type = &type_afk_timeout, .flags = EITHER },
+    { FIELD(struct guild_patch, system_channel_id), .type = &type_id, .flags = EITHER,
+      .doc = "A text channel" },
+    { FIELD(struct guild_patch, system_channel_flags), .type = &type_system_flags,
+      .flags = EITHER },
+    { FIELD(struct guild_patch, rules_channel_id), .type = &type_id, .flags = EITHER },
+    { FIELD(struct guild_patch, public_updates_channel_id), .type = &type_id, .flags = EITHER },
+    { FIELD(struct guild_patch, safety_alerts_channel_id), .type = &type_id, .flags = EITHER },
+    { FIELD(struct guild_patch, verification_level), .type = &type_verification, .flags = EITHER },
+    { FIELD(struct guild_patch, default_message_notifications), .type = &type_notifications,
+      .flags = EITHER },
+    { FIELD(struct guild_patch, explicit_content_filter), .type = &type_filter, .flags = EITHER },
+    { FIELD(struct guild_patch, preferred_locale), .type = &type_locale, .flags = EITHER },
+    { FIELD(struct guild_patch, premium_progress_bar_enabled), .type = &type_bool,
+      .flags = EITHER },
+    { FIELD(struct guild_patch, features), .type = &type_texts, .flags = EITHER,
+      .doc = "Names that cannot be changed are ignored" },
+    { 0 },
+};
+static const struct schema guild_patch_schema = {
+    .name = "GuildPatch",
+    .size = sizeof(struct guild_patch),
+    .fields = guild_patch_fields,
+    .doc = "What changes about a guild.",
+};
+
+static const struct field guild_query_fields[] = {
+    { FIELD(struct guild_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema guild_query_schema = {
+    .name = "GuildQuery",
+    .size = sizeof(struct guild_query),
+    .fields = guild_query_fields,
+    .doc = "How much of a guild is asked for.",
+};
+
+static const struct type type_own_guilds_limit = { .kind = KIND_INT, .min = 1, .max = 200 };
+static const struct field own_guilds_query_fields[] = {
+    { FIELD(struct own_guilds_query, before), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct own_guilds_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct own_guilds_query, limit), .type = &type_own_guilds_limit, .flags = OPTIONAL,
+      .fallback = 200 },
+    { FIELD(struct own_guilds_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema own_guilds_query_schema = {
+    .name = "OwnGuildsQuery",
+    .size = sizeof(struct own_guilds_query),
+    .fields = own_guilds_query_fields,
+    .doc = "Which of the caller's guilds are asked for.",
+};
+
+static const struct field own_guild_fields[] = {
+    { FIELD(struct own_guild, id), .type = &type_id },
+    { FIELD(struct own_guild, name), .type = &type_guild_name },
+    { FIELD(struct own_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct own_guild, banner), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct own_guild, owner), .type = &type_bool },
+    { FIELD(struct own_guild, permissions), .type = &type_permissions },
+    { FIELD(struct own_guild, features), .type = &type_raw },
+    { FIELD(struct own_guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct own_guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema own_guild_schema = {
+    .name = "OwnGuild",
+    .size = sizeof(struct own_guild),
+    .fields = own_guild_fields,
+    .doc = "A guild that the caller is in.",
+};
+static const struct type type_own_guild = { .kind = KIND_OBJECT, .schema = &own_guild_schema };
+
+const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_draft_schema };
+const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
+const struct type own_guilds_reply = { .kind = KIND_ARRAY, .of = &type_own_guild };

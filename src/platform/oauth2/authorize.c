@@ -1,0 +1,157 @@
+/* authorize.c - a person is asked, and answers. */
+#include "platform/oauth2/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "platform/guilds/guilds.h"
+
+/* --- GET /oauth2/authorize -------------------------------------------------------------- */
+
+static const char GUILDS_OF_USER[] =
+    "select g.id, g.name, g.icon from members m join guilds g on g.id = m.guild_id "
+    "where m.user_id = $1 order by g.id";
+
+static enum err list_guilds(struct call *call, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, GUILDS_OF_USER, BIND(v_id(call->caller->id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct authorize_guild *g = list_add(call->arena, ret, sizeof *g);
+
+        g->id = row_id(&rows, 0);
+        g->name = row_text(&rows, 1);
+        g->icon = (struct opt_str){ row_null(&rows, 2) ? GIVEN_NULL : GIVEN, row_text(&rows, 2) };
+    }
+    e = rows_end(&rows);
+    for (size_t i = 0; i < ret->count && !e; i++) {
+        struct authorize_guild *g = (struct authorize_guild *)ret->items + i;
+        struct standing standing;
+
+        e = standing_find(call->tx, g->id, call->caller->id, &standing);
+        g->permissions = e ? 0 : standing.rights;
+    }
+    return e;
+}
+
+/* Was all of it allowed before? */
+static enum err is_authorized(struct call *call, const struct request *r, bool *ret)
+{
+    struct authorization old;
+    bool found;
+    enum err e = authorization_of(call->tx, call->caller->id, r->application->id, &old, &found);
+
+    *ret = false;
+    if (e || !found)
+        return e;
+    struct scopes none = { 0 };
+    struct scopes before = scopes_join(call->arena, &none, &(struct scopes){ .list = old.scopes });
+    *ret = (r->scopes.bits & ~before.bits) == 0;
+    return OK;
+}
+
+enum err get_authorization(struct call *call)
+{
+    struct authorize_reply out = { 0 };
+    struct request r;
+    struct user user;
+
+    enum err e = request_read(call, NULL, &r);
+    if (!e)
+        e = user_find(call->tx, call->caller->id, &user);
+    if (!e)
+        e = is_authorized(call, &r, &out.authorized);
+    if (!e && r.installs && r.integration_type == INSTALL_GUILD) {
+        out.guilds.given = GIVEN;
+        e = list_guilds(call, &out.guilds.value);
+    }
+    if (e)
+        return e;
+
+    out.application = r.application;
+    out.user = &user;
+    out.integration_type = r.integration_type;
+    if (r.redirect_uri.p)
+        out.redirect_uri = (struct opt_str){ GIVEN, r.redirect_uri };
+    if (scopes_have(&r.scopes, "bot"))
+        out.bot = r.application->bot;
+    return call_reply(call, &out);
+}
+
+/* --- POST /oauth2/authorize ------------------------------------------------------------- */
+
+/* Back to the application, or to a page of ours that says it worked. */
+static enum err reply_redirect(struct call *call, struct str url)
+{
+    const struct authorize_query *q = call->query;
+
+    if (q->state.given == GIVEN)
+        url = url_with(call->arena, url, "state", q->state.value);
+    return call_reply(call, &(struct redirect_reply){ url, url });
+}
+
+static struct str landing(struct call *call, const struct request *r)
+{
+    if (r->redirect_uri.p)
+        return r->redirect_uri;
+    return STR_CONCAT(call->arena, api_url(call, "http"), STR("/oauth2/authorized"));
+}
+
+static enum err make_code(struct call *call, const struct request *r, snowflake guild_id,
+                          uint64_t permissions, struct str *ret)
+{
+    unsigned char secret[32];
+    struct authorization_code code = {
+        .user_id = call->caller->id,
+        .application_id = r->application->id,
+        .redirect_uri = r->redirect_uri,
+        .scopes = r->scopes.text,
+        .integration_type = r->integration_type,
+        .guild_id = guild_id,
+        .permissions = permissions,
+        .pending = r->installs && r->application->integration_require_code_grant,
+        .expires_at = clock_us() + CODE_SECONDS * INT64_C(1000000),
+    };
+
+    randombytes_buf(secret, sizeof secret);
+    *ret = str_base64url(call->arena, secret, sizeof secret);
+    return code_insert(call->tx, code_digest(call, *ret), &code);
+}
+
+enum err authorize(struct call *call)
+{
+    const struct authorize_query *q = call->query;
+    const struct authorize_body *in = call->body;
+    snowflake guild_id = in->guild_id.given == GIVEN ? in->guild_id.value : q->guild_id.value;
+    uint64_t permissions = in->permissions.given == GIVEN ? in->permissions.value : q->permissions;
+    struct request r;
+    struct str code;
+
+    enum err e = request_read(call, &in->integration_type, &r);
+    if (e)
+        return e;
+    struct str url = landing(call, &r);
+    if (!in->authorize)
+        return reply_redirect(call, url_with(call->arena, url, "error", STR("access_denied")));
+
+    if (!r.installs || r.integration_type == INSTALL_USER)
+        guild_id = 0;
+    if (r.installs)
+        e = request_check_place(call, &r, guild_id);
+    if (!e && r.installs && !r.application->integration_require_code_grant)
+        e = request_install(call, r.application, &r.scopes, r.integration_type, guild_id,
+                            permissions);
+    if (!e && r.with_code)
+        e = make_code(call, &r, guild_id, permissions, &code);
+    if (e)
+        return e;
+    if (r.with_code)
+        url = url_with(call->arena, url, "code", code);
+    if (guild_id)
+        url = url_with(call->arena, url, "guild_id",
+                       str_printf(call->arena, "%llu", (unsigned long long)guild_id));
+    return reply_redirect(call, url);
+}

@@ -1,0 +1,88 @@
+/* grants.c - what was allowed: looking at it, and taking it back. */
+#include "platform/oauth2/internal.h"
+
+/* GET /oauth2/@me: what the token that calls stands for. */
+enum err get_current_authorization(struct call *call)
+{
+    const struct caller *caller = call->caller;
+    struct application application;
+    struct scopes scopes;
+    struct user user;
+    struct str text;
+
+    enum err e = application_find(call->tx, caller->application_id, &application);
+    if (!e)
+        e = token_scopes(call->tx, caller->session, &text);
+    if (!e)
+        e = user_find(call->tx, caller->id, &user);
+    if (e)
+        return e;
+    scopes_parse(call->arena, text, &scopes);
+    struct current_authorization out = {
+        .application = &application,
+        .scopes = scopes.list,
+        .expires = { caller->expires_at ? GIVEN : GIVEN_NULL, caller->expires_at },
+        .user = scopes_have(&scopes, "identify") ? &user : NULL,
+    };
+    return call_reply(call, &out);
+}
+
+static bool is_asked_for(const struct opt_list *ids, snowflake id)
+{
+    if (ids->given != GIVEN)
+        return true;
+    for (size_t i = 0; i < ids->value.count; i++)
+        if (((const snowflake *)ids->value.items)[i] == id)
+            return true;
+    return false;
+}
+
+static enum err reply_grants(struct call *call, const struct opt_list *ids)
+{
+    struct list all, out = { 0 };
+    enum err e = authorizations_of(call->tx, call->caller->id, &all);
+
+    if (e)
+        return e;
+    for (size_t i = 0; i < all.count; i++) {
+        const struct authorization *a = (const struct authorization *)all.items + i;
+
+        if (is_asked_for(ids, a->application_id))
+            *(struct authorization *)list_add(call->arena, &out, sizeof *a) = *a;
+    }
+    return call_reply(call, &out);
+}
+
+/* GET /oauth2/tokens */
+enum err list_grants(struct call *call)
+{
+    const struct grants_query *q = call->query;
+
+    return reply_grants(call, &q->application_ids);
+}
+
+/* GET /oauth2/applications/{application.id}/tokens */
+enum err list_application_grants(struct call *call)
+{
+    struct opt_list only = { GIVEN, { &call->target.application->id, 1 } };
+
+    return reply_grants(call, &only);
+}
+
+/* DELETE /oauth2/tokens/{authorization.id}: the application is gone from the account. */
+enum err delete_grant(struct call *call)
+{
+    struct authorization a;
+    enum err e =
+        authorization_find(call->tx, call_id(call, "authorization.id"), call->caller->id, &a);
+
+    if (!e)
+        e = tokens_end(call, a.user_id, a.application_id);
+    if (!e)
+        e = authorization_delete(call->tx, a.id);
+    if (e)
+        return e;
+    call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(a.user_id), &application_ref_schema,
+              &(struct application_ref){ a.application_id });
+    return OK;
+}

@@ -1,0 +1,163 @@
+/* internal.h - what the files of oauth2/ share. */
+#ifndef PLATFORM_OAUTH2_INTERNAL_H
+#define PLATFORM_OAUTH2_INTERNAL_H
+
+#include "platform/applications/applications.h"
+#include "platform/oauth2/oauth2.h"
+
+enum { CODE_SECONDS = 600, ACCESS_SECONDS = 604800, OAUTH2_DIGEST_BYTES = 32 };
+
+/* --- scopes.c ----------------------------------------------------------------------- */
+
+struct scopes {
+    struct list list; /* struct str, each once */
+    uint64_t bits;    /* of auth_scope */
+    struct str text;  /* with a space between them */
+};
+/* False: none at all, or one that we do not know. */
+bool scopes_parse(struct arena *a, struct str text, struct scopes *ret);
+/* Both together. */
+struct scopes scopes_join(struct arena *a, const struct scopes *one, const struct scopes *two);
+bool scopes_have(const struct scopes *s, const char *name);
+
+/* --- schema.c ----------------------------------------------------------------------- */
+
+struct authorize_query {
+    snowflake client_id;
+    struct str scope;
+    struct opt_str response_type, redirect_uri, state;
+    struct opt_int integration_type;
+    struct opt_id guild_id;
+    uint64_t permissions;
+};
+struct authorize_body {
+    bool authorize;
+    struct opt_int integration_type;
+    struct opt_id guild_id, permissions;
+};
+struct authorize_guild {
+    snowflake id;
+    struct str name;
+    struct opt_str icon;
+    int64_t mfa_level;
+    uint64_t permissions;
+};
+struct authorize_reply {
+    const struct application *application;
+    const struct user *user, *bot;
+    bool authorized;
+    int64_t integration_type;
+    struct opt_str redirect_uri;
+    struct opt_list guilds;
+};
+struct redirect_reply {
+    struct str url, location;
+};
+struct token_form {
+    struct opt_str grant_type, code, redirect_uri, refresh_token, scope, client_id, client_secret;
+};
+struct revoke_form {
+    struct opt_str token, client_id, client_secret;
+};
+struct access_reply {
+    struct str token_type, access_token, scope;
+    int64_t expires_in;
+    struct opt_str refresh_token;
+    const struct guild *guild;
+};
+struct empty_reply {
+    struct opt_bool nothing;
+};
+struct oauth2_error {
+    struct str error, error_description;
+};
+struct current_authorization {
+    const struct application *application;
+    struct list scopes;
+    struct opt_int expires;
+    const struct user *user;
+};
+struct grants_query {
+    struct opt_list application_ids;
+};
+
+extern const struct schema authorize_query_schema, grants_query_schema;
+extern const struct type authorize_body, authorize_reply, redirect_reply, token_form_body,
+    revoke_form_body, access_reply, empty_reply, oauth2_error, current_authorization, grants_reply;
+
+/* --- rows.c -------------------------------------------------------------------------- */
+
+struct authorization_code {
+    snowflake user_id, application_id, guild_id; /* guild 0: none */
+    struct str redirect_uri, scopes;
+    int64_t integration_type, expires_at;
+    uint64_t permissions;
+    bool pending; /* installs at the exchange */
+};
+enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c);
+enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found);
+enum err code_delete(struct tx *tx, struct str digest);
+
+/* What somebody allowed an application. */
+struct authorization {
+    snowflake id, user_id, application_id;
+    struct list scopes; /* struct str */
+    bool installed;
+    const struct application *application;
+};
+enum err authorization_of(struct tx *tx, snowflake user_id, snowflake application_id,
+                          struct authorization *ret, bool *ret_found);
+/* ERR_UNKNOWN_TOKEN when it is not this user's. */
+enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
+                            struct authorization *ret);
+/* The newest first, with applications. */
+enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret);
+/* Adds to what was allowed before. */
+enum err authorization_add(struct tx *tx, snowflake user_id, snowflake application_id,
+                           const struct scopes *scopes, bool installed);
+enum err authorization_delete(struct tx *tx, snowflake id);
+/* Ends all tokens that an application has of somebody. */
+enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id);
+enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
+enum err tokens_drop_expired(struct tx *tx, snowflake user_id, snowflake application_id);
+
+/* --- request.c: what an application asks for ------------------------------------------------ */
+
+struct request {
+    struct application *application;
+    struct scopes scopes;
+    enum integration_type integration_type;
+    bool installs;           /* bot or applications.commands is asked for */
+    bool with_code;          /* response_type=code */
+    struct str redirect_uri; /* p == NULL: none */
+};
+/* From the query, and what the body says of where to install. */
+enum err request_read(struct call *call, const struct opt_int *integration_type,
+                      struct request *ret);
+/* Brings it about: into the guild, or onto the account. Checks what must still hold. */
+enum err request_install(struct call *call, const struct application *a, const struct scopes *s,
+                         enum integration_type type, snowflake guild_id, uint64_t permissions);
+/* May the caller install it there? */
+enum err request_check_place(struct call *call, const struct request *r, snowflake guild_id);
+
+/* --- replies.c --------------------------------------------------------------------------- */
+
+/* An answer of RFC 6749's own shape. */
+enum err oauth2_fail(struct call *call, int status, const char *error, const char *description);
+/* Of codes only this is kept. */
+struct str code_digest(const struct call *call, struct str code);
+/* One more name=value in a URL's query. */
+struct str url_with(struct arena *a, struct str url, const char *name, struct str value);
+
+/* --- handlers -------------------------------------------------------------------------- */
+
+enum err get_authorization(struct call *call);
+enum err authorize(struct call *call);
+enum err exchange_token(struct call *call);
+enum err revoke_token(struct call *call);
+enum err get_current_authorization(struct call *call);
+enum err list_grants(struct call *call);
+enum err list_application_grants(struct call *call);
+enum err delete_grant(struct call *call);
+
+#endif

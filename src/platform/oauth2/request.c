@@ -1,0 +1,163 @@
+/* request.c - what an application asks for, and bringing it about. */
+#include "platform/oauth2/internal.h"
+
+#include "platform/guilds/guilds.h"
+
+static bool is_registered(const struct application *a, struct str uri)
+{
+    for (size_t i = 0; i < a->redirect_uris.count; i++)
+        if (str_eq(((const struct str *)a->redirect_uris.items)[i], uri))
+            return true;
+    return false;
+}
+
+/* An address that was never registered is not sent anything, whatever comes of it. */
+static enum err read_redirect(struct call *call, struct request *r)
+{
+    const struct authorize_query *q = call->query;
+    const struct application *a = r->application;
+
+    if (q->redirect_uri.given == GIVEN && !is_registered(a, q->redirect_uri.value))
+        return call_invalid(call, "redirect_uri", "INVALID_REDIRECT_URI",
+                            "The application has not registered this address.");
+    if (q->redirect_uri.given == GIVEN)
+        r->redirect_uri = q->redirect_uri.value;
+    else if (r->with_code && a->redirect_uris.count == 1)
+        r->redirect_uri = *(const struct str *)a->redirect_uris.items;
+    else if (r->with_code)
+        return call_invalid(call, "redirect_uri", FORM_REQUIRED);
+    return OK;
+}
+
+static enum err read_scopes(struct call *call, struct request *r)
+{
+    const struct authorize_query *q = call->query;
+
+    if (!scopes_parse(call->arena, q->scope, &r->scopes) ||
+        scopes_have(&r->scopes, "applications.commands.update"))
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
+                            "There is a scope that cannot be asked for here, or none.");
+    r->installs =
+        scopes_have(&r->scopes, "bot") || scopes_have(&r->scopes, "applications.commands");
+    return OK;
+}
+
+/* Only installing alone needs no exchange, unless the application wants one. */
+static enum err read_response_type(struct call *call, struct request *r)
+{
+    const struct authorize_query *q = call->query;
+    uint64_t alone = auth_scope(STR("bot")) | auth_scope(STR("applications.commands"));
+
+    r->with_code = q->response_type.given == GIVEN;
+    if (!r->with_code &&
+        (r->scopes.bits & ~alone || r->application->integration_require_code_grant))
+        return call_invalid(call, "response_type", FORM_REQUIRED);
+    return OK;
+}
+
+static enum err read_place(struct call *call, const struct opt_int *chosen, struct request *r)
+{
+    const struct authorize_query *q = call->query;
+    const struct application *a = r->application;
+
+    if (chosen && chosen->given == GIVEN)
+        r->integration_type = (enum integration_type)chosen->value;
+    else if (q->integration_type.given == GIVEN)
+        r->integration_type = (enum integration_type)q->integration_type.value;
+    else
+        r->integration_type = application_installs(a, INSTALL_GUILD) ? INSTALL_GUILD : INSTALL_USER;
+    if (!r->installs)
+        return OK;
+    if (!application_installs(a, r->integration_type))
+        return call_invalid(call, "integration_type", "BASE_TYPE_CHOICES",
+                            "The application cannot be installed there.");
+    if (r->integration_type == INSTALL_USER &&
+        (scopes_have(&r->scopes, "bot") || !scopes_have(&r->scopes, "applications.commands")))
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
+                            "On an account only applications.commands can be installed.");
+    return OK;
+}
+
+enum err request_read(struct call *call, const struct opt_int *integration_type,
+                      struct request *ret)
+{
+    const struct authorize_query *q = call->query;
+
+    *ret = (struct request){ .application = arena_alloc(call->arena, sizeof *ret->application) };
+    enum err e = application_find(call->tx, q->client_id, ret->application);
+    if (!e)
+        e = read_scopes(call, ret);
+    if (!e)
+        e = read_response_type(call, ret);
+    if (!e)
+        e = read_redirect(call, ret);
+    return e ? e : read_place(call, integration_type, ret);
+}
+
+/* --- installing ----------------------------------------------------------------------- */
+
+enum err request_check_place(struct call *call, const struct request *r, snowflake guild_id)
+{
+    struct standing standing;
+    enum maker_level level;
+
+    if (!r->application->integration_public) {
+        enum err e = application_level(call->tx, r->application, call->caller, &level);
+
+        if (e || level < MAKER_DEVELOPER)
+            return e ? e : ERR_APPLICATION_NOT_YOURS;
+    }
+    if (r->integration_type == INSTALL_USER)
+        return OK;
+    if (!guild_id)
+        return call_invalid(call, "guild_id", FORM_REQUIRED);
+    enum err e = standing_find(call->tx, guild_id, call->caller->id, &standing);
+    if (e)
+        return e;
+    return standing.rights & PERMISSION(MANAGE_GUILD) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+static enum err install_on_account(struct call *call, const struct application *a,
+                                   const struct scopes *s)
+{
+    struct application_ref ref = { a->id };
+    enum err e = authorization_add(call->tx, call->caller->id, a->id, s, true);
+
+    if (!e)
+        call_emit(call, EVENT_USER_APPLICATION_UPDATE, to_user(call->caller->id),
+                  &application_ref_schema, &ref);
+    return e;
+}
+
+/* What a guild's integration is for; the rest is between the person and the app. */
+static struct list guild_scopes(struct arena *arena, const struct scopes *s)
+{
+    struct list list = { 0 };
+
+    if (scopes_have(s, "bot"))
+        *(struct str *)list_add(arena, &list, sizeof(struct str)) = STR("bot");
+    if (scopes_have(s, "applications.commands"))
+        *(struct str *)list_add(arena, &list, sizeof(struct str)) = STR("applications.commands");
+    return list;
+}
+
+enum err request_install(struct call *call, const struct application *a, const struct scopes *s,
+                         enum integration_type type, snowflake guild_id, uint64_t permissions)
+{
+    struct standing standing;
+
+    if (type == INSTALL_USER)
+        return install_on_account(call, a, s);
+    enum err e = standing_find(call->tx, guild_id, call->caller->id, &standing);
+    if (e)
+        return e;
+    struct installation in = {
+        .application = a,
+        .guild_id = guild_id,
+        .user_id = call->caller->id,
+        .scopes = guild_scopes(call->arena, s),
+        /* Nobody gives away what they do not have. */
+        .permissions = permissions & PERMISSIONS_ALL & standing.rights,
+    };
+    return application_install_guild(call, &in);
+}

@@ -1,0 +1,211 @@
+/* rows.c - codes, authorizations and their tokens in the store. */
+#include "platform/oauth2/internal.h"
+
+#include "base/clock.h"
+
+/* --- codes ---------------------------------------------------------------------------- */
+
+static const char DROP_CODES[] = "delete from authorization_codes where expires_at <= $1";
+static const char ADD_CODE[] =
+    "insert into authorization_codes (digest, user_id, application_id, redirect_uri, scopes, "
+    "integration_type, guild_id, permissions, pending, expires_at) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
+enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c)
+{
+    enum err e = tx_exec(tx, DROP_CODES, BIND(v_int(clock_us())), NULL);
+
+    if (e)
+        return e;
+    return tx_exec(tx, ADD_CODE,
+                   BIND(v_bytes(digest), v_id(c->user_id), v_id(c->application_id),
+                        v_text(c->redirect_uri), v_text(c->scopes), v_int(c->integration_type),
+                        c->guild_id ? v_id(c->guild_id) : v_null(), v_int((int64_t)c->permissions),
+                        v_int(c->pending), v_int(c->expires_at)),
+                   NULL);
+}
+
+static const char FIND_CODE[] =
+    "select user_id, application_id, redirect_uri, scopes, integration_type, "
+    "coalesce(guild_id, 0), permissions, pending, expires_at from authorization_codes "
+    "where digest = $1";
+
+enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_CODE, BIND(v_bytes(digest)), &row, found);
+
+    if (e || !*found)
+        return e;
+    *ret = (struct authorization_code){
+        .user_id = row_id(&row, 0),
+        .application_id = row_id(&row, 1),
+        .redirect_uri = row_text(&row, 2),
+        .scopes = row_text(&row, 3),
+        .integration_type = row_int(&row, 4),
+        .guild_id = row_id(&row, 5),
+        .permissions = (uint64_t)row_int(&row, 6),
+        .pending = row_bool(&row, 7),
+        .expires_at = row_int(&row, 8),
+    };
+    return OK;
+}
+
+static const char DELETE_CODE[] = "delete from authorization_codes where digest = $1";
+
+enum err code_delete(struct tx *tx, struct str digest)
+{
+    return tx_exec(tx, DELETE_CODE, BIND(v_bytes(digest)), NULL);
+}
+
+/* --- authorizations ------------------------------------------------------------------- */
+
+#define AUTHORIZATION_COLUMNS "id, user_id, application_id, scopes, installed"
+
+static void read_authorization(const struct rows *r, struct authorization *a)
+{
+    struct scopes scopes;
+
+    scopes_parse(tx_arena(r->tx), row_text(r, 3), &scopes);
+    *a = (struct authorization){
+        .id = row_id(r, 0),
+        .user_id = row_id(r, 1),
+        .application_id = row_id(r, 2),
+        .scopes = scopes.list,
+        .installed = row_bool(r, 4),
+    };
+}
+
+static const char AUTHORIZATION_OF[] =
+    "select " AUTHORIZATION_COLUMNS " from authorizations where user_id = $1 and "
+    "application_id = $2";
+
+enum err authorization_of(struct tx *tx, snowflake user_id, snowflake application_id,
+                          struct authorization *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e =
+        tx_one(tx, AUTHORIZATION_OF, BIND(v_id(user_id), v_id(application_id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_authorization(&row, ret);
+    return e;
+}
+
+static const char FIND_AUTHORIZATION[] =
+    "select " AUTHORIZATION_COLUMNS " from authorizations where id = $1 and user_id = $2";
+
+enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
+                            struct authorization *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_AUTHORIZATION, BIND(v_id(id), v_id(user_id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_TOKEN;
+    read_authorization(&row, ret);
+    return OK;
+}
+
+static const char AUTHORIZATIONS_OF[] =
+    "select " AUTHORIZATION_COLUMNS
+    " from authorizations where user_id = $1 order by created_at desc, id desc";
+
+enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct arena *arena = tx_arena(tx);
+    struct rows rows;
+    enum err e = tx_query(tx, AUTHORIZATIONS_OF, BIND(v_id(user_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_authorization(&rows, list_add(arena, ret, sizeof(struct authorization)));
+    e = rows_end(&rows);
+    for (size_t i = 0; i < ret->count && !e; i++) {
+        struct authorization *a = (struct authorization *)ret->items + i;
+        struct application *application = arena_alloc(arena, sizeof *application);
+
+        e = application_find(tx, a->application_id, application);
+        a->application = application;
+    }
+    return e;
+}
+
+static const char ADD_AUTHORIZATION[] =
+    "insert into authorizations (id, user_id, application_id, scopes, installed, created_at) "
+    "values ($1, $2, $3, $4, $5, $6)";
+static const char SAVE_AUTHORIZATION[] =
+    "update authorizations set scopes = $2, installed = $3, created_at = $4 where id = $1";
+
+enum err authorization_add(struct tx *tx, snowflake user_id, snowflake application_id,
+                           const struct scopes *scopes, bool installed)
+{
+    struct arena *arena = tx_arena(tx);
+    struct authorization old;
+    bool found;
+    enum err e = authorization_of(tx, user_id, application_id, &old, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return tx_exec(tx, ADD_AUTHORIZATION,
+                       BIND(v_id(snowflake_new()), v_id(user_id), v_id(application_id),
+                            v_text(scopes->text), v_int(installed), v_int(clock_us())),
+                       NULL);
+    struct scopes all = scopes_join(arena, &(struct scopes){ .list = old.scopes }, scopes);
+    return tx_exec(
+        tx, SAVE_AUTHORIZATION,
+        BIND(v_id(old.id), v_text(all.text), v_int(old.installed || installed), v_int(clock_us())),
+        NULL);
+}
+
+static const char DELETE_AUTHORIZATION[] = "delete from authorizations where id = $1";
+
+enum err authorization_delete(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, DELETE_AUTHORIZATION, BIND(v_id(id)), NULL);
+}
+
+/* --- tokens --------------------------------------------------------------------------- */
+
+static const char END_TOKENS[] =
+    "delete from tokens where user_id = $1 and application_id = $2 and kind in (3, 4)";
+static const char END_CODES[] =
+    "delete from authorization_codes where user_id = $1 and application_id = $2";
+
+enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id)
+{
+    enum err e = tx_exec(call->tx, END_TOKENS, BIND(v_id(user_id), v_id(application_id)), NULL);
+
+    call_forget_account(call, user_id);
+    return e ? e : tx_exec(call->tx, END_CODES, BIND(v_id(user_id), v_id(application_id)), NULL);
+}
+
+static const char TOKEN_SCOPES[] = "select scopes from tokens where id = $1";
+
+enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, TOKEN_SCOPES, BIND(v_bytes(str_slice((const char *)session, 8))), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_UNAUTHORIZED;
+    *ret = row_text(&row, 0);
+    return OK;
+}
+
+static const char DROP_EXPIRED[] = "delete from tokens where user_id = $1 and application_id = $2 "
+                                   "and kind = 3 and expires_at <= $3";
+
+enum err tokens_drop_expired(struct tx *tx, snowflake user_id, snowflake application_id)
+{
+    return tx_exec(tx, DROP_EXPIRED, BIND(v_id(user_id), v_id(application_id), v_int(clock_us())),
+                   NULL);
+}

@@ -1,0 +1,240 @@
+/* schema.c - the bodies and replies of OAuth2, row by row. */
+#include "platform/oauth2/internal.h"
+
+static const struct choice places[] = {
+    { .value = INSTALL_GUILD, .name = "GUILD_INSTALL", .doc = "In a guild" },
+    { .value = INSTALL_USER, .name = "USER_INSTALL", .doc = "On an account" },
+    { 0 },
+};
+static const struct choice response_types[] = {
+    { .text = "code", .name = "CODE", .doc = "An authorization code" },
+    { 0 },
+};
+static const struct type type_place = { .kind = KIND_INT, .choices = places };
+static const struct type type_response_type = { .kind = KIND_STRING, .choices = response_types };
+static const struct type type_scope = { .kind = KIND_STRING,
+                                        .max = 1000,
+                                        .doc = "Scopes, with a space between them" };
+static const struct type type_redirect = { .kind = KIND_STRING,
+                                           .max = 512,
+                                           .doc = "One of the application's redirect_uris" };
+static const struct type type_state = { .kind = KIND_STRING,
+                                        .max = 2000,
+                                        .doc = "Comes back with the redirect" };
+static const struct type type_seconds = { .kind = KIND_INT, .doc = "Seconds" };
+static const struct type type_secret = { .kind = KIND_STRING, .max = 1000 };
+
+/* --- authorizing ---------------------------------------------------------------------- */
+
+static const struct field authorize_query_fields[] = {
+    { FIELD(struct authorize_query, client_id), .type = &type_id },
+    { FIELD(struct authorize_query, scope), .type = &type_scope },
+    { FIELD(struct authorize_query, response_type), .type = &type_response_type,
+      .flags = OPTIONAL },
+    { FIELD(struct authorize_query, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, state), .type = &type_state, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, integration_type), .type = &type_place, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema authorize_query_schema = {
+    .name = "AuthorizeQuery",
+    .size = sizeof(struct authorize_query),
+    .fields = authorize_query_fields,
+    .doc = "What an application asks for.",
+};
+
+static const struct field authorize_body_fields[] = {
+    { FIELD(struct authorize_body, authorize), .type = &type_bool },
+    { FIELD(struct authorize_body, integration_type), .type = &type_place,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct authorize_body, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct authorize_body, permissions), .type = &type_permissions,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema authorize_body_schema = {
+    .name = "Authorize",
+    .size = sizeof(struct authorize_body),
+    .fields = authorize_body_fields,
+    .doc = "What the person says to it.",
+};
+
+static const struct field authorize_guild_fields[] = {
+    { FIELD(struct authorize_guild, id), .type = &type_id },
+    { FIELD(struct authorize_guild, name), .type = &type_guild_name },
+    { FIELD(struct authorize_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct authorize_guild, mfa_level), .type = &type_count },
+    { FIELD(struct authorize_guild, permissions), .type = &type_permissions,
+      .doc = "The caller's" },
+    { 0 },
+};
+static const struct schema authorize_guild_schema = {
+    .name = "AuthorizeGuild",
+    .size = sizeof(struct authorize_guild),
+    .fields = authorize_guild_fields,
+    .doc = "A guild of the caller's.",
+};
+static const struct type type_authorize_guild = { .kind = KIND_OBJECT,
+                                                  .schema = &authorize_guild_schema };
+static const struct type type_authorize_guilds = { .kind = KIND_ARRAY,
+                                                   .of = &type_authorize_guild };
+
+static const struct field authorize_reply_fields[] = {
+    { FIELD(struct authorize_reply, application), .type = &type_public_application },
+    { FIELD(struct authorize_reply, user), .type = &type_partial_user },
+    { FIELD(struct authorize_reply, authorized), .type = &type_bool,
+      .doc = "All of it was allowed before" },
+    { FIELD(struct authorize_reply, integration_type), .type = &type_place },
+    { FIELD(struct authorize_reply, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
+    { FIELD(struct authorize_reply, bot), .type = &type_partial_user, .flags = OPTIONAL },
+    { FIELD(struct authorize_reply, guilds), .type = &type_authorize_guilds, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema authorize_reply_schema = {
+    .name = "AuthorizeInfo",
+    .size = sizeof(struct authorize_reply),
+    .fields = authorize_reply_fields,
+    .doc = "What a person is asked.",
+};
+
+static const struct field redirect_fields[] = {
+    { FIELD(struct redirect_reply, url), .type = &type_text },
+    { FIELD(struct redirect_reply, location), .type = &type_text, .doc = "The same" },
+    { 0 },
+};
+static const struct schema redirect_schema = {
+    .name = "Redirect",
+    .size = sizeof(struct redirect_reply),
+    .fields = redirect_fields,
+    .doc = "Where the person goes next.",
+};
+
+/* --- tokens --------------------------------------------------------------------------- */
+
+static const struct field token_form_fields[] = {
+    { FIELD(struct token_form, grant_type), .type = &type_text, .flags = OPTIONAL,
+      .doc = "authorization_code, refresh_token or client_credentials" },
+    { FIELD(struct token_form, code), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct token_form, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
+    { FIELD(struct token_form, refresh_token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct token_form, scope), .type = &type_scope, .flags = OPTIONAL },
+    { FIELD(struct token_form, client_id), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Here or by HTTP Basic, with the secret" },
+    { FIELD(struct token_form, client_secret), .type = &type_secret, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema token_form_schema = {
+    .name = "TokenRequest",
+    .size = sizeof(struct token_form),
+    .fields = token_form_fields,
+    .doc = "What an access token is asked for with.",
+};
+
+static const struct field revoke_form_fields[] = {
+    { FIELD(struct revoke_form, token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct revoke_form, client_id), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct revoke_form, client_secret), .type = &type_secret, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema revoke_form_schema = {
+    .name = "TokenRevocation",
+    .size = sizeof(struct revoke_form),
+    .fields = revoke_form_fields,
+    .doc = "A token to end.",
+};
+
+static const struct field access_fields[] = {
+    { FIELD(struct access_reply, token_type), .type = &type_text, .doc = "\"Bearer\"" },
+    { FIELD(struct access_reply, access_token), .type = &type_secret },
+    { FIELD(struct access_reply, scope), .type = &type_scope },
+    { FIELD(struct access_reply, expires_in), .type = &type_seconds },
+    { FIELD(struct access_reply, refresh_token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct access_reply, guild), .type = &type_guild, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema access_schema = {
+    .name = "AccessToken",
+    .size = sizeof(struct access_reply),
+    .fields = access_fields,
+    .doc = "A token that stands for somebody.",
+};
+
+static const struct field empty_fields[] = {
+    { FIELD(struct empty_reply, nothing), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Never there" },
+    { 0 },
+};
+static const struct schema empty_schema = {
+    .name = "Empty",
+    .size = sizeof(struct empty_reply),
+    .fields = empty_fields,
+    .doc = "An object with nothing in it.",
+};
+
+static const struct field oauth2_error_fields[] = {
+    { FIELD(struct oauth2_error, error), .type = &type_text },
+    { FIELD(struct oauth2_error, error_description), .type = &type_text },
+    { 0 },
+};
+static const struct schema oauth2_error_schema = {
+    .name = "OAuth2Error",
+    .size = sizeof(struct oauth2_error),
+    .fields = oauth2_error_fields,
+    .doc = "An error as RFC 6749 says it.",
+};
+
+/* --- what was allowed ------------------------------------------------------------------ */
+
+static const struct field current_fields[] = {
+    { FIELD(struct current_authorization, application), .type = &type_public_application },
+    { FIELD(struct current_authorization, scopes), .type = &type_texts },
+    { FIELD(struct current_authorization, expires), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct current_authorization, user), .type = &type_partial_user, .flags = OPTIONAL,
+      .doc = "With the scope identify" },
+    { 0 },
+};
+static const struct schema current_schema = {
+    .name = "CurrentAuthorization",
+    .size = sizeof(struct current_authorization),
+    .fields = current_fields,
+    .doc = "What the token that calls stands for.",
+};
+
+static const struct field grant_fields[] = {
+    { FIELD(struct authorization, id), .type = &type_id },
+    { FIELD(struct authorization, scopes), .type = &type_texts },
+    { FIELD(struct authorization, application), .type = &type_public_application },
+    { 0 },
+};
+static const struct schema grant_schema = {
+    .name = "OAuth2Grant",
+    .size = sizeof(struct authorization),
+    .fields = grant_fields,
+    .doc = "An application that somebody allowed something.",
+};
+static const struct type type_grant = { .kind = KIND_OBJECT, .schema = &grant_schema };
+
+static const struct field grants_query_fields[] = {
+    { FIELD(struct grants_query, application_ids), .type = &type_ids, .flags = OPTIONAL,
+      .doc = "Only these" },
+    { 0 },
+};
+const struct schema grants_query_schema = {
+    .name = "OAuth2GrantsQuery",
+    .size = sizeof(struct grants_query),
+    .fields = grants_query_fields,
+    .doc = "Which applications.",
+};
+
+const struct type authorize_body = { .kind = KIND_OBJECT, .schema = &authorize_body_schema };
+const struct type authorize_reply = { .kind = KIND_OBJECT, .schema = &authorize_reply_schema };
+const struct type redirect_reply = { .kind = KIND_OBJECT, .schema = &redirect_schema };
+const struct type token_form_body = { .kind = KIND_OBJECT, .schema = &token_form_schema };
+const struct type revoke_form_body = { .kind = KIND_OBJECT, .schema = &revoke_form_schema };
+const struct type access_reply = { .kind = KIND_OBJECT, .schema = &access_schema };
+const struct type empty_reply = { .kind = KIND_OBJECT, .schema = &empty_schema };
+const struct type oauth2_error = { .kind = KIND_OBJECT, .schema = &oauth2_error_schema };
+const struct type current_authorization = { .kind = KIND_OBJECT, .schema = &current_schema };
+const struct type grants_reply = { .kind = KIND_ARRAY, .of = &type_grant };

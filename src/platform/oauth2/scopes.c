@@ -1,0 +1,43 @@
+/* scopes.c - what is asked for, as text and as bits. */
+#include "platform/oauth2/internal.h"
+
+static void add(struct arena *a, struct scopes *s, struct str name)
+{
+    uint64_t bit = auth_scope(name);
+
+    if (s->bits & bit)
+        return;
+    s->bits |= bit;
+    *(struct str *)list_add(a, &s->list, sizeof name) = name;
+    s->text = s->text.n ? STR_CONCAT(a, s->text, STR(" "), name) : name;
+}
+
+bool scopes_parse(struct arena *a, struct str text, struct scopes *ret)
+{
+    *ret = (struct scopes){ .text = STR("") };
+    while (text.n) {
+        struct str name = str_cut(&text, ' ');
+
+        if (name.n && !auth_scope(name))
+            return false;
+        if (name.n)
+            add(a, ret, name);
+    }
+    return ret->bits != 0;
+}
+
+struct scopes scopes_join(struct arena *a, const struct scopes *one, const struct scopes *two)
+{
+    struct scopes s = { .text = STR("") };
+
+    for (size_t i = 0; i < one->list.count; i++)
+        add(a, &s, ((const struct str *)one->list.items)[i]);
+    for (size_t i = 0; i < two->list.count; i++)
+        add(a, &s, ((const struct str *)two->list.items)[i]);
+    return s;
+}
+
+bool scopes_have(const struct scopes *s, const char *name)
+{
+    return s->bits & auth_scope(str_of(name));
+}

@@ -1,0 +1,305 @@
+/* token.c - codes and secrets become access tokens; tokens end. */
+#include "platform/oauth2/internal.h"
+
+#include "base/clock.h"
+#include "platform/guilds/guilds.h"
+
+/* --- which application calls ------------------------------------------------------------- */
+
+/* "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
+static bool read_basic(struct call *call, struct str *ret_id, struct str *ret_secret)
+{
+    struct str header = str_trim(call->exchange->request->authorization);
+    struct str word = str_cut(&header, ' '), pair;
+
+    if (!str_eq_nocase(word, STR("Basic")) ||
+        !str_base64_decode(call->arena, str_trim(header), &pair))
+        return false;
+    struct str id = str_cut(&pair, ':');
+    return str_unescape(call->arena, id, true, ret_id) &&
+           str_unescape(call->arena, pair, true, ret_secret);
+}
+
+static bool has_basic(const struct call *call)
+{
+    struct str header = str_trim(call->exchange->request->authorization);
+
+    return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
+}
+
+/* *ret_known: it is an application of ours, and the secret is right. */
+static enum err find_client(struct call *call, const struct opt_str *form_id,
+                            const struct opt_str *form_secret, struct application *ret,
+                            bool *ret_known)
+{
+    struct str id_text = form_id->value, secret = form_secret->value;
+    snowflake id;
+
+    *ret_known = false;
+    if (has_basic(call) && !read_basic(call, &id_text, &secret))
+        return OK;
+    if (!snowflake_parse(id_text, &id))
+        return OK;
+    enum err e = application_find(call->tx, id, ret);
+    if (e == ERR_UNKNOWN_APPLICATION)
+        return OK;
+    if (!e)
+        *ret_known = application_secret_is(api_options(call->api)->auth, ret, secret);
+    return e;
+}
+
+static enum err unknown_client(struct call *call)
+{
+    return oauth2_fail(call, 401, "invalid_client", "Unknown application, or wrong secret.");
+}
+
+/* --- issuing ---------------------------------------------------------------------------- */
+
+static enum err issue(struct call *call, snowflake user_id, snowflake application_id,
+                      const struct scopes *scopes, struct access_reply *ret)
+{
+    struct token_grant grant = {
+        .kind = CALLER_BEARER,
+        .user_id = user_id,
+        .application_id = application_id,
+        .scopes = scopes->text,
+        .expires_at = clock_us() + ACCESS_SECONDS * INT64_C(1000000),
+    };
+
+    ret->token_type = STR("Bearer");
+    ret->scope = scopes->text;
+    ret->expires_in = ACCESS_SECONDS;
+    enum err e = tokens_drop_expired(call->tx, user_id, application_id);
+    return e ? e : auth_issue(api_options(call->api)->auth, call->tx, &grant, &ret->access_token);
+}
+
+static enum err issue_refresh(struct call *call, snowflake user_id, snowflake application_id,
+                              struct str scopes, struct access_reply *ret)
+{
+    struct token_grant grant = {
+        .kind = CALLER_REFRESH,
+        .user_id = user_id,
+        .application_id = application_id,
+        .scopes = scopes,
+    };
+
+    ret->refresh_token.given = GIVEN;
+    return auth_issue(api_options(call->api)->auth, call->tx, &grant, &ret->refresh_token.value);
+}
+
+/* --- grant_type=authorization_code -------------------------------------------------------- */
+
+/* Installs that waited for the exchange are made by the person who allowed them, who
+ * must still be able to. */
+static enum err install_now(struct call *call, const struct application *a,
+                            const struct authorization_code *code, const struct scopes *scopes)
+{
+    struct caller *person = arena_alloc(call->arena, sizeof *person);
+    const struct caller *before = call->caller;
+    struct request r = { .application = (struct application *)a,
+                         .integration_type = (enum integration_type)code->integration_type };
+
+    *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
+    call->caller = person;
+    enum err e = request_check_place(call, &r, code->guild_id);
+    if (!e)
+        e = request_install(call, a, scopes, r.integration_type, code->guild_id, code->permissions);
+    call->caller = before;
+    return e;
+}
+
+static enum err add_guild(struct call *call, snowflake guild_id, struct access_reply *out)
+{
+    struct guild *guild = arena_alloc(call->arena, sizeof *guild);
+    enum err e = guild_find(call->tx, guild_id, guild);
+
+    if (e)
+        return e == ERR_UNKNOWN_GUILD ? OK : e;
+    out->guild = guild;
+    return guild_load_roles(call->tx, guild);
+}
+
+static enum err use_code(struct call *call, const struct application *a,
+                         const struct authorization_code *code)
+{
+    struct access_reply out = { 0 };
+    struct scopes scopes;
+
+    scopes_parse(call->arena, code->scopes, &scopes);
+    enum err e = code->pending ? install_now(call, a, code, &scopes) : OK;
+    if (!e)
+        e = authorization_add(call->tx, code->user_id, a->id, &scopes, false);
+    if (!e)
+        e = issue(call, code->user_id, a->id, &scopes, &out);
+    if (!e)
+        e = issue_refresh(call, code->user_id, a->id, scopes.text, &out);
+    if (!e && code->guild_id && scopes_have(&scopes, "bot"))
+        e = add_guild(call, code->guild_id, &out);
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err exchange_code(struct call *call, const struct application *a)
+{
+    const struct token_form *in = call->body;
+    struct str digest = code_digest(call, in->code.value);
+    struct authorization_code code;
+    struct user user;
+    bool found;
+
+    if (in->code.given != GIVEN)
+        return oauth2_fail(call, 400, "invalid_request", "The code is missing.");
+    enum err e = code_find(call->tx, digest, &code, &found);
+    if (e)
+        return e;
+    if (!found || code.application_id != a->id || code.expires_at <= clock_us())
+        return oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
+    if (!str_eq(code.redirect_uri, in->redirect_uri.value))
+        return oauth2_fail(call, 400, "invalid_grant", "The redirect_uri is another one.");
+    e = user_find(call->tx, code.user_id, &user);
+    if (e)
+        return e;
+    if (user.disabled || user.deleting)
+        return oauth2_fail(call, 400, "invalid_grant", "The account is gone.");
+    e = code_delete(call->tx, digest);
+    return e ? e : use_code(call, a, &code);
+}
+
+/* --- grant_type=refresh_token ------------------------------------------------------------- */
+
+static enum err refresh(struct call *call, const struct application *a)
+{
+    const struct token_form *in = call->body;
+    struct auth *auth = api_options(call->api)->auth;
+    struct access_reply out = { 0 };
+    struct scopes granted, asked;
+    struct credential credential;
+    struct caller holder;
+    struct str text;
+
+    enum err e = ERR_UNAUTHORIZED;
+    if (credential_parse(CALLER_REFRESH, in->refresh_token.value, &credential))
+        e = auth_find(auth, call->tx, &credential, &holder);
+    if (e == ERR_UNAUTHORIZED ||
+        (!e && (holder.application_id != a->id || holder.disabled || holder.deleting)))
+        return oauth2_fail(call, 400, "invalid_grant", "The refresh token is unknown or used.");
+    if (!e)
+        e = token_scopes(call->tx, credential.session, &text);
+    if (e)
+        return e;
+
+    scopes_parse(call->arena, text, &granted);
+    asked = granted;
+    if (in->scope.given == GIVEN &&
+        (!scopes_parse(call->arena, in->scope.value, &asked) || asked.bits & ~granted.bits))
+        return oauth2_fail(call, 400, "invalid_scope", "More than was granted.");
+    e = auth_revoke(call->tx, credential.session);
+    if (!e)
+        e = issue(call, holder.id, a->id, &asked, &out);
+    if (!e)
+        e = issue_refresh(call, holder.id, a->id, granted.text, &out);
+    return e ? e : call_reply(call, &out);
+}
+
+/* --- grant_type=client_credentials --------------------------------------------------------- */
+
+/* A token that acts as the application's owner. A team's owner is asked for little. */
+static enum err issue_for_owner(struct call *call, const struct application *a)
+{
+    const struct token_form *in = call->body;
+    uint64_t for_teams =
+        auth_scope(STR("applications.commands.update")) | auth_scope(STR("identify"));
+    struct access_reply out = { 0 };
+    struct scopes scopes;
+
+    if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
+        (a->team_id && scopes.bits & ~for_teams))
+        return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
+    enum err e = issue(call, a->owner_id, a->id, &scopes, &out);
+    return e ? e : call_reply(call, &out);
+}
+
+/* POST /oauth2/token */
+enum err exchange_token(struct call *call)
+{
+    const struct token_form *in = call->body;
+    struct str type = in->grant_type.value;
+    struct application a;
+    bool known;
+
+    enum err e = find_client(call, &in->client_id, &in->client_secret, &a, &known);
+    if (e)
+        return e;
+    if (!known)
+        return unknown_client(call);
+    call_add_header(call, "Cache-Control", STR("no-store"));
+    if (str_is(type, "authorization_code"))
+        return exchange_code(call, &a);
+    if (str_is(type, "refresh_token"))
+        return refresh(call, &a);
+    if (str_is(type, "client_credentials"))
+        return issue_for_owner(call, &a);
+    if (in->grant_type.given != GIVEN)
+        return oauth2_fail(call, 400, "invalid_request", "The grant_type is missing.");
+    return oauth2_fail(call, 400, "unsupported_grant_type", "Not a grant_type of ours.");
+}
+
+/* --- POST /oauth2/token/revoke -------------------------------------------------------------- */
+
+/* Whose token it is, access or refresh. */
+static enum err find_holder(struct call *call, struct str token, struct caller *ret, bool *found)
+{
+    static const enum caller_kind kinds[] = { CALLER_BEARER, CALLER_REFRESH };
+    struct credential credential;
+
+    *found = false;
+    for (int i = 0; i < 2 && !*found; i++) {
+        enum err e = ERR_UNAUTHORIZED;
+
+        if (credential_parse(kinds[i], token, &credential))
+            e = auth_find(api_options(call->api)->auth, call->tx, &credential, ret);
+        if (e && e != ERR_UNAUTHORIZED)
+            return e;
+        *found = !e;
+    }
+    return OK;
+}
+
+static enum err forget_authorization(struct call *call, const struct caller *holder)
+{
+    struct authorization a;
+    bool found;
+    enum err e = authorization_of(call->tx, holder->id, holder->application_id, &a, &found);
+
+    /* What is installed stays so until the person removes it. */
+    if (e || !found || a.installed)
+        return e;
+    return authorization_delete(call->tx, a.id);
+}
+
+/* Whoever has a token may end it. An application that says who it is must be right, and
+ * ends its own only. A token that is nobody's is no error (RFC 7009). */
+enum err revoke_token(struct call *call)
+{
+    const struct revoke_form *in = call->body;
+    bool says_who = has_basic(call) || in->client_id.given == GIVEN;
+    struct application a = { 0 };
+    struct caller holder;
+    bool known = true, found;
+    enum err e = OK;
+
+    if (says_who)
+        e = find_client(call, &in->client_id, &in->client_secret, &a, &known);
+    if (e)
+        return e;
+    if (!known)
+        return unknown_client(call);
+    if (in->token.given != GIVEN)
+        return oauth2_fail(call, 400, "invalid_request", "The token is missing.");
+    e = find_holder(call, in->token.value, &holder, &found);
+    if (!e && found && (!says_who || holder.application_id == a.id)) {
+        e = tokens_end(call, holder.id, holder.application_id);
+        if (!e)
+            e = forget_authorization(call, &holder);
+    }
+    return e ? e : call_reply(call, &(struct empty_reply){ 0 });
+}

@@ -1,0 +1,65 @@
+/* internal.h - what the files of teams/ share. */
+#ifndef PLATFORM_TEAMS_INTERNAL_H
+#define PLATFORM_TEAMS_INTERNAL_H
+
+#include "platform/teams/teams.h"
+
+enum { MOST_TEAMS = 30, TEAM_DIGEST_BYTES = 32 };
+
+/* --- schema.c ---------------------------------------------------------------------- */
+
+struct team_draft {
+    struct opt_str name;
+    struct opt_image icon;
+    struct opt_id owner_user_id; /* changes only */
+};
+struct team_invitation {
+    struct str username, role;
+};
+struct team_member_patch {
+    struct str role;
+};
+struct team_acceptance {
+    struct str token;
+};
+/* What the inviter gets: the token is shown this once. */
+struct invited_member {
+    struct team_member member;
+    struct str invite_token;
+};
+
+extern const struct type team_body, team_patch_body, team_invitation_body, team_member_patch_body,
+    team_acceptance_body, invited_member_reply;
+
+/* --- rows.c ------------------------------------------------------------------------- */
+
+enum err teams_of(struct tx *tx, snowflake user_id, struct list *ret); /* struct team */
+enum err team_update(struct tx *tx, const struct team *team);
+enum err team_delete(struct tx *tx, snowflake id);
+enum err team_has_applications(struct tx *tx, snowflake id, bool *ret);
+/* How many teams somebody is in. */
+enum err team_count(struct tx *tx, snowflake user_id, int64_t *ret);
+
+enum err team_member_insert(struct tx *tx, const struct team_member *m, struct str digest);
+enum err team_member_set_role(struct tx *tx, snowflake team_id, snowflake user_id, struct str role);
+enum err team_member_accept(struct tx *tx, snowflake team_id, snowflake user_id);
+enum err team_member_delete(struct tx *tx, snowflake team_id, snowflake user_id);
+/* Whose invitation a digest is: 0 when it is not this user's. */
+enum err team_invited_to(struct tx *tx, snowflake user_id, struct str digest, snowflake *ret_team);
+
+/* --- routes.c, members.c -------------------------------------------------------------- */
+
+/* {team.id}, and what a row asks of the caller there. */
+enum err resolve_team(struct call *call);
+enum err check_team_reader(struct call *call);
+enum err check_team_admin(struct call *call);
+enum err check_team_owner(struct call *call);
+
+enum err resolve_team_member(struct call *call);
+enum err list_team_members(struct call *call);
+enum err invite_team_member(struct call *call);
+enum err modify_team_member(struct call *call);
+enum err remove_team_member(struct call *call);
+enum err accept_team_invite(struct call *call);
+
+#endif

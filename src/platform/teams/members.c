@@ -1,0 +1,132 @@
+/* members.c - inviting people to a team, and letting them go. */
+#include "platform/teams/internal.h"
+
+#include <sodium.h>
+
+#include "platform/users.h"
+
+/* Of a token only this is kept. */
+static struct str digest_of(const struct call *call, struct str token)
+{
+    unsigned char *digest = arena_alloc(call->arena, TEAM_DIGEST_BYTES);
+
+    auth_derive(api_options(call->api)->auth, "team-invite", 0, token, digest, TEAM_DIGEST_BYTES);
+    return str_slice((const char *)digest, TEAM_DIGEST_BYTES);
+}
+
+/* {team_member.id}: somebody in the path's team, or invited to it. */
+enum err resolve_team_member(struct call *call)
+{
+    return team_member_of(call->target.team, call_id(call, "team_member.id"))
+               ? OK
+               : ERR_UNKNOWN_TEAM_MEMBER;
+}
+
+/* GET /teams/{team.id}/members */
+enum err list_team_members(struct call *call)
+{
+    return call_reply(call, &call->target.team->members);
+}
+
+static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
+static const char ARE_FRIENDS[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 1";
+
+static enum err find_invitee(struct call *call, struct str name, struct user *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FIND_BY_NAME, BIND(v_text(name)), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_USER;
+    user_read(&row, 0, ret);
+    if (team_member_of(call->target.team, ret->id))
+        return ERR_TEAM_MEMBER_EXISTS;
+    e = tx_one(call->tx, ARE_FRIENDS, BIND(v_id(call->caller->id), v_id(ret->id)), &row, &found);
+    return e || found ? e : ERR_FRIENDS_ONLY;
+}
+
+/* POST /teams/{team.id}/members: invite a friend. There is no mail here, so the token
+ * goes to whoever invites, to be handed on; it is of use to the invited account alone. */
+enum err invite_team_member(struct call *call)
+{
+    static const struct str every[] = { STR_INIT("*") };
+    const struct team_invitation *in = call->body;
+    unsigned char secret[32];
+    struct user user;
+
+    enum err e = find_invitee(call, in->username, &user);
+    if (e)
+        return e;
+    randombytes_buf(secret, sizeof secret);
+    struct invited_member out = {
+        .member = { .user = &user,
+                    .team_id = call->target.team->id,
+                    .membership_state = TEAM_INVITED,
+                    .role = in->role,
+                    .permissions = { (void *)every, 1 } },
+        .invite_token = str_base64url(call->arena, secret, sizeof secret),
+    };
+    e = team_member_insert(call->tx, &out.member, digest_of(call, out.invite_token));
+    return e ? e : call_reply(call, &out);
+}
+
+/* PATCH /teams/{team.id}/members/{team_member.id}: another role. */
+enum err modify_team_member(struct call *call)
+{
+    const struct team_member_patch *in = call->body;
+    const struct team *team = call->target.team;
+    snowflake id = call_id(call, "team_member.id");
+
+    if (id == team->owner_user_id)
+        return ERR_TEAM_OWNER;
+    enum err e = team_member_set_role(call->tx, team->id, id, in->role);
+    if (e)
+        return e;
+    struct team_member m = *team_member_of(team, id);
+    m.role = in->role;
+    return call_reply(call, &m);
+}
+
+/* DELETE /teams/{team.id}/members/{team_member.id}: send away, leave, or decline. */
+enum err remove_team_member(struct call *call)
+{
+    const struct team *team = call->target.team;
+    snowflake id = call_id(call, "team_member.id");
+
+    if (id != call->caller->id) {
+        enum err e = check_team_admin(call);
+
+        if (e)
+            return e;
+    }
+    if (id == team->owner_user_id)
+        return ERR_TEAM_OWNER;
+    return team_member_delete(call->tx, team->id, id);
+}
+
+/* POST /teams/invite/accept */
+enum err accept_team_invite(struct call *call)
+{
+    const struct team_acceptance *in = call->body;
+    snowflake me = call->caller->id, id;
+    struct team team;
+    int64_t count;
+
+    enum err e = team_invited_to(call->tx, me, digest_of(call, in->token), &id);
+    if (e || !id)
+        return e ? e : ERR_UNKNOWN_TOKEN;
+    e = team_find(call->tx, id, &team);
+    if (e)
+        return e;
+    if (team_member_of(&team, me)->membership_state == TEAM_ACCEPTED)
+        return ERR_TEAM_ALREADY_MEMBER;
+    e = team_count(call->tx, me, &count);
+    if (e || count >= MOST_TEAMS)
+        return e ? e : ERR_MAX_TEAMS;
+    e = team_member_accept(call->tx, id, me);
+    if (!e)
+        e = team_find(call->tx, id, &team);
+    return e ? e : call_reply(call, &team);
+}

@@ -1,0 +1,302 @@
+/* routes.c - teams: made, read, changed, given away, deleted. */
+#include "platform/teams/internal.h"
+
+/* {team.id}: the caller is in it, or invited. */
+enum err resolve_team(struct call *call)
+{
+    struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
+    enum err e = team_find(call->tx, call_id(call, "team.id"), team);
+
+    if (e)
+        return e;
+    return team_member_of(team, call->caller->id) ? OK : ERR_MISSING_ACCESS;
+}
+
+static enum err check_level(struct call *call, enum maker_level least)
+{
+    enum maker_level level = team_level(call->target.team, call->caller->id);
+
+    if (level == MAKER_NOBODY)
+        return ERR_MISSING_ACCESS;
+    return level >= least ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+enum err check_team_reader(struct call *call)
+{
+    return check_level(call, MAKER_READER);
+}
+
+enum err check_team_admin(struct call *call)
+{
+    return check_level(call, MAKER_ADMIN);
+}
+
+enum err check_team_owner(struct call *call)
+{
+    return check_level(call, MAKER_OWNER);
+}
+
+/* GET /teams: also those that the caller is invited to. */
+static enum err list_teams(struct call *call)
+{
+    struct list teams;
+    enum err e = teams_of(call->tx, call->caller->id, &teams);
+
+    return e ? e : call_reply(call, &teams);
+}
+
+/* GET /teams/{team.id} */
+static enum err get_team(struct call *call)
+{
+    return call_reply(call, call->target.team);
+}
+
+/* --- making and changing ------------------------------------------------------------ */
+
+/* What the stages before the handler found out. */
+struct team_change {
+    snowflake id;
+    struct opt_str icon;
+};
+
+static enum err keep_icon(struct call *call)
+{
+    const struct team_draft *in = call->body;
+    struct team_change *change = call->data;
+
+    return picture_keep(call, "team-icons", change->id, &in->icon, &change->icon);
+}
+
+/* Pictures of people who may not change the team are not kept. */
+static enum err look_at_team(struct call *call)
+{
+    enum err e = resolve_team(call);
+
+    return e ? e : check_team_admin(call);
+}
+
+static enum err prepare_create_team(struct call *call)
+{
+    const struct team_draft *in = call->body;
+    struct team_change *change = call->data = arena_alloc(call->arena, sizeof *change);
+
+    change->id = snowflake_new();
+    if (in->icon.given == GIVEN)
+        call->compute = keep_icon;
+    return OK;
+}
+
+static enum err prepare_modify_team(struct call *call)
+{
+    const struct team_draft *in = call->body;
+    struct team_change *change = call->data = arena_alloc(call->arena, sizeof *change);
+
+    change->id = call_id(call, "team.id");
+    if (in->icon.given != ABSENT) {
+        call->look = look_at_team;
+        call->compute = keep_icon;
+    }
+    return OK;
+}
+
+/* POST /teams */
+static enum err create_team(struct call *call)
+{
+    const struct team_draft *in = call->body;
+    const struct team_change *change = call->data;
+    struct team team = { .id = change->id,
+                         .name = in->name.value,
+                         .icon = change->icon,
+                         .owner_user_id = call->caller->id };
+    int64_t count;
+
+    enum err e = team_count(call->tx, call->caller->id, &count);
+    if (e || count >= MOST_TEAMS)
+        return e ? e : ERR_MAX_TEAMS;
+    e = team_insert(call->tx, &team);
+    if (!e)
+        e = team_find(call->tx, team.id, &team);
+    return e ? e : call_reply(call, &team);
+}
+
+/* A team is given to somebody who is in it. */
+static enum err change_owner(struct call *call, struct team *team, snowflake id)
+{
+    enum err e = check_team_owner(call);
+
+    if (e)
+        return e;
+    if (team_level(team, id) == MAKER_NOBODY)
+        return ERR_UNKNOWN_TEAM_MEMBER;
+    team->owner_user_id = id;
+    return team_member_set_role(call->tx, team->id, id, STR("admin"));
+}
+
+/* PATCH /teams/{team.id} */
+static enum err modify_team(struct call *call)
+{
+    const struct team_draft *in = call->body;
+    const struct team_change *change = call->data;
+    struct team *team = call->target.team;
+    enum err e = OK;
+
+    if (in->owner_user_id.given == GIVEN)
+        e = change_owner(call, team, in->owner_user_id.value);
+    if (e)
+        return e;
+    if (in->name.given == GIVEN)
+        team->name = in->name.value;
+    if (in->icon.given != ABSENT)
+        team->icon = change->icon;
+    e = team_update(call->tx, team);
+    if (!e)
+        e = team_find(call->tx, team->id, team);
+    return e ? e : call_reply(call, team);
+}
+
+/* POST /teams/{team.id}/delete: its applications go elsewhere first. */
+static enum err delete_team(struct call *call)
+{
+    bool used;
+    enum err e = team_has_applications(call->tx, call->target.team->id, &used);
+
+    if (e)
+        return e;
+    if (used)
+        return call_invalid(call, NULL, "TEAM_HAS_APPLICATIONS",
+                            "A team that has applications cannot be deleted.");
+    return team_delete(call->tx, call->target.team->id);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "team.id",
+        .field = "team_id",
+        .doc = "A team that the caller is in.",
+        .resolve = resolve_team,
+    },
+    {
+        .name = "team_member.id",
+        .field = "user_id",
+        .me = true,
+        .doc = "A member of the team, by user id.",
+        .resolve = resolve_team_member,
+    },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/teams",
+        .name = "list_teams",
+        .doc = "Teams that the caller is in or invited to.",
+        .auth = AUTH_USER,
+        .reply = &type_teams,
+        .handle = list_teams,
+    },
+    {
+        .method = POST,
+        .path = "/teams",
+        .name = "create_team",
+        .doc = "Make a team; at most 30 for each account.",
+        .auth = AUTH_USER,
+        .body = &team_body,
+        .max_body = 15 * 1024 * 1024,
+        .reply = &type_team,
+        .prepare = prepare_create_team,
+        .handle = create_team,
+    },
+    {
+        .method = POST,
+        .path = "/teams/invite/accept",
+        .name = "accept_team_invite",
+        .doc = "Accept an invitation to a team.",
+        .auth = AUTH_USER,
+        .body = &team_acceptance_body,
+        .reply = &type_team,
+        .handle = accept_team_invite,
+    },
+    {
+        .method = GET,
+        .path = "/teams/{team.id}",
+        .name = "get_team",
+        .doc = "A team.",
+        .auth = AUTH_USER,
+        .reply = &type_team,
+        .admit = check_team_reader,
+        .handle = get_team,
+    },
+    {
+        .method = PATCH,
+        .path = "/teams/{team.id}",
+        .name = "modify_team",
+        .doc = "Change a team; admins only, and only the owner gives it away.",
+        .auth = AUTH_USER,
+        .body = &team_patch_body,
+        .max_body = 15 * 1024 * 1024,
+        .reply = &type_team,
+        .prepare = prepare_modify_team,
+        .admit = check_team_admin,
+        .handle = modify_team,
+    },
+    {
+        .method = POST,
+        .path = "/teams/{team.id}/delete",
+        .name = "delete_team",
+        .doc = "Delete a team that has no applications; its owner only.",
+        .auth = AUTH_USER,
+        .admit = check_team_owner,
+        .handle = delete_team,
+    },
+    {
+        .method = GET,
+        .path = "/teams/{team.id}/members",
+        .name = "list_team_members",
+        .doc = "Who is in a team, and who is invited.",
+        .auth = AUTH_USER,
+        .reply = &type_team_members,
+        .admit = check_team_reader,
+        .handle = list_team_members,
+    },
+    {
+        .method = POST,
+        .path = "/teams/{team.id}/members",
+        .name = "invite_team_member",
+        .doc = "Invite a friend to a team; admins only.",
+        .auth = AUTH_USER,
+        .body = &team_invitation_body,
+        .reply = &invited_member_reply,
+        .admit = check_team_admin,
+        .handle = invite_team_member,
+    },
+    {
+        .method = PATCH,
+        .path = "/teams/{team.id}/members/{team_member.id}",
+        .name = "modify_team_member",
+        .doc = "Give a member of a team another role; admins only.",
+        .auth = AUTH_USER,
+        .body = &team_member_patch_body,
+        .reply = &type_team_member,
+        .admit = check_team_admin,
+        .handle = modify_team_member,
+    },
+    {
+        .method = DELETE,
+        .path = "/teams/{team.id}/members/{team_member.id}",
+        .name = "remove_team_member",
+        .doc = "Send a member away (admins), leave the team, or decline an invitation.",
+        .auth = AUTH_USER,
+        .handle = remove_team_member,
+    },
+    { 0 },
+};
+
+const struct domain teams_domain = {
+    .name = "Teams",
+    .doc = "People who make applications together.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

@@ -1,0 +1,100 @@
+/* schema.c - the bodies of teams, row by row. */
+#include "platform/teams/internal.h"
+
+static const struct field team_body_fields[] = {
+    { FIELD(struct team_draft, name), .type = &type_team_name },
+    { FIELD(struct team_draft, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema team_body_schema = {
+    .name = "NewTeam",
+    .size = sizeof(struct team_draft),
+    .fields = team_body_fields,
+    .doc = "A new team.",
+};
+
+static const struct field team_patch_fields[] = {
+    { FIELD(struct team_draft, name), .type = &type_team_name, .flags = OPTIONAL },
+    { FIELD(struct team_draft, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct team_draft, owner_user_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Another member; only the owner gives a team away" },
+    { 0 },
+};
+static const struct schema team_patch_schema = {
+    .name = "TeamPatch",
+    .size = sizeof(struct team_draft),
+    .fields = team_patch_fields,
+    .doc = "What changes about a team.",
+};
+
+static const struct type type_invitee = { .kind = KIND_STRING,
+                                          .flags = TYPE_TRIM | TYPE_LOWER,
+                                          .min = 1,
+                                          .max = 32,
+                                          .doc = "Username of a friend" };
+
+static const struct field team_invitation_fields[] = {
+    { FIELD(struct team_invitation, username), .type = &type_invitee },
+    { FIELD(struct team_invitation, role), .type = &type_team_role, .flags = OPTIONAL,
+      .fallback_text = "admin" },
+    { 0 },
+};
+static const struct schema team_invitation_schema = {
+    .name = "TeamInvitation",
+    .size = sizeof(struct team_invitation),
+    .fields = team_invitation_fields,
+    .doc = "Somebody to invite.",
+};
+
+static const struct field team_member_patch_fields[] = {
+    { FIELD(struct team_member_patch, role), .type = &type_team_role },
+    { 0 },
+};
+static const struct schema team_member_patch_schema = {
+    .name = "TeamMemberPatch",
+    .size = sizeof(struct team_member_patch),
+    .fields = team_member_patch_fields,
+    .doc = "What changes about a member of a team.",
+};
+
+static const struct type type_invite_token = { .kind = KIND_STRING,
+                                               .max = 100,
+                                               .doc = "Shown once, to whoever invites; only the "
+                                                      "invited account can use it" };
+
+static const struct field team_acceptance_fields[] = {
+    { FIELD(struct team_acceptance, token), .type = &type_invite_token },
+    { 0 },
+};
+static const struct schema team_acceptance_schema = {
+    .name = "TeamAcceptance",
+    .size = sizeof(struct team_acceptance),
+    .fields = team_acceptance_fields,
+    .doc = "An invitation to accept.",
+};
+
+static const struct field invited_member_fields[] = {
+    { FIELD_AS(struct invited_member, member.user, "user"), .type = &type_partial_user },
+    { FIELD_AS(struct invited_member, member.team_id, "team_id"), .type = &type_id },
+    { FIELD_AS(struct invited_member, member.membership_state, "membership_state"),
+      .type = &type_int },
+    { FIELD_AS(struct invited_member, member.role, "role"), .type = &type_team_role },
+    { FIELD_AS(struct invited_member, member.permissions, "permissions"), .type = &type_texts,
+      .flags = DEPRECATED },
+    { FIELD(struct invited_member, invite_token), .type = &type_invite_token },
+    { 0 },
+};
+static const struct schema invited_member_schema = {
+    .name = "InvitedTeamMember",
+    .size = sizeof(struct invited_member),
+    .fields = invited_member_fields,
+    .doc = "Somebody who was invited, and the token to accept with.",
+};
+
+const struct type team_body = { .kind = KIND_OBJECT, .schema = &team_body_schema };
+const struct type team_patch_body = { .kind = KIND_OBJECT, .schema = &team_patch_schema };
+const struct type team_invitation_body = { .kind = KIND_OBJECT, .schema = &team_invitation_schema };
+const struct type team_member_patch_body = { .kind = KIND_OBJECT,
+                                             .schema = &team_member_patch_schema };
+const struct type team_acceptance_body = { .kind = KIND_OBJECT, .schema = &team_acceptance_schema };
+const struct type invited_member_reply = { .kind = KIND_OBJECT, .schema = &invited_member_schema };

@@ -1,0 +1,157 @@
+/* export.c - the world in the store, as a file. */
+#include "platform/worlds/internal.h"
+
+#include "json/read.h"
+
+/* --- accounts -------------------------------------------------------------------------------- */
+
+static const char ALL_USERS[] =
+    "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
+    "public_flags, premium_type, accent_color, bot from users where deleting = 0 order by id";
+
+static enum err export_users(struct tx *tx, struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, ALL_USERS, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_user *u = shown_item(tx, ret, sizeof *u);
+
+        *u = (struct world_user){
+            .id = { GIVEN, row_id(&r, 0) },
+            .username = row_text(&r, 1),
+            .global_name = shown_text(&r, 2, NULL),
+            .email = shown_text(&r, 3, NULL),
+            .password_hash = shown_text(&r, 4, NULL),
+            .bio = shown_text(&r, 5, ""),
+            .locale = shown_text(&r, 6, "en-US"),
+            .date_of_birth = shown_text(&r, 7, NULL),
+            .flags = shown_int(&r, 8, 0),
+            .public_flags = shown_int(&r, 9, 0),
+            .premium_type = shown_int(&r, 10, 0),
+            .accent_color = shown_int(&r, 11, -1),
+            .bot = shown_bool(&r, 12, false),
+        };
+    }
+    return rows_end(&r);
+}
+
+/* --- apps --------------------------------------------------------------------------------------
+ */
+
+static const char ALL_APPLICATIONS[] =
+    "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
+    "a.bot_require_code_grant, a.flags, a.tags, a.redirect_uris, a.install_params, "
+    "a.integration_types_config, a.interactions_endpoint_url, "
+    "a.role_connections_verification_url, a.custom_install_url from applications a "
+    "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id order by a.id";
+
+static enum err export_applications(struct tx *tx, struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, ALL_APPLICATIONS, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_application *a = shown_item(tx, ret, sizeof *a);
+
+        *a = (struct world_application){
+            .id = { GIVEN, row_id(&r, 0) },
+            .name = row_text(&r, 1),
+            .owner = row_text(&r, 2),
+            .description = shown_text(&r, 3, ""),
+            .bot = shown_text(&r, 4, NULL),
+            .bot_public = shown_bool(&r, 5, true),
+            .bot_require_code_grant = shown_bool(&r, 6, false),
+            .flags = shown_int(&r, 7, 0),
+            .tags = shown_text(&r, 8, "[]"),
+            .redirect_uris = shown_text(&r, 9, "[]"),
+            .install_params = shown_text(&r, 10, NULL),
+            .integration_types_config = shown_text(&r, 11, "{\"0\":{},\"1\":{}}"),
+            .interactions_endpoint_url = shown_text(&r, 12, NULL),
+            .role_connections_verification_url = shown_text(&r, 13, NULL),
+            .custom_install_url = shown_text(&r, 14, NULL),
+        };
+    }
+    return rows_end(&r);
+}
+
+/* --- who knows whom ------------------------------------------------------------------------------
+ */
+
+/* A friendship or a request is two rows in the store and one entry in the file. */
+static const char ALL_RELATIONSHIPS[] =
+    "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
+    "join users a on a.id = r.user_id join users b on b.id = r.target_id "
+    "left join relationships o on o.user_id = r.target_id and o.target_id = r.user_id "
+    "and o.type = r.type "
+    "where r.type in (2, 4) or (r.type = 1 and r.user_id < r.target_id) "
+    "order by r.user_id, r.target_id";
+
+static enum err export_relationships(struct tx *tx, struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, ALL_RELATIONSHIPS, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_relationship *x = shown_item(tx, ret, sizeof *x);
+        int64_t type = row_int(&r, 2);
+
+        *x = (struct world_relationship){
+            .user = row_text(&r, 0),
+            .target = row_text(&r, 1),
+            .type = type == 1   ? STR("friend")
+                    : type == 2 ? STR("blocked")
+                                : STR("request"),
+            .nickname = shown_text(&r, 3, NULL),
+            .since = shown_int(&r, 5, -1),
+        };
+        if (type == 1)
+            x->target_nickname = shown_text(&r, 4, NULL);
+    }
+    return rows_end(&r);
+}
+
+/* --- the whole
+ * ------------------------------------------------------------------------------------- */
+
+static enum err export_all(struct tx *tx, void *arg)
+{
+    struct buf *out = arg;
+    struct json j = json_to(out);
+    struct world_file file = { 0 };
+    enum err e = export_users(tx, &file.users);
+
+    if (!e)
+        e = export_applications(tx, &file.applications);
+    if (!e)
+        e = export_guilds(tx, &file.guilds);
+    if (!e)
+        e = export_relationships(tx, &file.relationships);
+    if (!e)
+        e = export_private(tx, &file);
+    if (e)
+        return e;
+    buf_reset(out);
+    schema_encode_object(&j, &world_schema, &file);
+    return OK;
+}
+
+enum err world_export(struct store *store, struct buf *out, bool *ret_importable)
+{
+    struct buf compact;
+
+    buf_init(&compact, SIZE_MAX);
+    enum err e = store_run(store, STORE_READ, NULL, export_all, &compact);
+    if (!e) {
+        *ret_importable = json_valid(buf_str(&compact));
+        layout_json(buf_str(&compact), out);
+    }
+    buf_clear(&compact);
+    return e;
+}

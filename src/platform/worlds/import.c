@@ -1,0 +1,144 @@
+/* import.c - a world file into the store, in one transaction. */
+#include "platform/worlds/internal.h"
+
+#include "platform/platform.h"
+
+struct import {
+    const struct world_options *options;
+    const struct world_file *file;
+    struct arena *arena;
+    struct world_report *report;
+    struct form form;
+};
+
+/* --- tokens -------------------------------------------------------------------------------- */
+
+static enum err give_token(struct importing *im, struct str username)
+{
+    struct world_token *t = list_add(im->arena, &im->report->tokens, sizeof(struct world_token));
+    bool found;
+
+    t->username = username;
+    return token_renew(im->tx, im->options->auth, username, STR("guildhall import"), &found,
+                       &t->bot, &t->token);
+}
+
+static enum err give_tokens(struct importing *im, const struct world_file *file)
+{
+    const struct world_user *users = file->users.value.items;
+    const struct world_application *apps = file->applications.value.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < file->users.value.count && !e; i++)
+        if (!users[i].bot.value)
+            e = give_token(im, users[i].username);
+    for (size_t i = 0; i < file->applications.value.count && !e; i++)
+        if (apps[i].bot.given == GIVEN)
+            e = give_token(im, apps[i].bot.value);
+    return e;
+}
+
+/* --- the file ------------------------------------------------------------------------------ */
+
+static void begin_report(struct world_report *report)
+{
+    static const char *const words[] = {
+        [COUNT_USERS] = "users",       [COUNT_APPLICATIONS] = "applications",
+        [COUNT_GUILDS] = "guilds",     [COUNT_ROLES] = "roles",
+        [COUNT_CHANNELS] = "channels", [COUNT_MEMBERS] = "members",
+        [COUNT_MESSAGES] = "messages", [COUNT_RELATIONSHIPS] = "relationships",
+    };
+
+    *report = (struct world_report){ 0 };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        report->counts[i].what = words[i];
+}
+
+#define EACH(list_, struct_, step_) \
+    import_each(&im, &f->list_, sizeof(struct struct_), #list_, NULL, step_, 0)
+
+static enum err import_all(struct tx *tx, void *arg)
+{
+    struct import *in = arg;
+    const struct world_file *f = in->file;
+    struct importing im = { .tx = tx,
+                            .arena = in->arena,
+                            .options = in->options,
+                            .report = in->report,
+                            .form = &in->form };
+
+    in->form = (struct form){ .arena = in->arena };
+    begin_report(in->report);
+    enum err e = EACH(users, world_user, import_user);
+    if (!e)
+        e = EACH(applications, world_application, import_application);
+    if (!e)
+        e = EACH(guilds, world_guild, import_guild);
+    if (!e)
+        e = EACH(relationships, world_relationship, import_relationship);
+    if (!e)
+        e = EACH(directs, world_private, import_direct);
+    if (!e)
+        e = EACH(groups, world_private, import_group);
+    if (!e && form_failed(&in->form))
+        return ERR_INVALID_FORM_BODY;
+    return !e && in->options->tokens ? give_tokens(&im, f) : e;
+}
+
+/* Outside the transaction: it takes long. */
+static enum err hash_passwords(const struct world_options *o, struct world_file *file,
+                               struct arena *arena)
+{
+    struct world_user *users = file->users.value.items;
+
+    for (size_t i = 0; i < file->users.value.count; i++) {
+        struct world_user *u = &users[i];
+
+        if (u->password.given != GIVEN)
+            continue;
+        enum err e = password_make(o->password_ops, o->password_memory, arena, u->password.value,
+                                   &u->password_hash.value);
+        if (e)
+            return e;
+        u->password_hash.given = GIVEN;
+    }
+    return OK;
+}
+
+enum err world_import(struct store *store, const struct world_options *options, struct str text,
+                      struct arena *arena, struct world_report *ret)
+{
+    struct import in = { .options = options, .arena = arena, .report = ret, .form = { arena } };
+    void *file;
+
+    begin_report(ret);
+    enum err e = schema_decode(&type_world, text, &in.form, &file);
+    if (!e) {
+        in.file = file;
+        e = hash_passwords(options, file, arena);
+    }
+    if (!e)
+        e = store_run(store, STORE_WRITE, arena, import_all, &in);
+    if (e == ERR_INVALID_JSON)
+        ret->problems = STR("the file: is not JSON, or holds more than 100000 values\n");
+    else if (e == ERR_INVALID_FORM_BODY)
+        ret->problems = layout_problems(&in.form, arena);
+    return e;
+}
+
+/* --- is anything there? ----------------------------------------------------------------------- */
+
+static enum err find_anybody(struct tx *tx, void *arg)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, "select id from users limit 1", NO_BIND, &row, &found);
+
+    *(bool *)arg = !found;
+    return e;
+}
+
+enum err world_is_empty(struct store *store, bool *ret)
+{
+    return store_run(store, STORE_READ, NULL, find_anybody, ret);
+}

@@ -1,0 +1,233 @@
+/* import_people.c - accounts, apps, and who knows whom. */
+#include "platform/worlds/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+
+/* --- accounts -------------------------------------------------------------------------------- */
+
+static const char ADD_USER[] =
+    "insert into users (id, username, bot, verified) values ($1, $2, $3, 1)";
+static const char DRESS_USER[] =
+    "update users set username = $2, global_name = coalesce($3, global_name), "
+    "email = coalesce($4, email), password_hash = coalesce($5, password_hash), "
+    "bio = coalesce($6, bio), locale = coalesce($7, locale), "
+    "date_of_birth = coalesce($8, date_of_birth), flags = coalesce($9, flags), "
+    "public_flags = coalesce($10, public_flags), premium_type = coalesce($11, premium_type), "
+    "accent_color = coalesce($12, accent_color), bot = coalesce($13, bot) where id = $1";
+static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <> $2";
+static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
+
+/* A unique column that is somebody else's would end the transaction without a word. */
+static enum err refuse_taken(struct importing *im, const char *sql, struct str value, snowflake id,
+                             const char *name, const struct place *up, bool *ret)
+{
+    struct place at = place_key(up, str_of(name));
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, sql, BIND(v_text(value), v_id(id)), &row, &found);
+
+    if (!e && found) {
+        form_fail(im->form, &at, "WORLD_TAKEN", "'%.*s' is somebody else's",
+                  STR_FMT(form_quote(value)));
+        *ret = true;
+    }
+    return e;
+}
+
+static enum err dress_user(struct importing *im, const struct world_user *u, snowflake id,
+                           const struct place *at)
+{
+    bool taken = false;
+    enum err e = refuse_taken(im, NAME_TAKEN, u->username, id, "username", at, &taken);
+
+    if (!e && u->email.given == GIVEN)
+        e = refuse_taken(im, EMAIL_TAKEN, u->email.value, id, "email", at, &taken);
+    if (e || taken)
+        return e;
+    return tx_exec(im->tx, DRESS_USER,
+                   BIND(v_id(id), v_text(u->username), v_opt_text(u->global_name),
+                        v_opt_text(u->email), v_opt_text(u->password_hash), v_opt_text(u->bio),
+                        v_opt_text(u->locale), v_opt_text(u->date_of_birth), v_opt_int(u->flags),
+                        v_opt_int(u->public_flags), v_opt_int(u->premium_type),
+                        v_opt_int(u->accent_color), v_opt_bool(u->bot)),
+                   NULL);
+}
+
+enum err import_user(struct importing *im, const void *entry, const struct place *at,
+                     snowflake owner)
+{
+    const struct world_user *u = entry;
+    unsigned before = im->form->problems;
+    snowflake id = 0;
+    enum err e = settle(im, &user_naming, owner, u->id, u->username, at, &id);
+
+    if (e || im->form->problems != before)
+        return e;
+    count(im, COUNT_USERS, !id);
+    if (!id) {
+        id = u->id.given == GIVEN ? u->id.value : snowflake_new();
+        e = tx_exec(im->tx, ADD_USER, BIND(v_id(id), v_text(u->username), v_int(u->bot.value)),
+                    NULL);
+    }
+    return e ? e : dress_user(im, u, id, at);
+}
+
+/* --- apps --------------------------------------------------------------------------------------
+ */
+
+static const char FIND_BOT[] = "select id, bot from users where username = $1";
+static const char ADD_APPLICATION[] =
+    "insert into applications (id, name, owner_id, key_salt, verify_key) "
+    "values ($1, $2, $3, $4, $5)";
+static const char DRESS_APPLICATION[] =
+    "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
+    "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
+    "bot_require_code_grant = coalesce($7, bot_require_code_grant), flags = coalesce($8, flags), "
+    "tags = coalesce($9, tags), redirect_uris = coalesce($10, redirect_uris), "
+    "install_params = coalesce($11, install_params), "
+    "integration_types_config = coalesce($12, integration_types_config), "
+    "interactions_endpoint_url = coalesce($13, interactions_endpoint_url), "
+    "role_connections_verification_url = coalesce($14, role_connections_verification_url), "
+    "custom_install_url = coalesce($15, custom_install_url) where id = $1";
+
+/* The bot's account; one that is not there yet is made with the app's own id. */
+static enum err settle_bot(struct importing *im, struct str name, const struct place *up,
+                           snowflake wanted, snowflake *ret)
+{
+    struct place at = place_key(up, STR("bot"));
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, FIND_BOT, BIND(v_text(name)), &row, &found);
+
+    if (e)
+        return e;
+    *ret = found ? row_id(&row, 0) : wanted;
+    if (found && !row_bool(&row, 1))
+        form_fail(im->form, &at, "WORLD_NO_BOT", "'%.*s' is a person, not a bot",
+                  STR_FMT(form_quote(name)));
+    if (found)
+        return OK;
+    count(im, COUNT_USERS, true);
+    return tx_exec(im->tx, ADD_USER, BIND(v_id(wanted), v_text(name), v_int(1)), NULL);
+}
+
+static enum err add_application(struct importing *im, const struct world_application *a,
+                                snowflake id, snowflake owner)
+{
+    unsigned char salt[16], seed[crypto_sign_SEEDBYTES], public[crypto_sign_PUBLICKEYBYTES],
+        secret[crypto_sign_SECRETKEYBYTES];
+
+    randombytes_buf(salt, sizeof salt);
+    struct str kept = str_slice((const char *)salt, sizeof salt);
+    auth_derive(im->options->auth, "ed25519", id, kept, seed, sizeof seed);
+    crypto_sign_seed_keypair(public, secret, seed);
+    sodium_memzero(secret, sizeof secret);
+    sodium_memzero(seed, sizeof seed);
+    return tx_exec(im->tx, ADD_APPLICATION,
+                   BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(kept),
+                        v_text(str_hex(im->arena, public, sizeof public))),
+                   NULL);
+}
+
+static enum err dress_application(struct importing *im, const struct world_application *a,
+                                  snowflake id, snowflake owner, snowflake bot)
+{
+    return tx_exec(
+        im->tx, DRESS_APPLICATION,
+        BIND(v_id(id), v_text(a->name), v_id(owner), v_opt_text(a->description),
+             bot ? v_id(bot) : v_null(), v_opt_bool(a->bot_public),
+             v_opt_bool(a->bot_require_code_grant), v_opt_int(a->flags), v_opt_json(im, a->tags),
+             v_opt_json(im, a->redirect_uris), v_opt_json(im, a->install_params),
+             v_opt_json(im, a->integration_types_config), v_opt_text(a->interactions_endpoint_url),
+             v_opt_text(a->role_connections_verification_url), v_opt_text(a->custom_install_url)),
+        NULL);
+}
+
+enum err import_application(struct importing *im, const void *entry, const struct place *at,
+                            snowflake unused)
+{
+    const struct world_application *a = entry;
+    struct place owner_at = place_key(at, STR("owner"));
+    unsigned before = im->form->problems;
+    snowflake id = 0, owner = 0, bot = 0;
+    enum err e = settle(im, &application_naming, unused, a->id, a->name, at, &id);
+
+    if (!e)
+        e = refer(im, &user_naming, 0, a->owner, &owner_at, &owner);
+    if (e || im->form->problems != before)
+        return e;
+    bool made = !id;
+    count(im, COUNT_APPLICATIONS, made);
+    if (made)
+        id = a->id.given == GIVEN ? a->id.value : snowflake_new();
+    if (a->bot.given == GIVEN)
+        e = settle_bot(im, a->bot.value, at, id, &bot);
+    if (!e && made)
+        e = add_application(im, a, id, owner);
+    return e ? e : dress_application(im, a, id, owner, bot);
+}
+
+/* --- who knows whom ------------------------------------------------------------------------------
+ */
+
+enum { FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4 };
+
+static const char SAVE_RELATIONSHIP[] =
+    "insert into relationships (user_id, target_id, type, nickname, since) "
+    "values ($1, $2, $3, $4, $5) on conflict (user_id, target_id) do update set "
+    "type = excluded.type, nickname = coalesce(excluded.nickname, relationships.nickname), "
+    "since = case when relationships.type = excluded.type and cast($6 as bigint) = 0 "
+    "then relationships.since else excluded.since end";
+static const char FIND_RELATIONSHIP[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
+
+static enum err save(struct importing *im, const struct world_relationship *r, snowflake user,
+                     snowflake target, int64_t type, struct opt_str nickname)
+{
+    bool dated = r->since.given == GIVEN;
+
+    return tx_exec(im->tx, SAVE_RELATIONSHIP,
+                   BIND(v_id(user), v_id(target), v_int(type), v_opt_text(nickname),
+                        v_int(dated ? r->since.value : clock_us()), v_int(dated)),
+                   NULL);
+}
+
+static enum err save_both(struct importing *im, const struct world_relationship *r, snowflake user,
+                          snowflake target)
+{
+    bool friends = str_is(r->type, "friend"), blocked = str_is(r->type, "blocked");
+    int64_t mine = friends ? FRIEND : blocked ? BLOCKED : OUTGOING;
+    struct rows row;
+    bool known;
+    enum err e = tx_one(im->tx, FIND_RELATIONSHIP, BIND(v_id(user), v_id(target), v_int(mine)),
+                        &row, &known);
+
+    if (e)
+        return e;
+    count(im, COUNT_RELATIONSHIPS, !known);
+    e = save(im, r, user, target, mine, r->nickname);
+    if (e || blocked)
+        return e;
+    return save(im, r, target, user, friends ? FRIEND : INCOMING, r->target_nickname);
+}
+
+enum err import_relationship(struct importing *im, const void *entry, const struct place *at,
+                             snowflake unused)
+{
+    const struct world_relationship *r = entry;
+    struct place user_at = place_key(at, STR("user")), target_at = place_key(at, STR("target"));
+    snowflake user = 0, target = 0;
+    enum err e = refer(im, &user_naming, unused, r->user, &user_at, &user);
+
+    if (!e)
+        e = refer(im, &user_naming, unused, r->target, &target_at, &target);
+    if (e || !user || !target)
+        return e;
+    if (user == target) {
+        form_fail(im->form, &target_at, "WORLD_SELF", "nobody has a relationship with themselves");
+        return OK;
+    }
+    return save_both(im, r, user, target);
+}

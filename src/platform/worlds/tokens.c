@@ -1,0 +1,46 @@
+/* tokens.c - credentials for accounts of a world that was made here. */
+#include "platform/worlds/internal.h"
+
+#include <stdio.h>
+
+static const char FIND_ACCOUNT[] =
+    "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
+    "from users u where u.username = $1";
+/* A bot has one token, whoever asked for it. */
+static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
+                                 "((kind = 1 and client = $2) or kind = 2)";
+
+enum err token_renew(struct tx *tx, struct auth *auth, struct str username, struct str purpose,
+                     bool *ret_found, bool *ret_bot, struct str *ret_token)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(username)), &row, ret_found);
+
+    if (e || !*ret_found)
+        return e;
+    struct token_grant grant = {
+        .user_id = row_id(&row, 0),
+        .kind = row_bool(&row, 1) ? CALLER_BOT : CALLER_USER,
+        .application_id = row_id(&row, 2),
+        .scopes = STR(""),
+        .client = purpose,
+    };
+    *ret_bot = row_bool(&row, 1);
+    e = tx_exec(tx, END_TOKENS, BIND(v_id(grant.user_id), v_text(purpose)), NULL);
+    return e ? e : auth_issue(auth, tx, &grant, ret_token);
+}
+
+static enum err renew(struct tx *tx, void *arg)
+{
+    struct token_wish *w = arg;
+    struct str token = { 0 };
+    enum err e = token_renew(tx, w->auth, w->username, w->purpose, &w->found, &w->bot, &token);
+
+    snprintf(w->token, sizeof w->token, "%.*s", STR_FMT(token));
+    return e;
+}
+
+enum err world_give_token(struct store *store, struct token_wish *wish)
+{
+    return store_run(store, STORE_WRITE, NULL, renew, wish);
+}

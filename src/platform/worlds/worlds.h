@@ -1,0 +1,91 @@
+/* worlds.h - whole worlds at once: read from a file, written to one, made up.
+ *
+ * A world file is JSON that a person can write: accounts, guilds with roles,
+ * channels and members, apps, friendships, a few messages. Things refer to each
+ * other by name, or by id. docs/world-files.md describes it. */
+#ifndef PLATFORM_WORLDS_WORLDS_H
+#define PLATFORM_WORLDS_WORLDS_H
+
+#include "api/auth.h"
+#include "json/schema.h"
+#include "store/store.h"
+
+/* --- world files -------------------------------------------------------------------- */
+
+/* What an import met: made anew, or there before and brought up to date. */
+struct world_count {
+    const char *what; /* "users"; NULL ends a list */
+    int64_t made, known;
+};
+enum { WORLD_COUNTS = 9 };
+
+/* A credential for an account of the file. */
+struct world_token {
+    struct str username, token;
+    bool bot;
+};
+
+struct world_options {
+    struct auth *auth;
+    unsigned long long password_ops; /* what hashing a password costs */
+    size_t password_memory;
+    bool tokens; /* a fresh token for each account of the file; a bot's old one ends */
+};
+
+struct world_report {
+    struct world_count counts[WORLD_COUNTS];
+    struct list tokens;  /* struct world_token */
+    struct str problems; /* a line each: "guilds.0.owner: there is no user 'ada'" */
+};
+
+/* Reads a world file into the store, in one transaction: all of it or, with
+ * problems, nothing. What is there already, by id or by name, is brought up to
+ * date, so that importing twice changes nothing the second time. ERR_INVALID_JSON and
+ * ERR_INVALID_FORM_BODY: see problems. The report is in the arena. */
+enum err world_import(struct store *store, const struct world_options *options, struct str text,
+                      struct arena *arena, struct world_report *ret);
+
+/* Writes the world as a file that imports to the same world. *ret_importable is
+ * false when it is larger than an import reads. */
+enum err world_export(struct store *store, struct buf *out, bool *ret_importable);
+
+/* The file that `guildhall demo` begins with. */
+extern const char world_demo[];
+
+/* Is there no account yet? */
+enum err world_is_empty(struct store *store, bool *ret);
+
+/* A fresh token for an account, which takes the place of those given out for the same
+ * purpose before. *ret_found: whether there is such an account. */
+struct token_wish {
+    struct auth *auth;
+    struct str username, purpose;
+    bool found, bot;
+    char token[256];
+};
+enum err world_give_token(struct store *store, struct token_wish *wish);
+
+/* --- large random worlds -------------------------------------------------------------- */
+
+struct seed_options {
+    int64_t users, guilds, members; /* in all */
+    int64_t channels_per_guild, roles_per_guild;
+    int64_t friends;  /* pairs */
+    int64_t messages; /* in all */
+    int64_t random;   /* the same number gives the same world */
+};
+
+/* NULL, or why there can be no such world. */
+const char *seed_problem(const struct seed_options *o);
+
+/* Makes the world; ERR_STORE_CONFLICT when some of it is there already. Tells how many
+ * rows of how many are written, now and then. */
+enum err world_seed(struct store *store, const struct seed_options *o,
+                    void (*tell)(void *arg, int64_t done, int64_t total), void *arg);
+
+/* Who is in a seeded world: the nth account, the nth guild and its owner. */
+void seed_username(const struct seed_options *o, int64_t n, char out[33]);
+snowflake seed_guild_id(const struct seed_options *o, int64_t n);
+int64_t seed_guild_owner(const struct seed_options *o, int64_t n);
+
+#endif

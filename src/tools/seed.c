@@ -1,0 +1,111 @@
+/* seed.c - `guildhall seed`: a large random world, for measuring. */
+#include "tools/tools.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "guildhall.h"
+
+#define AT(member) .offset = offsetof(struct settings, member)
+#define MANY       INT64_C(100000000)
+
+const struct option_row seed_rows[] = {
+    { "users", OPTION_INT, AT(seed.users), .fallback = "1000", .min = 1, .max = MANY,
+      .help = "Accounts" },
+    { "guilds", OPTION_INT, AT(seed.guilds), .fallback = "10", .min = 0, .max = MANY,
+      .help = "Guilds" },
+    { "members", OPTION_INT, AT(seed.members), .fallback = "5000", .min = 0, .max = MANY,
+      .help = "Members, in all guilds together" },
+    { "channels-per-guild", OPTION_INT, AT(seed.channels_per_guild), .fallback = "5", .min = 0,
+      .max = 500, .help = "Channels of each guild" },
+    { "roles-per-guild", OPTION_INT, AT(seed.roles_per_guild), .fallback = "5", .min = 0,
+      .max = 250, .help = "Roles of each guild, beside @everyone" },
+    { "friends", OPTION_INT, AT(seed.friends), .fallback = "0", .min = 0, .max = MANY,
+      .help = "Pairs of friends" },
+    { "messages", OPTION_INT, AT(seed.messages), .fallback = "0", .min = 0, .max = MANY,
+      .help = "Messages, in all channels together" },
+    { "random", OPTION_INT, AT(seed.random), .fallback = "1", .min = 0, .max = 1000000,
+      .help = "Another number gives another world" },
+    { "tokens", OPTION_INT, AT(token_count), .fallback = "0", .min = 0, .max = 10000,
+      .help = "Print a guild, its owner and a token, so many times" },
+    { 0 },
+};
+
+/* --- how far it is -------------------------------------------------------------------------- */
+
+enum { BAR = 40 };
+
+struct meter {
+    bool terminal;
+    int told; /* tenths, for those who read lines */
+    int64_t since;
+};
+
+static void tell(void *arg, int64_t done, int64_t total)
+{
+    struct meter *m = arg;
+    double seconds = (double)(clock_mono() - m->since) / 1e9;
+    int percent = total ? (int)(done * 100 / total) : 100;
+    char bar[BAR + 1] = { 0 };
+
+    if (m->terminal) {
+        memset(bar, '.', BAR);
+        memset(bar, '#', (size_t)(percent * BAR / 100));
+        fprintf(stderr, "\r[%s] %3d %%  %lld rows  %.0f s ", bar, percent, (long long)done,
+                seconds);
+    } else if (percent / 10 > m->told) {
+        m->told = percent / 10;
+        fprintf(stderr, "seed: %d %% of %lld rows after %.1f s\n", percent, (long long)total,
+                seconds);
+    }
+}
+
+/* --- the world -------------------------------------------------------------------------------- */
+
+static enum err print_tokens(const struct settings *s, struct store *store)
+{
+    struct auth *auth;
+    int64_t count = s->token_count < s->seed.guilds ? s->token_count : s->seed.guilds;
+    enum err e = count ? auth_open(s->config.data, &auth) : OK;
+
+    if (e || !count)
+        return e;
+    for (int64_t n = 0; n < count && !e; n++) {
+        struct token_wish wish = { .auth = auth, .purpose = STR("guildhall seed") };
+        char name[33];
+
+        seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);
+        wish.username = str_of(name);
+        e = world_give_token(store, &wish);
+        if (!e)
+            printf("%llu %s %s\n", (unsigned long long)seed_guild_id(&s->seed, n), name,
+                   wish.token);
+    }
+    auth_close(auth);
+    return e;
+}
+
+int tool_seed(const struct settings *s, char **arguments)
+{
+    const char *problem = *arguments ? "seed takes options only" : seed_problem(&s->seed);
+    struct meter m = { .terminal = isatty(STDERR_FILENO), .since = clock_mono() };
+    struct store *store;
+
+    if (problem)
+        return usage(problem);
+    if (guildhall_open_store(&s->config, false, &store))
+        return 1;
+    enum err e = world_seed(store, &s->seed, tell, &m);
+    if (m.terminal)
+        fputc('\n', stderr);
+    if (e == ERR_STORE_CONFLICT)
+        fprintf(stderr, "guildhall: some of this world is there already; another --random gives "
+                        "another world\n");
+    else if (!e)
+        e = print_tokens(s, store);
+    store_close(store);
+    return e ? 1 : 0;
+}

@@ -1,0 +1,33 @@
+/* tools.h - what the program can be told to do, beside the server. */
+#ifndef TOOLS_TOOLS_H
+#define TOOLS_TOOLS_H
+
+#include "config.h"
+#include "platform/worlds/worlds.h"
+
+/* What the command line says: the server's options, and those of one command. */
+struct settings {
+    struct config config; /* first: config_rows hold for it */
+    struct seed_options seed;
+    bool tokens;         /* import: print fresh ones */
+    int64_t token_count; /* seed: how many to print */
+};
+
+extern const struct option_row import_rows[], seed_rows[];
+
+/* Each returns the program's status. What follows the command comes in arguments,
+ * ended by NULL. */
+int tool_serve(const struct settings *s, char **arguments);
+int tool_demo(const struct settings *s, char **arguments);
+int tool_import(const struct settings *s, char **arguments);
+int tool_export(const struct settings *s, char **arguments);
+int tool_seed(const struct settings *s, char **arguments);
+
+/* Imports a world file; says on stderr why it cannot. */
+enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,
+                     struct arena *arena, struct world_report *ret);
+
+/* Says what is wrong with the command line; returns the status for it. */
+int usage(const char *problem);
+
+#endif

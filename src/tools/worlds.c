@@ -1,0 +1,131 @@
+/* worlds.c - `guildhall import` and `guildhall export`: the world as a file. */
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guildhall.h"
+
+enum { MAX_FILE = 256 * 1024 * 1024 };
+
+const struct option_row import_rows[] = {
+    { "tokens", OPTION_SWITCH, .offset = offsetof(struct settings, tokens), .fallback = "off",
+      .help = "Print a fresh token for each account of the file" },
+    { 0 },
+};
+
+static bool read_file(const char *path, struct buf *out)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *f = standard ? stdin : fopen(path, "rb");
+    char piece[16384];
+    size_t n;
+
+    while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
+        buf_add(out, piece, n);
+    bool ok = f && !ferror(f) && !buf_full(out);
+    if (!ok)
+        fprintf(stderr, "guildhall: cannot read '%s': %s\n", path,
+                buf_full(out) ? "it is too large" : strerror(errno));
+    if (f && !standard)
+        fclose(f);
+    return ok;
+}
+
+static void print_report(const struct world_report *report)
+{
+    const struct world_token *tokens = report->tokens.items;
+
+    for (const struct world_count *c = report->counts; c->what; c++)
+        if (c->made || c->known)
+            printf("%-14s %lld made, %lld known\n", c->what, (long long)c->made,
+                   (long long)c->known);
+    for (size_t i = 0; i < report->tokens.count; i++)
+        printf("%-14.*s %s%.*s\n", STR_FMT(tokens[i].username), tokens[i].bot ? "Bot " : "",
+               STR_FMT(tokens[i].token));
+}
+
+enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,
+                     struct arena *arena, struct world_report *ret)
+{
+    struct world_options options = {
+        .tokens = tokens,
+        .password_ops = (unsigned long long)config->password_passes,
+        .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
+    };
+    enum err e = auth_open(config->data, &options.auth);
+
+    if (e)
+        return e;
+    e = world_import(store, &options, text, arena, ret);
+    auth_close(options.auth);
+    if (e == ERR_STORE_CONFLICT)
+        fprintf(stderr, "guildhall: an id of the file belongs to something else already\n");
+    else if (e)
+        fprintf(stderr, "%.*sguildhall: nothing was imported\n", STR_FMT(ret->problems));
+    return e;
+}
+
+int tool_import(const struct settings *s, char **arguments)
+{
+    struct world_report report;
+    struct store *store;
+    struct buf text;
+    int status = 1;
+
+    if (!arguments[0] || arguments[1])
+        return usage("import FILE; - reads from the standard input");
+    buf_init(&text, MAX_FILE);
+    struct arena *arena = arena_new();
+    if (read_file(arguments[0], &text) && !guildhall_open_store(&s->config, false, &store)) {
+        if (!import_text(&s->config, store, buf_str(&text), s->tokens, arena, &report)) {
+            print_report(&report);
+            status = 0;
+        }
+        store_close(store);
+    }
+    arena_free(arena);
+    buf_clear(&text);
+    return status;
+}
+
+/* Hashes of passwords are in it: for the operator's eyes only. */
+static bool write_file(const char *path, struct str text)
+{
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : STDOUT_FILENO;
+    FILE *f = fd < 0 ? NULL : path ? fdopen(fd, "wb") : stdout;
+    bool ok = f && fwrite(text.p, 1, text.n, f) == text.n && fflush(f) == 0;
+
+    if (!ok)
+        fprintf(stderr, "guildhall: cannot write '%s': %s\n", path ? path : "standard output",
+                strerror(errno));
+    if (f && path)
+        fclose(f);
+    return ok;
+}
+
+int tool_export(const struct settings *s, char **arguments)
+{
+    bool importable, ok = false;
+    struct store *store;
+    struct buf text;
+
+    if (arguments[0] && arguments[1])
+        return usage("export [FILE]");
+    if (guildhall_open_store(&s->config, true, &store))
+        return 1;
+    buf_init(&text, SIZE_MAX);
+    if (!world_export(store, &text, &importable)) {
+        ok = write_file(arguments[0], buf_str(&text));
+        if (!importable)
+            fprintf(stderr, "guildhall: this world is larger than an import reads (100000 values); "
+                            "use backup to copy it\n");
+    }
+    buf_clear(&text);
+    store_close(store);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,649 @@
+/* guilds.c - founding, reading, changing, deleting, listing and leaving guilds. */
+#include "guilds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The smallest PNG: one transparent pixel. */
+#define PNG                                                                                        \
+    "data:image/png;base64,"                                                                       \
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
+    "gg=="
+
+#define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
+
+/* A guild of ada's with bob in it, who has one role with these rights. */
+struct home {
+    const char *guild, *role;
+    struct client *ada, *bob;
+};
+
+static struct home home(struct world *w, uint64_t rights)
+{
+    struct home p = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+
+    p.guild = found_guild(p.ada, "The Guild");
+    put_member(p.guild, p.bob);
+    p.role = make_role(
+        p.ada, p.guild,
+        TEXT(w, "{'name': 'helpers', 'permissions': '%llu'}", (unsigned long long)rights));
+    put_role_on(p.guild, p.bob, p.role);
+    return p;
+}
+
+/* --- founding --------------------------------------------------------------------------------- */
+
+static void a_new_guild_has_everyone_and_two_channels(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_post(ada, "{'name': '  Home  ', 'region': 'moon'}", "/guilds");
+
+    expect_status(a, 201);
+    const char *id = answer_text(a, "id");
+    expect_json(a,
+                "{'name': 'Home', 'owner_id': '%s', 'icon': null, 'features': [], 'emojis': [], "
+                "'stickers': [], 'afk_timeout': 300, 'verification_level': 0, 'premium_tier': 0, "
+                "'preferred_locale': 'en-US', 'max_members': 500000, 'max_presences': null, "
+                "'afk_channel_id': null, 'widget_enabled': false, 'incidents_data': null, "
+                "'roles': [{'id': '%s', 'name': '@everyone', 'position': 0, 'permissions': '%llu', "
+                "'color': 0, 'colors': {'primary_color': 0, 'secondary_color': null, "
+                "'tertiary_color': null}, 'managed': false, 'hoist': false, 'flags': 0}]}",
+                ada->id, id, (unsigned long long)PERMISSIONS_DEFAULT);
+    expect_absent(a, "member_count");
+    expect_absent(a, "approximate_member_count");
+
+    expect_event(ada, "GUILD_CREATE",
+                 "{'id': '%s', 'member_count': 1, 'large': false, "
+                 "'members': [{'user': {'id': '%s'}, 'roles': []}], 'threads': [], "
+                 "'presences': [], 'voice_states': [], "
+                 "'channels': [{'type': 4, 'name': 'Text Channels', 'position': 0}, "
+                 "{'type': 4, 'name': 'Voice Channels', 'position': 1}, "
+                 "{'type': 0, 'name': 'general', 'permission_overwrites': []}, "
+                 "{'type': 2, 'name': 'General', 'bitrate': 64000, 'user_limit': 0}]}",
+                 id, ada->id);
+    expect_silence(ada);
+    expect_nothing_told(w);
+    expect_json(client_get(ada, "/guilds/%s", id), "{'id': '%s', 'name': 'Home'}", id);
+}
+
+static void a_fresh_guild_does_not_say_that_it_is_available(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_post(ada, "{'name': 'Home'}", "/guilds");
+
+    expect_status(a, 201);
+    expect_absent(a, "unavailable");
+}
+
+static void names_of_guilds_are_2_to_100_characters(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_invalid(client_post(ada, "{}", "/guilds"), "name", "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(ada, "{'name': null}", "/guilds"), "name", "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(ada, "{'name': ' a '}", "/guilds"), "name", "BASE_TYPE_BAD_LENGTH");
+    expect_status(client_post(ada, "{'name': 'ab'}", "/guilds"), 201);
+    expect_status(client_post(ada, TEXT(w, "{'name': '%0100d'}", 1), "/guilds"), 201);
+    expect_invalid(client_post(ada, TEXT(w, "{'name': '%0101d'}", 1), "/guilds"), "name",
+                   "BASE_TYPE_BAD_LENGTH");
+}
+
+static void bots_do_not_found_guilds(struct world *w)
+{
+    expect_error(client_post(world_bot(w, "helper"), "{'name': 'Home'}", "/guilds"), 403, 20001);
+    expect_error(client_post(world_stranger(w), "{'name': 'Home'}", "/guilds"), 401, 0);
+}
+
+static void nobody_is_in_more_than_100_guilds(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 100; i++)
+        expect_status(client_post(ada, "{'name': 'Home'}", "/guilds"), 201);
+    forget_told(w);
+    expect_error(client_post(ada, "{'name': 'Home'}", "/guilds"), 400, 30001);
+    expect_silence(ada);
+    struct answer all = client_get(ada, "/users/@me/guilds");
+    expect(all.json->count == 100);
+    expect_status(client_delete(ada, "/guilds/%s", answer_text(all, "0.id")), 204);
+    expect_status(client_post(ada, "{'name': 'Home'}", "/guilds"), 201);
+}
+
+static void drafts_of_roles_and_channels_become_real(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_post(
+        ada,
+        TEXT(w,
+             "{'name': 'Home', 'verification_level': 2, 'system_channel_id': 2, 'afk_channel_id': "
+             "'3', 'afk_timeout': 60, "
+             "'roles': [{'id': 7, 'name': 'ignored', 'permissions': '1024', 'hoist': true}, "
+             "{'id': '8', 'name': 'Smiths', 'color': 255}], "
+             "'channels': [{'id': 1, 'type': 4, 'name': 'Rooms'}, "
+             "{'id': 2, 'name': 'talk', 'parent_id': 1, 'topic': 'Anything', "
+             "'permission_overwrites': [{'id': 7, 'type': 0, 'deny': '1024'}, "
+             "{'id': 8, 'type': 0, 'allow': 1024}, {'id': '%s', 'type': 1, 'allow': '2048'}]}, "
+             "{'id': 3, 'type': 2, 'name': 'Voice', 'bitrate': 96000, 'user_limit': 99}]}",
+             ada->id),
+        "/guilds");
+
+    expect_status(a, 201);
+    const char *id = answer_text(a, "id"), *smiths = answer_text(a, "roles.1.id");
+    expect_json(
+        a,
+        "{'verification_level': 2, 'afk_timeout': 60, "
+        "'roles': [{'id': '%s', 'name': '@everyone', 'permissions': '1024', 'hoist': false}, "
+        "{'name': 'Smiths', 'position': 1, 'color': 255, 'permissions': '1024', "
+        "'colors': {'primary_color': 255}}]}",
+        id);
+    expect_event(ada, "GUILD_CREATE",
+                 "{'system_channel_id': '%s', 'afk_channel_id': '%s', "
+                 "'channels': [{'name': 'Rooms', 'type': 4, 'parent_id': null}, "
+                 "{'id': '%s', 'name': 'talk', 'topic': 'Anything', 'permission_overwrites': ["
+                 "{'id': '%s', 'type': 1, 'allow': '2048', 'deny': '0'}, "
+                 "{'id': '%s', 'type': 0, 'allow': '0', 'deny': '1024'}, "
+                 "{'id': '%s', 'type': 0, 'allow': '1024', 'deny': '0'}]}, "
+                 "{'id': '%s', 'type': 2, 'bitrate': 96000, 'user_limit': 99}]}",
+                 answer_text(a, "system_channel_id"), answer_text(a, "afk_channel_id"),
+                 answer_text(a, "system_channel_id"), ada->id, id, smiths,
+                 answer_text(a, "afk_channel_id"));
+}
+
+static void drafts_name_only_what_is_in_the_body(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    static const struct {
+        const char *body, *path, *code;
+    } cases[] = {
+        { "'channels': [{'name': 'a', 'parent_id': 9}]", "channels.0.parent_id",
+          "BASE_TYPE_CHOICES" },
+        { "'channels': [{'id': 1, 'name': 'a'}, {'name': 'b', 'parent_id': 1}]",
+          "channels.1.parent_id", "BASE_TYPE_CHOICES" },
+        { "'channels': [{'name': 'b', 'parent_id': 1}, {'id': 1, 'name': 'a', 'type': 4}]",
+          "channels.0.parent_id", "BASE_TYPE_CHOICES" },
+        { "'channels': [{'name': 'b', 'permission_overwrites': [{'id': 5, 'type': 0}]}]",
+          "channels.0.permission_overwrites.0.id", "BASE_TYPE_CHOICES" },
+        { "'channels': [{'name': 'b', 'permission_overwrites': [{'id': 5, 'type': 1}]}]",
+          "channels.0.permission_overwrites.0.id", "BASE_TYPE_CHOICES" },
+        { "'channels': [{'name': 'b', 'type': 1}]", "channels.0.type", "BASE_TYPE_CHOICES" },
+        { "'channels': [{'type': 0}]", "channels.0.name", "BASE_TYPE_REQUIRED" },
+        { "'channels': [{'id': 1, 'name': 'a'}], 'afk_channel_id': 1", "afk_channel_id",
+          "BASE_TYPE_CHOICES" },
+        { "'channels': [{'id': 1, 'name': 'a', 'type': 2}], 'system_channel_id': 1",
+          "system_channel_id", "BASE_TYPE_CHOICES" },
+        { "'system_channel_id': 1", "system_channel_id", "BASE_TYPE_CHOICES" },
+        { "'verification_level': 5", "verification_level", "BASE_TYPE_CHOICES" },
+        { "'afk_timeout': 61", "afk_timeout", "BASE_TYPE_CHOICES" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_invalid(client_post(ada, TEXT(w, "{'name': 'Home', %s}", cases[i].body), "/guilds"),
+                       cases[i].path, cases[i].code);
+    expect_json(client_get(ada, "/users/@me/guilds"), "[]");
+    expect_silence(ada);
+}
+
+static void a_guild_is_founded_with_its_icon(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_post(ada, "{'name': 'Home', 'icon': '" PNG "'}", "/guilds");
+
+    expect_status(a, 201);
+    const char *path = TEXT(w, "/icons/%s/%s.png", answer_text(a, "id"), answer_text(a, "icon"));
+    struct answer p = client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 });
+    expect_status(p, 200);
+    expect(str_is(answer_header(p, "Content-Type"), "image/png"));
+    expect_invalid(client_post(ada, "{'name': 'Home', 'icon': 'nothing'}", "/guilds"), "icon",
+                   "IMAGE_INVALID");
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void only_members_read_a_guild(struct world *w)
+{
+    struct home p = home(w, 0);
+    struct client *cleo = world_client(w, "cleo");
+
+    expect_status(client_get(p.bob, "/guilds/%s", p.guild), 200);
+    expect_error(client_get(cleo, "/guilds/%s", p.guild), 403, 50001);
+    expect_error(client_get(world_bot(w, "helper"), "/guilds/%s", p.guild), 403, 50001);
+    expect_error(client_get(cleo, "/guilds/1"), 404, 10004);
+    expect_invalid(client_get(cleo, "/guilds/none"), "guild_id", "NUMBER_TYPE_COERCE");
+}
+
+static void counts_come_when_asked_for(struct world *w)
+{
+    struct home p = home(w, 0);
+
+    expect_json(client_get(p.bob, "/guilds/%s?with_counts=true", p.guild),
+                "{'approximate_member_count': 2, 'approximate_presence_count': 0}");
+    expect_absent(client_get(p.bob, "/guilds/%s?with_counts=0", p.guild),
+                  "approximate_member_count");
+    expect_invalid(client_get(p.bob, "/guilds/%s?with_counts=maybe", p.guild), "with_counts",
+                   "BOOLEAN_TYPE_CONVERT");
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+static void changing_a_guild_needs_the_right_to(struct world *w)
+{
+    struct home p =
+        home(w, PERMISSIONS_ALL & ~PERMISSION(MANAGE_GUILD) & ~PERMISSION(ADMINISTRATOR));
+
+    expect_error(client_patch(p.bob, "{'name': 'x'}", "/guilds/%s", p.guild), 403, 50013);
+    expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403, 50013);
+    expect_error(
+        client_patch(world_client(w, "cleo"), "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403,
+        50001);
+    expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/1"), 404, 10004);
+    expect_nothing_told(w);
+    expect_json(client_get(p.ada, "/guilds/%s", p.guild), "{'name': 'The Guild', 'icon': null}");
+}
+
+static void a_guild_changes_and_everybody_is_told(struct world *w)
+{
+    struct home p = home(w, PERMISSION(MANAGE_GUILD));
+    struct answer a = client_patch(
+        p.bob,
+        "{'name': ' New ', 'description': 'About', 'verification_level': 4, "
+        "'default_message_notifications': 1, 'explicit_content_filter': 2, 'afk_timeout': 3600, "
+        "'preferred_locale': 'es-419', 'system_channel_flags': 5, "
+        "'premium_progress_bar_enabled': true, 'region': 'x', 'unknown': 1}",
+        "/guilds/%s", p.guild);
+
+    expect_status(a, 200);
+    const char *changed =
+        "{'name': 'New', 'description': 'About', 'verification_level': 4, "
+        "'default_message_notifications': 1, 'explicit_content_filter': 2, 'afk_timeout': 3600, "
+        "'preferred_locale': 'es-419', 'system_channel_flags': 5, "
+        "'premium_progress_bar_enabled': true, 'roles': [{'name': '@everyone'}, {'name': "
+        "'helpers'}]}";
+    expect_json(a, "%s", changed);
+    expect_told(w, to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}", p.bob->id, p.guild);
+    expect_told(w, to_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
+    expect_nothing_told(w);
+    expect_json(client_get(p.ada, "/guilds/%s", p.guild), "%s", changed);
+
+    a = client_patch(p.bob,
+                     "{'description': null, 'verification_level': null, 'afk_timeout': null, "
+                     "'default_message_notifications': null, 'explicit_content_filter': null, "
+                     "'preferred_locale': null, 'system_channel_flags': null, "
+                     "'premium_progress_bar_enabled': null, 'features': null}",
+                     "/guilds/%s", p.guild);
+    expect_json(a, "{'name': 'New', 'description': null, 'verification_level': 0, "
+                   "'afk_timeout': 300, 'default_message_notifications': 0, "
+                   "'explicit_content_filter': 0, 'preferred_locale': 'en-US', "
+                   "'system_channel_flags': 0, 'premium_progress_bar_enabled': false}");
+    expect_json(client_patch(p.bob, "{}", "/guilds/%s", p.guild), "{'name': 'New'}");
+}
+
+static void fields_of_a_guild_have_limits(struct world *w)
+{
+    struct home p = home(w, 0);
+    static const struct {
+        const char *body, *field, *code;
+    } bad[] = {
+        { "{'name': 'a'}", "name", "BASE_TYPE_BAD_LENGTH" },
+        { "{'verification_level': 5}", "verification_level", "BASE_TYPE_CHOICES" },
+        { "{'verification_level': -1}", "verification_level", "BASE_TYPE_CHOICES" },
+        { "{'default_message_notifications': 2}", "default_message_notifications",
+          "BASE_TYPE_CHOICES" },
+        { "{'explicit_content_filter': 3}", "explicit_content_filter", "BASE_TYPE_CHOICES" },
+        { "{'afk_timeout': 120}", "afk_timeout", "BASE_TYPE_CHOICES" },
+        { "{'preferred_locale': 'xx'}", "preferred_locale", "BASE_TYPE_CHOICES" },
+        { "{'features': 'COMMUNITY'}", "features", "LIST_TYPE_CONVERT" },
+        { "{'icon': 'data:text/plain;base64,aGVsbG8='}", "icon", "IMAGE_INVALID" },
+        { "{'afk_channel_id': 1}", "afk_channel_id", "BASE_TYPE_CHOICES" },
+        { "{'system_channel_id': 1}", "system_channel_id", "BASE_TYPE_CHOICES" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        expect_invalid(client_patch(p.ada, bad[i].body, "/guilds/%s", p.guild), bad[i].field,
+                       bad[i].code);
+    expect_invalid(
+        client_patch(p.ada, TEXT(w, "{'description': '%0301d'}", 1), "/guilds/%s", p.guild),
+        "description", "BASE_TYPE_MAX_LENGTH");
+    expect_nothing_told(w);
+    expect_status(
+        client_patch(p.ada, TEXT(w, "{'description': '%0300d'}", 1), "/guilds/%s", p.guild), 200);
+    static const int timeouts[] = { 60, 300, 900, 1800, 3600 };
+    for (size_t i = 0; i < COUNT_OF(timeouts); i++)
+        expect_status(
+            client_patch(p.ada, TEXT(w, "{'afk_timeout': %d}", timeouts[i]), "/guilds/%s", p.guild),
+            200);
+}
+
+static void channels_of_a_guild_are_its_own_and_of_the_right_kind(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *body = "{'name': 'Home', 'system_channel_id': 1, 'afk_channel_id': 2, 'channels': "
+                       "[{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b', 'type': 2}]}";
+    struct answer here = client_post(ada, body, "/guilds"),
+                  there = client_post(ada, body, "/guilds");
+    const char *id = answer_text(here, "id"), *written = answer_text(here, "system_channel_id"),
+               *spoken = answer_text(here, "afk_channel_id");
+
+    static const char *const fields[] = { "system_channel_id", "rules_channel_id",
+                                          "public_updates_channel_id", "safety_alerts_channel_id" };
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
+        expect_json(
+            client_patch(ada, TEXT(w, "{'%s': '%s'}", fields[i], written), "/guilds/%s", id),
+            "{'%s': '%s'}", fields[i], written);
+        expect_invalid(
+            client_patch(ada, TEXT(w, "{'%s': '%s'}", fields[i], spoken), "/guilds/%s", id),
+            fields[i], "BASE_TYPE_CHOICES");
+        expect_invalid(client_patch(ada,
+                                    TEXT(w, "{'%s': '%s'}", fields[i],
+                                         answer_text(there, "system_channel_id")),
+                                    "/guilds/%s", id),
+                       fields[i], "BASE_TYPE_CHOICES");
+        expect_json(client_patch(ada, TEXT(w, "{'%s': null}", fields[i]), "/guilds/%s", id),
+                    "{'%s': null}", fields[i]);
+    }
+    expect_invalid(
+        client_patch(ada, TEXT(w, "{'afk_channel_id': '%s'}", written), "/guilds/%s", id),
+        "afk_channel_id", "BASE_TYPE_CHOICES");
+    expect_json(client_patch(ada, "{'afk_channel_id': null}", "/guilds/%s", id),
+                "{'afk_channel_id': null}");
+    expect_json(client_patch(ada, TEXT(w, "{'afk_channel_id': '%s'}", spoken), "/guilds/%s", id),
+                "{'afk_channel_id': '%s'}", spoken);
+    struct answer both =
+        client_patch(ada, "{'afk_channel_id': 5, 'rules_channel_id': 5}", "/guilds/%s", id);
+    expect_invalid(both, "afk_channel_id", "BASE_TYPE_CHOICES");
+    expect_invalid(both, "rules_channel_id", "BASE_TYPE_CHOICES");
+}
+
+static enum err give_feature(struct tx *tx, void *arg)
+{
+    return tx_exec(tx, "update guilds set features = '[\"VIP_REGIONS\"]' where id = $1",
+                   BIND(v_id(id_of(arg))), NULL);
+}
+
+static void features_change_only_where_they_can(struct world *w)
+{
+    struct home p = home(w, 0);
+
+    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), give_feature,
+                      (void *)p.guild));
+    expect_json(client_patch(p.ada,
+                             "{'features': ['INVITES_DISABLED', 'PARTNERED', 'COMMUNITY', "
+                             "'COMMUNITY', 'a\\\"b']}",
+                             "/guilds/%s", p.guild),
+                "{'features': ['VIP_REGIONS', 'COMMUNITY', 'INVITES_DISABLED']}");
+    expect_json(client_patch(p.ada, "{'features': ['COMMUNITY']}", "/guilds/%s", p.guild),
+                "{'features': ['VIP_REGIONS', 'COMMUNITY']}");
+    expect_json(client_get(p.ada, "/guilds/%s", p.guild),
+                "{'features': ['VIP_REGIONS', 'COMMUNITY']}");
+    expect_json(client_patch(p.ada, "{'features': []}", "/guilds/%s", p.guild),
+                "{'features': ['VIP_REGIONS']}");
+}
+
+static void pictures_of_a_guild_are_kept_and_served(struct world *w)
+{
+    struct home p = home(w, 0);
+    static const struct {
+        const char *field, *area;
+    } rows[] = {
+        { "icon", "icons" },
+        { "banner", "banners" },
+        { "splash", "splashes" },
+        { "discovery_splash", "discovery-splashes" },
+        { "home_header", "home-headers" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct answer a =
+            client_patch(p.ada, TEXT(w, "{'%s': '%s'}", rows[i].field, PNG), "/guilds/%s", p.guild);
+        expect_status(a, 200);
+        const char *path =
+            TEXT(w, "/%s/%s/%s.webp", rows[i].area, p.guild, answer_text(a, rows[i].field));
+        expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+        expect_json(
+            client_patch(p.ada, TEXT(w, "{'%s': null}", rows[i].field), "/guilds/%s", p.guild),
+            "{'%s': null}", rows[i].field);
+    }
+}
+
+static void a_stranger_leaves_no_picture_behind(struct world *w)
+{
+    struct home p = home(w, 0);
+
+    expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403, 50013);
+    struct answer a = client_patch(world_client(w, "cleo"), "{'avatar': '" PNG "'}", "/users/@me");
+    const char *path = TEXT(w, "/icons/%s/%s", p.guild, answer_text(a, "avatar"));
+    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 404);
+}
+
+static void an_owner_gives_the_guild_to_a_member(struct world *w)
+{
+    struct home p = home(w, PERMISSION(ADMINISTRATOR));
+    struct client *cleo = world_client(w, "cleo"), *bot = world_bot(w, "helper");
+
+    put_member(p.guild, bot);
+    expect_error(
+        client_patch(p.bob, TEXT(w, "{'owner_id': '%s'}", p.bob->id), "/guilds/%s", p.guild), 403,
+        50013);
+    expect_error(
+        client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", p.ada->id), "/guilds/%s", p.guild), 400,
+        50133);
+    expect_error(client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", bot->id), "/guilds/%s", p.guild),
+                 400, 50132);
+    expect_error(
+        client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", cleo->id), "/guilds/%s", p.guild), 404,
+        10007);
+    expect_nothing_told(w);
+
+    struct answer a =
+        client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", p.bob->id), "/guilds/%s", p.guild);
+    expect_json(a, "{'owner_id': '%s'}", p.bob->id);
+    expect_told(w, to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_told(w, to_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}", p.bob->id);
+    expect_error(client_patch(p.ada, "{'name': 'Mine'}", "/guilds/%s", p.guild), 403, 50013);
+    expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 403, 50013);
+    expect_status(client_delete(p.bob, "/guilds/%s", p.guild), 204);
+}
+
+/* --- deleting --------------------------------------------------------------------------------- */
+
+static void only_the_owner_deletes_a_guild(struct world *w)
+{
+    struct home p = home(w, PERMISSION(ADMINISTRATOR));
+
+    expect_error(client_delete(p.bob, "/guilds/%s", p.guild), 403, 50013);
+    expect_error(client_post(p.bob, "{}", "/guilds/%s/delete", p.guild), 403, 50013);
+    expect_error(client_delete(world_client(w, "cleo"), "/guilds/%s", p.guild), 403, 50001);
+    expect_nothing_told(w);
+
+    expect_status(client_delete(p.ada, "/guilds/%s", p.guild), 204);
+    expect_told(w, to_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_nothing_told(w);
+    expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
+    expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 404, 10004);
+    expect_json(client_get(p.bob, "/users/@me/guilds"), "[]");
+}
+
+static void deleting_works_by_post_too(struct world *w)
+{
+    struct home p = home(w, 0);
+
+    expect_status(client_post(p.ada, "", "/guilds/%s/delete", p.guild), 204);
+    expect_told(w, to_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
+}
+
+/* --- one's own guilds ------------------------------------------------------------------------- */
+
+static void ones_guilds_are_listed_with_ones_rights(struct world *w)
+{
+    struct home p = home(w, PERMISSION(MANAGE_GUILD) | PERMISSION(KICK_MEMBERS));
+    const char *own = found_guild(p.bob, "Own");
+    struct answer a = client_get(p.bob, "/users/@me/guilds");
+
+    expect_json(a,
+                "[{'id': '%s', 'name': 'The Guild', 'icon': null, 'owner': false, 'permissions': "
+                "'%llu', 'features': []}, {'id': '%s', 'name': 'Own', 'owner': true, "
+                "'permissions': '%llu'}]",
+                p.guild,
+                (unsigned long long)(PERMISSIONS_DEFAULT | PERMISSION(MANAGE_GUILD) |
+                                     PERMISSION(KICK_MEMBERS)),
+                own, (unsigned long long)PERMISSIONS_ALL);
+    expect_absent(a, "0.approximate_member_count");
+    expect_json(client_get(p.bob, "/users/@me/guilds?with_counts=true"),
+                "[{'approximate_member_count': 2, 'approximate_presence_count': 0}, "
+                "{'approximate_member_count': 1}]");
+    expect_json(client_get(world_bot(w, "helper"), "/users/@me/guilds"), "[]");
+    expect_error(client_get(world_stranger(w), "/users/@me/guilds"), 401, 0);
+}
+
+static void ones_guilds_come_in_pages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *ids[5];
+
+    for (int i = 0; i < 5; i++)
+        ids[i] = found_guild(ada, "Home");
+    expect_json(client_get(ada, "/users/@me/guilds?limit=2"), "[{'id': '%s'}, {'id': '%s'}]",
+                ids[0], ids[1]);
+    expect_json(client_get(ada, "/users/@me/guilds?limit=2&after=%s", ids[1]),
+                "[{'id': '%s'}, {'id': '%s'}]", ids[2], ids[3]);
+    expect_json(client_get(ada, "/users/@me/guilds?limit=2&before=%s", ids[4]),
+                "[{'id': '%s'}, {'id': '%s'}]", ids[2], ids[3]);
+    expect_json(client_get(ada, "/users/@me/guilds?before=%s&after=%s", ids[1], ids[3]),
+                "[{'id': '%s'}]", ids[0]);
+    expect_json(client_get(ada, "/users/@me/guilds?after=%s", ids[4]), "[]");
+    expect_invalid(client_get(ada, "/users/@me/guilds?limit=0"), "limit", "NUMBER_TYPE_MIN");
+    expect_invalid(client_get(ada, "/users/@me/guilds?limit=201"), "limit", "NUMBER_TYPE_MAX");
+    expect_status(client_get(ada, "/users/@me/guilds?limit=200"), 200);
+}
+
+static void leaving_tells_the_guild_and_the_one_who_left(struct world *w)
+{
+    struct home p = home(w, 0);
+
+    expect_status(client_delete(p.bob, "/users/@me/guilds/%s", p.guild), 204);
+    expect_told(w, to_guild(id_of(p.guild)), "GUILD_MEMBER_REMOVE",
+                "{'guild_id': '%s', 'user': {'id': '%s'}}", p.guild, p.bob->id);
+    expect_nothing_told(w);
+    expect_event(p.bob, "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_silence(p.bob);
+    expect_silence(p.ada);
+    expect_error(client_get(p.bob, "/guilds/%s", p.guild), 403, 50001);
+    expect_error(client_delete(p.bob, "/users/@me/guilds/%s", p.guild), 403, 50001);
+    expect_json(client_get(p.ada, "/guilds/%s?with_counts=1", p.guild),
+                "{'approximate_member_count': 1}");
+}
+
+static void an_owner_does_not_leave(struct world *w)
+{
+    struct home p = home(w, 0);
+
+    expect_error(client_delete(p.ada, "/users/@me/guilds/%s", p.guild), 400, 50055);
+    expect_error(client_delete(p.ada, "/users/@me/guilds/1"), 404, 10004);
+    expect_nothing_told(w);
+    expect_status(client_get(p.ada, "/guilds/%s", p.guild), 200);
+}
+
+/* --- the audit log ---------------------------------------------------------------------------- */
+
+static void what_was_done_is_in_the_audit_log(struct world *w)
+{
+    struct home p = home(w, PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(MANAGE_GUILD));
+
+    expect_status(client_request(p.ada, "PATCH", TEXT(w, "/api/v10/guilds/%s", p.guild),
+                                 "Content-Type: application/json\r\n"
+                                 "X-Audit-Log-Reason: a%20b/c %zz\r\n",
+                                 STR("{\"name\": \"One\"}")),
+                  200);
+    expect_status(client_patch(p.bob, "{'name': 'Two'}", "/guilds/%s", p.guild), 200);
+    struct answer a = client_get(p.bob, "/guilds/%s/audit-logs", p.guild);
+    expect_json(a,
+                "{'audit_log_entries': [{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}, "
+                "{'action_type': 1, 'user_id': '%s'}, {'action_type': 30, 'target_id': '%s'}], "
+                "'users': [{'id': '%s'}, {'id': '%s'}], 'webhooks': [], 'integrations': [], "
+                "'threads': [], 'application_commands': [], 'guild_scheduled_events': [], "
+                "'auto_moderation_rules': []}",
+                p.bob->id, p.guild, p.ada->id, p.role, p.bob->id, p.ada->id);
+    expect_absent(a, "audit_log_entries.0.reason");
+    expect_json(
+        client_get(p.bob, "/guilds/%s/audit-logs?action_type=1&user_id=%s", p.guild, p.ada->id),
+        "{'audit_log_entries': [{'user_id': '%s', 'reason': 'a%%20b/c %%zz'}]}", p.ada->id);
+}
+
+static void reasons_are_decoded_once_and_have_a_limit(struct world *w)
+{
+    struct home p = home(w, 0);
+    const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
+    const char *head = "Content-Type: application/json\r\nX-Audit-Log-Reason: ";
+
+    expect_status(
+        client_request(p.ada, "PATCH", path, TEXT(w, "%s%s\r\n", head, "t%C3%A4t%2520"), STR("{}")),
+        200);
+    expect_status(client_request(p.ada, "PATCH", path, TEXT(w, "%s%0512d\r\n", head, 1), STR("{}")),
+                  200);
+    expect_invalid(
+        client_request(p.ada, "PATCH", path, TEXT(w, "%s%0513d\r\n", head, 1), STR("{}")), "reason",
+        "BASE_TYPE_MAX_LENGTH");
+    expect_json(client_get(p.ada, "/guilds/%s/audit-logs?action_type=1&after=0", p.guild),
+                "{'audit_log_entries': [{'reason': 't\xc3\xa4t%%20'}, {'reason': '%0512d'}]}", 1);
+}
+
+static void the_audit_log_comes_in_pages(struct world *w)
+{
+    struct home p = home(w, 0);
+
+    for (int i = 0; i < 4; i++)
+        expect_status(client_patch(p.ada, "{}", "/guilds/%s", p.guild), 200);
+    struct answer all = client_get(p.ada, "/guilds/%s/audit-logs?action_type=1", p.guild);
+    const char *id[4];
+    for (int i = 0; i < 4; i++)
+        id[i] = answer_text(all, TEXT(w, "audit_log_entries.%d.id", i));
+
+    expect_json(client_get(p.ada, "/guilds/%s/audit-logs?limit=2&before=%s", p.guild, id[0]),
+                "{'audit_log_entries': [{'id': '%s'}, {'id': '%s'}]}", id[1], id[2]);
+    expect_json(client_get(p.ada, "/guilds/%s/audit-logs?limit=2&after=%s", p.guild, id[3]),
+                "{'audit_log_entries': [{'id': '%s'}, {'id': '%s'}]}", id[2], id[1]);
+    expect_invalid(client_get(p.ada, "/guilds/%s/audit-logs?limit=0", p.guild), "limit",
+                   "NUMBER_TYPE_MIN");
+    expect_invalid(client_get(p.ada, "/guilds/%s/audit-logs?limit=101", p.guild), "limit",
+                   "NUMBER_TYPE_MAX");
+    expect_status(client_get(p.ada, "/guilds/%s/audit-logs?limit=100", p.guild), 200);
+    expect_error(client_get(p.bob, "/guilds/%s/audit-logs", p.guild), 403, 50013);
+    expect_error(client_get(world_client(w, "cleo"), "/guilds/%s/audit-logs", p.guild), 403, 50001);
+}
+
+const struct test guilds_tests[] = {
+    TEST(a_new_guild_has_everyone_and_two_channels),
+    TEST(a_fresh_guild_does_not_say_that_it_is_available),
+    TEST(names_of_guilds_are_2_to_100_characters),
+    TEST(bots_do_not_found_guilds),
+    TEST(nobody_is_in_more_than_100_guilds),
+    TEST(drafts_of_roles_and_channels_become_real),
+    TEST(drafts_name_only_what_is_in_the_body),
+    TEST(a_guild_is_founded_with_its_icon),
+    TEST(only_members_read_a_guild),
+    TEST(counts_come_when_asked_for),
+    TEST(changing_a_guild_needs_the_right_to),
+    TEST(a_guild_changes_and_everybody_is_told),
+    TEST(fields_of_a_guild_have_limits),
+    TEST(channels_of_a_guild_are_its_own_and_of_the_right_kind),
+    TEST(features_change_only_where_they_can),
+    TEST(pictures_of_a_guild_are_kept_and_served),
+    TEST(a_stranger_leaves_no_picture_behind),
+    TEST(an_owner_gives_the_guild_to_a_member),
+    TEST(only_the_owner_deletes_a_guild),
+    TEST(deleting_works_by_post_too),
+    TEST(ones_guilds_are_listed_with_ones_rights),
+    TEST(ones_guilds_come_in_pages),
+    TEST(leaving_tells_the_guild_and_the_one_who_left),
+    TEST(an_owner_does_not_leave),
+    TEST(what_was_done_is_in_the_audit_log),
+    TEST(reasons_are_decoded_once_and_have_a_limit),
+    TEST(the_audit_log_comes_in_pages),
+    { 0 },
+};

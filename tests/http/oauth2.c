@@ -1,0 +1,3 @@
+#include "world.h"
+extern const struct test oauth2_tests[];
+const struct test oauth2_tests[] = { { 0 } };

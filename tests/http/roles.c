@@ -1,0 +1,594 @@
+/* roles.c - roles: rights, order, and who may touch them. */
+#include "guilds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "platform/guilds/guilds.h"
+
+/* The smallest PNG: one transparent pixel. */
+#define PNG                                                                                        \
+    "data:image/png;base64,"                                                                       \
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
+    "gg=="
+
+#define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
+#define BITS(set)         ((unsigned long long)(set))
+
+/* Ada's guild. From below: low, bob's (his highest), high. */
+struct ranks {
+    const char *guild, *low, *bobs, *high;
+    struct client *ada, *bob;
+};
+
+static const char *role(struct ranks *r, const char *name, uint64_t rights)
+{
+    return make_role(
+        r->ada, r->guild,
+        TEXT(r->ada->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(rights)));
+}
+
+static struct ranks ranks(struct world *w, uint64_t rights)
+{
+    struct ranks r = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+
+    r.guild = found_guild(r.ada, "The Guild");
+    put_member(r.guild, r.bob);
+    /* A new role is the lowest. */
+    r.high = role(&r, "high", 0);
+    r.bobs = role(&r, "bobs", rights);
+    r.low = role(&r, "low", 0);
+    put_role_on(r.guild, r.bob, r.bobs);
+    return r;
+}
+
+static void expect_audited(struct ranks *r, int action, const char *target)
+{
+    expect_told(r->ada->world, to_entitled(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action,
+                target);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void members_read_roles_the_lowest_first(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+
+    expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
+                "[{'id': '%s', 'name': '@everyone', 'position': 0}, "
+                "{'id': '%s', 'name': 'low', 'position': 1}, "
+                "{'id': '%s', 'name': 'bobs', 'position': 2}, "
+                "{'id': '%s', 'name': 'high', 'position': 3}]",
+                r.guild, r.low, r.bobs, r.high);
+    expect_json(client_get(r.bob, "/guilds/%s/roles/%s", r.guild, r.high),
+                "{'id': '%s', 'name': 'high', 'icon': null, 'unicode_emoji': null}", r.high);
+    expect_absent(client_get(r.bob, "/guilds/%s/roles/%s", r.guild, r.high), "tags");
+    expect_error(client_get(r.bob, "/guilds/%s/roles/1", r.guild), 404, 10011);
+    expect_error(client_get(world_client(w, "cleo"), "/guilds/%s/roles", r.guild), 403, 50001);
+}
+
+static void a_role_of_another_guild_is_unknown(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+    const char *other = found_guild(r.ada, "Other");
+
+    expect_error(client_get(r.ada, "/guilds/%s/roles/%s", other, r.low), 404, 10011);
+    expect_error(client_patch(r.ada, "{}", "/guilds/%s/roles/%s", other, r.low), 404, 10011);
+    expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", other, r.low), 404, 10011);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static void a_new_role_goes_just_above_everyone(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct answer a = client_post(r.bob, "{}", "/guilds/%s/roles", r.guild);
+
+    expect_status(a, 200);
+    const char *id = answer_text(a, "id");
+    expect_json(a,
+                "{'name': 'new role', 'position': 1, 'permissions': '%llu', 'color': 0, "
+                "'hoist': false, 'mentionable': false, 'managed': false, 'flags': 0, "
+                "'colors': {'primary_color': 0, 'secondary_color': null, 'tertiary_color': null}}",
+                BITS(PERMISSIONS_DEFAULT));
+    expect_audited(&r, AUDIT_ROLE_CREATE, id);
+    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_CREATE",
+                "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, id);
+    expect_nothing_told(w);
+    expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
+                "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
+                "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}, "
+                "{'id': '%s', 'position': 4}]",
+                r.guild, id, r.low, r.bobs, r.high);
+}
+
+static void a_role_is_made_with_all_its_fields(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+
+    expect_json(client_post(r.ada,
+                            "{'name': ' Smiths ', 'permissions': 1024, 'color': 5, 'hoist': true, "
+                            "'mentionable': true, 'unicode_emoji': '\xf0\x9f\x94\xa8', 'colors': "
+                            "{'primary_color': 16777215, 'secondary_color': 1}}",
+                            "/guilds/%s/roles", r.guild),
+                "{'name': 'Smiths', 'permissions': '1024', 'color': 16777215, 'hoist': true, "
+                "'mentionable': true, 'unicode_emoji': '\xf0\x9f\x94\xa8', 'colors': "
+                "{'primary_color': 16777215, 'secondary_color': 1, 'tertiary_color': null}}");
+    expect_json(client_post(r.ada,
+                            "{'name': null, 'permissions': null, 'color': null, 'colors': null, "
+                            "'hoist': null, 'mentionable': null, 'icon': null}",
+                            "/guilds/%s/roles", r.guild),
+                "{'name': 'new role', 'permissions': '%llu', 'color': 0, 'icon': null}",
+                BITS(PERMISSIONS_DEFAULT));
+    expect_json(client_post(r.ada, "{'color': 255}", "/guilds/%s/roles", r.guild),
+                "{'color': 255, 'colors': {'primary_color': 255}}");
+}
+
+static void fields_of_a_role_have_limits(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+    static const struct {
+        const char *body, *field, *code;
+    } bad[] = {
+        { "{'name': ' '}", "name", "BASE_TYPE_BAD_LENGTH" },
+        { "{'color': 16777216}", "color", "NUMBER_TYPE_MAX" },
+        { "{'color': -1}", "color", "NUMBER_TYPE_MIN" },
+        { "{'colors': {}}", "colors.primary_color", "BASE_TYPE_REQUIRED" },
+        { "{'colors': {'primary_color': 0, 'tertiary_color': 16777216}}", "colors.tertiary_color",
+          "NUMBER_TYPE_MAX" },
+        { "{'hoist': 'x'}", "hoist", "BOOLEAN_TYPE_CONVERT" },
+        { "{'permissions': 'x'}", "permissions", "NUMBER_TYPE_COERCE" },
+        { "{'icon': 'x'}", "icon", "IMAGE_INVALID" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        expect_invalid(client_post(r.ada, bad[i].body, "/guilds/%s/roles", r.guild), bad[i].field,
+                       bad[i].code);
+        expect_invalid(client_patch(r.ada, bad[i].body, "/guilds/%s/roles/%s", r.guild, r.low),
+                       bad[i].field, bad[i].code);
+    }
+    expect_invalid(
+        client_post(r.ada, TEXT(w, "{'name': '%0101d'}", 1), "/guilds/%s/roles", r.guild), "name",
+        "BASE_TYPE_BAD_LENGTH");
+    expect_nothing_told(w);
+    expect_status(client_post(r.ada, TEXT(w, "{'name': '%0100d'}", 1), "/guilds/%s/roles", r.guild),
+                  200);
+}
+
+static void making_a_role_needs_the_right_to(struct world *w)
+{
+    struct ranks r =
+        ranks(w, PERMISSIONS_ALL & ~PERMISSION(MANAGE_ROLES) & ~PERMISSION(ADMINISTRATOR));
+
+    expect_error(client_post(r.bob, "{}", "/guilds/%s/roles", r.guild), 403, 50013);
+    expect_error(client_post(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles", r.guild), 403,
+                 50013);
+    expect_error(client_patch(r.bob, "[]", "/guilds/%s/roles", r.guild), 403, 50013);
+    expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), 403, 50013);
+    expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), 403, 50013);
+    expect_nothing_told(w);
+}
+
+static void nobody_grants_rights_that_they_lack(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS));
+
+    expect_error(client_post(r.bob,
+                             TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSION(BAN_MEMBERS))),
+                             "/guilds/%s/roles", r.guild),
+                 403, 50013);
+    expect_error(client_patch(r.bob,
+                              TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSION(ADMINISTRATOR))),
+                              "/guilds/%s/roles/%s", r.guild, r.low),
+                 403, 50013);
+    expect_nothing_told(w);
+    /* @everyone's rights are one's own too. */
+    uint64_t own = PERMISSIONS_DEFAULT | PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS);
+    expect_json(client_post(r.bob, TEXT(w, "{'permissions': '%llu'}", BITS(own)),
+                            "/guilds/%s/roles", r.guild),
+                "{'permissions': '%llu'}", BITS(own));
+}
+
+static void what_a_role_has_already_may_stay(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    uint64_t had = PERMISSION(BAN_MEMBERS);
+
+    expect_status(client_patch(r.ada, TEXT(w, "{'permissions': '%llu'}", BITS(had)),
+                               "/guilds/%s/roles/%s", r.guild, r.low),
+                  200);
+    expect_status(client_patch(r.bob, "{'name': 'renamed'}", "/guilds/%s/roles/%s", r.guild, r.low),
+                  200);
+    expect_json(client_patch(r.bob,
+                             TEXT(w, "{'permissions': '%llu'}", BITS(had | PERMISSION(SPEAK))),
+                             "/guilds/%s/roles/%s", r.guild, r.low),
+                "{'permissions': '%llu'}", BITS(had | PERMISSION(SPEAK)));
+}
+
+static void administrators_and_owners_grant_everything(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(ADMINISTRATOR));
+    const char *all = TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSIONS_ALL));
+
+    expect_status(client_post(r.bob, all, "/guilds/%s/roles", r.guild), 200);
+    expect_status(client_post(r.ada, all, "/guilds/%s/roles", r.guild), 200);
+}
+
+static void unknown_rights_are_dropped(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+
+    expect_json(
+        client_post(r.bob, "{'permissions': '9223372036854775808'}", "/guilds/%s/roles", r.guild),
+        "{'permissions': '0'}");
+    expect_json(client_patch(r.ada, "{'permissions': '18446744073709551615'}",
+                             "/guilds/%s/roles/%s", r.guild, r.low),
+                "{'permissions': '%llu'}", BITS(PERMISSIONS_ALL));
+}
+
+static void a_guild_has_at_most_250_roles(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "The Guild");
+
+    for (int i = 1; i < 250; i++)
+        expect_status(client_post(ada, "{}", "/guilds/%s/roles", guild), 200);
+    forget_told(w);
+    expect_error(client_post(ada, "{}", "/guilds/%s/roles", guild), 400, 30005);
+    expect_nothing_told(w);
+    struct answer a = client_get(ada, "/guilds/%s/roles", guild);
+    expect(a.json->count == 250);
+    expect_status(client_delete(ada, "/guilds/%s/roles/%s", guild, answer_text(a, "9.id")), 204);
+    expect_status(client_post(ada, "{}", "/guilds/%s/roles", guild), 200);
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+static void a_role_changes_and_the_guild_is_told(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct answer a = client_patch(
+        r.bob, "{'name': 'Lower', 'hoist': true, 'mentionable': true, 'permissions': '0'}",
+        "/guilds/%s/roles/%s", r.guild, r.low);
+    const char *changed =
+        "{'name': 'Lower', 'hoist': true, 'mentionable': true, 'permissions': '0', "
+        "'position': 1}";
+
+    expect_status(a, 200);
+    expect_json(a, "%s", changed);
+    expect_audited(&r, AUDIT_ROLE_UPDATE, r.low);
+    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE", "{'guild_id': '%s', 'role': %s}",
+                r.guild, changed);
+    expect_nothing_told(w);
+    expect_json(client_get(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
+    expect_json(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
+    expect_json(client_patch(r.bob,
+                             "{'name': null, 'hoist': null, 'mentionable': null, 'permissions': "
+                             "null, 'unicode_emoji': null}",
+                             "/guilds/%s/roles/%s", r.guild, r.low),
+                "{'name': 'new role', 'hoist': false, 'mentionable': false, 'permissions': '%llu'}",
+                BITS(PERMISSIONS_DEFAULT));
+}
+
+static void colors_go_before_color(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+    const char *path = TEXT(w, "/guilds/%s/roles/%s", r.guild, r.low);
+
+    expect_json(client_patch(r.ada,
+                             "{'color': 7, 'colors': {'primary_color': 1, 'secondary_color': 2, "
+                             "'tertiary_color': 3}}",
+                             "%s", path),
+                "{'color': 1, 'colors': {'primary_color': 1, 'secondary_color': 2, "
+                "'tertiary_color': 3}}");
+    expect_json(client_patch(r.ada, "{'name': 'x'}", "%s", path),
+                "{'color': 1, 'colors': {'secondary_color': 2, 'tertiary_color': 3}}");
+    expect_json(client_patch(r.ada, "{'color': 9}", "%s", path),
+                "{'color': 9, 'colors': {'primary_color': 9, 'secondary_color': null, "
+                "'tertiary_color': null}}");
+    expect_json(client_patch(r.ada, "{'colors': null}", "%s", path),
+                "{'color': 0, 'colors': {'primary_color': 0, 'secondary_color': null}}");
+}
+
+static void only_what_is_below_ones_highest_role_can_be_touched(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(ADMINISTRATOR));
+    const char *const out_of_reach[] = { r.bobs, r.high };
+
+    for (size_t i = 0; i < COUNT_OF(out_of_reach); i++) {
+        expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, out_of_reach[i]),
+                     403, 50013);
+        expect_error(client_patch(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles/%s", r.guild,
+                                  out_of_reach[i]),
+                     403, 50013);
+        expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, out_of_reach[i]), 403,
+                     50013);
+    }
+    expect_nothing_told(w);
+    expect_status(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), 200);
+    expect_status(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), 204);
+    expect_status(client_patch(r.ada, "{}", "/guilds/%s/roles/%s", r.guild, r.high), 200);
+}
+
+static void of_everyone_only_the_rights_change(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    static const char *const bodies[] = { "{'name': 'all'}",
+                                          "{'color': 1}",
+                                          "{'hoist': true}",
+                                          "{'mentionable': true}",
+                                          "{'icon': null}",
+                                          "{'unicode_emoji': 'x'}",
+                                          "{'colors': {'primary_color': 1}}" };
+
+    for (size_t i = 0; i < COUNT_OF(bodies); i++)
+        expect_error(client_patch(r.ada, bodies[i], "/guilds/%s/roles/%s", r.guild, r.guild), 400,
+                     50028);
+    expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.guild), 400, 50028);
+    expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.guild), 400, 50028);
+    expect_nothing_told(w);
+    expect_json(
+        client_patch(r.bob, "{'permissions': '1024'}", "/guilds/%s/roles/%s", r.guild, r.guild),
+        "{'id': '%s', 'name': '@everyone', 'permissions': '1024'}", r.guild);
+}
+
+static void a_role_has_an_icon(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct answer a =
+        client_patch(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles/%s", r.guild, r.low);
+
+    expect_status(a, 200);
+    const char *path = TEXT(w, "/roles/%s/icons/%s.png", r.low, answer_text(a, "icon"));
+    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+    expect_json(client_patch(r.bob, "{'name': 'x'}", "/guilds/%s/roles/%s", r.guild, r.low),
+                "{'icon': '%s'}", answer_text(a, "icon"));
+    expect_json(client_patch(r.bob, "{'icon': null}", "/guilds/%s/roles/%s", r.guild, r.low),
+                "{'icon': null}");
+
+    a = client_post(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles", r.guild);
+    path = TEXT(w, "/roles/%s/icons/%s", answer_text(a, "id"), answer_text(a, "icon"));
+    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+}
+
+static void icons_of_roles_are_at_most_256_kib(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+    size_t n = 360 * 1024;
+    char *body = mem_resize(NULL, n + 100);
+    char *p = body + sprintf(body, "{\"icon\": \"data:image/png;base64,iVBORw0KGgoA");
+
+    memset(p, 'A', n);
+    strcpy(p + n, "\"}");
+    struct answer a = client_post(r.ada, body, "/guilds/%s/roles", r.guild);
+    mem_free(body);
+    expect_invalid(a, "icon", "BINARY_TYPE_MAX_SIZE");
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static void roles_are_put_into_another_order(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+    struct answer a = client_patch(
+        r.ada, TEXT(w, "[{'id': '%s', 'position': 3}, {'id': '%s', 'position': 1}]", r.low, r.high),
+        "/guilds/%s/roles", r.guild);
+
+    expect_status(a, 200);
+    expect_json(a,
+                "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
+                "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}]",
+                r.guild, r.high, r.bobs, r.low);
+    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, r.high);
+    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                "{'role': {'id': '%s', 'position': 3}}", r.low);
+    expect_nothing_told(w);
+    expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
+                "[{}, {'id': '%s'}, {'id': '%s'}, {'id': '%s'}]", r.high, r.bobs, r.low);
+}
+
+static void one_role_that_moves_pushes_the_others(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+
+    expect_json(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 1}]", r.high),
+                             "/guilds/%s/roles", r.guild),
+                "[{}, {'id': '%s', 'position': 1}, {'id': '%s', 'position': 2}, "
+                "{'id': '%s', 'position': 3}]",
+                r.high, r.low, r.bobs);
+    expect_json(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 99}]", r.high),
+                             "/guilds/%s/roles", r.guild),
+                "[{}, {'id': '%s', 'position': 1}, {'id': '%s', 'position': 2}, "
+                "{'id': '%s', 'position': 3}]",
+                r.low, r.bobs, r.high);
+    expect_json(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 0}]", r.high),
+                             "/guilds/%s/roles", r.guild),
+                "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, {'id': '%s'}, {}]",
+                r.guild, r.high, r.low);
+}
+
+static void an_order_that_changes_nothing_tells_nothing(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+
+    expect_status(client_patch(r.bob,
+                               TEXT(w,
+                                    "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
+                                    "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}]",
+                                    r.guild, r.low, r.bobs, r.high),
+                               "/guilds/%s/roles", r.guild),
+                  200);
+    expect_status(client_patch(r.bob, "[]", "/guilds/%s/roles", r.guild), 200);
+    expect_status(client_patch(r.bob, TEXT(w, "[{'id': '%s', 'position': null}]", r.high),
+                               "/guilds/%s/roles", r.guild),
+                  200);
+    expect_nothing_told(w);
+}
+
+static void roles_move_below_ones_highest_only(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(ADMINISTRATOR));
+    const char *lowest = role(&r, "lowest", 0); /* lowest, low, bobs, high */
+    const struct {
+        const char *id;
+        int position, status;
+    } cases[] = {
+        { r.high, 1, 403 }, { r.high, 3, 403 }, { r.bobs, 1, 403 }, { r.bobs, 4, 403 },
+        { r.low, 4, 403 },  { r.low, 3, 403 },  { lowest, 3, 403 }, { lowest, 2, 200 },
+        { r.low, 2, 200 },  { r.low, 1, 200 },  { r.high, 4, 200 },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct answer a = client_patch(
+            r.bob, TEXT(w, "[{'id': '%s', 'position': %d}]", cases[i].id, cases[i].position),
+            "/guilds/%s/roles", r.guild);
+        expect_status(a, cases[i].status);
+        if (cases[i].status == 403)
+            expect_error(a, 403, 50013);
+    }
+}
+
+static void everyone_does_not_move(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+
+    expect_error(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 1}]", r.guild),
+                              "/guilds/%s/roles", r.guild),
+                 400, 50028);
+    expect_error(client_patch(r.ada, "[{'id': '5', 'position': 1}]", "/guilds/%s/roles", r.guild),
+                 404, 10011);
+    expect_invalid(client_patch(r.ada, "[{'position': 1}]", "/guilds/%s/roles", r.guild), "0.id",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': -1}]", r.low),
+                                "/guilds/%s/roles", r.guild),
+                   "0.position", "NUMBER_TYPE_MIN");
+    expect_nothing_told(w);
+}
+
+static enum err set_position(struct tx *tx, void *arg)
+{
+    const snowflake *ids = arg;
+
+    return tx_exec(tx, "update roles set position = 7 where id in ($1, $2)",
+                   BIND(v_id(ids[0]), v_id(ids[1])), NULL);
+}
+
+static void at_one_position_the_older_role_is_higher(struct world *w)
+{
+    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    snowflake ids[] = { id_of(r.high), id_of(r.bobs) };
+
+    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), set_position,
+                      ids));
+    /* high is the older one. */
+    expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
+                "[{}, {'id': '%s'}, {'id': '%s', 'position': 7}, {'id': '%s', 'position': 7}]",
+                r.low, r.bobs, r.high);
+    expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.high), 403, 50013);
+}
+
+/* --- deleting --------------------------------------------------------------------------------- */
+
+static enum err count_traces(struct tx *tx, void *arg)
+{
+    snowflake *role = arg;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx,
+                        "select (select count(*) from member_roles where role_id = $1) + "
+                        "(select count(*) from overwrites where target_id = $1)",
+                        BIND(v_id(*role)), &row, &found);
+
+    *role = (snowflake)row_int(&row, 0);
+    return e;
+}
+
+static snowflake traces_of(struct world *w, const char *role)
+{
+    snowflake id = id_of(role);
+
+    expect(!store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w), count_traces,
+                      &id));
+    return id;
+}
+
+static enum err add_overwrite(struct tx *tx, void *arg)
+{
+    const snowflake *ids = arg;
+
+    return tx_exec(tx,
+                   "insert into overwrites (channel_id, target_id, type) "
+                   "select id, cast($2 as bigint), 0 from channels where guild_id = $1",
+                   BIND(v_id(ids[0]), v_id(ids[1])), NULL);
+}
+
+static void a_deleted_role_is_taken_from_members_and_channels(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+    snowflake ids[] = { id_of(r.guild), id_of(r.low) };
+
+    put_role_on(r.guild, r.bob, r.low);
+    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), add_overwrite,
+                      ids));
+    expect(traces_of(w, r.low) == 5);
+    expect_status(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 204);
+    expect_audited(&r, AUDIT_ROLE_DELETE, r.low);
+    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_DELETE",
+                "{'guild_id': '%s', 'role_id': '%s'}", r.guild, r.low);
+    expect_nothing_told(w);
+    expect(traces_of(w, r.low) == 0);
+    expect(traces_of(w, r.bobs) == 1);
+    expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 404, 10011);
+    expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
+                "[{}, {'id': '%s', 'position': 1}, {'id': '%s', 'position': 2}]", r.bobs, r.high);
+}
+
+static enum err make_managed(struct tx *tx, void *arg)
+{
+    return tx_exec(tx, "update roles set managed = 1, bot_id = 5 where id = $1",
+                   BIND(v_id(id_of(arg))), NULL);
+}
+
+static void managed_roles_are_not_deleted(struct world *w)
+{
+    struct ranks r = ranks(w, 0);
+
+    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), make_managed,
+                      (void *)r.low));
+    expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 400, 50028);
+    expect_nothing_told(w);
+    expect_json(client_patch(r.ada, "{'color': 3}", "/guilds/%s/roles/%s", r.guild, r.low),
+                "{'color': 3, 'managed': true, 'tags': {'bot_id': '5'}}");
+}
+
+const struct test roles_tests[] = {
+    TEST(members_read_roles_the_lowest_first),
+    TEST(a_role_of_another_guild_is_unknown),
+    TEST(a_new_role_goes_just_above_everyone),
+    TEST(a_role_is_made_with_all_its_fields),
+    TEST(fields_of_a_role_have_limits),
+    TEST(making_a_role_needs_the_right_to),
+    TEST(nobody_grants_rights_that_they_lack),
+    TEST(what_a_role_has_already_may_stay),
+    TEST(administrators_and_owners_grant_everything),
+    TEST(unknown_rights_are_dropped),
+    TEST(a_guild_has_at_most_250_roles),
+    TEST(a_role_changes_and_the_guild_is_told),
+    TEST(colors_go_before_color),
+    TEST(only_what_is_below_ones_highest_role_can_be_touched),
+    TEST(of_everyone_only_the_rights_change),
+    TEST(a_role_has_an_icon),
+    TEST(icons_of_roles_are_at_most_256_kib),
+    TEST(roles_are_put_into_another_order),
+    TEST(one_role_that_moves_pushes_the_others),
+    TEST(an_order_that_changes_nothing_tells_nothing),
+    TEST(roles_move_below_ones_highest_only),
+    TEST(everyone_does_not_move),
+    TEST(at_one_position_the_older_role_is_higher),
+    TEST(a_deleted_role_is_taken_from_members_and_channels),
+    TEST(managed_roles_are_not_deleted),
+    { 0 },
+};

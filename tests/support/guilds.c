@@ -1,0 +1,135 @@
+/* guilds.c - guilds for tests, and what is told about them. */
+#include "guilds.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "internal.h"
+#include "platform/members/members.h"
+
+snowflake id_of(const char *text)
+{
+    return strtoull(text, NULL, 10);
+}
+
+/* --- what is told --------------------------------------------------------------------------- */
+
+void forget_told(struct world *w)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h; h = h->next)
+        n++;
+    w->told = n;
+    for (struct client *c = w->clients; c; c = c->next)
+        c->heard = n;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static const struct heard *next_told(struct world *w)
+{
+    const struct heard *found = NULL;
+    size_t i = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
+        if (i >= w->told && h->to.kind != SUBJECT_USER)
+            found = h;
+    if (found)
+        w->told = i;
+    pthread_mutex_unlock(&w->lock);
+    return found;
+}
+
+static bool same_subject(struct subject a, struct subject b)
+{
+    return a.kind == b.kind && a.id == b.id && a.channel_id == b.channel_id && a.any_of == b.any_of;
+}
+
+void expect_told_at(const char *file, int line, struct world *w, struct subject to,
+                    const char *event, const char *fmt, ...)
+{
+    const struct heard *h = next_told(w);
+    struct str where;
+    va_list args;
+
+    if (!h)
+        fail_test(file, line, "nothing was told, not %s", event);
+    if (strcmp(event_name(h->event), event) != 0)
+        fail_test(file, line, "%s was told, not %s", event_name(h->event), event);
+    if (!same_subject(h->to, to))
+        fail_test(file, line, "%s was told to kind %d, %llu, channel %llu, rights %llx", event,
+                  (int)h->to.kind, (unsigned long long)h->to.id,
+                  (unsigned long long)h->to.channel_id, (unsigned long long)h->to.any_of);
+    va_start(args, fmt);
+    const struct dom *expected = parse_expected(w->arena, fmt, args);
+    va_end(args);
+    if (!dom_contains(dom_parse(w->arena, str_of(h->payload)), expected, w->arena, &where))
+        fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
+}
+
+void expect_nothing_told_at(const char *file, int line, struct world *w)
+{
+    const struct heard *h = next_told(w);
+
+    if (h)
+        fail_test(file, line, "%s was told: %s", event_name(h->event), h->payload);
+}
+
+/* --- guilds ----------------------------------------------------------------------------------- */
+
+const char *found_guild(struct client *owner, const char *name)
+{
+    struct arena *arena = world_arena(owner->world);
+    struct answer a = client_post(owner, str_printf(arena, "{'name': '%s'}", name).p, "/guilds");
+
+    expect_status(a, 201);
+    forget_told(owner->world);
+    return answer_text(a, "id");
+}
+
+const char *make_role(struct client *c, const char *guild, const char *json)
+{
+    struct answer a = client_post(c, json, "/guilds/%s/roles", guild);
+
+    expect_status(a, 200);
+    forget_told(c->world);
+    return answer_text(a, "id");
+}
+
+struct entrance {
+    snowflake guild_id, user_id, role_id;
+};
+
+static enum err insert_member(struct tx *tx, void *arg)
+{
+    const struct entrance *in = arg;
+    struct member m = { .guild_id = in->guild_id, .user_id = in->user_id, .joined_at = clock_us() };
+
+    return member_insert(tx, &m, false);
+}
+
+static enum err insert_role(struct tx *tx, void *arg)
+{
+    const struct entrance *in = arg;
+
+    return tx_exec(tx, "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3)",
+                   BIND(v_id(in->guild_id), v_id(in->user_id), v_id(in->role_id)), NULL);
+}
+
+static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), struct entrance in)
+{
+    if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, what, &in))
+        fail_test(__FILE__, __LINE__, "the store refuses");
+}
+
+void put_member(const char *guild, struct client *c)
+{
+    run(c->world, insert_member, (struct entrance){ id_of(guild), id_of(c->id), 0 });
+}
+
+void put_role_on(const char *guild, struct client *c, const char *role)
+{
+    run(c->world, insert_role, (struct entrance){ id_of(guild), id_of(c->id), id_of(role) });
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""worlds - import, export, seed and demo, as an operator runs them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+from process import Client, Process, start_guildhall  # noqa: E402
+
+WORLD = {"users": [{"username": "ada"}],
+         "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"}],
+         "guilds": [{"name": "Here", "owner": "ada", "channels": [{"name": "talk"}]}]}
+
+
+def run(executable, *args, stdin=None):
+    return subprocess.run([executable, *args], input=stdin, capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+def put(folder, name, value):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(value, f)
+    return path
+
+
+def import_prints_tokens_that_work(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        done = run(executable, "import", "--tokens", put(folder, "w.json", WORLD), "--data", data)
+        expect(done.returncode == 0, done.stderr)
+        expect("users          2 made, 0 known\n" in done.stdout, done.stdout)
+        tokens = dict(re.findall(r"^(ada|helper) +(.*)$", done.stdout, re.M))
+        server = start_guildhall(executable, data)
+        try:
+            for name, token in tokens.items():
+                status, me = Client(server.port, token).call("GET", "/users/@me")
+                expect(status == 200 and me["username"] == name, f"{name}: {status} {me}")
+        finally:
+            server.kill()
+        expect(set(tokens) == {"ada", "helper"}, str(tokens))
+        expect(tokens["helper"].startswith("Bot "), "a bot's token is printed as it is sent")
+
+
+def import_reads_standard_input_and_says_what_is_wrong(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        world = {"guilds": [{"name": "Here", "owner": "nobody"}]}
+        done = run(executable, "import", "-", "--data", folder, stdin=json.dumps(world))
+        expect(done.returncode == 1 and done.stdout == "", done.stdout)
+        expect(done.stderr == "guilds.0.owner: there is no user 'nobody'\n"
+                              "guildhall: nothing was imported\n", done.stderr)
+        done = run(executable, "import", os.path.join(folder, "none.json"), "--data", folder)
+        expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
+
+
+def only_an_export_works_beside_a_running_server(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        server = start_guildhall(executable, data)
+        try:
+            for command in (["import", put(folder, "w.json", WORLD)], ["seed"], ["demo"]):
+                done = run(executable, *command, "--data", data)
+                expect(done.returncode == 1 and done.stdout == "", str(command))
+                expect("in use by another guildhall" in done.stderr, done.stderr)
+            done = run(executable, "export", "--data", data)
+            expect(done.returncode == 0 and json.loads(done.stdout) == {}, done.stdout)
+        finally:
+            server.kill()
+
+
+def an_export_is_for_the_operator_alone(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "data"), os.path.join(folder, "out.json")
+        run(executable, "import", put(folder, "w.json", WORLD), "--data", data)
+        expect(run(executable, "export", out, "--data", data).returncode == 0, "export")
+        expect(os.stat(out).st_mode & 0o777 == 0o600, "its mode lets others read it")
+        printed = run(executable, "export", "--data", data).stdout
+        with open(out, encoding="utf-8") as f:
+            expect(f.read() == printed, "the file and the output differ")
+        expect([u["username"] for u in json.loads(printed)["users"]] == ["ada", "helper"], printed)
+
+
+def demo(executable, folder):
+    """The demo's process, and the variables that it prints."""
+    process = Process([executable, "demo", "--listen", "127.0.0.1:0", "--data", folder,
+                       "--rate-limits", "off", "--log-level", "warn"])
+    return process, dict(re.findall(r"^ +(\w+)='?([^'\n]+)'?$", process.first, re.M))
+
+
+def the_demo_prints_tokens_that_work_at_each_start(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        seen = []
+        for _ in range(2):
+            process, words = demo(executable, folder)
+            try:
+                expect(process.first.startswith("guildhall: listening on http"), process.first)
+                for name in ("ada", "bob", "helper"):
+                    status, me = Client(process.port, words[name]).call("GET", "/users/@me")
+                    expect(status == 200 and me["username"] == name, f"{name}: {status}")
+                for old in seen:
+                    status, _ = Client(process.port, old).call("GET", "/users/@me")
+                    expect(status == 401, "a token of an earlier start still works")
+                expect(words["api"] == f"http://127.0.0.1:{process.port}/api/v10", words["api"])
+            finally:
+                process.stop()
+            seen += [words[name] for name in ("ada", "bob", "helper")]
+
+
+def the_demo_leaves_another_world_alone(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        run(executable, "user", "add", "zoe", "--data", folder)
+        process, words = demo(executable, folder)
+        process.stop()
+        expect("another world" in process.first and not words, process.first)
+        users = json.loads(run(executable, "export", "--data", folder).stdout)["users"]
+        expect(len(users) == 1, str(users))
+
+
+def seed_prints_guilds_owners_and_tokens(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        seed = ["seed", "--users", "50", "--guilds", "3", "--members", "60", "--tokens", "2",
+                "--data", folder]
+        done = run(executable, *seed)
+        expect(done.returncode == 0, done.stderr)
+        lines = [line.split() for line in done.stdout.splitlines()]
+        expect(len(lines) == 2 and all(len(line) == 3 for line in lines), done.stdout)
+        server = start_guildhall(executable, folder)
+        try:
+            for _, name, token in lines:
+                status, me = Client(server.port, token).call("GET", "/users/@me")
+                expect(status == 200 and me["username"] == name, f"{name}: {status}")
+        finally:
+            server.kill()
+        done = run(executable, *seed)
+        expect(done.returncode == 1 and "another --random" in done.stderr, done.stderr)
+        done = run(executable, "seed", "--guilds", "9", "--members", "1", "--data", folder)
+        expect(done.returncode == 2 and "--members" in done.stderr, done.stderr)
+
+
+run_cases("worlds", [
+    import_prints_tokens_that_work,
+    import_reads_standard_input_and_says_what_is_wrong,
+    only_an_export_works_beside_a_running_server,
+    an_export_is_for_the_operator_alone,
+    the_demo_prints_tokens_that_work_at_each_start,
+    the_demo_leaves_another_world_alone,
+    seed_prints_guilds_owners_and_tokens,
+])
