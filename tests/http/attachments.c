@@ -320,6 +320,10 @@ static void edits_keep_what_they_list(struct world *w)
                 first);
     expect_error(fetch(ada, url, NULL), 404, 0);
     expect(files_on_disk(w) == 2);
+    snprintf(body, sizeof body, "{'attachments': [{'id': '%s', 'description': null}]}", first);
+    a = client_patch(ada, body, MESSAGE, v.channel, id);
+    expect_json(a, "{'attachments': [{'id': '%s'}]}", first);
+    expect_absent(a, "attachments.0.description");
     expect_invalid(client_patch(ada, "{'attachments': [{'id': '77'}]}", MESSAGE, v.channel, id),
                    "attachments.0.id", "ATTACHMENT_NOT_FOUND");
     a = client_patch(ada, "{'attachments': []}", MESSAGE, v.channel, id);

@@ -155,6 +155,8 @@ static enum err edit_attachments(struct call *call, struct message *m)
             stays = true;
             if (words[j].description.given == GIVEN)
                 old[i].description = words[j].description;
+            else if (words[j].description.given == GIVEN_NULL)
+                old[i].description.given = ABSENT;
         }
         if (stays)
             *(struct attachment *)list_add(call->arena, &kept, sizeof *old) = old[i];
