@@ -147,7 +147,6 @@ enum err create_message(struct call *call)
     if (!e)
         e = user_find(call->tx, call->caller->id, &author);
     draft.author = &author;
-    draft.application_id = 0;
     if (call->target.standing)
         draft.member = call->target.standing->member;
     if (!e)
