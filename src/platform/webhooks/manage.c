@@ -142,7 +142,7 @@ static const struct schema changed_schema = {
     .doc = "Webhooks of a channel changed.",
 };
 
-static void announce(struct call *call, snowflake guild_id, snowflake channel_id)
+void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_id)
 {
     struct webhooks_changed changed = { guild_id, channel_id };
 
@@ -234,7 +234,7 @@ enum err create_webhook(struct call *call)
         e = audit(call, h.guild_id, AUDIT_WEBHOOK_CREATE, h.id);
     if (e)
         return e;
-    announce(call, h.guild_id, h.channel_id);
+    webhooks_announce(call, h.guild_id, h.channel_id);
     return reply(call, &h);
 }
 
@@ -310,8 +310,8 @@ enum err modify_webhook(struct call *call)
     if (e)
         return e;
     if (before != h->channel_id)
-        announce(call, h->guild_id, before);
-    announce(call, h->guild_id, h->channel_id);
+        webhooks_announce(call, h->guild_id, before);
+    webhooks_announce(call, h->guild_id, h->channel_id);
     return reply(call, h);
 }
 
@@ -324,6 +324,6 @@ enum err delete_webhook(struct call *call)
     if (!e)
         e = audit(call, h->guild_id, AUDIT_WEBHOOK_DELETE, h->id);
     if (!e)
-        announce(call, h->guild_id, h->channel_id);
+        webhooks_announce(call, h->guild_id, h->channel_id);
     return e;
 }
