@@ -347,12 +347,14 @@ static enum err export_inside(struct tx *tx, struct world_guild *g, const struct
         e = export_bans(tx, id, &g->bans);
     if (!e)
         e = export_installed(tx, &names, id, &g->applications);
+    if (e)
+        return e;
     g->afk_channel = reference(tx, &names.channels, p->channels[0]);
     g->system_channel = reference(tx, &names.channels, p->channels[1]);
     g->rules_channel = reference(tx, &names.channels, p->channels[2]);
     g->public_updates_channel = reference(tx, &names.channels, p->channels[3]);
     g->safety_alerts_channel = reference(tx, &names.channels, p->channels[4]);
-    return e;
+    return OK;
 }
 
 enum err export_guilds(struct tx *tx, struct opt_list *ret)
