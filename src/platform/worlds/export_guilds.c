@@ -371,7 +371,7 @@ enum err export_guilds(struct tx *tx, struct opt_list *ret)
     e = rows_end(&r);
     struct world_guild *all = ret->value.items;
     const struct pointed *points = pointed.items;
-    for (size_t i = 0; i < ret->value.count && !e; i++)
+    for (size_t i = 0; points && i < ret->value.count && !e; i++)
         e = export_inside(tx, &all[i], &points[i]);
     return e;
 }
