@@ -466,6 +466,11 @@ static void apps_bring_people_in_who_allowed_it(struct world *w)
     expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{'guild_id': '%s', 'nick': 'B'}", p.id);
     expect_status(bring(bot, &p, bob, good, ""), 204);
     expect_venue_silence(&p);
+
+    /* An empty nick is none. */
+    struct client *cleo = world_client(w, "cleo");
+    a = bring(bot, &p, cleo, access_token(w, cleo, "guilds.join"), ", 'nick': ''");
+    expect_json(a, "{'nick': null}");
 }
 
 static void an_app_cannot_use_anothers_access_token(struct world *w)
