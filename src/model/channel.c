@@ -215,8 +215,9 @@ static void shape_private(struct channel *c)
         c->is_message_request.given = ABSENT;
     else
         c->is_message_request = (struct opt_bool){ GIVEN, false };
-    if (!c->application_id.value)
-        c->application_id.given = c->managed.given = ABSENT;
+    c->managed = given_mark(group && c->application_id.value);
+    if (!c->managed.value)
+        c->application_id.given = ABSENT;
 }
 
 static void shape_guild(struct channel *c)

@@ -272,6 +272,20 @@ static void a_member_adds_a_friend(struct world *w)
     expect_error(client_put(bob, "{}", RECIPIENTS, id, "7"), 404, 10013);
 }
 
+static void an_app_fills_its_group_itself(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
+    const char *id = group(ada, bob, cleo);
+
+    make_friends(ada, dan);
+    expect_absent(client_get(ada, "/channels/%s", id), "managed");
+    run_sql(w, "update channels set application_id = $2 where id = $1", id, "77");
+    expect_json(client_get(ada, "/channels/%s", id), "{'managed': true, 'application_id': '77'}");
+    expect_error(client_put(ada, "{}", RECIPIENTS, id, dan->id), 403, 50013);
+    expect_silence(dan);
+}
+
 static void a_group_begins_from_a_direct_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
@@ -451,6 +465,7 @@ const struct test private_channels_tests[] = {
     TEST(a_group_has_ten_people),
     TEST(everybody_is_in_ten_groups),
     TEST(a_member_adds_a_friend),
+    TEST(an_app_fills_its_group_itself),
     TEST(a_group_begins_from_a_direct_channel),
     TEST(people_are_called_by_nicks_in_a_group),
     TEST(recipients_are_for_private_channels),
