@@ -62,6 +62,7 @@ static void two_people_have_one_direct_channel(struct world *w)
     expect_absent(a, "owner_id");
     expect_absent(a, "guild_id");
     expect_absent(a, "name");
+    expect(a.json->count == 6); /* and nothing else */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, bob->id);
     /* The other is told with the first message, not before. */
@@ -184,6 +185,7 @@ static void a_group_is_told_to_all_who_are_in_it(struct world *w)
                 ada->id, bob->id, cleo->id);
     expect_absent(a, "is_message_request");
     expect_absent(a, "managed");
+    expect(a.json->count == 8); /* and nothing else */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}]}",
                  id, bob->id, cleo->id);
