@@ -198,6 +198,8 @@ static void a_member_has_pictures_of_its_own(struct world *w)
     snprintf(path, sizeof path, "/guilds/%s/users/%s/avatars/%s.png", p.id, eve->id,
              answer_text(a, "avatar"));
     expect_status(client_request(ada, "GET", path, "", STR("")), 404);
+    expect_invalid(client_request(ada, "GET", "/guilds/x/users/5/avatars/y.png", "", STR("")),
+                   "guild_id", "NUMBER_TYPE_COERCE");
     a = client_patch(ada, "{'avatar': null}", "/guilds/%s/members/@me", p.id);
     expect_json(a, "{'avatar': null}");
     expect_invalid(client_patch(ada, "{'avatar': 'x'}", "/guilds/%s/members/@me", p.id), "avatar",
