@@ -431,6 +431,12 @@ static void others_change_flags_only(struct world *w)
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 'x'}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, "77"), 404, 10008);
+
+    /* Also where there is nothing to read: the server's own messages. */
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, own), 204);
+    const char *pinned = answer_text(client_get(ada, MESSAGES "?limit=1", v.channel), "0.id");
+    expect_json(client_patch(eve, "{'flags': 4}", MESSAGE, v.channel, pinned),
+                "{'type': 6, 'content': '', 'flags': 4}");
 }
 
 /* --- deleting ------------------------------------------------------------------------------ */
