@@ -125,8 +125,11 @@ static enum err delete_message(struct call *call)
     const struct message *m = call->target.message;
     enum err e = message_delete(call, c, m);
 
+    struct audit_options options = { .channel_id = given_id(c->id), .count = given_str(STR("1")) };
+
     if (!e && !is_author(call))
-        e = audit(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id);
+        e = audit_with(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id, &options,
+                       (struct list){ 0 });
     return e;
 }
 
@@ -170,7 +173,11 @@ static enum err bulk_delete_messages(struct call *call)
         add_once(call, &once, ids[i]);
     }
     enum err e = messages_delete(call, c, &once);
-    return e ? e : audit(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id);
+    struct audit_options options = { .count =
+                                         given_str(str_printf(call->arena, "%zu", once.count)) };
+    return e ? e
+             : audit_with(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id, &options,
+                          (struct list){ 0 });
 }
 
 /* --- the table ----------------------------------------------------------------------------------
