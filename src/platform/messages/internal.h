@@ -112,6 +112,9 @@ enum err trigger_typing(struct call *call);
 
 enum err may_pin(struct call *call);
 enum err list_pins(struct call *call);
+extern const struct schema pins_query_schema;
+extern const struct type pins_page_reply;
+enum err list_pins_page(struct call *call);
 enum err pin_message(struct call *call);
 enum err unpin_message(struct call *call);
 
