@@ -484,6 +484,25 @@ static void a_guild_has_at_most_50_integrations(struct world *w)
 
 /* --- onto an account --------------------------------------------------------------------- */
 
+static void a_bot_writes_to_whoever_has_its_app(struct world *w)
+{
+    struct stage s = stage(w);
+    struct client *bot = application_bot(s.ada, s.app);
+    const char *dm = answer_text(
+        client_post(bot, TEXT(w, "{'recipient_id': '%s'}", s.bob->id), "/users/@me/channels"),
+        "id");
+
+    expect_error(client_post(bot, "{'content': 'hi'}", "/channels/%s/messages", dm), 403, 50278);
+    expect_status(client_post(s.bob, "{'authorize': true, 'integration_type': 1}",
+                              AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
+                  200);
+    expect_status(client_post(bot, "{'content': 'hi'}", "/channels/%s/messages", dm), 200);
+    expect_status(client_delete(s.bob, "/oauth2/tokens/%s",
+                                answer_text(client_get(s.bob, "/oauth2/tokens"), "0.id")),
+                  204);
+    expect_error(client_post(bot, "{'content': 'hi'}", "/channels/%s/messages", dm), 403, 50278);
+}
+
 static void installing_on_an_account_tells_the_account(struct world *w)
 {
     struct stage s = stage(w);
@@ -909,6 +928,7 @@ const struct test oauth2_tests[] = {
     TEST(applications_say_where_they_can_be_installed),
     TEST(a_guild_has_at_most_50_integrations),
     TEST(installing_on_an_account_tells_the_account),
+    TEST(a_bot_writes_to_whoever_has_its_app),
     TEST(a_code_becomes_tokens),
     TEST(codes_work_once_and_for_ten_minutes),
     TEST(codes_are_for_one_application_and_one_address),
