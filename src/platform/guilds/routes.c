@@ -121,7 +121,7 @@ static const struct route routes[] = {
         .name = "leave_guild",
         .doc = "Leave a guild. An owner cannot.",
         .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_NONE },
+        .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
         .handle = leave_guild,
     },
     {

@@ -2,6 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
+#include "platform/applications/applications.h"
 #include "platform/guilds/guilds.h"
 
 enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
@@ -97,7 +98,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_REMOVE, to_guild(guild_id), &guild_user_event_schema, &gone);
     call_emit(call, EVENT_GUILD_DELETE, to_user(user_id), &guild_ref_schema, &guild);
-    return OK;
+    return user.bot.given == GIVEN ? application_bot_left(call, guild_id, user_id) : OK;
 }
 
 enum err member_save(struct call *call, const struct member *m)
