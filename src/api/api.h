@@ -19,6 +19,10 @@ struct api_options {
     /* Where announcements go, in commit order, from the thread that committed. */
     void (*announce)(void *arg, const struct announcement *list);
     void *announce_arg;
+    /* Told when a credential is no longer good, after the commit and before the reply;
+     * account 0: the one token. May be NULL. */
+    void (*forgotten)(void *arg, snowflake account, const unsigned char token[8]);
+    void *forgotten_arg;
     /* Argon2id cost; tests make it cheap. */
     unsigned long long password_ops;
     size_t password_memory;

@@ -108,7 +108,9 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
-    *a = (struct announcement){ event, to, str_dup(call->arena, buf_str(&payload)), NULL };
+    *a = (struct announcement){ .event = event,
+                                .to = to,
+                                .payload = str_dup(call->arena, buf_str(&payload)) };
     buf_clear(&payload);
     *call->announced_end = a;
     call->announced_end = &a->next;
