@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "gate.h"
 #include "internal.h"
 #include "platform/platform.h"
 #include "postgres.h"
@@ -130,6 +131,7 @@ bool world_try_start(struct world *w)
 
 void world_stop(struct world *w)
 {
+    gates_close(w);
     for (struct client *c = w->clients; c; c = c->next)
         client_hang_up(c);
     guildhall_stop(w->server);
