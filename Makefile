@@ -26,7 +26,7 @@ test: ## every test, on both stores, under the sanitizers
 
 bench: build ## measure against a bare server that answers the same bytes
 	@scripts/setup bench
-	@scripts/bench
+	@scripts/bench --platform
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 	@scripts/setup test

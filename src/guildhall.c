@@ -19,6 +19,8 @@
 #include "platform/channels/channels.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
+#include "platform/guilds/view.h"
+#include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
 #include "platform/oauth2/oauth2.h"
@@ -35,10 +37,12 @@ enum { DRAIN_MS = 500 };
 const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
+    &own_domain,
     &guilds_domain,
     &roles_domain,
     &members_domain,
     &bans_domain,
+    &invites_domain,
     &channels_domain,
     &private_channels_domain,
     &threads_domain,
@@ -52,6 +56,7 @@ const struct domain *const guildhall_domains[] = {
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,
+    &default_avatars_domain,
     &service_domain,
     NULL,
 };
@@ -59,12 +64,12 @@ const struct domain *const guildhall_domains[] = {
 
 struct guildhall {
     const struct config *config;
+    struct guildhall_hooks hooks;
     char host[256];
     struct store *store;
     struct auth *auth;
     struct api *api;
     struct server_app api_app;
-    struct guildhall_hooks hooks;
     struct gateway *gateway;
     struct loops *loops;
     struct tls_context *tls;
@@ -170,11 +175,12 @@ static bool check_config(const struct config *c)
     return true;
 }
 
-/* What happened goes to sessions, and to whoever else wants to know. */
+/* After each commit: what is remembered of guilds first, then whoever listens. */
 static void announce(void *arg, const struct announcement *list)
 {
-    struct guildhall *g = arg;
+    const struct guildhall *g = arg;
 
+    views_note(list);
     if (g->hooks.announce)
         g->hooks.announce(g->hooks.arg, list);
     gateway_announce(g->gateway, list);
@@ -202,12 +208,12 @@ static struct api *make_api(struct guildhall *g)
         .version = GUILDHALL_VERSION,
         .password_ops = (unsigned long long)c->password_passes,
         .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
+        .announce = announce,
+        .announce_arg = g,
+        .forgotten = forgotten,
+        .forgotten_arg = g,
     };
 
-    options.announce = announce;
-    options.announce_arg = g;
-    options.forgotten = forgotten;
-    options.forgotten_arg = g;
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
@@ -286,6 +292,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     int port;
 
     g->config = config;
+    if (hooks)
+        g->hooks = *hooks;
     if (!check_config(config))
         goto fail;
     if (!split_address(config->listen, g->host, sizeof g->host, &port)) {
@@ -299,8 +307,6 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = open_tls(g);
     if (e)
         goto fail;
-    if (hooks)
-        g->hooks = *hooks;
     g->gateway = make_gateway(g);
     g->api = make_api(g);
     g->loops = loops_start(loop_count(config), on_turn_end, g);
@@ -334,6 +340,7 @@ void guildhall_stop(struct guildhall *g)
     gateway_stop(g->gateway);
     loops_stop(g->loops);
     store_close(g->store);
+    views_forget();
     api_free(g->api);
     gateway_free(g->gateway);
     auth_close(g->auth);

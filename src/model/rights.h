@@ -22,7 +22,8 @@ struct rights_of {
 uint64_t rights_in_guild(const struct rights_of *who);
 
 /* In a channel with these overwrites; for a thread, its parent's overwrites and
- * type, and thread = true. */
+ * type, and thread = true. In a thread SEND_MESSAGES_IN_THREADS takes the place of
+ * SEND_MESSAGES, also for the rights that hang on being able to send. */
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 

@@ -60,6 +60,29 @@ static const struct field user_with_token_fields[] = {
     { 0 },
 };
 
+/* clang-format off */
+#define IDENTITY_FIELDS                                                                            \
+    PUBLIC_USER_FIELDS,                                                                            \
+    { FIELD(struct user, mfa_enabled), .type = &type_bool },                                       \
+    { FIELD(struct user, locale), .type = &type_locale },                                          \
+    { FIELD(struct user, premium_type), .type = &type_count }
+/* clang-format on */
+
+static const struct field identity_fields[] = { IDENTITY_FIELDS, { 0 } };
+static const struct field identity_with_email_fields[] = {
+    IDENTITY_FIELDS,
+    { FIELD(struct user, email), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct user, verified), .type = &type_bool },
+    { 0 },
+};
+static const struct field profile_user_fields[] = {
+    PUBLIC_USER_FIELDS,
+    { FIELD(struct user, bio), .type = &type_text },
+    { 0 },
+};
+
+const struct type type_partial_users = { .kind = KIND_ARRAY, .of = &type_partial_user };
+const struct type type_profile_user = { .kind = KIND_OBJECT, .schema = &profile_user_schema };
 const struct type type_partial_user = { .kind = KIND_OBJECT, .schema = &partial_user_schema };
 const struct schema partial_user_schema = {
     .name = "PartialUser",
@@ -84,4 +107,22 @@ const struct schema user_with_token_schema = {
     .size = sizeof(struct user_with_token),
     .fields = user_with_token_fields,
     .doc = "The caller's own account and the credential to go on with.",
+};
+const struct schema identity_schema = {
+    .name = "Identity",
+    .size = sizeof(struct user),
+    .fields = identity_fields,
+    .doc = "An account, as it shows itself to an app.",
+};
+const struct schema identity_with_email_schema = {
+    .name = "IdentityWithEmail",
+    .size = sizeof(struct user),
+    .fields = identity_with_email_fields,
+    .doc = "An account, as it shows itself to an app that may know its email.",
+};
+const struct schema profile_user_schema = {
+    .name = "ProfileUser",
+    .size = sizeof(struct user),
+    .fields = profile_user_fields,
+    .doc = "An account in its profile.",
 };

@@ -32,13 +32,16 @@ struct user_with_token {
 };
 
 extern const struct type type_username, type_display_name;
-extern const struct type type_partial_user;
+extern const struct type type_partial_user, type_partial_users, type_profile_user;
 extern const struct type type_bit_set; /* a set of bits, as a number */
 
 extern const struct schema partial_user_schema; /* id, username, avatar … */
 extern const struct schema public_user_schema;  /* and banner, accent_color: GET /users/{id} */
 extern const struct schema own_user_schema;     /* all that the account itself sees */
 extern const struct schema user_with_token_schema;
+/* The account itself, as it shows itself to an app: scope identify, and email. */
+extern const struct schema identity_schema, identity_with_email_schema;
+extern const struct schema profile_user_schema; /* the public user and its bio */
 
 /* The rows of a partial user, for objects that begin with one. */
 /* clang-format off */

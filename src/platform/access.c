@@ -81,12 +81,17 @@ static enum err resolve_member(struct call *call)
     return e ? e : member_load_user(call->tx, m);
 }
 
-/* Rights that a row asks for, in the channel of the path or else in its guild. */
+/* Rights that a row asks for, in the channel of the path or else in its guild. Whoever
+ * needs a right to act on a role needs to be above it, too. */
 static enum err permit(struct call *call, uint64_t needs)
 {
-    if (!call->target.standing)
+    const struct target *t = &call->target;
+
+    if (!t->standing)
         return ERR_DM_CHANNEL; /* rights are a matter of guilds */
-    return (call->target.rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+    if ((t->rights & needs) != needs)
+        return ERR_MISSING_PERMISSIONS;
+    return !t->role || standing_above_role(t->standing, t->role) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
 static const struct resolver resolvers[] = {

@@ -8,6 +8,8 @@
 extern const struct domain access_domain;            /* resolvers and rights that all share */
 extern const struct domain accounts_domain;          /* /auth, /users */
 extern const struct domain assets_domain;            /* /avatars, /banners */
+extern const struct domain default_avatars_domain;   /* /embed/avatars */
+extern const struct domain own_domain;               /* settings, notes, sessions, profiles */
 extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot */
 
 /* ERR_UNKNOWN_USER when there is none. */

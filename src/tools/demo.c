@@ -7,6 +7,11 @@
 enum { PEOPLE = 3 };
 static const char *const people[PEOPLE] = { "ada", "bob", "helper" };
 
+struct tour {
+    struct token_wish wishes[PEOPLE];
+    struct demo_places places;
+};
+
 /* Fills an empty store; another world is left alone. */
 static enum err fill(const struct config *config, struct store *store)
 {
@@ -23,7 +28,7 @@ static enum err fill(const struct config *config, struct store *store)
 }
 
 /* Credentials cannot be shown twice, so each start gives out new ones. */
-static enum err prepare(const struct config *config, struct token_wish *wishes)
+static enum err prepare(const struct config *config, struct tour *t)
 {
     struct store *store = NULL;
     struct auth *auth = NULL;
@@ -32,52 +37,60 @@ static enum err prepare(const struct config *config, struct token_wish *wishes)
     if (!e)
         e = fill(config, store);
     if (!e)
+        e = world_demo_places(store, &t->places);
+    if (!e)
         e = auth_open(config->data, &auth);
     for (int i = 0; i < PEOPLE && !e; i++) {
-        wishes[i] = (struct token_wish){ .auth = auth,
-                                         .username = str_of(people[i]),
-                                         .purpose = STR("guildhall demo") };
-        e = world_give_token(store, &wishes[i]);
+        t->wishes[i] = (struct token_wish){ .auth = auth,
+                                            .username = str_of(people[i]),
+                                            .purpose = STR("guildhall demo") };
+        e = world_give_token(store, &t->wishes[i]);
     }
     auth_close(auth);
     store_close(store);
     return e;
 }
 
+static bool is_demo(const struct tour *t)
+{
+    for (int i = 0; i < PEOPLE; i++)
+        if (!t->wishes[i].found)
+            return false;
+    return t->places.guild != 0;
+}
+
+static const char CALLS[] =
+    "\nPaste the lines above into another terminal, then any of these:\n\n"
+    "  curl -s $api/users/@me -H \"Authorization: $ada\"\n"
+    "  curl -s $api/users/@me/guilds -H \"Authorization: $bob\"\n"
+    "  curl -s $api/guilds/$guild/channels -H \"Authorization: $helper\"\n"
+    "  curl -s $api/channels/$channel/messages -H \"Authorization: $ada\"\n"
+    "  curl -s $api/channels/$channel/messages -H \"Authorization: $helper\" \\\n"
+    "       -H 'Content-Type: application/json' -d '{\"content\": \"Hello from curl\"}'\n";
+
 static void print_tour(void *arg, const char *url)
 {
-    const struct token_wish *wishes = arg;
+    const struct tour *t = arg;
 
-    for (int i = 0; i < PEOPLE; i++) {
-        if (!wishes[i].found) {
-            printf(
-                "\nThe data folder holds another world than the demo's; an empty one is filled.\n");
-            return;
-        }
+    if (!is_demo(t)) {
+        printf("\nThe data folder holds another world than the demo's, which is for empty ones.\n");
+        return;
     }
     printf("\nThe Workshop: six people, a bot, a guild with text, voice and stage channels.\n"
-           "These tokens are new at each start:\n\n");
+           "The tokens are new at each start.\n\n  api=%s/api/v10\n  guild=%llu channel=%llu\n",
+           url, (unsigned long long)t->places.guild, (unsigned long long)t->places.channel);
     for (int i = 0; i < PEOPLE; i++)
-        printf("  %s='%s%s'\n", people[i], wishes[i].bot ? "Bot " : "", wishes[i].token);
-    printf("  api=%s/api/v10\n"
-           "\nTry, in another terminal, after pasting the lines above:\n\n"
-           "  curl -s $api/users/@me -H \"Authorization: $ada\"\n"
-           "  curl -s $api/users/@me/guilds -H \"Authorization: $ada\"\n"
-           "  curl -s $api/users/@me/channels -H \"Authorization: $bob\"\n"
-           "  curl -s $api/users/@me/guilds -H \"Authorization: $helper\"\n"
-           "  curl -s $api/users/@me -H \"Authorization: $bob\" -X PATCH \\\n"
-           "       -H 'Content-Type: application/json' -d '{\"global_name\": \"Robert\"}'\n"
-           "\nEvery route: %s/openapi.json\n",
-           url, url);
+        printf("  %s='%s%s'\n", people[i], t->wishes[i].bot ? "Bot " : "", t->wishes[i].token);
+    printf("%s\nEvery route: %s/openapi.json\n", CALLS, url);
 }
 
 int tool_demo(const struct settings *s, char **arguments)
 {
-    struct token_wish wishes[PEOPLE] = { 0 };
+    struct tour tour = { 0 };
 
     if (*arguments)
         return usage("demo takes no arguments");
-    if (prepare(&s->config, wishes))
+    if (prepare(&s->config, &tour))
         return 1;
-    return serve_until_stopped(&s->config, print_tour, wishes);
+    return serve_until_stopped(&s->config, print_tour, &tour);
 }

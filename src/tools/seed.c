@@ -74,9 +74,12 @@ static enum err print_tokens(const struct settings *s, struct store *store)
     if (e || !count)
         return e;
     for (int64_t n = 0; n < count && !e; n++) {
-        struct token_wish wish = { .auth = auth, .purpose = STR("guildhall seed") };
-        char name[33];
+        struct token_wish wish = { .auth = auth };
+        char name[33], purpose[40];
 
+        /* Somebody may own several: each line has a token of its own. */
+        snprintf(purpose, sizeof purpose, "guildhall seed %lld", (long long)n);
+        wish.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);
         wish.username = str_of(name);
         e = world_give_token(store, &wish);

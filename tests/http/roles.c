@@ -303,6 +303,9 @@ static void only_what_is_below_ones_highest_role_can_be_touched(struct world *w)
         expect_error(client_patch(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles/%s", r.guild,
                                   out_of_reach[i]),
                      403, 50013);
+        expect_error(
+            client_patch(r.bob, "{'name': 5}", "/guilds/%s/roles/%s", r.guild, out_of_reach[i]),
+            403, 50013);
         expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, out_of_reach[i]), 403,
                      50013);
     }

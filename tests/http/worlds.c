@@ -267,6 +267,7 @@ static void an_app_has_the_id_of_its_bot_and_a_key(struct world *w)
     expect(number_for(w, "select count(*) from applications a join users u on u.id = a.bot_id "
                          "where u.id = a.id and u.bot = 1 and length(a.verify_key) = 64") == 1);
     expect(number_for(w, "select count(*) from roles r join users u on u.id = r.bot_id "
+                         "join integrations i on i.id = r.integration_id "
                          "where r.managed = 1") == 1);
     expect(number_for(w, "select count(*) from integrations i join applications a "
                          "on a.id = i.application_id where i.type = 'service'") == 1);
@@ -386,6 +387,18 @@ static void what_is_kept_as_json_has_its_kind(struct world *w)
                    "guilds.0.channels.0.overwrites.0: An overwrite is for a role or for a member.\n"
                    "guilds.0.channels.0.messages.0.embeds: Must be a list of objects.\n"
                    "guilds.0.features: Must be a list of texts.\n");
+}
+
+static void bots_are_their_apps_own(struct world *w)
+{
+    expect_refused(w,
+                   "{'users': [{'username': 'ada'}, {'username': 'helper', 'bot': true}], "
+                   "'applications': [{'name': 'A', 'owner': 'ada', 'bot': 'ada'}, "
+                   "{'name': 'B', 'owner': 'ada', 'bot': 'helper'}, "
+                   "{'name': 'C', 'owner': 'ada', 'bot': 'helper', 'id': "
+                   "'1000000000000000001'}]}",
+                   "applications.0.bot: 'ada' is a person, not a bot\n"
+                   "applications.2.bot: 'helper' is the bot of another app\n");
 }
 
 static void private_channels_have_their_people(struct world *w)
@@ -604,15 +617,27 @@ static void full_and_tiny_worlds_are_made_too(struct world *w)
 }
 
 const struct test worlds_tests[] = {
-    TEST(rows_and_structs_of_world_files_agree),    TEST(a_world_file_makes_what_it_says),
-    TEST(passwords_of_a_world_file_open_the_door),  TEST(tokens_are_given_to_people_and_bots),
-    TEST(an_app_has_the_id_of_its_bot_and_a_key),   TEST(friendships_have_two_sides),
-    TEST(messages_are_said_in_order_and_once),      TEST(importing_again_brings_up_to_date),
-    TEST(problems_come_with_their_place),           TEST(unknown_names_are_told_all_at_once),
-    TEST(what_is_kept_as_json_has_its_kind),        TEST(private_channels_have_their_people),
-    TEST(ids_are_never_taken_from_others),          TEST(an_export_imports_to_the_same_world),
-    TEST(importing_the_demo_twice_changes_nothing), TEST(twins_are_exported_by_id),
-    TEST(a_seeded_world_has_what_was_asked_for),    TEST(a_seeded_world_fits_together),
-    TEST(the_same_number_gives_the_same_world),     TEST(impossible_worlds_are_refused),
-    TEST(full_and_tiny_worlds_are_made_too),        { 0 },
+    TEST(rows_and_structs_of_world_files_agree),
+    TEST(a_world_file_makes_what_it_says),
+    TEST(passwords_of_a_world_file_open_the_door),
+    TEST(tokens_are_given_to_people_and_bots),
+    TEST(an_app_has_the_id_of_its_bot_and_a_key),
+    TEST(friendships_have_two_sides),
+    TEST(messages_are_said_in_order_and_once),
+    TEST(importing_again_brings_up_to_date),
+    TEST(problems_come_with_their_place),
+    TEST(unknown_names_are_told_all_at_once),
+    TEST(what_is_kept_as_json_has_its_kind),
+    TEST(bots_are_their_apps_own),
+    TEST(private_channels_have_their_people),
+    TEST(ids_are_never_taken_from_others),
+    TEST(an_export_imports_to_the_same_world),
+    TEST(importing_the_demo_twice_changes_nothing),
+    TEST(twins_are_exported_by_id),
+    TEST(a_seeded_world_has_what_was_asked_for),
+    TEST(a_seeded_world_fits_together),
+    TEST(the_same_number_gives_the_same_world),
+    TEST(impossible_worlds_are_refused),
+    TEST(full_and_tiny_worlds_are_made_too),
+    { 0 },
 };

@@ -390,6 +390,19 @@ static const struct dom *read_or_fail(const char *file, int line, struct gate *g
     return d;
 }
 
+void gate_count(struct gate *g, const struct dom *message)
+{
+    if (number_at(message, "s") != (long)g->seq + 1)
+        fail_test(__FILE__, __LINE__, "number %ld after %ld", number_at(message, "s"),
+                  (long)g->seq);
+    g->seq++;
+}
+
+void gate_restart(struct gate *g)
+{
+    g->seq = 0;
+}
+
 const struct dom *expect_op_at(const char *file, int line, struct gate *g, int op)
 {
     const struct dom *d = read_or_fail(file, line, g, "an opcode");

@@ -29,6 +29,9 @@ int gate_fd(struct gate *g);
 int gate_close_code(const struct gate *g); /* 0: still open; 1006: cut */
 uint64_t gate_seq(const struct gate *g);   /* of the last dispatch */
 const char *gate_id(const struct gate *g); /* of the session, after READY */
+/* A message that was read by hand counts; a new session on the same socket begins. */
+void gate_count(struct gate *g, const struct dom *message);
+void gate_restart(struct gate *g);
 bool gate_was_binary(const struct gate *g);
 
 /* Ends it: without a word, or with a close frame. */

@@ -109,6 +109,20 @@ const char *venue_add_with(struct venue *p, struct client *c, int position, uint
 
 /* --- what is heard ---------------------------------------------------------------------- */
 
+const struct dom *world_last_event(struct world *w, const char *event)
+{
+    const struct heard *found = NULL;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h; h = h->next)
+        if (strcmp(event_name(h->event), event) == 0)
+            found = h;
+    pthread_mutex_unlock(&w->lock);
+    if (!found)
+        fail_test(__FILE__, __LINE__, "nobody heard %s", event);
+    return dom_parse(world_arena(w), str_of(found->payload));
+}
+
 static const struct heard *next_heard(struct venue *p)
 {
     struct world *w = p->world;

@@ -26,6 +26,9 @@ void world_sql(struct world *w, const char *fmt, ...) __attribute__((format(prin
 /* The one number that a query returns. */
 int64_t world_number(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* What the last announcement of this name carried. */
+const struct dom *world_last_event(struct world *w, const char *event);
+
 /* The next announcement to the guild, narrowed to those with one of these rights (0: to
  * all). */
 #define expect_venue_event(p, any_of, e, ...) \

@@ -4,13 +4,14 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 from process import Client, Process, start_guildhall  # noqa: E402
 
 WORLD = {"users": [{"username": "ada"}],
@@ -59,6 +60,15 @@ def import_reads_standard_input_and_says_what_is_wrong(executable):
         expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
 
 
+def the_sample_of_the_manual_imports(executable):
+    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/world-files.md")
+    with open(manual, encoding="utf-8") as f:
+        sample = re.search(r"```json\n(.*?)```", f.read(), re.S).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(executable, "import", "-", "--data", folder, stdin=sample)
+        expect(done.returncode == 0, done.stderr)
+
+
 def only_an_export_works_beside_a_running_server(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
@@ -90,7 +100,27 @@ def demo(executable, folder):
     """The demo's process, and the variables that it prints."""
     process = Process([executable, "demo", "--listen", "127.0.0.1:0", "--data", folder,
                        "--rate-limits", "off", "--log-level", "warn"])
-    return process, dict(re.findall(r"^ +(\w+)='?([^'\n]+)'?$", process.first, re.M))
+    words = re.findall(r"^ +(api|ada|bob|helper)='?([^'\n]+)'?$", process.first, re.M)
+    return process, dict(words)
+
+
+def every_call_that_the_demo_prints_works(executable):
+    if not shutil.which("curl"):
+        raise Skip("there is no curl")
+    with tempfile.TemporaryDirectory() as folder:
+        process, _ = demo(executable, folder)
+        try:
+            lines, calls = process.first.split("Paste the lines above")
+            variables = "\n".join(re.findall(r"^  .*$", lines, re.M))
+            calls = re.findall(r"^  (curl(?:.*\\\n)*.*)$", calls, re.M)
+            expect(len(calls) == 5, f"{len(calls)} calls")
+            for call in calls:
+                script = f"{variables}\n{call} -o /dev/null -w '%{{http_code}}'"
+                done = subprocess.run(["sh", "-c", script], capture_output=True, text=True,
+                                      timeout=20, check=False)
+                expect(done.stdout == "200", f"{call}: {done.stdout} {done.stderr}")
+        finally:
+            process.stop()
 
 
 def the_demo_prints_tokens_that_work_at_each_start(executable):
@@ -124,12 +154,12 @@ def the_demo_leaves_another_world_alone(executable):
 
 def seed_prints_guilds_owners_and_tokens(executable):
     with tempfile.TemporaryDirectory() as folder:
-        seed = ["seed", "--users", "50", "--guilds", "3", "--members", "60", "--tokens", "2",
+        seed = ["seed", "--users", "2", "--guilds", "9", "--members", "9", "--tokens", "5",
                 "--data", folder]
         done = run(executable, *seed)
         expect(done.returncode == 0, done.stderr)
         lines = [line.split() for line in done.stdout.splitlines()]
-        expect(len(lines) == 2 and all(len(line) == 3 for line in lines), done.stdout)
+        expect(len(lines) == 5 and all(len(line) == 3 for line in lines), done.stdout)
         server = start_guildhall(executable, folder)
         try:
             for _, name, token in lines:
@@ -139,16 +169,18 @@ def seed_prints_guilds_owners_and_tokens(executable):
             server.kill()
         done = run(executable, *seed)
         expect(done.returncode == 1 and "another --random" in done.stderr, done.stderr)
-        done = run(executable, "seed", "--guilds", "9", "--members", "1", "--data", folder)
+        done = run(executable, "seed", "--guilds", "9", "--members", "8", "--data", folder)
         expect(done.returncode == 2 and "--members" in done.stderr, done.stderr)
 
 
 run_cases("worlds", [
     import_prints_tokens_that_work,
     import_reads_standard_input_and_says_what_is_wrong,
+    the_sample_of_the_manual_imports,
     only_an_export_works_beside_a_running_server,
     an_export_is_for_the_operator_alone,
     the_demo_prints_tokens_that_work_at_each_start,
+    every_call_that_the_demo_prints_works,
     the_demo_leaves_another_world_alone,
     seed_prints_guilds_owners_and_tokens,
 ])

@@ -3,6 +3,7 @@
 #define PLATFORM_ACCOUNTS_INTERNAL_H
 
 #include "platform/platform.h"
+#include "platform/settings.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------ */
 
@@ -26,7 +27,7 @@ bool password_verify(const struct api *api, struct str hash, struct str password
 
 struct registration {
     struct str username;
-    struct opt_str global_name, email, password, date_of_birth;
+    struct opt_str global_name, email, password, date_of_birth, invite;
 };
 struct login {
     struct str login, password;
@@ -63,6 +64,28 @@ enum err refuse_taken(struct call *call, const char *field);
 
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);
+
+/* --- own_routes.c: the rows of these ------------------------------------------------ */
+
+enum err get_sessions(struct call *call);
+enum err log_out_sessions(struct call *call);
+extern const struct type session_list_reply, session_logout_body;
+
+enum err get_note(struct call *call);
+enum err put_note(struct call *call);
+extern const struct type note_reply, note_body;
+
+enum err get_settings(struct call *call);
+enum err modify_settings(struct call *call);
+extern const struct user_settings settings_defaults; /* but the locale */
+
+enum err get_profile(struct call *call);
+enum err get_mutual_friends(struct call *call);
+extern const struct schema profile_query_schema;
+extern const struct type profile_reply;
+
+/* Tells guilds and friends, if the account looks different. */
+enum err account_spread(struct call *call, const struct user *before, const struct user *after);
 
 /* --- rules.c: decisions without input or output ------------------------------------- */
 

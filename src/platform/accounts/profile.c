@@ -128,6 +128,7 @@ enum err modify_current_user(struct call *call)
 {
     const struct change *change = call->data;
     struct user_with_token out = { .token = call->token };
+    struct user before;
     const char *taken;
 
     enum err e = user_find(call->tx, call->caller->id, &out.user);
@@ -137,6 +138,7 @@ enum err modify_current_user(struct call *call)
         return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH",
                             "Password does not match.");
 
+    before = out.user;
     apply(call, &out.user);
     e = user_update(call->tx, &out.user, &taken);
     if (!e && taken)
@@ -147,5 +149,6 @@ enum err modify_current_user(struct call *call)
         return e;
 
     call_emit(call, EVENT_USER_UPDATE, to_user(out.user.id), &own_user_schema, &out.user);
-    return call_reply(call, &out);
+    e = account_spread(call, &before, &out.user);
+    return e ? e : call_reply(call, &out);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/timestamp.h"
+#include "platform/invites/invites.h"
 
 enum { LEAST_AGE = 13 };
 
@@ -86,6 +87,20 @@ static enum err prepare_register(struct call *call)
     return name ? name : date;
 }
 
+/* The invite that brought somebody here is accepted with the account. */
+static enum err accept_first_invite(struct call *call, struct opt_str code, snowflake user_id)
+{
+    struct invite invite;
+
+    if (code.given != GIVEN)
+        return OK;
+    enum err e = invite_find(call->tx, code.value, &invite);
+    if (e == ERR_UNKNOWN_INVITE)
+        return call_invalid(call, "invite", "INVITE_CODE_INVALID",
+                            "The invite is either invalid or has expired.");
+    return e ? e : invite_accept(call, &invite, user_id);
+}
+
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
@@ -107,7 +122,9 @@ static enum err register_account(struct call *call)
         return e;
     if (taken)
         return refuse_taken(call, taken);
-    e = issue_user_token(call, user.id, &out.token);
+    e = accept_first_invite(call, in->invite, user.id);
+    if (!e)
+        e = issue_user_token(call, user.id, &out.token);
     return e ? e : call_reply(call, &out);
 }
 
@@ -172,8 +189,13 @@ static enum err log_in(struct call *call)
         call_forget_account(call, user.id);
     }
 
-    struct login_settings settings = { user.locale, STR("dark") };
+    struct user_settings all;
+    struct login_settings settings;
     struct login_reply out = { .user_id = user.id, .user_settings = &settings };
+    e = settings_find(call->tx, user.id, &all);
+    if (e)
+        return e;
+    settings = (struct login_settings){ all.locale.value, all.theme.value };
     e = issue_user_token(call, user.id, &out.token);
     return e ? e : call_reply(call, &out);
 }
@@ -185,13 +207,30 @@ static enum err log_out(struct call *call)
     return auth_revoke(call->tx, call->caller->session);
 }
 
+/* Apps see less of an account than it sees itself. */
+static enum err reply_identity(struct call *call, const struct user *user)
+{
+    bool email = call->caller->scopes & auth_scope(STR("email"));
+    struct buf text;
+    struct json j = json_to(&text);
+
+    buf_init(&text, CALL_MAX_REPLY);
+    schema_encode_object(&j, email ? &identity_with_email_schema : &identity_schema, user);
+    enum err e = call_reply_text(call, STR("application/json"), buf_str(&text));
+    buf_clear(&text);
+    return e;
+}
+
 /* GET /users/@me */
 static enum err get_current_user(struct call *call)
 {
     struct user user;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
-    return e ? e : call_reply(call, &user);
+    if (e)
+        return e;
+    return call->caller->kind == CALLER_BEARER ? reply_identity(call, &user)
+                                               : call_reply(call, &user);
 }
 
 /* GET /users/{user.id} */
@@ -226,6 +265,10 @@ static const struct route routes[] = {
         .auth = AUTH_OPEN,
         .body = &registration_body,
         .reply = &token_reply,
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
+                                       EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
+                                       EVENT_MESSAGE_CREATE, EVENT_RELATIONSHIP_ADD,
+                                       EVENT_INVITE_DELETE, EVENT_NONE },
         .limit = &limit_login,
         .prepare = prepare_register,
         .handle = register_account,
@@ -254,8 +297,9 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me",
         .name = "get_current_user",
-        .doc = "The caller's own account.",
-        .auth = AUTH_USER | AUTH_BOT,
+        .doc = "The caller's own account. Apps see less of it, and email with its scope only.",
+        .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
+        .scope = "identify",
         .reply = &own_user_reply,
         .handle = get_current_user,
     },
@@ -268,7 +312,8 @@ static const struct route routes[] = {
         .body = &user_patch_body,
         .max_body = 30 * 1024 * 1024,
         .reply = &patched_user_reply,
-        .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_GUILD_MEMBER_UPDATE,
+                                       EVENT_PRESENCE_UPDATE, EVENT_NONE },
         .prepare = prepare_modify_current_user,
         .handle = modify_current_user,
     },

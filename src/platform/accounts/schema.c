@@ -42,6 +42,8 @@ static const struct field registration_fields[] = {
     { FIELD(struct registration, password), .type = &type_password, .flags = OPTIONAL | NULLABLE,
       .doc = "Without one the account has only its token" },
     { FIELD(struct registration, date_of_birth), .type = &type_date, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct registration, invite), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .doc = "Code of an invite to accept at once" },
     { 0 },
 };
 static const struct schema registration_schema = {

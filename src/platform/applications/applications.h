@@ -9,7 +9,8 @@
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_APPLICATION. With its bot; application_load_makers adds owner, team and
+/* ERR_UNKNOWN_APPLICATION. With its bot, where it has one (those of world files may have
+ * none); application_load_makers adds owner, team and
  * counts, which only its makers see. */
 enum err application_find(struct tx *tx, snowflake id, struct application *ret);
 enum err application_load_makers(struct tx *tx, struct application *a);
@@ -41,11 +42,15 @@ enum err application_owned(struct call *call);
 
 /* --- keys ------------------------------------------------------------------------------ */
 
+/* The public half of the application's key, in hex; follows from its id and key_salt. */
+struct str application_verify_key(struct arena *arena, const struct auth *auth,
+                                  const struct application *a);
 /* Signs with the application's Ed25519 key; what verify_key verifies. */
 void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
                       unsigned char signature[64]);
 
-/* The bot's token: the one before, if any, ends. Its text is in the transaction's arena. */
+/* The bot's token: the one before, if any, ends. Its text is in the transaction's arena.
+ * ERR_NO_BOT. */
 enum err application_renew_token(struct tx *tx, struct auth *auth, const struct application *a,
                                  struct str *ret);
 /* The client secret: only its digest is kept. */
@@ -70,7 +75,7 @@ struct installed {
 };
 
 /* Writes the integration and the bot's role; the bot joins nothing and nobody is told.
- * ERR_MAX_INTEGRATIONS. */
+ * ERR_MAX_INTEGRATIONS; ERR_NO_BOT when a bot is asked for. */
 enum err application_install_rows(struct tx *tx, const struct installation *in,
                                   struct installed *ret);
 /* The same, and the bot joins, the guild is told, and the audit log. */

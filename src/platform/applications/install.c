@@ -167,10 +167,13 @@ static enum err write_role(struct tx *tx, const struct installation *in, struct 
 enum err application_install_rows(struct tx *tx, const struct installation *in,
                                   struct installed *ret)
 {
-    *ret = (struct installed){ 0 };
-    enum err e = write_integration(tx, in, ret);
+    bool with_bot = has_scope(&in->scopes, "bot");
 
-    return e || !has_scope(&in->scopes, "bot") ? e : write_role(tx, in, ret);
+    *ret = (struct installed){ 0 };
+    if (with_bot && !in->application->bot_id)
+        return ERR_NO_BOT;
+    enum err e = write_integration(tx, in, ret);
+    return e || !with_bot ? e : write_role(tx, in, ret);
 }
 
 /* --- telling the guild -------------------------------------------------------------------- */

@@ -45,6 +45,8 @@ enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
 enum err application_delete_row(struct tx *tx, snowflake id);
 enum err bot_insert(struct tx *tx, const struct application *a);
+/* For an application that came without one. */
+enum err application_add_bot(struct tx *tx, struct application *a);
 enum err bot_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: decisions without input or output ------------------------------------------ */
@@ -57,9 +59,6 @@ struct str bot_name_with(struct arena *a, struct str name, snowflake id);
 struct list default_integration_types(void);
 
 /* --- keys.c, access.c, changes.c, delete.c ------------------------------------------------ */
-
-struct str application_verify_key(struct arena *arena, const struct auth *auth,
-                                  const struct application *a);
 
 enum err resolve_application(struct call *call);
 /* The application of a bot that calls. */

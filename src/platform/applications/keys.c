@@ -50,6 +50,8 @@ enum err application_renew_token(struct tx *tx, struct auth *auth, const struct 
         .kind = CALLER_BOT, .user_id = a->bot_id, .application_id = a->id, .scopes = STR("")
     };
 
+    if (!a->bot_id)
+        return ERR_NO_BOT;
     enum err e = tx_exec(tx, END_BOT_TOKENS, BIND(v_id(a->bot_id)), NULL);
     return e ? e : auth_issue(auth, tx, &grant, ret);
 }

@@ -35,10 +35,19 @@ static enum err get_public_application(struct call *call)
     return call_reply(call, call->target.application);
 }
 
-/* POST /applications/{application.id}/bot: every application has its bot already. */
+/* POST /applications/{application.id}/bot: those made here have one already. */
 static enum err create_bot(struct call *call)
 {
-    return call_reply(call, &(struct bot_token_reply){ .token = { .given = GIVEN_NULL } });
+    struct application *a = call->target.application;
+    struct bot_token_reply out = { .token = { .given = GIVEN_NULL } };
+
+    if (a->bot_id)
+        return call_reply(call, &out);
+    enum err e = application_add_bot(call->tx, a);
+    if (!e)
+        e = application_renew_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
+    out.token.given = GIVEN;
+    return e ? e : call_reply(call, &out);
 }
 
 /* POST /applications/{application.id}/bot/reset */
@@ -189,7 +198,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/bot",
         .name = "create_bot",
-        .doc = "Give an application a bot. All have one, so the token is null.",
+        .doc = "Give an application a bot. Where there is one already the token is null.",
         .auth = AUTH_USER,
         .reply = &bot_token_reply,
         .admit = application_modifiable,

@@ -29,10 +29,13 @@ static struct opt_str text_or_absent(const struct rows *r, int column)
 static void read_application(const struct rows *r, struct application *a)
 {
     struct arena *arena = tx_arena(r->tx);
-    struct user *bot = arena_alloc(arena, sizeof *bot);
+    struct user *bot = NULL;
     bool everybody = row_bool(r, 7), code_grant = row_bool(r, 8);
 
-    user_read(r, BOT_COLUMN, bot);
+    if (!row_null(r, BOT_COLUMN)) {
+        bot = arena_alloc(arena, sizeof *bot);
+        user_read(r, BOT_COLUMN, bot);
+    }
     *a = (struct application){
         .id = row_id(r, 0),
         .name = row_text(r, 1),
@@ -44,7 +47,7 @@ static void read_application(const struct rows *r, struct application *a)
         .flags = row_int(r, 6),
         .flags_new = (uint64_t)row_int(r, 6),
         .bot = bot,
-        .bot_id = bot->id,
+        .bot_id = bot ? bot->id : 0,
         .bot_public = everybody,
         .integration_public = everybody,
         .bot_require_code_grant = code_grant,
@@ -68,7 +71,7 @@ static void read_application(const struct rows *r, struct application *a)
 
 #define FROM_APPLICATIONS                                         \
     " from applications a left join teams t on t.id = a.team_id " \
-    "join users u on u.id = a.bot_id "
+    "left join users u on u.id = a.bot_id "
 
 static const char FIND_APPLICATION[] =
     "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS "where a.id = $1";
@@ -237,6 +240,7 @@ enum err application_delete_row(struct tx *tx, snowflake id)
 
 static const char ADD_BOT[] = "insert into users (id, username, global_name, bot, verified) "
                               "values ($1, $2, $3, 1, 1) on conflict (username) do nothing";
+static const char SET_BOT[] = "update applications set bot_id = $2 where id = $1";
 static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
 
 enum err bot_insert(struct tx *tx, const struct application *a)
@@ -250,6 +254,14 @@ enum err bot_insert(struct tx *tx, const struct application *a)
     for (size_t i = username_reserved(names[0]); i < COUNT_OF(names) && !added && !e; i++)
         e = tx_exec(tx, ADD_BOT, BIND(v_id(a->bot_id), v_text(names[i]), v_text(a->name)), &added);
     return !e && !added ? ERR_STORE_CONFLICT : e;
+}
+
+enum err application_add_bot(struct tx *tx, struct application *a)
+{
+    a->bot_id = a->id;
+    enum err e = bot_insert(tx, a);
+
+    return e ? e : tx_exec(tx, SET_BOT, BIND(v_id(a->id), v_id(a->bot_id)), NULL);
 }
 
 /* What it wrote stays, with its name. */

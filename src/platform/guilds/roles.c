@@ -133,8 +133,6 @@ static enum err modify_role(struct call *call)
     const struct kept *kept = call->data;
     struct role role = *call->target.role, everyone;
 
-    if (!standing_above_role(call->target.standing, &role))
-        return ERR_MISSING_PERMISSIONS;
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
     if (e)
         return e;
@@ -162,8 +160,6 @@ static enum err delete_role(struct call *call)
     const struct role *role = call->target.role;
     struct guild_role_gone gone = { role->guild_id, role->id };
 
-    if (!standing_above_role(call->target.standing, role))
-        return ERR_MISSING_PERMISSIONS;
     if (is_everyone(role) || role->managed)
         return ERR_INVALID_ROLE;
     enum err e = role_delete(call->tx, role);

@@ -90,9 +90,10 @@ static enum err issue_refresh(struct call *call, snowflake user_id, snowflake ap
 /* --- grant_type=authorization_code -------------------------------------------------------- */
 
 /* Installs that waited for the exchange are made by the person who allowed them, who
- * must still be able to. */
+ * must still be able to; *ret_may says so. */
 static enum err install_now(struct call *call, const struct application *a,
-                            const struct authorization_code *code, const struct scopes *scopes)
+                            const struct authorization_code *code, const struct scopes *scopes,
+                            bool *ret_may)
 {
     struct caller *person = arena_alloc(call->arena, sizeof *person);
     const struct caller *before = call->caller;
@@ -102,7 +103,11 @@ static enum err install_now(struct call *call, const struct application *a,
     *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
     call->caller = person;
     enum err e = request_check_place(call, &r, code->guild_id);
-    if (!e)
+    *ret_may = e != ERR_MISSING_PERMISSIONS && e != ERR_MISSING_ACCESS && e != ERR_UNKNOWN_GUILD &&
+               e != ERR_APPLICATION_NOT_YOURS;
+    if (!*ret_may)
+        e = OK;
+    else if (!e)
         e = request_install(call, a, scopes, r.integration_type, code->guild_id, code->permissions);
     call->caller = before;
     return e;
@@ -124,9 +129,12 @@ static enum err use_code(struct call *call, const struct application *a,
 {
     struct access_reply out = { 0 };
     struct scopes scopes;
+    bool may = true;
 
     scopes_parse(call->arena, code->scopes, &scopes);
-    enum err e = code->pending ? install_now(call, a, code, &scopes) : OK;
+    enum err e = code->pending ? install_now(call, a, code, &scopes, &may) : OK;
+    if (!e && !may)
+        return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
     if (!e)
         e = authorization_add(call->tx, code->user_id, a->id, &scopes, false);
     if (!e)

@@ -8,7 +8,7 @@
 static const char MESSAGES[] =
     "select m.id, u.username, m.content, m.edited_at, m.embeds, m.pinned from messages m "
     "join users u on u.id = m.author_id where m.channel_id = $1 and m.type in (0, 19) "
-    "and m.webhook_id is null order by m.id";
+    "and m.webhook_id is null and m.ephemeral_for is null order by m.id";
 
 enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret)
 {

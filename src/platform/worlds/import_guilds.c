@@ -182,6 +182,11 @@ static const char ADD_INTEGRATION[] =
     "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
     "where a.id = $3";
 
+/* The bot's own role says which app it came with. */
+static const char MARK_ROLES[] =
+    "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
+    "(select bot_id from applications where id = $3)";
+
 static enum err import_installed(struct importing *im, const void *entry, const struct place *at,
                                  snowflake guild)
 {
@@ -202,10 +207,11 @@ static enum err import_installed(struct importing *im, const void *entry, const 
     if (e || known)
         return e;
     snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
-    return tx_exec(im->tx, ADD_INTEGRATION,
-                   BIND(v_id(id), v_id(guild), v_id(app), v_text(layout_compact(im->arena, scopes)),
-                        by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
-                   NULL);
+    e = tx_exec(im->tx, ADD_INTEGRATION,
+                BIND(v_id(id), v_id(guild), v_id(app), v_text(layout_compact(im->arena, scopes)),
+                     by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
+                NULL);
+    return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
 }
 
 /* --- guilds -------------------------------------------------------------------------------------

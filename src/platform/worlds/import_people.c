@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "platform/applications/applications.h"
 
 /* --- accounts -------------------------------------------------------------------------------- */
 
@@ -92,52 +93,64 @@ static const char DRESS_APPLICATION[] =
     "role_connections_verification_url = coalesce($14, role_connections_verification_url), "
     "custom_install_url = coalesce($15, custom_install_url) where id = $1";
 
-/* The bot's account; one that is not there yet is made with the app's own id. */
-static enum err settle_bot(struct importing *im, struct str name, const struct place *up,
-                           snowflake wanted, snowflake *ret)
+/* The account of a bot that the file names: 0 when there is none yet. */
+static enum err find_bot(struct importing *im, struct str name, const struct place *at,
+                         snowflake *ret)
 {
-    struct place at = place_key(up, STR("bot"));
     struct rows row;
     bool found;
     enum err e = tx_one(im->tx, FIND_BOT, BIND(v_text(name)), &row, &found);
 
     if (e)
         return e;
-    *ret = found ? row_id(&row, 0) : wanted;
+    *ret = found ? row_id(&row, 0) : 0;
     if (found && !row_bool(&row, 1))
-        form_fail(im->form, &at, "WORLD_NO_BOT", "'%.*s' is a person, not a bot",
+        form_fail(im->form, at, "WORLD_NO_BOT", "'%.*s' is a person, not a bot",
                   STR_FMT(form_quote(name)));
-    if (found)
+    return OK;
+}
+
+/* A bot and its app have the same id, whichever of them is there first. */
+static enum err settle_bot(struct importing *im, const struct world_application *a,
+                           const struct place *up, snowflake known, snowflake *ret_id)
+{
+    struct place at = place_key(up, STR("bot"));
+    struct opt_id wanted = known ? (struct opt_id){ GIVEN, known } : a->id;
+    snowflake bot = 0;
+    enum err e = a->bot.given == GIVEN ? find_bot(im, a->bot.value, &at, &bot) : OK;
+
+    if (e)
+        return e;
+    *ret_id = wanted.given == GIVEN ? wanted.value : bot ? bot : snowflake_new();
+    if (bot && bot != *ret_id)
+        form_fail(im->form, &at, "WORLD_NO_BOT", "'%.*s' is the bot of another app",
+                  STR_FMT(form_quote(a->bot.value)));
+    if (bot || a->bot.given != GIVEN || form_failed_at(im->form, &at))
         return OK;
     count(im, COUNT_USERS, true);
-    return tx_exec(im->tx, ADD_USER, BIND(v_id(wanted), v_text(name), v_int(1)), NULL);
+    return tx_exec(im->tx, ADD_USER, BIND(v_id(*ret_id), v_text(a->bot.value), v_int(1)), NULL);
 }
 
 static enum err add_application(struct importing *im, const struct world_application *a,
                                 snowflake id, snowflake owner)
 {
-    unsigned char salt[16], seed[crypto_sign_SEEDBYTES], public[crypto_sign_PUBLICKEYBYTES],
-        secret[crypto_sign_SECRETKEYBYTES];
+    unsigned char salt[16];
 
     randombytes_buf(salt, sizeof salt);
-    struct str kept = str_slice((const char *)salt, sizeof salt);
-    auth_derive(im->options->auth, "ed25519", id, kept, seed, sizeof seed);
-    crypto_sign_seed_keypair(public, secret, seed);
-    sodium_memzero(secret, sizeof secret);
-    sodium_memzero(seed, sizeof seed);
-    return tx_exec(im->tx, ADD_APPLICATION,
-                   BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(kept),
-                        v_text(str_hex(im->arena, public, sizeof public))),
-                   NULL);
+    struct application made = { .id = id, .key_salt = str_slice((const char *)salt, sizeof salt) };
+    struct str key = application_verify_key(im->arena, im->options->auth, &made);
+    return tx_exec(
+        im->tx, ADD_APPLICATION,
+        BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key)), NULL);
 }
 
 static enum err dress_application(struct importing *im, const struct world_application *a,
-                                  snowflake id, snowflake owner, snowflake bot)
+                                  snowflake id, snowflake owner)
 {
     return tx_exec(
         im->tx, DRESS_APPLICATION,
         BIND(v_id(id), v_text(a->name), v_id(owner), v_opt_text(a->description),
-             bot ? v_id(bot) : v_null(), v_opt_bool(a->bot_public),
+             a->bot.given == GIVEN ? v_id(id) : v_null(), v_opt_bool(a->bot_public),
              v_opt_bool(a->bot_require_code_grant), v_opt_int(a->flags), v_opt_json(im, a->tags),
              v_opt_json(im, a->redirect_uris), v_opt_json(im, a->install_params),
              v_opt_json(im, a->integration_types_config), v_opt_text(a->interactions_endpoint_url),
@@ -151,7 +164,7 @@ enum err import_application(struct importing *im, const void *entry, const struc
     const struct world_application *a = entry;
     struct place owner_at = place_key(at, STR("owner"));
     unsigned before = im->form->problems;
-    snowflake id = 0, owner = 0, bot = 0;
+    snowflake id = 0, owner = 0;
     enum err e = settle(im, &application_naming, unused, a->id, a->name, at, &id);
 
     if (!e)
@@ -159,14 +172,13 @@ enum err import_application(struct importing *im, const void *entry, const struc
     if (e || im->form->problems != before)
         return e;
     bool made = !id;
+    e = settle_bot(im, a, at, id, &id);
+    if (e || im->form->problems != before)
+        return e;
     count(im, COUNT_APPLICATIONS, made);
     if (made)
-        id = a->id.given == GIVEN ? a->id.value : snowflake_new();
-    if (a->bot.given == GIVEN)
-        e = settle_bot(im, a->bot.value, at, id, &bot);
-    if (!e && made)
         e = add_application(im, a, id, owner);
-    return e ? e : dress_application(im, a, id, owner, bot);
+    return e ? e : dress_application(im, a, id, owner);
 }
 
 /* --- who knows whom ------------------------------------------------------------------------------

@@ -52,6 +52,12 @@ enum err world_export(struct store *store, struct buf *out, bool *ret_importable
 /* The file that `guildhall demo` begins with. */
 extern const char world_demo[];
 
+/* Where its tour goes; 0 when that is gone. */
+struct demo_places {
+    snowflake guild, channel;
+};
+enum err world_demo_places(struct store *store, struct demo_places *ret);
+
 /* Is there no account yet? */
 enum err world_is_empty(struct store *store, bool *ret);
 

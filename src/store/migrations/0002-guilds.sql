@@ -168,6 +168,7 @@ create table invites (
 
 create index invites_by_guild on invites (guild_id);
 create index invites_by_channel on invites (channel_id);
+create index invites_by_inviter on invites (inviter_id);
 
 -- A webhook's token is made from its id, this salt and the server's key.
 create table webhooks (

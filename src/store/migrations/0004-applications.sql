@@ -44,6 +44,7 @@ create table applications (
 
 create index applications_by_owner on applications (owner_id);
 create index applications_by_team on applications (team_id);
+create index applications_by_bot on applications (bot_id);
 create index tokens_by_application on tokens (application_id) where application_id is not null;
 
 -- An app in a guild, or an account of another platform (added by its domain).

@@ -1,0 +1,41 @@
+/* invite.h - a way into a guild, a group or somebody's friends. */
+#ifndef MODEL_INVITE_H
+#define MODEL_INVITE_H
+
+#include "model/guild.h"
+
+enum invite_type { INVITE_GUILD = 0, INVITE_GROUP = 1, INVITE_FRIEND = 2 };
+enum invite_target { INVITE_TO_STREAM = 1, INVITE_TO_ACTIVITY = 2 };
+
+struct invite_application {
+    snowflake id;
+    struct str name, description;
+    struct opt_str icon;
+};
+
+struct invite {
+    struct str code;
+    int64_t type;
+    const struct channel *channel; /* NULL: to a person */
+    const struct guild *guild;
+    const struct user *inviter, *target_user;
+    const struct invite_application *target_application;
+    struct opt_id guild_id, channel_id;
+    struct opt_int target_type, expires_at;
+    struct opt_int approximate_member_count, approximate_presence_count;
+    struct opt_bool new_member; /* after accepting */
+
+    /* Shown to those who manage invites. */
+    int64_t uses, max_uses, max_age, created_at;
+    bool temporary;
+
+    /* Not shown. */
+    snowflake inviter_id, target_user_id, target_application_id;
+};
+
+extern const struct schema invite_schema;                              /* for everybody */
+extern const struct schema full_invite_schema;                         /* and how often, how long */
+extern const struct schema invite_create_schema, invite_delete_schema; /* events */
+extern const struct type type_invite, type_full_invite, type_full_invites;
+
+#endif

@@ -1,0 +1,151 @@
+/* sessions.c - where an account is logged in. */
+#include "platform/accounts/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "platform/rows.h"
+
+struct client_info {
+    struct opt_str os, platform, location;
+};
+struct session {
+    unsigned char token[8];
+    struct str id_hash;
+    int64_t approx_last_used_time;
+    const struct client_info *client_info;
+};
+struct session_list {
+    struct list user_sessions;
+};
+struct session_logout {
+    struct list session_id_hashes; /* struct str */
+};
+
+static const struct field client_info_fields[] = {
+    { FIELD(struct client_info, os), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct client_info, platform), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct client_info, location), .type = &type_text, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema client_info_schema = {
+    .name = "SessionClient",
+    .size = sizeof(struct client_info),
+    .fields = client_info_fields,
+    .doc = "What a session was begun with.",
+};
+static const struct type type_client_info = { .kind = KIND_OBJECT, .schema = &client_info_schema };
+
+static const struct field session_fields[] = {
+    { FIELD(struct session, id_hash), .type = &type_text },
+    { FIELD(struct session, approx_last_used_time), .type = &type_time },
+    { FIELD(struct session, client_info), .type = &type_client_info },
+    { 0 },
+};
+static const struct schema session_schema = {
+    .name = "AuthSession",
+    .size = sizeof(struct session),
+    .fields = session_fields,
+    .doc = "A place where the account is logged in.",
+};
+static const struct type type_session = { .kind = KIND_OBJECT, .schema = &session_schema };
+static const struct type type_sessions = { .kind = KIND_ARRAY, .of = &type_session };
+
+static const struct field session_list_fields[] = {
+    { FIELD(struct session_list, user_sessions), .type = &type_sessions },
+    { 0 },
+};
+static const struct schema session_list_schema = {
+    .name = "AuthSessions",
+    .size = sizeof(struct session_list),
+    .fields = session_list_fields,
+    .doc = "Where the account is logged in.",
+};
+const struct type session_list_reply = { .kind = KIND_OBJECT, .schema = &session_list_schema };
+
+static const struct type type_hashes = {
+    .kind = KIND_ARRAY, .of = &type_text, .min = 1, .max = 1000
+};
+static const struct field session_logout_fields[] = {
+    { FIELD(struct session_logout, session_id_hashes), .type = &type_hashes },
+    { 0 },
+};
+static const struct schema session_logout_schema = {
+    .name = "AuthSessionLogout",
+    .size = sizeof(struct session_logout),
+    .fields = session_logout_fields,
+    .doc = "Which sessions to end.",
+};
+const struct type session_logout_body = { .kind = KIND_OBJECT, .schema = &session_logout_schema };
+
+/* Names a session without telling what its tokens hold. */
+static struct str hash_of(struct arena *arena, const unsigned char token[8])
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+
+    crypto_hash_sha256(digest, token, 8);
+    return str_hex(arena, digest, sizeof digest);
+}
+
+static void read_session(const struct rows *r, struct session *s)
+{
+    struct arena *arena = tx_arena(r->tx);
+    struct client_info *info = arena_alloc(arena, sizeof *info);
+
+    info->platform = row_opt_text(r, 2);
+    memcpy(s->token, row_bytes(r, 0).p, sizeof s->token);
+    s->id_hash = hash_of(arena, s->token);
+    s->approx_last_used_time = row_int(r, 1);
+    s->client_info = info;
+}
+
+static const char SESSIONS_OF[] =
+    "select id, coalesce(last_used_at, created_at), client from tokens where user_id = $1 and "
+    "kind = 1 and (expires_at is null or expires_at > $2) order by created_at, id";
+
+static enum err sessions_of(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, SESSIONS_OF, BIND(v_id(user_id), v_int(clock_us())), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_session(&rows, list_add(tx_arena(tx), ret, sizeof(struct session)));
+    return rows_end(&rows);
+}
+
+enum err get_sessions(struct call *call)
+{
+    struct session_list out;
+    enum err e = sessions_of(call->tx, call->caller->id, &out.user_sessions);
+
+    return e ? e : call_reply(call, &out);
+}
+
+static bool is_named(const struct list *hashes, struct str hash)
+{
+    const struct str *items = hashes->items;
+
+    for (size_t i = 0; i < hashes->count; i++)
+        if (str_eq(items[i], hash))
+            return true;
+    return false;
+}
+
+enum err log_out_sessions(struct call *call)
+{
+    const struct session_logout *in = call->body;
+    struct list all;
+    enum err e = sessions_of(call->tx, call->caller->id, &all);
+    const struct session *s = all.items;
+
+    for (size_t i = 0; !e && i < all.count; i++) {
+        if (!is_named(&in->session_id_hashes, s[i].id_hash))
+            continue;
+        call_forget_session(call, s[i].token);
+        e = auth_revoke(call->tx, s[i].token);
+    }
+    return e;
+}

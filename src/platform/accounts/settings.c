@@ -1,0 +1,199 @@
+/* settings.c - reading and changing settings.
+ *
+ * What was set is kept as a JSON document of the settings' own schema; what was never
+ * set, or set to null, is not in it and has its default. */
+#include "platform/accounts/internal.h"
+
+/* --- settings as a row of members that may be missing -------------------------------------- */
+
+static size_t member_size(enum member_kind kind)
+{
+    switch (kind) {
+    case MEMBER_OPT_STR:
+        return sizeof(struct opt_str);
+    case MEMBER_OPT_INT:
+        return sizeof(struct opt_int);
+    case MEMBER_OPT_BOOL:
+        return sizeof(struct opt_bool);
+    case MEMBER_OPT_LIST:
+        return sizeof(struct opt_list);
+    default:
+        return sizeof(struct opt_object);
+    }
+}
+
+/* Every such member begins with whether it is given. */
+static enum given *given_of(struct user_settings *s, const struct field *f)
+{
+    return (enum given *)((char *)s + f->offset);
+}
+
+static void copy(struct user_settings *to, const struct user_settings *from, const struct field *f)
+{
+    memcpy((char *)to + f->offset, (const char *)from + f->offset, member_size(f->member));
+}
+
+static bool same(const struct user_settings *a, const struct user_settings *b,
+                 const struct field *f)
+{
+    const struct field one[] = { *f, { 0 } };
+    const struct schema schema = { .name = "", .size = sizeof *a, .fields = one };
+    struct buf texts[2];
+
+    for (int i = 0; i < 2; i++) {
+        struct json j = json_to(&texts[i]);
+
+        buf_init(&texts[i], CALL_MAX_REPLY);
+        schema_encode_object(&j, &schema, i ? b : a);
+    }
+    bool equal = str_eq(buf_str(&texts[0]), buf_str(&texts[1]));
+    buf_clear(&texts[0]);
+    buf_clear(&texts[1]);
+    return equal;
+}
+
+static void fill_defaults(struct user_settings *s)
+{
+    for (const struct field *f = user_settings_schema.fields; f->name.p; f++)
+        if (*given_of(s, f) == ABSENT)
+            copy(s, &settings_defaults, f);
+}
+
+/* "All" holds the other two, and what is not said is no. */
+static void complete_sources(struct arena *arena, struct user_settings *s)
+{
+    const struct friend_sources *in = s->friend_source_flags.value;
+
+    if (s->friend_source_flags.given != GIVEN)
+        return;
+    struct friend_sources *out = arena_alloc(arena, sizeof *out);
+    out->all = given_bool(in->all.value);
+    out->mutual_friends = given_bool(in->all.value || in->mutual_friends.value);
+    out->mutual_guilds = given_bool(in->all.value || in->mutual_guilds.value);
+    s->friend_source_flags.value = out;
+}
+
+/* --- the store ------------------------------------------------------------------------------- */
+
+static const char FIND_SETTINGS[] =
+    "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
+    "where u.id = $1";
+
+/* Without defaults, but with the locale, which is the account's. */
+static enum err load(struct tx *tx, snowflake user_id, struct user_settings *ret)
+{
+    struct form form = { .arena = tx_arena(tx) };
+    struct rows row;
+    bool found;
+
+    *ret = (struct user_settings){ 0 };
+    enum err e = tx_one(tx, FIND_SETTINGS, BIND(v_id(user_id)), &row, &found);
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_USER;
+    if (!row_null(&row, 1)) {
+        void *document;
+
+        e = schema_decode(&type_user_settings, row_text(&row, 1), &form, &document);
+        if (e)
+            return ERR_INTERNAL;
+        *ret = *(struct user_settings *)document;
+    }
+    ret->locale = given_str(row_text(&row, 0));
+    return OK;
+}
+
+static const char SAVE_LOCALE[] = "update users set locale = $2 where id = $1";
+static const char SAVE_SETTINGS[] = "insert into user_settings (user_id, document) values ($1, $2) "
+                                    "on conflict (user_id) do update set document = $2";
+
+static enum err save(struct tx *tx, snowflake user_id, struct user_settings s)
+{
+    struct buf text;
+    struct json j = json_to(&text);
+
+    enum err e = tx_exec(tx, SAVE_LOCALE, BIND(v_id(user_id), v_text(s.locale.value)), NULL);
+    if (e)
+        return e;
+    s.locale = (struct opt_str){ 0 };
+    buf_init(&text, CALL_MAX_REPLY);
+    schema_encode_object(&j, &user_settings_schema, &s);
+    e = tx_exec(tx, SAVE_SETTINGS, BIND(v_id(user_id), v_text(buf_str(&text))), NULL);
+    buf_clear(&text);
+    return e;
+}
+
+enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
+{
+    enum err e = load(tx, user_id, ret);
+
+    if (!e)
+        fill_defaults(ret);
+    return e;
+}
+
+int64_t settings_friend_sources(const struct user_settings *s)
+{
+    const struct friend_sources *f = s->friend_source_flags.value;
+
+    if (f->all.value)
+        return FROM_ANYBODY | FROM_MUTUAL_FRIENDS | FROM_MUTUAL_GUILDS;
+    return (f->mutual_friends.value ? FROM_MUTUAL_FRIENDS : 0) |
+           (f->mutual_guilds.value ? FROM_MUTUAL_GUILDS : 0);
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+enum err get_settings(struct call *call)
+{
+    struct user_settings settings;
+    enum err e = settings_find(call->tx, call->caller->id, &settings);
+
+    return e ? e : call_reply(call, &settings);
+}
+
+/* What the body says goes into the settings; null takes it out again. */
+static void apply(const struct user_settings *in, struct user_settings *settings)
+{
+    struct user_settings patch = *in;
+
+    for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
+        if (*given_of(&patch, f) == GIVEN)
+            copy(settings, &patch, f);
+        else if (*given_of(&patch, f) == GIVEN_NULL)
+            *given_of(settings, f) = ABSENT;
+    }
+    if (settings->locale.given != GIVEN)
+        settings->locale = given_str(STR("en-US"));
+}
+
+enum err modify_settings(struct call *call)
+{
+    struct user_settings before, stored, after, changed = { 0 };
+    snowflake id = call->caller->id;
+    bool any = false;
+
+    enum err e = load(call->tx, id, &stored);
+    if (e)
+        return e;
+    before = stored;
+    apply(call->body, &stored);
+    complete_sources(call->arena, &stored);
+    after = stored;
+    fill_defaults(&before);
+    fill_defaults(&after);
+    for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
+        if (same(&before, &after, f))
+            continue;
+        copy(&changed, &after, f);
+        any = true;
+    }
+    if (any)
+        e = save(call->tx, id, stored);
+    if (e)
+        return e;
+    if (any)
+        call_emit(call, EVENT_USER_SETTINGS_UPDATE, to_user(id), &user_settings_schema, &changed);
+    return call_reply(call, &after);
+}

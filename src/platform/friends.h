@@ -1,0 +1,20 @@
+/* friends.h - what two accounts are to each other. */
+#ifndef PLATFORM_FRIENDS_H
+#define PLATFORM_FRIENDS_H
+
+#include "model/relationship.h"
+#include "platform/platform.h"
+
+/* enum relationship_type, as the one sees the other. */
+enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret);
+
+/* Makes two accounts friends, whatever was asked before, and tells both. `by` is who
+ * accepted. Nothing happens when they are friends already. ERR_MAX_FRIENDS. */
+enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new);
+
+/* Friends of both (struct user), by id. */
+enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);
+/* Ids of all friends. */
+enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret);
+
+#endif

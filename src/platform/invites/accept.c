@@ -1,0 +1,70 @@
+/* accept.c - coming in by an invite. */
+#include "platform/channels/channels.h"
+#include "platform/friends.h"
+#include "platform/invites/internal.h"
+#include "platform/members/members.h"
+
+static enum err join_guild(struct call *call, const struct invite *i, snowflake user_id,
+                           bool *ret_new)
+{
+    struct newcomer n = {
+        .guild_id = i->guild_id.value,
+        .user_id = user_id,
+        .temporary = i->temporary,
+    };
+    struct member member;
+
+    return member_join(call, &n, &member, ret_new);
+}
+
+static enum err join_group(struct call *call, const struct invite *i, snowflake user_id,
+                           bool *ret_new)
+{
+    struct user user;
+    enum err e = user_find(call->tx, user_id, &user);
+
+    return e ? e : group_join(call, i->channel, &user, i->inviter_id, ret_new);
+}
+
+/* A block in either direction makes the invite unknown. */
+static enum err make_friends(struct call *call, const struct invite *i, snowflake user_id,
+                             bool *ret_new)
+{
+    int64_t theirs, own;
+
+    if (user_id == i->inviter_id)
+        return ERR_OWN_FRIEND_INVITE;
+    enum err e = relationship_type(call->tx, i->inviter_id, user_id, &theirs);
+    if (!e)
+        e = relationship_type(call->tx, user_id, i->inviter_id, &own);
+    if (e)
+        return e;
+    if (theirs == RELATIONSHIP_BLOCKED || own == RELATIONSHIP_BLOCKED)
+        return ERR_UNKNOWN_INVITE;
+    return friendship_begin(call, user_id, i->inviter_id, ret_new);
+}
+
+static enum err count_use(struct call *call, struct invite *i)
+{
+    enum err e = invite_use(call->tx, i);
+
+    if (e || !i->max_uses || i->uses < i->max_uses)
+        return e;
+    e = invite_delete(call->tx, i->code);
+    if (!e)
+        invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
+    return e;
+}
+
+enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
+{
+    bool is_new = false;
+    enum err e = i->type == INVITE_GUILD   ? join_guild(call, i, user_id, &is_new)
+                 : i->type == INVITE_GROUP ? join_group(call, i, user_id, &is_new)
+                                           : make_friends(call, i, user_id, &is_new);
+
+    if (!e && is_new)
+        e = count_use(call, i);
+    i->new_member = given_bool(is_new);
+    return e;
+}

@@ -1,0 +1,49 @@
+/* internal.h - what the files of invites/ share. */
+#ifndef PLATFORM_INVITES_INTERNAL_H
+#define PLATFORM_INVITES_INTERNAL_H
+
+#include "platform/invites/invites.h"
+
+enum { MOST_INVITES = 1000 };
+
+/* --- rows.c: the SQL; what has expired is not there --------------------------------- */
+
+enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
+enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+/* Friend invites of an account. */
+enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+/* One that leads to the same for the same time; *ret_found says whether there is one. */
+enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
+                          bool *ret_found);
+/* Gives it a code; what has expired at the same place is forgotten. ERR_MAX_INVITES. */
+enum err invite_insert(struct tx *tx, struct invite *invite);
+enum err invite_delete(struct tx *tx, struct str code);
+/* Counts one use; ERR_UNKNOWN_INVITE when there is none left. */
+enum err invite_use(struct tx *tx, struct invite *invite);
+/* The inviter, where it leads, whom or what it is about. */
+enum err invite_load(struct tx *tx, struct invite *invite);
+
+/* --- create.c ------------------------------------------------------------------------- */
+
+struct invite_draft {
+    int64_t max_age, max_uses;
+    bool temporary, unique;
+    struct opt_int target_type;
+    struct opt_id target_user_id, target_application_id;
+};
+struct friend_invite_draft {
+    int64_t max_age, max_uses;
+};
+extern const struct type invite_body, friend_invite_body;
+
+enum err admit_invite_creation(struct call *call);
+enum err create_channel_invite(struct call *call);
+enum err create_friend_invite(struct call *call);
+
+/* --- routes.c --------------------------------------------------------------------------- */
+
+/* Tells those who manage the channel. */
+void invite_announce(struct call *call, enum event event, const struct schema *schema,
+                     const struct invite *invite);
+
+#endif

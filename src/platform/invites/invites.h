@@ -1,0 +1,17 @@
+/* invites.h - ways into guilds, groups and friendships. */
+#ifndef PLATFORM_INVITES_INVITES_H
+#define PLATFORM_INVITES_INVITES_H
+
+#include "model/invite.h"
+#include "platform/platform.h"
+
+/* ERR_UNKNOWN_INVITE, also for one that has expired. With all that it shows. */
+enum err invite_find(struct tx *tx, struct str code, struct invite *ret);
+
+/* Lets an account in where the invite leads, counts the use and announces it all;
+ * new_member says whether it was not there before. */
+enum err invite_accept(struct call *call, struct invite *invite, snowflake user_id);
+
+extern const struct domain invites_domain;
+
+#endif

@@ -1,0 +1,267 @@
+/* routes.c - the rows of invites, and reading and deleting them. */
+#include "platform/friends.h"
+#include "platform/guilds/guilds.h"
+#include "platform/channels/channels.h"
+#include "platform/invites/internal.h"
+
+struct invite_query {
+    bool with_counts;
+};
+static const struct field query_fields[] = {
+    { FIELD(struct invite_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema query_schema = {
+    .name = "InviteQuery",
+    .size = sizeof(struct invite_query),
+    .fields = query_fields,
+    .doc = "What to tell about an invite.",
+};
+
+void invite_announce(struct call *call, enum event event, const struct schema *schema,
+                     const struct invite *i)
+{
+    if (i->type == INVITE_GUILD)
+        call_emit(call, event,
+                  to_entitled(i->guild_id.value, i->channel_id.value, PERMISSION(MANAGE_CHANNELS)),
+                  schema, i);
+}
+
+/* Blocked people do not see that there is an invite. */
+static enum err hide_from_blocked(struct call *call, const struct invite *i)
+{
+    int64_t type = RELATIONSHIP_NONE;
+    enum err e = OK;
+
+    if (i->type == INVITE_FRIEND && call->caller)
+        e = relationship_type(call->tx, i->inviter_id, call->caller->id, &type);
+    if (e)
+        return e;
+    return type == RELATIONSHIP_BLOCKED ? ERR_UNKNOWN_INVITE : OK;
+}
+
+static enum err resolve_invite(struct call *call)
+{
+    struct invite *invite = arena_alloc(call->arena, sizeof *invite);
+    enum err e = invite_find(call->tx, call_text(call, "invite.code"), invite);
+
+    call->target.invite = invite;
+    return e ? e : hide_from_blocked(call, invite);
+}
+
+/* GET /invites/{invite.code} */
+static enum err get_invite(struct call *call)
+{
+    const struct invite_query *in = call->query;
+    struct invite *i = call->target.invite;
+
+    if (in->with_counts && i->guild) {
+        i->approximate_member_count = given_int(i->guild->member_count);
+        i->approximate_presence_count = given_int(0);
+    }
+    return call_reply(call, i);
+}
+
+/* POST /invites/{invite.code} */
+static enum err accept_invite(struct call *call)
+{
+    enum err e = invite_accept(call, call->target.invite, call->caller->id);
+
+    return e ? e : call_reply(call, call->target.invite);
+}
+
+/* GET /channels/{channel.id}/invites */
+static enum err get_channel_invites(struct call *call)
+{
+    struct list invites;
+    enum err e = invites_of_channel(call->tx, call->target.channel->id, &invites);
+
+    return e ? e : call_reply(call, &invites);
+}
+
+/* GET /guilds/{guild.id}/invites */
+static enum err get_guild_invites(struct call *call)
+{
+    struct list invites;
+    enum err e = invites_of_guild(call->tx, call->target.guild->id, &invites);
+
+    return e ? e : call_reply(call, &invites);
+}
+
+/* --- deleting ------------------------------------------------------------------------------ */
+
+/* Those who manage the channel or the guild; in groups the owner; else who made it. */
+static enum err admit_deletion(struct call *call)
+{
+    const struct invite *i = call->target.invite;
+    struct standing standing;
+    uint64_t rights;
+
+    if (i->type != INVITE_GUILD) {
+        bool owner = i->type == INVITE_GROUP && i->channel->owner_id.value == call->caller->id;
+
+        return owner || i->inviter_id == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
+    }
+    enum err e = standing_find(call->tx, i->guild_id.value, call->caller->id, &standing);
+    if (!e)
+        e = standing_rights_in(call->tx, &standing, i->channel, &rights);
+    if (e)
+        return e;
+    return (rights & PERMISSION(MANAGE_CHANNELS)) || (standing.rights & PERMISSION(MANAGE_GUILD))
+               ? OK
+               : ERR_MISSING_PERMISSIONS;
+}
+
+/* DELETE /invites/{invite.code} */
+static enum err remove_invite(struct call *call)
+{
+    struct invite *i = call->target.invite;
+    enum err e = invite_delete(call->tx, i->code);
+
+    if (!e && i->type == INVITE_GUILD)
+        e = audit(call, i->guild_id.value, AUDIT_INVITE_DELETE, 0);
+    if (e)
+        return e;
+    invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
+    return call_reply(call, i);
+}
+
+/* --- friend invites --------------------------------------------------------------------------- */
+
+/* GET /users/@me/invites */
+static enum err get_friend_invites(struct call *call)
+{
+    struct list invites;
+    enum err e = invites_of_user(call->tx, call->caller->id, &invites);
+
+    return e ? e : call_reply(call, &invites);
+}
+
+/* DELETE /users/@me/invites */
+static enum err revoke_friend_invites(struct call *call)
+{
+    struct list invites;
+    enum err e = invites_of_user(call->tx, call->caller->id, &invites);
+
+    for (size_t i = 0; !e && i < invites.count; i++)
+        e = invite_delete(call->tx, ((struct invite *)invites.items)[i].code);
+    return e ? e : call_reply(call, &invites);
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "invite.code",
+        .field = "invite_code",
+        .is_text = true,
+        .doc = "The code of an invite that has not expired.",
+        .resolve = resolve_invite,
+    },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/invites",
+        .name = "create_channel_invite",
+        .doc = "Make an invite: with CREATE_INSTANT_INVITE, or as the owner of a group.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &invite_body,
+        .reply = &type_full_invite,
+        .fires = (const enum event[]){ EVENT_INVITE_CREATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .admit = admit_invite_creation,
+        .handle = create_channel_invite,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/invites",
+        .name = "get_channel_invites",
+        .doc = "Invites to a channel.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_CHANNELS),
+        .reply = &type_full_invites,
+        .handle = get_channel_invites,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/invites",
+        .name = "get_guild_invites",
+        .doc = "Invites to a guild.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &type_full_invites,
+        .handle = get_guild_invites,
+    },
+    {
+        .method = GET,
+        .path = "/invites/{invite.code}",
+        .name = "get_invite",
+        .doc = "Where an invite leads.",
+        .auth = AUTH_OPEN,
+        .query = &query_schema,
+        .reply = &type_invite,
+        .handle = get_invite,
+    },
+    {
+        .method = POST,
+        .path = "/invites/{invite.code}",
+        .name = "accept_invite",
+        .doc = "Go where an invite leads.",
+        .auth = AUTH_USER,
+        .reply = &type_invite,
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
+                                       EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
+                                       EVENT_MESSAGE_CREATE, EVENT_RELATIONSHIP_ADD,
+                                       EVENT_INVITE_DELETE, EVENT_NONE },
+        .handle = accept_invite,
+    },
+    {
+        .method = DELETE,
+        .path = "/invites/{invite.code}",
+        .name = "remove_invite",
+        .doc = "Delete an invite: with MANAGE_CHANNELS there, or MANAGE_GUILD.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_full_invite,
+        .fires = (const enum event[]){ EVENT_INVITE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .admit = admit_deletion,
+        .handle = remove_invite,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/invites",
+        .name = "create_friend_invite",
+        .doc = "Make an invite to be the caller's friend.",
+        .auth = AUTH_USER,
+        .body = &friend_invite_body,
+        .reply = &type_full_invite,
+        .handle = create_friend_invite,
+    },
+    {
+        .method = GET,
+        .path = "/users/@me/invites",
+        .name = "get_friend_invites",
+        .doc = "The caller's friend invites.",
+        .auth = AUTH_USER,
+        .reply = &type_full_invites,
+        .handle = get_friend_invites,
+    },
+    {
+        .method = DELETE,
+        .path = "/users/@me/invites",
+        .name = "revoke_friend_invites",
+        .doc = "Delete all of the caller's friend invites.",
+        .auth = AUTH_USER,
+        .reply = &type_full_invites,
+        .handle = revoke_friend_invites,
+    },
+    { 0 },
+};
+
+const struct domain invites_domain = {
+    .name = "Invites",
+    .doc = "Ways into guilds, groups and friendships.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

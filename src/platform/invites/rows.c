@@ -1,0 +1,272 @@
+/* rows.c - invites in the store. */
+#include "platform/invites/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/rows.h"
+
+#define INVITE_COLUMNS                                                                          \
+    "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
+    "uses, is_temporary, target_type, target_user_id, target_application_id"
+#define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
+
+/* What is null is left out, but for the end of its time. */
+static struct opt_id id_or_absent(const struct rows *r, int column)
+{
+    return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+}
+
+static void read_invite(const struct rows *r, struct invite *i)
+{
+    *i = (struct invite){
+        .code = row_text(r, 0),
+        .type = row_int(r, 1),
+        .guild_id = id_or_absent(r, 2),
+        .channel_id = id_or_absent(r, 3),
+        .inviter_id = row_id(r, 4),
+        .created_at = row_int(r, 5),
+        .expires_at = row_opt_int(r, 6),
+        .max_age = row_int(r, 7),
+        .max_uses = row_int(r, 8),
+        .uses = row_int(r, 9),
+        .temporary = row_bool(r, 10),
+        .target_type = { row_null(r, 11) ? ABSENT : GIVEN, row_int(r, 11) },
+        .target_user_id = row_id(r, 12),
+        .target_application_id = row_id(r, 13),
+    };
+}
+
+/* --- what an invite shows ----------------------------------------------------------------- */
+
+static enum err load_user(struct tx *tx, snowflake id, const struct user **ret)
+{
+    struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
+    enum err e = user_find(tx, id, user);
+
+    *ret = e ? NULL : user;
+    return e == ERR_UNKNOWN_USER ? OK : e;
+}
+
+static enum err load_where(struct tx *tx, struct invite *i)
+{
+    struct channel *channel = arena_alloc(tx_arena(tx), sizeof *channel);
+    struct guild *guild = arena_alloc(tx_arena(tx), sizeof *guild);
+    enum err e = OK;
+
+    if (i->channel_id.given) {
+        e = channel_find(tx, i->channel_id.value, channel);
+        i->channel = channel;
+    }
+    if (!e && i->guild_id.given) {
+        e = guild_find(tx, i->guild_id.value, guild);
+        i->guild = guild;
+    }
+    return e;
+}
+
+static const char FIND_APPLICATION[] =
+    "select id, name, description, icon from applications where id = $1";
+
+static enum err load_application(struct tx *tx, snowflake id, const struct invite_application **ret)
+{
+    struct invite_application *app = arena_alloc(tx_arena(tx), sizeof *app);
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(tx, FIND_APPLICATION, BIND(v_id(id)), &row, &found);
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_APPLICATION;
+    *app = (struct invite_application){ row_id(&row, 0), row_text(&row, 1), row_text(&row, 2),
+                                        row_opt_text(&row, 3) };
+    *ret = app;
+    return OK;
+}
+
+enum err invite_load(struct tx *tx, struct invite *i)
+{
+    enum err e = load_where(tx, i);
+
+    if (!e && i->inviter_id)
+        e = load_user(tx, i->inviter_id, &i->inviter);
+    if (!e && i->target_user_id)
+        e = load_user(tx, i->target_user_id, &i->target_user);
+    if (!e && i->target_application_id)
+        e = load_application(tx, i->target_application_id, &i->target_application);
+    return e;
+}
+
+/* --- finding -------------------------------------------------------------------------------- */
+
+static enum err find_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                         struct invite *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, sql, values, count, &row, ret_found);
+
+    if (e || !*ret_found)
+        return e;
+    read_invite(&row, ret);
+    return invite_load(tx, ret);
+}
+
+static const char FIND_INVITE[] =
+    "select " INVITE_COLUMNS " from invites where code = $1 and" NOT_EXPIRED("$2");
+
+enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
+{
+    bool found;
+    enum err e = find_one(tx, FIND_INVITE, BIND(v_text(code), v_int(clock_us())), ret, &found);
+
+    return e || found ? e : ERR_UNKNOWN_INVITE;
+}
+
+static const char FIND_SAME[] =
+    "select " INVITE_COLUMNS " from invites where channel_id = $1 and inviter_id = $2 and "
+    "max_age = $3 and max_uses = $4 and is_temporary = $5 and coalesce(target_type, 0) = $6 and "
+    "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = $8 and" NOT_EXPIRED(
+        "$9") " order by created_at desc limit 1";
+
+enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
+                          bool *ret_found)
+{
+    return find_one(tx, FIND_SAME,
+                    BIND(v_id(like->channel_id.value), v_id(like->inviter_id), v_int(like->max_age),
+                         v_int(like->max_uses), v_int(like->temporary),
+                         v_int(like->target_type.value), v_id(like->target_user_id),
+                         v_id(like->target_application_id), v_int(clock_us())),
+                    ret, ret_found);
+}
+
+static enum err find_all(struct tx *tx, const char *sql, snowflake id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, BIND(v_id(id), v_int(clock_us())), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_invite(&rows, list_add(tx_arena(tx), ret, sizeof(struct invite)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < ret->count; i++)
+        e = invite_load(tx, &((struct invite *)ret->items)[i]);
+    return e;
+}
+
+static const char OF_GUILD[] =
+    "select " INVITE_COLUMNS
+    " from invites where guild_id = $1 and" NOT_EXPIRED("$2") " order by created_at, code";
+static const char OF_CHANNEL[] =
+    "select " INVITE_COLUMNS
+    " from invites where channel_id = $1 and" NOT_EXPIRED("$2") " order by created_at, code";
+static const char OF_USER[] =
+    "select " INVITE_COLUMNS " from invites where inviter_id = $1 and type = 2 and" NOT_EXPIRED(
+        "$2") " order by created_at, code";
+
+enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    return find_all(tx, OF_GUILD, guild_id, ret);
+}
+
+enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
+{
+    return find_all(tx, OF_CHANNEL, channel_id, ret);
+}
+
+enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return find_all(tx, OF_USER, user_id, ret);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* Where invites are counted: in the guild, in the group, or with the person. */
+static const char FORGET_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
+                                     "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
+static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";
+static const char COUNT_IN_CHANNEL[] = "select count(*) from invites where channel_id = $1";
+static const char COUNT_OF_USER[] =
+    "select count(*) from invites where inviter_id = $1 and type = 2";
+
+static enum err make_room(struct tx *tx, const struct invite *i)
+{
+    snowflake where = i->guild_id.given     ? i->guild_id.value
+                      : i->channel_id.given ? i->channel_id.value
+                                            : i->inviter_id;
+    const char *count = i->guild_id.given     ? COUNT_IN_GUILD
+                        : i->channel_id.given ? COUNT_IN_CHANNEL
+                                              : COUNT_OF_USER;
+    struct rows row;
+    bool found;
+
+    enum err e =
+        tx_exec(tx, FORGET_EXPIRED, BIND(v_int(clock_us()), v_int(i->type), v_id(where)), NULL);
+    if (!e)
+        e = tx_one(tx, count, BIND(v_id(where)), &row, &found);
+    if (e)
+        return e;
+    return row_int(&row, 0) >= MOST_INVITES ? ERR_MAX_INVITES : OK;
+}
+
+static struct str new_code(struct arena *arena)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    char *code = arena_alloc(arena, 8);
+
+    for (int i = 0; i < 8; i++)
+        code[i] = digits[randombytes_uniform(sizeof digits - 1)];
+    return str_slice(code, 8);
+}
+
+static const char ADD_INVITE[] =
+    "insert into invites (" INVITE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, "
+    "$11, $12, $13) on conflict do nothing";
+
+static struct value id_or_null(snowflake id)
+{
+    return id ? v_id(id) : v_null();
+}
+
+enum err invite_insert(struct tx *tx, struct invite *i)
+{
+    int64_t added = 0;
+    enum err e = make_room(tx, i);
+
+    while (!e && !added) {
+        i->code = new_code(tx_arena(tx));
+        e = tx_exec(tx, ADD_INVITE,
+                    BIND(v_text(i->code), v_int(i->type), v_opt_id(i->guild_id),
+                         v_opt_id(i->channel_id), v_id(i->inviter_id), v_int(i->created_at),
+                         v_opt_int(i->expires_at), v_int(i->max_age), v_int(i->max_uses),
+                         v_int(i->temporary), v_opt_int(i->target_type),
+                         id_or_null(i->target_user_id), id_or_null(i->target_application_id)),
+                    &added);
+    }
+    return e;
+}
+
+static const char DELETE_INVITE[] = "delete from invites where code = $1";
+
+enum err invite_delete(struct tx *tx, struct str code)
+{
+    return tx_exec(tx, DELETE_INVITE, BIND(v_text(code)), NULL);
+}
+
+static const char USE_INVITE[] = "update invites set uses = uses + 1 where code = $1 and "
+                                 "(max_uses = 0 or uses < max_uses)";
+
+enum err invite_use(struct tx *tx, struct invite *i)
+{
+    int64_t used;
+    enum err e = tx_exec(tx, USE_INVITE, BIND(v_text(i->code)), &used);
+
+    if (e)
+        return e;
+    i->uses++;
+    return used ? OK : ERR_UNKNOWN_INVITE;
+}
