@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -75,7 +76,9 @@ enum err call_reply_range(struct call *call, struct str content_type, int fd, in
     close(fd);
     call_add_header(call, "Content-Range",
                     str_printf(call->arena, "bytes */%lld", (long long)size));
-    return ERR_RANGE;
+    call_set_status(call, error_info(ERR_RANGE)->status);
+    error_body(ERR_RANGE, NULL, &call->reply);
+    return OK;
 }
 
 void call_set_status(struct call *call, int status)
@@ -126,6 +129,18 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
     if (v.allowed)
         return OK;
     l->verdict = v;
+    return ERR_RATE_LIMITED;
+}
+
+enum err call_wait(struct call *call, int64_t ms)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    l->verdict = (struct verdict){
+        .limit = 1,
+        .reset_at_ms = clock_ms() + ms,
+        .reset_after_ms = ms,
+    };
     return ERR_RATE_LIMITED;
 }
 

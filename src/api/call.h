@@ -101,7 +101,7 @@ enum err call_reply_as(struct call *call, const struct type *type, const void *v
 /* Answer with text of another kind (metrics), or a file. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
-/* The same, but only the part that a Range header asks for: 206, or 416 with an error. */
+/* The same, but only the part that a Range header asks for: 206, or 416. */
 enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Another status than the row's (201 for new, 200 for old). */
 void call_set_status(struct call *call, int status);
@@ -118,6 +118,9 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
 /* Count this call against a limit with a key of the handler's own (a login name).
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);
+
+/* Refuse for now: ERR_RATE_LIMITED, and the answer says how long to wait. */
+enum err call_wait(struct call *call, int64_t ms);
 
 /* Keeps a blob, in a compute stage; it goes again when the call fails after all. */
 enum err call_keep_blob(struct call *call, const char *name, struct str bytes);

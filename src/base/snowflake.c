@@ -16,6 +16,7 @@ static _Atomic uint64_t last;
 void snowflake_init(unsigned node)
 {
     node_bits = (uint64_t)(node & 1023) << SEQUENCE_BITS;
+    atomic_store(&last, 0);
 }
 
 /* Takes `count` places and returns the last of them. A clock that stands still

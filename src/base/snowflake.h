@@ -16,7 +16,8 @@ typedef uint64_t snowflake;
 /* Enough for 2^63 - 1 and its NUL. */
 #define SNOWFLAKE_TEXT 20
 
-/* Which node this is, 0-1023: worker and process together. */
+/* Which node this is, 0-1023: worker and process together. Ids begin anew with the
+ * clock. */
 void snowflake_init(unsigned node);
 
 /* A new id, greater than every one before it in this process. Any thread. */

@@ -75,6 +75,20 @@ static const struct schema thread_schema = {
 static const struct type type_thread = { .kind = KIND_OBJECT, .schema = &thread_schema };
 static const struct type type_recipients = { .kind = KIND_ARRAY, .of = &type_partial_user };
 
+static const struct field nick_fields[] = {
+    { FIELD(struct channel_nick, id), .type = &type_id },
+    { FIELD(struct channel_nick, nick), .type = &type_text },
+    { 0 },
+};
+static const struct schema nick_schema = {
+    .name = "ChannelNick",
+    .size = sizeof(struct channel_nick),
+    .fields = nick_fields,
+    .doc = "What somebody is called in a group.",
+};
+static const struct type type_channel_nick = { .kind = KIND_OBJECT, .schema = &nick_schema };
+static const struct type type_channel_nicks = { .kind = KIND_ARRAY, .of = &type_channel_nick };
+
 static const struct field channel_fields[] = {
     { FIELD(struct channel, id), .type = &type_id },
     { FIELD(struct channel, type), .type = &type_channel_type },
@@ -94,6 +108,7 @@ static const struct field channel_fields[] = {
     { FIELD(struct channel, default_auto_archive_duration), .type = &type_count,
       .flags = OPTIONAL },
     { FIELD(struct channel, recipients), .type = &type_recipients, .flags = OPTIONAL },
+    { FIELD(struct channel, nicks), .type = &type_channel_nicks, .flags = OPTIONAL },
     { FIELD(struct channel, icon), .type = &type_asset_hash, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct channel, owner_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct channel, application_id), .type = &type_id, .flags = OPTIONAL },

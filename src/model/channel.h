@@ -48,6 +48,7 @@ struct channel {
     struct opt_bool nsfw, managed, is_message_request;
     struct opt_list permission_overwrites; /* struct overwrite */
     struct opt_list recipients;            /* struct user: the others */
+    struct opt_list nicks;                 /* struct channel_nick: theirs, where they have one */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
     struct opt_id permissions;       /* where asked for: the caller's rights */
@@ -55,6 +56,10 @@ struct channel {
     struct opt_bool newly_created;   /* of a thread in THREAD_CREATE */
 };
 
+struct channel_nick {
+    snowflake id;
+    struct str nick;
+};
 struct thread_gone {
     snowflake id, guild_id, parent_id;
     int64_t type;

@@ -105,3 +105,15 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
     }
     return without_implied(rights, channel_type);
 }
+
+uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
+                          const struct channel *parent)
+{
+    const struct list *overwrites = &parent->permission_overwrites.value;
+    uint64_t rights =
+        rights_in_channel(who, parent->type, overwrites->items, overwrites->count, true);
+    bool open = thread->type != CHANNEL_PRIVATE_THREAD || thread->owner_id.value == who->user_id ||
+                rights & PERMISSION(MANAGE_THREADS);
+
+    return open ? rights : 0;
+}

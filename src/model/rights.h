@@ -27,4 +27,9 @@ uint64_t rights_in_guild(const struct rights_of *who);
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
+/* In a thread of this channel. A private one is its starter's, and of those who
+ * manage threads; others have no rights there. */
+uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
+                          const struct channel *parent);
+
 #endif

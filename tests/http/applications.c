@@ -551,6 +551,12 @@ static void deleting_takes_everything_along(struct world *w)
     expect_json(client_get(ada, APPS "/%s", id),
                 "{'approximate_guild_count': 1, 'approximate_user_install_count': 1, "
                 "'approximate_user_authorization_count': 1}");
+    const char *channel = NULL;
+    struct answer channels = client_get(ada, "/guilds/%s/channels", guild);
+    for (size_t i = 0; i < channels.json->count && !channel; i++)
+        if (str_is(dom_at(&channels.json->items[i], "type")->text, "0"))
+            channel = str_dupz(world_arena(w), dom_at(&channels.json->items[i], "id")->text);
+    expect_status(client_post(bot, "{'name': 'news'}", "/channels/%s/webhooks", channel), 200);
     forget_told(w);
     expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
 
@@ -561,6 +567,8 @@ static void deleting_takes_everything_along(struct world *w)
                 guild, id);
     expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}", guild,
                 id);
+    expect_told(w, to_entitled(id_of(guild), id_of(channel), PERMISSION(MANAGE_WEBHOOKS)),
+                "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", guild, channel);
     expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", guild);
     expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", guild);
     expect_nothing_told(w);
@@ -572,6 +580,7 @@ static void deleting_takes_everything_along(struct world *w)
     expect_error(client_get(ada, APPS "/%s", id), 404, 10002);
     expect_json(client_get(bob, "/oauth2/tokens"), "[]");
     expect(store_count(w, "select count(*) from integrations") == 0);
+    expect(store_count(w, "select count(*) from webhooks") == 0);
     expect(store_count(w, "select count(*) from authorizations") == 0);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
     expect(store_count(w, "select count(*) from tokens where application_id is not null") == 0);

@@ -183,7 +183,7 @@ static void people_change_their_own_nick(struct world *w)
 
 static void a_member_has_pictures_of_its_own(struct world *w)
 {
-    struct client *ada = world_client(w, "ada");
+    struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct venue p = world_venue(w, ada);
     char body[400], path[200];
 
@@ -198,6 +198,11 @@ static void a_member_has_pictures_of_its_own(struct world *w)
     snprintf(path, sizeof path, "/guilds/%s/users/%s/banners/%s.png", p.id, ada->id,
              answer_text(a, "banner"));
     expect_status(client_request(ada, "GET", path, "", STR("")), 200);
+    /* Strangers' pictures are not kept. */
+    expect_error(client_patch(eve, body, "/guilds/%s/members/@me", p.id), 403, 50001);
+    snprintf(path, sizeof path, "/guilds/%s/users/%s/avatars/%s.png", p.id, eve->id,
+             answer_text(a, "avatar"));
+    expect_status(client_request(ada, "GET", path, "", STR("")), 404);
     a = client_patch(ada, "{'avatar': null}", "/guilds/%s/members/@me", p.id);
     expect_json(a, "{'avatar': null}");
     expect_invalid(client_patch(ada, "{'avatar': 'x'}", "/guilds/%s/members/@me", p.id), "avatar",

@@ -632,6 +632,11 @@ static void access_tokens_reach_what_their_scopes_say(struct world *w)
     struct answer a = client_get(app, "/oauth2/@me");
     expect_status(a, 200);
     expect_absent(a, "user");
+    expect_json(client_get(app, "/users/@me/guilds"), "[{'id': '%s'}]", s.guild);
+    expect_error(client_get(app, "/users/@me"), 403, 50026);
+    struct client *identity = bearer(granted(&s, "identify"));
+    expect_json(client_get(identity, "/users/@me"), "{'id': '%s', 'username': 'bob'}", s.bob->id);
+    expect_error(client_get(identity, "/users/@me/guilds"), 403, 50026);
     expect_error(client_get(app, "/oauth2/tokens"), 401, 0);
     expect_error(client_get(app, "/teams"), 401, 0);
     expect_error(client_get(s.bob, "/oauth2/@me"), 401, 0);

@@ -7,42 +7,6 @@
 #include "base/mem.h"
 #include "platform/guilds/guilds.h"
 
-/* The smallest PNG: one transparent pixel. */
-#define PNG                                                                                        \
-    "data:image/png;base64,"                                                                       \
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
-    "gg=="
-
-#define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
-#define BITS(set)         ((unsigned long long)(set))
-
-/* Ada's guild. From below: low, bob's (his highest), high. */
-struct ranks {
-    const char *guild, *low, *bobs, *high;
-    struct client *ada, *bob;
-};
-
-static const char *role(struct ranks *r, const char *name, uint64_t rights)
-{
-    return make_role(
-        r->ada, r->guild,
-        TEXT(r->ada->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(rights)));
-}
-
-static struct ranks ranks(struct world *w, uint64_t rights)
-{
-    struct ranks r = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
-
-    r.guild = found_guild(r.ada, "The Guild");
-    put_member(r.guild, r.bob);
-    /* A new role is the lowest. */
-    r.high = role(&r, "high", 0);
-    r.bobs = role(&r, "bobs", rights);
-    r.low = role(&r, "low", 0);
-    put_role_on(r.guild, r.bob, r.bobs);
-    return r;
-}
-
 static void expect_audited(struct ranks *r, int action, const char *target)
 {
     expect_told(r->ada->world, to_entitled(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
@@ -54,7 +18,7 @@ static void expect_audited(struct ranks *r, int action, const char *target)
 
 static void members_read_roles_the_lowest_first(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
 
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{'id': '%s', 'name': '@everyone', 'position': 0}, "
@@ -71,7 +35,7 @@ static void members_read_roles_the_lowest_first(struct world *w)
 
 static void a_role_of_another_guild_is_unknown(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
     const char *other = found_guild(r.ada, "Other");
 
     expect_error(client_get(r.ada, "/guilds/%s/roles/%s", other, r.low), 404, 10011);
@@ -83,7 +47,7 @@ static void a_role_of_another_guild_is_unknown(struct world *w)
 
 static void a_new_role_goes_just_above_everyone(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     struct answer a = client_post(r.bob, "{}", "/guilds/%s/roles", r.guild);
 
     expect_status(a, 200);
@@ -106,7 +70,7 @@ static void a_new_role_goes_just_above_everyone(struct world *w)
 
 static void a_role_is_made_with_all_its_fields(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
 
     expect_json(client_post(r.ada,
                             "{'name': ' Smiths ', 'permissions': 1024, 'color': 5, 'hoist': true, "
@@ -128,7 +92,7 @@ static void a_role_is_made_with_all_its_fields(struct world *w)
 
 static void fields_of_a_role_have_limits(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
     static const struct {
         const char *body, *field, *code;
     } bad[] = {
@@ -160,7 +124,7 @@ static void fields_of_a_role_have_limits(struct world *w)
 static void making_a_role_needs_the_right_to(struct world *w)
 {
     struct ranks r =
-        ranks(w, PERMISSIONS_ALL & ~PERMISSION(MANAGE_ROLES) & ~PERMISSION(ADMINISTRATOR));
+        world_ranks(w, PERMISSIONS_ALL & ~PERMISSION(MANAGE_ROLES) & ~PERMISSION(ADMINISTRATOR));
 
     expect_error(client_post(r.bob, "{}", "/guilds/%s/roles", r.guild), 403, 50013);
     expect_error(client_post(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles", r.guild), 403,
@@ -173,7 +137,7 @@ static void making_a_role_needs_the_right_to(struct world *w)
 
 static void nobody_grants_rights_that_they_lack(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS));
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS));
 
     expect_error(client_post(r.bob,
                              TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSION(BAN_MEMBERS))),
@@ -193,7 +157,7 @@ static void nobody_grants_rights_that_they_lack(struct world *w)
 
 static void what_a_role_has_already_may_stay(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     uint64_t had = PERMISSION(BAN_MEMBERS);
 
     expect_status(client_patch(r.ada, TEXT(w, "{'permissions': '%llu'}", BITS(had)),
@@ -209,7 +173,7 @@ static void what_a_role_has_already_may_stay(struct world *w)
 
 static void administrators_and_owners_grant_everything(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(ADMINISTRATOR));
+    struct ranks r = world_ranks(w, PERMISSION(ADMINISTRATOR));
     const char *all = TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSIONS_ALL));
 
     expect_status(client_post(r.bob, all, "/guilds/%s/roles", r.guild), 200);
@@ -218,7 +182,7 @@ static void administrators_and_owners_grant_everything(struct world *w)
 
 static void unknown_rights_are_dropped(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
 
     expect_json(
         client_post(r.bob, "{'permissions': '9223372036854775808'}", "/guilds/%s/roles", r.guild),
@@ -248,7 +212,7 @@ static void a_guild_has_at_most_250_roles(struct world *w)
 
 static void a_role_changes_and_the_guild_is_told(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     struct answer a = client_patch(
         r.bob, "{'name': 'Lower', 'hoist': true, 'mentionable': true, 'permissions': '0'}",
         "/guilds/%s/roles/%s", r.guild, r.low);
@@ -274,7 +238,7 @@ static void a_role_changes_and_the_guild_is_told(struct world *w)
 
 static void colors_go_before_color(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
     const char *path = TEXT(w, "/guilds/%s/roles/%s", r.guild, r.low);
 
     expect_json(client_patch(r.ada,
@@ -294,7 +258,7 @@ static void colors_go_before_color(struct world *w)
 
 static void only_what_is_below_ones_highest_role_can_be_touched(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(ADMINISTRATOR));
+    struct ranks r = world_ranks(w, PERMISSION(ADMINISTRATOR));
     const char *const out_of_reach[] = { r.bobs, r.high };
 
     for (size_t i = 0; i < COUNT_OF(out_of_reach); i++) {
@@ -317,7 +281,7 @@ static void only_what_is_below_ones_highest_role_can_be_touched(struct world *w)
 
 static void of_everyone_only_the_rights_change(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     static const char *const bodies[] = { "{'name': 'all'}",
                                           "{'color': 1}",
                                           "{'hoist': true}",
@@ -339,7 +303,7 @@ static void of_everyone_only_the_rights_change(struct world *w)
 
 static void a_role_has_an_icon(struct world *w)
 {
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     struct answer a =
         client_patch(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles/%s", r.guild, r.low);
 
@@ -358,7 +322,7 @@ static void a_role_has_an_icon(struct world *w)
 
 static void icons_of_roles_are_at_most_256_kib(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
     size_t n = 360 * 1024;
     char *body = mem_resize(NULL, n + 100);
     char *p = body + sprintf(body, "{\"icon\": \"data:image/png;base64,iVBORw0KGgoA");
@@ -368,129 +332,6 @@ static void icons_of_roles_are_at_most_256_kib(struct world *w)
     struct answer a = client_post(r.ada, body, "/guilds/%s/roles", r.guild);
     mem_free(body);
     expect_invalid(a, "icon", "BINARY_TYPE_MAX_SIZE");
-}
-
-/* --- order ------------------------------------------------------------------------------------ */
-
-static void roles_are_put_into_another_order(struct world *w)
-{
-    struct ranks r = ranks(w, 0);
-    struct answer a = client_patch(
-        r.ada, TEXT(w, "[{'id': '%s', 'position': 3}, {'id': '%s', 'position': 1}]", r.low, r.high),
-        "/guilds/%s/roles", r.guild);
-
-    expect_status(a, 200);
-    expect_json(a,
-                "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
-                "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}]",
-                r.guild, r.high, r.bobs, r.low);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
-                "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, r.high);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
-                "{'role': {'id': '%s', 'position': 3}}", r.low);
-    expect_nothing_told(w);
-    expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
-                "[{}, {'id': '%s'}, {'id': '%s'}, {'id': '%s'}]", r.high, r.bobs, r.low);
-}
-
-static void one_role_that_moves_pushes_the_others(struct world *w)
-{
-    struct ranks r = ranks(w, 0);
-
-    expect_json(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 1}]", r.high),
-                             "/guilds/%s/roles", r.guild),
-                "[{}, {'id': '%s', 'position': 1}, {'id': '%s', 'position': 2}, "
-                "{'id': '%s', 'position': 3}]",
-                r.high, r.low, r.bobs);
-    expect_json(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 99}]", r.high),
-                             "/guilds/%s/roles", r.guild),
-                "[{}, {'id': '%s', 'position': 1}, {'id': '%s', 'position': 2}, "
-                "{'id': '%s', 'position': 3}]",
-                r.low, r.bobs, r.high);
-    expect_json(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 0}]", r.high),
-                             "/guilds/%s/roles", r.guild),
-                "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, {'id': '%s'}, {}]",
-                r.guild, r.high, r.low);
-}
-
-static void an_order_that_changes_nothing_tells_nothing(struct world *w)
-{
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
-
-    expect_status(client_patch(r.bob,
-                               TEXT(w,
-                                    "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
-                                    "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}]",
-                                    r.guild, r.low, r.bobs, r.high),
-                               "/guilds/%s/roles", r.guild),
-                  200);
-    expect_status(client_patch(r.bob, "[]", "/guilds/%s/roles", r.guild), 200);
-    expect_status(client_patch(r.bob, TEXT(w, "[{'id': '%s', 'position': null}]", r.high),
-                               "/guilds/%s/roles", r.guild),
-                  200);
-    expect_nothing_told(w);
-}
-
-static void roles_move_below_ones_highest_only(struct world *w)
-{
-    struct ranks r = ranks(w, PERMISSION(ADMINISTRATOR));
-    const char *lowest = role(&r, "lowest", 0); /* lowest, low, bobs, high */
-    const struct {
-        const char *id;
-        int position, status;
-    } cases[] = {
-        { r.high, 1, 403 }, { r.high, 3, 403 }, { r.bobs, 1, 403 }, { r.bobs, 4, 403 },
-        { r.low, 4, 403 },  { r.low, 3, 403 },  { lowest, 3, 403 }, { lowest, 2, 200 },
-        { r.low, 2, 200 },  { r.low, 1, 200 },  { r.high, 4, 200 },
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct answer a = client_patch(
-            r.bob, TEXT(w, "[{'id': '%s', 'position': %d}]", cases[i].id, cases[i].position),
-            "/guilds/%s/roles", r.guild);
-        expect_status(a, cases[i].status);
-        if (cases[i].status == 403)
-            expect_error(a, 403, 50013);
-    }
-}
-
-static void everyone_does_not_move(struct world *w)
-{
-    struct ranks r = ranks(w, 0);
-
-    expect_error(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': 1}]", r.guild),
-                              "/guilds/%s/roles", r.guild),
-                 400, 50028);
-    expect_error(client_patch(r.ada, "[{'id': '5', 'position': 1}]", "/guilds/%s/roles", r.guild),
-                 404, 10011);
-    expect_invalid(client_patch(r.ada, "[{'position': 1}]", "/guilds/%s/roles", r.guild), "0.id",
-                   "BASE_TYPE_REQUIRED");
-    expect_invalid(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': -1}]", r.low),
-                                "/guilds/%s/roles", r.guild),
-                   "0.position", "NUMBER_TYPE_MIN");
-    expect_nothing_told(w);
-}
-
-static enum err set_position(struct tx *tx, void *arg)
-{
-    const snowflake *ids = arg;
-
-    return tx_exec(tx, "update roles set position = 7 where id in ($1, $2)",
-                   BIND(v_id(ids[0]), v_id(ids[1])), NULL);
-}
-
-static void at_one_position_the_older_role_is_higher(struct world *w)
-{
-    struct ranks r = ranks(w, PERMISSION(MANAGE_ROLES));
-    snowflake ids[] = { id_of(r.high), id_of(r.bobs) };
-
-    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), set_position,
-                      ids));
-    /* high is the older one. */
-    expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
-                "[{}, {'id': '%s'}, {'id': '%s', 'position': 7}, {'id': '%s', 'position': 7}]",
-                r.low, r.bobs, r.high);
-    expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.high), 403, 50013);
 }
 
 /* --- deleting --------------------------------------------------------------------------------- */
@@ -530,7 +371,7 @@ static enum err add_overwrite(struct tx *tx, void *arg)
 
 static void a_deleted_role_is_taken_from_members_and_channels(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
     snowflake ids[] = { id_of(r.guild), id_of(r.low) };
 
     put_role_on(r.guild, r.bob, r.low);
@@ -557,7 +398,7 @@ static enum err make_managed(struct tx *tx, void *arg)
 
 static void managed_roles_are_not_deleted(struct world *w)
 {
-    struct ranks r = ranks(w, 0);
+    struct ranks r = world_ranks(w, 0);
 
     expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), make_managed,
                       (void *)r.low));
@@ -585,12 +426,6 @@ const struct test roles_tests[] = {
     TEST(of_everyone_only_the_rights_change),
     TEST(a_role_has_an_icon),
     TEST(icons_of_roles_are_at_most_256_kib),
-    TEST(roles_are_put_into_another_order),
-    TEST(one_role_that_moves_pushes_the_others),
-    TEST(an_order_that_changes_nothing_tells_nothing),
-    TEST(roles_move_below_ones_highest_only),
-    TEST(everyone_does_not_move),
-    TEST(at_one_position_the_older_role_is_higher),
     TEST(a_deleted_role_is_taken_from_members_and_channels),
     TEST(managed_roles_are_not_deleted),
     { 0 },

@@ -9,9 +9,6 @@
 #include "platform/guilds/view.h"
 #include "platform/members/members.h"
 
-#define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
-#define BITS(set)         ((unsigned long long)(set))
-
 /* --- looking ---------------------------------------------------------------------------------- */
 
 struct look {
@@ -78,14 +75,14 @@ static void take_all_rights(struct world *w, const char *role)
                       (void *)role));
 }
 
-struct home {
+struct room {
     const char *guild, *channel;
     struct client *ada, *bob;
 };
 
-static struct home home(struct world *w)
+static struct room room(struct world *w)
 {
-    struct home h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct room h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
     struct answer a = client_post(h.ada, "{'name': 'Home'}", "/guilds");
 
     h.guild = answer_text(a, "id");
@@ -99,7 +96,7 @@ static struct home home(struct world *w)
 
 static void a_view_knows_a_members_rights(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
 
     expect(rights(w, h.guild, h.ada, NULL) == PERMISSIONS_ALL);
     expect(rights(w, h.guild, h.ada, h.channel) == PERMISSIONS_ALL);
@@ -116,7 +113,7 @@ static void a_view_knows_a_members_rights(struct world *w)
 
 static void a_thread_has_the_rights_of_its_parent(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
     struct answer a =
         client_post(h.bob, "{'name': 'aside', 'type': 11}", "/channels/%s/threads", h.channel);
     const char *thread = answer_text(a, "id");
@@ -144,7 +141,7 @@ static void there_is_no_view_of_no_guild(struct world *w)
 
 static void a_view_is_kept_until_something_changes(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
     uint64_t before = rights(w, h.guild, h.bob, NULL);
 
     expect(is_kept(h.guild));
@@ -159,7 +156,7 @@ static void a_view_is_kept_until_something_changes(struct world *w)
 
 static void changes_of_roles_drop_it(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
 
     look(w, h.guild);
     const char *role = make_role(h.ada, h.guild, "{}");
@@ -186,7 +183,7 @@ static void changes_of_roles_drop_it(struct world *w)
 
 static void changes_of_channels_drop_it(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
 
     look(w, h.guild);
     struct answer a = client_post(h.ada, "{'name': 'new'}", "/guilds/%s/channels", h.guild);
@@ -204,7 +201,7 @@ static void changes_of_channels_drop_it(struct world *w)
 
 static void changes_of_overwrites_drop_it(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
     uint64_t view = PERMISSION(VIEW_CHANNEL);
 
     expect(rights(w, h.guild, h.bob, h.channel) & view);
@@ -218,7 +215,7 @@ static void changes_of_overwrites_drop_it(struct world *w)
 
 static void a_deleted_guild_has_no_view(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
     struct look l = { .guild_id = id_of(h.guild) };
 
     look(w, h.guild);
@@ -229,7 +226,7 @@ static void a_deleted_guild_has_no_view(struct world *w)
 
 static void other_guilds_keep_theirs(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
     const char *other = found_guild(h.ada, "Other");
 
     look(w, h.guild);
@@ -240,7 +237,7 @@ static void other_guilds_keep_theirs(struct world *w)
 
 static void leaving_a_guild_drops_nothing(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
 
     look(w, h.guild);
     expect_status(client_delete(h.bob, "/users/@me/guilds/%s", h.guild), 204);
@@ -252,7 +249,7 @@ static void leaving_a_guild_drops_nothing(struct world *w)
 
 static void a_view_of_an_older_moment_is_not_kept(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
     struct look l = { .guild_id = id_of(h.guild), .moment = view_moment(id_of(h.guild)) };
 
     expect_status(client_patch(h.ada, "{}", "/guilds/%s", h.guild), 200);
@@ -264,7 +261,7 @@ static void a_view_of_an_older_moment_is_not_kept(struct world *w)
 
 static void who_holds_a_view_keeps_it_through_changes(struct world *w)
 {
-    struct home h = home(w);
+    struct room h = room(w);
 
     look(w, h.guild);
     const struct guild_view *old = view_peek(id_of(h.guild));

@@ -133,3 +133,35 @@ void put_role_on(const char *guild, struct client *c, const char *role)
 {
     run(c->world, insert_role, (struct entrance){ id_of(guild), id_of(c->id), id_of(role) });
 }
+
+static const char *named_role(struct client *c, const char *guild, const char *name,
+                              uint64_t rights)
+{
+    return make_role(c, guild,
+                     TEXT(c->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(rights)));
+}
+
+struct home world_home(struct world *w, uint64_t rights)
+{
+    struct home h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+
+    h.guild = found_guild(h.ada, "The Guild");
+    h.role = named_role(h.ada, h.guild, "helpers", rights);
+    put_member(h.guild, h.bob);
+    put_role_on(h.guild, h.bob, h.role);
+    return h;
+}
+
+struct ranks world_ranks(struct world *w, uint64_t rights)
+{
+    struct ranks r = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+
+    r.guild = found_guild(r.ada, "The Guild");
+    /* A new role is the lowest. */
+    r.high = named_role(r.ada, r.guild, "high", 0);
+    r.bobs = named_role(r.ada, r.guild, "bobs", rights);
+    r.low = named_role(r.ada, r.guild, "low", 0);
+    put_member(r.guild, r.bob);
+    put_role_on(r.guild, r.bob, r.bobs);
+    return r;
+}

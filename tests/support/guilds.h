@@ -6,6 +6,17 @@
 #include "model/permissions.h"
 #include "world.h"
 
+/* The smallest PNG: one transparent pixel. */
+#define PNG                                                                                        \
+    "data:image/png;base64,"                                                                       \
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
+    "gg=="
+
+/* Text that lives as long as the world. */
+#define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
+/* A set of rights, for "%llu". */
+#define BITS(set) ((unsigned long long)(set))
+
 /* Founds a guild through the interface; its id. What was told is forgotten. */
 const char *found_guild(struct client *owner, const char *name);
 /* Straight into the store, without a word to anybody. */
@@ -13,6 +24,20 @@ void put_member(const char *guild, struct client *c);
 void put_role_on(const char *guild, struct client *c, const char *role);
 /* Makes a role through the interface; its id. What was told is forgotten. */
 const char *make_role(struct client *c, const char *guild, const char *json);
+
+/* A guild of ada's with bob in it, who has one role with these rights. */
+struct home {
+    const char *guild, *role;
+    struct client *ada, *bob;
+};
+struct home world_home(struct world *w, uint64_t rights);
+
+/* The same with three roles. From below: low, bob's with these rights, high. */
+struct ranks {
+    const char *guild, *low, *bobs, *high;
+    struct client *ada, *bob;
+};
+struct ranks world_ranks(struct world *w, uint64_t rights);
 
 /* The number of an id, for subjects. */
 snowflake id_of(const char *text);

@@ -60,6 +60,37 @@ char *test_postgres_new(void)
     return where;
 }
 
+/* One schema serves one test after the other: making its tables takes longer than
+ * most tests. */
+static char *kept;
+
+char *test_postgres_take(void)
+{
+    char *where = kept ? kept : test_postgres_new();
+
+    kept = NULL;
+    return where;
+}
+
+/* Rows go table by table; the order is nobody's business while rules are off. */
+static const char empty_all[] =
+    "set session_replication_role = replica; "
+    "do $$ declare t text; begin "
+    "for t in select tablename from pg_tables where schemaname = current_schema() "
+    "and tablename <> 'migrations' loop execute format('delete from %I', t); end loop; end $$";
+
+void test_postgres_give(char *where)
+{
+    test_postgres_do(where, empty_all);
+    kept = where;
+}
+
+void test_postgres_end(void)
+{
+    test_postgres_free(kept);
+    kept = NULL;
+}
+
 void test_postgres_free(char *where)
 {
     char sql[128];

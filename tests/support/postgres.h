@@ -15,6 +15,12 @@ char *test_postgres_new(void);
 /* Drops the schema and frees the string. Accepts NULL. */
 void test_postgres_free(char *where);
 
+/* The same for tests that only use the tables: rows are deleted, tables stay for the
+ * next that takes it. test_postgres_end lets go of them. */
+char *test_postgres_take(void);
+void test_postgres_give(char *where);
+void test_postgres_end(void);
+
 /* SQL on a connection that is not the store's; the first column of the first
  * row as a number, 0 when there is none. */
 long test_postgres_do(const char *where, const char *sql);

@@ -328,13 +328,14 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     w->config.listen = "127.0.0.1:0";
     w->config.data = w->folder;
     w->config.loops = 2;
+    w->config.store_workers = 3;
     w->config.rate_limits = false;
     w->config.password_memory_mib = 1;
     w->config.password_passes = 1;
     w->config.shutdown_seconds = 5;
     w->config.log_level = "error";
     if (strcmp(store, "postgres") == 0)
-        w->config.store = w->schema = test_postgres_new();
+        w->config.store = w->schema = test_postgres_take();
     w->domains = t->domains;
     if (t->configure)
         t->configure(&w->config);
@@ -352,11 +353,12 @@ static void world_end(struct world *w)
     }
     forget_heard(w);
     if (w->schema)
-        test_postgres_free(w->schema);
+        test_postgres_give(w->schema);
     nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     pthread_mutex_destroy(&w->lock);
     arena_free(w->arena);
     clock_reset();
+    snowflake_init(0); /* ids of a day to come belong to a world that is gone */
 }
 
 static bool run_test(const struct test *t, const char *store)
@@ -396,5 +398,6 @@ int run_tests(int argc, char **argv, const struct test *const *lists)
         for (const struct test *t = *lists; t->name; t++)
             if (strstr(t->name, word))
                 failed += !run_test(t, store);
+    test_postgres_end();
     return failed ? 1 : 0;
 }

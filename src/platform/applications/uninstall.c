@@ -3,21 +3,7 @@
 
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-
-struct webhooks_ref {
-    snowflake guild_id, channel_id;
-};
-static const struct field webhooks_ref_fields[] = {
-    { FIELD(struct webhooks_ref, guild_id), .type = &type_id },
-    { FIELD(struct webhooks_ref, channel_id), .type = &type_id },
-    { 0 },
-};
-static const struct schema webhooks_ref_schema = {
-    .name = "WebhooksRef",
-    .size = sizeof(struct webhooks_ref),
-    .fields = webhooks_ref_fields,
-    .doc = "A channel whose webhooks changed.",
-};
+#include "platform/webhooks/webhooks.h"
 
 static enum err gather(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
                        struct list *ret)
@@ -43,12 +29,8 @@ static enum err remove_webhooks(struct call *call, snowflake guild_id, snowflake
     struct list channels;
     enum err e = gather(call->tx, CHANNELS_WITH_WEBHOOKS, guild_id, application_id, &channels);
 
-    for (size_t i = 0; i < channels.count && !e; i++) {
-        struct webhooks_ref ref = { guild_id, ((const snowflake *)channels.items)[i] };
-
-        call_emit(call, EVENT_WEBHOOKS_UPDATE, to_viewers(guild_id, ref.channel_id),
-                  &webhooks_ref_schema, &ref);
-    }
+    for (size_t i = 0; i < channels.count && !e; i++)
+        webhooks_announce(call, guild_id, ((const snowflake *)channels.items)[i]);
     if (e || !channels.count)
         return e;
     return tx_exec(call->tx, DELETE_WEBHOOKS, BIND(v_id(guild_id), v_id(application_id)), NULL);

@@ -4,6 +4,8 @@
  * ones and threads where they live. */
 #include "platform/channels/internal.h"
 
+#include "platform/messages/messages.h"
+
 /* Everybody sees a name change, so a channel has few of them, whoever makes them. */
 static const struct limit limit_rename = {
     .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
@@ -113,7 +115,7 @@ static enum err modify_guild_channel(struct call *call)
     const struct channel before = *call->target.channel;
     struct channel c = before;
 
-    enum err type = change_type(call, in, &c), e = edit_check(call, in, &c);
+    enum err type = change_type(call, in, &c), e = edit_check(call, NULL, in, &c);
     if (!e)
         e = type;
     if (!e)
@@ -147,6 +149,13 @@ enum err modify_channel(struct call *call)
 
 /* --- DELETE -------------------------------------------------------------------------------- */
 
+enum err channel_drop(struct call *call, snowflake id)
+{
+    enum err e = channel_drop_files(call, id);
+
+    return e ? e : channel_delete(call->tx, id);
+}
+
 /* Channels of a category stay, without it; threads go with their channel. */
 static enum err let_children_go(struct call *call, const struct channel *c)
 {
@@ -157,7 +166,7 @@ static enum err let_children_go(struct call *call, const struct channel *c)
         struct channel *child = (struct channel *)children.items + i;
 
         if (channel_is_thread(child->type)) {
-            e = channel_delete(call->tx, child->id);
+            e = channel_drop(call, child->id);
             emit_thread_gone(call, child);
             continue;
         }
@@ -211,7 +220,7 @@ static enum err delete_guild_channel(struct call *call)
     if (!e)
         e = forget_in_guild(call, c);
     if (!e)
-        e = channel_delete(call->tx, c->id);
+        e = channel_drop(call, c->id);
     if (!e)
         e = audit(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id);
     if (e)

@@ -45,9 +45,6 @@ enum err group_join(struct call *call, const struct channel *c, const struct use
 /* Whom an event about this channel is for: viewers in a guild, else its people. */
 struct subject to_channel_viewers(const struct channel *c);
 
-/* Stages that are open in a guild: struct stage. */
-enum err guild_stages(struct tx *tx, snowflake guild_id, struct list *ret);
-
 extern const struct domain channels_domain;         /* of guilds, and what all share */
 extern const struct domain private_channels_domain; /* direct ones and groups */
 extern const struct domain threads_domain;

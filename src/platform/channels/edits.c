@@ -3,52 +3,64 @@
 
 #include "model/regions.h"
 
-static enum err refuse_above(struct call *call, const char *field, long long max)
+static enum err refuse(struct call *call, const struct place *here, const char *field,
+                       const char *code, const char *message)
 {
-    struct place at = place_key(NULL, str_of(field));
+    struct place at = place_key(here, str_of(field));
+
+    form_fail(&call->form, &at, code, "%s", message);
+    return ERR_INVALID_FORM_BODY;
+}
+
+static enum err refuse_above(struct call *call, const struct place *here, const char *field,
+                             long long max)
+{
+    struct place at = place_key(here, str_of(field));
 
     form_fail(&call->form, &at, FORM_NUMBER_MAX, max);
     return ERR_INVALID_FORM_BODY;
 }
 
 /* The parent of a channel is a category of its guild that has room. */
-static enum err check_parent(struct call *call, snowflake parent_id, const struct channel *c)
+static enum err check_parent(struct call *call, const struct place *here, snowflake parent_id,
+                             const struct channel *c)
 {
     struct channel parent;
     int64_t children;
 
     enum err e = channel_find(call->tx, parent_id, &parent);
     if (e == ERR_UNKNOWN_CHANNEL || (!e && parent.guild_id.value != c->guild_id.value))
-        return call_invalid(call, "parent_id", "CHANNEL_PARENT_INVALID", "Category does not exist");
+        return refuse(call, here, "parent_id", "CHANNEL_PARENT_INVALID", "Category does not exist");
     if (e)
         return e;
     if (parent.type != CHANNEL_CATEGORY || c->type == CHANNEL_CATEGORY)
-        return call_invalid(call, "parent_id", "CHANNEL_PARENT_INVALID_TYPE", "Not a category");
+        return refuse(call, here, "parent_id", "CHANNEL_PARENT_INVALID_TYPE", "Not a category");
     if (c->parent_id.value == parent_id)
         return OK;
     e = channel_count_children(call->tx, parent_id, &children);
     if (!e && children >= MAX_CHILDREN)
-        return call_invalid(call, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
-                            "Maximum number of channels in category reached (50)");
+        return refuse(call, here, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
+                      "Maximum number of channels in category reached (50)");
     return e;
 }
 
-enum err edit_check(struct call *call, const struct channel_edit *in, const struct channel *c)
+enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,
+                    const struct channel *c)
 {
     enum err e = OK;
 
     if (in->name.given == GIVEN_NULL)
-        e = call_invalid(call, "name", FORM_REQUIRED);
+        e = refuse(call, here, "name", FORM_REQUIRED);
     if (c->type == CHANNEL_STAGE && in->bitrate.given == GIVEN &&
         in->bitrate.value > STAGE_MAX_BITRATE)
-        e = refuse_above(call, "bitrate", STAGE_MAX_BITRATE);
+        e = refuse_above(call, here, "bitrate", STAGE_MAX_BITRATE);
     if (c->type == CHANNEL_VOICE && in->user_limit.given == GIVEN &&
         in->user_limit.value > VOICE_MAX_USERS)
-        e = refuse_above(call, "user_limit", VOICE_MAX_USERS);
+        e = refuse_above(call, here, "user_limit", VOICE_MAX_USERS);
     if (in->rtc_region.given == GIVEN && !region_exists(in->rtc_region.value))
-        e = call_invalid(call, "rtc_region", FORM_CHOICES, "There is no such voice region.");
+        e = refuse(call, here, "rtc_region", FORM_CHOICES, "There is no such voice region.");
     if (in->parent_id.given == GIVEN) {
-        enum err parent = check_parent(call, in->parent_id.value, c);
+        enum err parent = check_parent(call, here, in->parent_id.value, c);
 
         e = parent ? parent : e;
     }

@@ -57,7 +57,7 @@ enum err create_guild_channel(struct call *call)
         .type = in->type.given == GIVEN ? in->type.value : CHANNEL_TEXT,
     };
 
-    enum err e = edit_check(call, in, &c);
+    enum err e = edit_check(call, NULL, in, &c);
     if (e)
         return e;
     edit_apply(in, &c);
@@ -107,7 +107,8 @@ static enum err lock_permissions(struct call *call, const struct channel *c, boo
     return e ? e : overwrites_replace(call->tx, c->id, wanted);
 }
 
-static enum err move_channel(struct call *call, const struct channel_move *m)
+static enum err move_channel(struct call *call, const struct place *here,
+                             const struct channel_move *m)
 {
     const struct channel_edit edit = { .position = m->position, .parent_id = m->parent_id };
     bool locked = false;
@@ -117,7 +118,7 @@ static enum err move_channel(struct call *call, const struct channel_move *m)
     if (!e && (c.guild_id.value != call->target.guild->id || channel_is_thread(c.type)))
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = edit_check(call, &edit, &c);
+        e = edit_check(call, here, &edit, &c);
     if (e)
         return e;
     struct channel before = c;
@@ -136,7 +137,10 @@ enum err move_guild_channels(struct call *call)
     const struct list *moves = call->body;
     enum err e = OK;
 
-    for (size_t i = 0; !e && i < moves->count; i++)
-        e = move_channel(call, (struct channel_move *)moves->items + i);
+    for (size_t i = 0; !e && i < moves->count; i++) {
+        struct place here = place_index(NULL, i);
+
+        e = move_channel(call, &here, (struct channel_move *)moves->items + i);
+    }
     return e;
 }

@@ -33,7 +33,9 @@ enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_co
 
 /* --- people.c: who is in a private channel ------------------------------------------------ */
 
-enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, bool closed);
+enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick);
+/* The recipients of somebody's open channels, which are in the order of their ids. */
+enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id);
 /* Groups that somebody is in. */
@@ -76,8 +78,9 @@ extern const struct schema channels_query_schema, leave_query_schema;
 /* --- edits.c: applying an edit to a channel of a guild ---------------------------------------- */
 
 /* Form errors of what the type does not allow, a region that is not there, a parent
- * that is none. */
-enum err edit_check(struct call *call, const struct channel_edit *in, const struct channel *c);
+ * that is none. here: where in the body the edit stands; NULL: it is the body. */
+enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,
+                    const struct channel *c);
 /* Overwrites without unknown bits. */
 void edit_apply(const struct channel_edit *in, struct channel *c);
 /* May the caller, who has these rights, set these overwrites where those were? */
@@ -101,6 +104,27 @@ enum err remove_channel(struct call *call);
 enum err put_overwrite(struct call *call);
 enum err delete_overwrite(struct call *call);
 
+/* --- groups.c ------------------------------------------------------------------------------- */
+
+bool ids_contain(const struct list *ids, snowflake id);
+/* A group of the caller's with these others (snowflakes), who may all be in it; the
+ * answer of the call. nicks: struct pair of id and nick. origin: the direct channel it
+ * comes from, or 0. ERR_MAX_RECIPIENTS, ERR_MAX_GROUP_DMS. */
+enum err group_make(struct call *call, const struct list *others, const struct list *nicks,
+                    snowflake origin);
+/* Somebody who comes to a group. */
+struct group_entry {
+    const struct user *user;
+    snowflake by; /* who brings them */
+    struct opt_str nick;
+};
+/* As group_join. */
+enum err group_add(struct call *call, const struct channel *c, const struct group_entry *in,
+                   bool *ret_new);
+/* With the system's message, unless silent. The last one takes the group with them. */
+enum err group_take_out(struct call *call, const struct channel *c, const struct user *user,
+                        bool silent);
+
 /* --- the kinds that share PATCH and DELETE /channels/{channel.id} --------------------------- */
 
 /* What the stages before the handler found out. */
@@ -115,6 +139,8 @@ enum err admit_modify_thread(struct call *call);
 enum err modify_thread(struct call *call);
 enum err delete_thread(struct call *call);
 void emit_thread_gone(struct call *call, const struct channel *thread);
+/* A channel with its messages and their files. */
+enum err channel_drop(struct call *call, snowflake id);
 /* With STAGE_INSTANCE_DELETE, when one is open. */
 enum err stage_close(struct call *call, snowflake channel_id);
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "platform/rows.h"
+#include "platform/users.h"
 
 static const char IS_RECIPIENT[] =
     "select 1 from recipients where channel_id = $1 and user_id = $2";
@@ -33,25 +34,85 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
     return rows_end(&rows);
 }
 
-enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake viewer)
+/* Columns: channel, nick, then the user's. */
+static void read_recipient(const struct rows *r, struct channel *c)
 {
-    struct list others;
-    enum err e = channel_others(tx, c->id, viewer, &others);
+    struct arena *arena = tx_arena(r->tx);
+    struct user *user = list_add(arena, &c->recipients.value, sizeof *user);
 
-    c->recipients = (struct opt_list){ .given = GIVEN };
-    for (size_t i = 0; !e && i < others.count; i++)
-        e = user_find(tx, ((snowflake *)others.items)[i],
-                      list_add(tx_arena(tx), &c->recipients.value, sizeof(struct user)));
-    return e;
+    user_read(r, 2, user);
+    if (row_null(r, 1))
+        return;
+    struct channel_nick *nick = list_add(arena, &c->nicks.value, sizeof *nick);
+    *nick = (struct channel_nick){ user->id, row_text(r, 1) };
+    c->nicks.given = GIVEN;
 }
 
-static const char ADD_RECIPIENT[] =
-    "insert into recipients (channel_id, user_id, closed, since) values ($1, $2, $3, $4)";
+static void begin_recipients(struct channel *c)
+{
+    c->recipients = (struct opt_list){ .given = GIVEN };
+    c->nicks = (struct opt_list){ .given = ABSENT };
+}
 
-enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, bool closed)
+static const char RECIPIENTS[] =
+    "select r.channel_id, r.nick, " USER_COLUMNS " from recipients r "
+    "join users u on u.id = r.user_id where r.channel_id = $1 and r.user_id <> $2 "
+    "order by r.since, r.user_id";
+
+enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake viewer)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, RECIPIENTS, BIND(v_id(c->id), v_id(viewer)), &rows);
+
+    if (e)
+        return e;
+    begin_recipients(c);
+    while (rows_next(&rows))
+        read_recipient(&rows, c);
+    return rows_end(&rows);
+}
+
+static const char RECIPIENTS_OF_ALL[] =
+    "select r.channel_id, r.nick, " USER_COLUMNS " from recipients m "
+    "join recipients r on r.channel_id = m.channel_id and r.user_id <> m.user_id "
+    "join users u on u.id = r.user_id where m.user_id = $1 and m.closed = 0 "
+    "order by r.channel_id, r.since, r.user_id";
+
+enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels)
+{
+    struct channel *c = channels->items, *end = c + channels->count;
+    struct rows rows;
+
+    for (struct channel *each = c; each < end; each++)
+        begin_recipients(each);
+    enum err e = tx_query(tx, RECIPIENTS_OF_ALL, BIND(v_id(user_id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        while (c < end && c->id < row_id(&rows, 0))
+            c++;
+        if (c < end && c->id == row_id(&rows, 0))
+            read_recipient(&rows, c);
+    }
+    return rows_end(&rows);
+}
+
+static const char ADD_RECIPIENT[] = "insert into recipients (channel_id, user_id, nick, closed, "
+                                    "since) values ($1, $2, $3, $4, $5)";
+
+static enum err add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick,
+                    bool closed)
 {
     return tx_exec(tx, ADD_RECIPIENT,
-                   BIND(v_id(channel_id), v_id(user_id), v_int(closed), v_int(clock_us())), NULL);
+                   BIND(v_id(channel_id), v_id(user_id),
+                        nick.given == GIVEN && nick.value.n ? v_text(nick.value) : v_null(),
+                        v_int(closed), v_int(clock_us())),
+                   NULL);
+}
+
+enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick)
+{
+    return add(tx, channel_id, user_id, nick, false);
 }
 
 static const char REMOVE_RECIPIENT[] =
@@ -106,12 +167,14 @@ static const char ADD_DIRECT[] =
 
 static enum err make_direct(struct tx *tx, snowflake low, snowflake high, struct channel *c)
 {
+    const struct opt_str none = { .given = ABSENT };
+
     *c = (struct channel){ .id = snowflake_new(), .type = CHANNEL_DM };
     enum err e = channel_insert(tx, c);
     if (!e)
-        e = recipient_add(tx, c->id, low, true);
+        e = add(tx, c->id, low, none, true);
     if (!e)
-        e = recipient_add(tx, c->id, high, true);
+        e = add(tx, c->id, high, none, true);
     if (!e)
         e = tx_exec(tx, ADD_DIRECT, BIND(v_id(low), v_id(high), v_id(c->id)), NULL);
     return e ? e : channel_find(tx, c->id, c);

@@ -1,6 +1,8 @@
 /* rows.c - channels in the store. */
 #include "platform/channels/internal.h"
 
+#include <stdlib.h>
+
 #include "platform/rows.h"
 
 #define CHANNEL_COLUMNS                                                                          \
@@ -85,8 +87,19 @@ static enum err load_overwrites(struct tx *tx, struct channel *c)
 
 static const char CHANNELS_OF_USER[] =
     "select " CHANNEL_COLUMNS " from channels where id in "
-    "(select channel_id from recipients where user_id = $1 and closed = 0) "
-    "order by coalesce(last_message_id, id) desc";
+    "(select channel_id from recipients where user_id = $1 and closed = 0) order by id";
+
+static snowflake latest(const struct channel *c)
+{
+    return c->last_message_id.given == GIVEN ? c->last_message_id.value : c->id;
+}
+
+static int by_latest(const void *a, const void *b)
+{
+    snowflake x = latest(a), y = latest(b);
+
+    return (x < y) - (x > y);
+}
 
 enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
 {
@@ -99,8 +112,10 @@ enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
     while (rows_next(&rows))
         read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
     e = rows_end(&rows);
-    for (size_t i = 0; !e && i < ret->count; i++)
-        e = channel_load_recipients(tx, (struct channel *)ret->items + i, user_id);
+    if (!e)
+        e = user_channels_load(tx, user_id, ret);
+    if (!e && ret->count)
+        qsort(ret->items, ret->count, sizeof(struct channel), by_latest);
     return e;
 }
 
@@ -275,8 +290,12 @@ enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
     while (rows_next(&rows))
         read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
     e = rows_end(&rows);
-    for (size_t i = 0; !e && i < ret->count; i++)
-        e = load_overwrites(tx, (struct channel *)ret->items + i);
+    for (size_t i = 0; !e && i < ret->count; i++) {
+        struct channel *c = (struct channel *)ret->items + i;
+
+        if (!channel_is_thread(c->type))
+            e = load_overwrites(tx, c);
+    }
     return e;
 }
 

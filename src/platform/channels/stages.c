@@ -76,22 +76,6 @@ static enum err stage_find(struct tx *tx, snowflake channel_id, struct stage *re
     return OK;
 }
 
-static const char STAGES_OF_GUILD[] =
-    "select " STAGE_COLUMNS " from stage_instances where guild_id = $1 order by id";
-
-enum err guild_stages(struct tx *tx, snowflake guild_id, struct list *ret)
-{
-    struct rows rows;
-    enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(guild_id)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_stage(&rows, list_add(tx_arena(tx), ret, sizeof(struct stage)));
-    return rows_end(&rows);
-}
-
 static const char ADD_STAGE[] =
     "insert into stage_instances (" STAGE_COLUMNS ") values ($1, $2, $3, $4, $5, $6)";
 static const char SAVE_STAGE[] =

@@ -138,7 +138,38 @@ static enum err create_thread(struct call *call)
     return e ? e : make_thread(call, snowflake_new(), type);
 }
 
+/* POST /channels/{channel.id}/messages/{message.id}/threads: the thread has the
+ * message's id, so a message has one at most. */
+static enum err create_message_thread(struct call *call)
+{
+    const struct channel *parent = call->target.channel;
+    snowflake id = call_id(call, "message.id");
+    int64_t type = default_type(parent);
+    struct channel there;
+
+    enum err e = check_parent(parent);
+    if (!e)
+        e = check_rights(call, parent, type);
+    if (e)
+        return e;
+    e = channel_find(call->tx, id, &there);
+    if (e != ERR_UNKNOWN_CHANNEL)
+        return e ? e : ERR_THREAD_EXISTS;
+    return make_thread(call, id, type);
+}
+
 /* --- listing ----------------------------------------------------------------------------- */
+
+static bool may_view(const struct standing *s, const struct channel *thread,
+                     const struct list *channels)
+{
+    const struct channel *parent = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++)
+        if (parent[i].id == thread->parent_id.value)
+            return rights_in_thread(&s->rights_of, thread, &parent[i]) & PERMISSION(VIEW_CHANNEL);
+    return false;
+}
 
 /* GET /guilds/{guild.id}/threads/active: those that the caller sees. */
 static enum err list_active_threads(struct call *call)
@@ -147,15 +178,15 @@ static enum err list_active_threads(struct call *call)
     struct list channels, threads;
 
     enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
-    for (size_t i = 0; !e && i < threads.count; i++) {
+    if (e)
+        return e;
+    for (size_t i = 0; i < threads.count; i++) {
         const struct channel *c = (struct channel *)threads.items + i;
-        uint64_t rights;
 
-        e = standing_rights_in(call->tx, call->target.standing, c, &rights);
-        if (!e && rights & PERMISSION(VIEW_CHANNEL))
+        if (may_view(call->target.standing, c, &channels))
             *(struct channel *)list_add(call->arena, &out.threads, sizeof *c) = *c;
     }
-    return e ? e : call_reply(call, &out);
+    return call_reply(call, &out);
 }
 
 /* --- PATCH, DELETE /channels/{channel.id} of a thread ------------------------------------- */
@@ -249,7 +280,7 @@ enum err delete_thread(struct call *call)
 
     if (!may_manage(call))
         return ERR_MISSING_PERMISSIONS;
-    enum err e = channel_delete(call->tx, c->id);
+    enum err e = channel_drop(call, c->id);
     if (e)
         return e;
     emit_thread_gone(call, c);
@@ -269,6 +300,18 @@ static const struct route routes[] = {
         .status = 201,
         .fires = (const enum event[]){ EVENT_THREAD_CREATE, EVENT_NONE },
         .handle = create_thread,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/messages/{message.id}/threads",
+        .name = "create_message_thread",
+        .doc = "Start a thread from a message; it has the message's id.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &draft_body,
+        .reply = &type_channel,
+        .status = 201,
+        .fires = (const enum event[]){ EVENT_THREAD_CREATE, EVENT_NONE },
+        .handle = create_message_thread,
     },
     {
         .method = GET,

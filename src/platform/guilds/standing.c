@@ -82,19 +82,17 @@ enum err standing_rights_in(struct tx *tx, const struct standing *s, const struc
                             uint64_t *ret)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
-    struct channel parent = { .type = c->type };
-    bool thread = channel_is_thread(c->type);
+    struct channel parent;
 
-    if (thread) {
-        enum err e = channel_find(tx, c->parent_id.value, &parent);
-
-        if (e)
-            return e;
-        overwrites = &parent.permission_overwrites.value;
+    if (!channel_is_thread(c->type)) {
+        *ret =
+            rights_in_channel(&s->rights_of, c->type, overwrites->items, overwrites->count, false);
+        return OK;
     }
-    *ret =
-        rights_in_channel(&s->rights_of, parent.type, overwrites->items, overwrites->count, thread);
-    return OK;
+    enum err e = channel_find(tx, c->parent_id.value, &parent);
+    if (!e)
+        *ret = rights_in_thread(&s->rights_of, c, &parent);
+    return e;
 }
 
 bool standing_above_role(const struct standing *s, const struct role *role)

@@ -10,19 +10,29 @@ static const char IS_BANNED[] = "select 1 from bans where guild_id = $1 and user
 static const char GUILDS_OF_USER[] = "select count(*) from members where user_id = $1";
 static const char MEMBERS_OF_GUILD[] = "select member_count from guilds where id = $1";
 
-/* Bots come where they are put; people have limits. */
-static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user)
+/* Bots go where they are put; people can be banned and have enough. */
+static enum err check_person(struct tx *tx, const struct newcomer *n)
 {
     struct rows row;
     bool found;
 
     enum err e = tx_one(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &row, &found);
-    if (e || (found && !user->bot.value))
+    if (e || found)
         return e ? e : ERR_BANNED;
     e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(n->user_id)), &row, &found);
-    if (e || (row_int(&row, 0) >= MOST_GUILDS && !user->bot.value))
-        return e ? e : ERR_MAX_GUILDS;
-    e = tx_one(tx, MEMBERS_OF_GUILD, BIND(v_id(n->guild_id)), &row, &found);
+    if (e)
+        return e;
+    return row_int(&row, 0) >= MOST_GUILDS ? ERR_MAX_GUILDS : OK;
+}
+
+static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user)
+{
+    struct rows row;
+    bool found;
+
+    enum err e = user->bot.value ? OK : check_person(tx, n);
+    if (!e)
+        e = tx_one(tx, MEMBERS_OF_GUILD, BIND(v_id(n->guild_id)), &row, &found);
     if (e)
         return e;
     if (!found)

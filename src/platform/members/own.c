@@ -10,6 +10,14 @@ struct pictures {
     struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
 };
 
+static enum err check_own_nick(struct call *call)
+{
+    const struct own_member_patch *in = call->body;
+    const uint64_t either = PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES);
+
+    return in->nick.given && !(call->target.rights & either) ? ERR_MISSING_PERMISSIONS : OK;
+}
+
 static enum err keep_pictures(struct call *call)
 {
     const struct own_member_patch *in = call->body;
@@ -25,8 +33,10 @@ enum err prepare_modify_own_member(struct call *call)
     const struct own_member_patch *in = call->body;
 
     call->data = arena_alloc(call->arena, sizeof(struct pictures));
-    if (in->avatar.given || in->banner.given)
+    if (in->avatar.given || in->banner.given) {
+        call->look = check_own_nick; /* nothing is kept for those who may not */
         call->compute = keep_pictures;
+    }
     return OK;
 }
 
@@ -38,16 +48,16 @@ enum err modify_own_member(struct call *call)
     const struct pictures *kept = call->data;
     struct member *m = call->target.standing->member;
 
-    if (in->nick.given &&
-        !(call->target.rights & (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))))
-        return ERR_MISSING_PERMISSIONS;
+    enum err e = check_own_nick(call);
+    if (e)
+        return e;
     if (in->nick.given)
         m->nick = given_str(in->nick.value.n ? in->nick.value : (struct str){ 0 });
     if (kept->avatar.given)
         m->avatar = kept->avatar;
     if (kept->banner.given)
         m->banner = kept->banner;
-    enum err e = member_load_user(call->tx, m);
+    e = member_load_user(call->tx, m);
     if (!e && in->bio.given)
         e = tx_exec(call->tx, SAVE_BIO,
                     BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(in->bio)), NULL);

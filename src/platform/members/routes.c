@@ -155,7 +155,6 @@ static const struct route routes[] = {
         .doc = "Change one's nick in a guild; the older way.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &own_member_patch_body,
-        .max_body = 30 * 1024 * 1024,
         .reply = &type_member,
         .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
         .prepare = prepare_modify_own_member,

@@ -59,7 +59,6 @@ struct sender {
 /* What the stages pass on; call->data of every route that takes such a body. */
 struct sending {
     struct list uploads; /* struct attachment */
-    bool counted;        /* by the slow mode */
 };
 
 /* The row's prepare. check runs when files came along, before they are kept. */

@@ -21,6 +21,21 @@ void attachment_drop(struct call *call, snowflake id)
     call_drop_blob(call, name);
 }
 
+static const char FILES_OF_CHANNEL[] = "select a.id from messages m join attachments a on "
+                                       "a.message_id = m.id where m.channel_id = $1";
+
+enum err channel_drop_files(struct call *call, snowflake channel_id)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, FILES_OF_CHANNEL, BIND(v_id(channel_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        attachment_drop(call, row_id(&rows, 0));
+    return rows_end(&rows);
+}
+
 static bool is_file(const struct part *p)
 {
     return strcmp(p->name, "payload_json") != 0 && p->filename;

@@ -53,6 +53,10 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
 /* Several at once: MESSAGE_DELETE_BULK. Ids that are not of this channel are skipped. */
 enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids);
 
+/* For a channel that is about to be deleted: its messages go with it, their files go as
+ * soon as that has committed. */
+enum err channel_drop_files(struct call *call, snowflake channel_id);
+
 extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* /attachments, at the root */
 

@@ -5,7 +5,6 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "base/map.h"
 #include "platform/members/members.h"
 
 enum { URL_LIFE_S = 24 * 60 * 60 };

@@ -93,9 +93,8 @@ static void take_parts(struct call *call, const struct sender *from, struct mess
     d->content = in->content.given == GIVEN ? in->content.value : STR("");
     d->tts = in->tts.given == GIVEN && in->tts.value;
     d->flags = in->flags.given == GIVEN ? in->flags.value & SENDER_FLAGS : 0;
-    d->nonce = in->nonce;
-    if (in->nonce.given == GIVEN && str_is(in->nonce.value, "null"))
-        d->nonce.given = ABSENT;
+    if (in->nonce.given == GIVEN)
+        d->nonce = in->nonce;
     d->attachments = sending->uploads;
     if (!from->rich) {
         d->flags &= ~MESSAGE_IS_COMPONENTS_V2;
@@ -156,6 +155,8 @@ static enum err edit_attachments(struct call *call, struct message *m)
             stays = true;
             if (words[j].description.given == GIVEN)
                 old[i].description = words[j].description;
+            else if (words[j].description.given == GIVEN_NULL)
+                old[i].description.given = ABSENT;
         }
         if (stays)
             *(struct attachment *)list_add(call->arena, &kept, sizeof *old) = old[i];

@@ -37,10 +37,22 @@ enum err webhooks_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
                         int64_t *ret_in_guild, int64_t *ret_in_channel);
 
-/* --- routes.c ------------------------------------------------------------------------- */
+/* --- manage.c -------------------------------------------------------------------------- */
 
 /* 68 characters that follow from the id, the salt and the server's key. */
 struct str webhook_token(struct call *call, const struct webhook *h);
+
+enum err resolve_webhook(struct call *call);
+enum err resolve_token(struct call *call);
+enum err may_manage(struct call *call);
+enum err list_channel_webhooks(struct call *call);
+enum err list_guild_webhooks(struct call *call);
+enum err get_webhook(struct call *call);
+enum err prepare_create_webhook(struct call *call);
+enum err create_webhook(struct call *call);
+enum err prepare_modify_webhook(struct call *call);
+enum err modify_webhook(struct call *call);
+enum err delete_webhook(struct call *call);
 
 /* --- execute.c -------------------------------------------------------------------------- */
 

@@ -21,6 +21,9 @@ struct webhook {
 /* ERR_UNKNOWN_WEBHOOK. Without user, token and url. */
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret);
 
+/* Tells those who manage them that webhooks of a channel changed. */
+void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_id);
+
 extern const struct domain webhooks_domain;
 
 #endif

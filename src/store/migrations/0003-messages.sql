@@ -32,6 +32,14 @@ create index messages_by_channel on messages (channel_id, id);
 create index messages_by_author on messages (author_id, id);
 create index messages_pinned on messages (channel_id, id) where pinned = 1;
 
+-- When members last wrote to a channel that makes them wait.
+create table slow_modes (
+    channel_id bigint not null references channels (id) on delete cascade,
+    user_id bigint not null references users (id) on delete cascade,
+    last_at bigint not null,
+    primary key (channel_id, user_id)
+) {clustered};
+
 create table attachments (
     id {id},
     message_id bigint not null references messages (id) on delete cascade,

@@ -1,0 +1,329 @@
+/* manage.c - webhooks: made, listed, changed, deleted.
+ *
+ * Members with MANAGE_WEBHOOKS manage them; whoever has the token can do the same
+ * with one, without an account. */
+#include "platform/webhooks/internal.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, SALT = 16, TOKEN_BYTES = 51 };
+
+/* --- tokens -------------------------------------------------------------------------- */
+
+struct str webhook_token(struct call *call, const struct webhook *h)
+{
+    unsigned char bytes[TOKEN_BYTES];
+
+    auth_derive(api_options(call->api)->auth, "webhook", h->id, h->salt, bytes, sizeof bytes);
+    return str_base64url(call->arena, bytes, sizeof bytes);
+}
+
+/* {webhook.id}: exists; who may see it depends on the rest of the path. */
+enum err resolve_webhook(struct call *call)
+{
+    struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
+
+    return webhook_find(call->tx, call_id(call, "webhook.id"), h);
+}
+
+enum err resolve_token(struct call *call)
+{
+    struct str given = call_text(call, "webhook.token"),
+               good = webhook_token(call, call->target.webhook);
+
+    return given.n == good.n && sodium_memcmp(given.p, good.p, good.n) == 0
+               ? OK
+               : ERR_INVALID_WEBHOOK_TOKEN;
+}
+
+/* Without the token: a member who may manage webhooks where this one is. */
+enum err may_manage(struct call *call)
+{
+    const struct webhook *h = call->target.webhook;
+    struct channel c;
+    struct standing s;
+    uint64_t rights;
+    enum err e = channel_find(call->tx, h->channel_id, &c);
+
+    if (!e)
+        e = standing_find(call->tx, h->guild_id, call->caller->id, &s);
+    if (!e)
+        e = standing_rights_in(call->tx, &s, &c, &rights);
+    if (e)
+        return e;
+    if (!(rights & PERMISSION(VIEW_CHANNEL)))
+        return ERR_MISSING_ACCESS;
+    return rights & PERMISSION(MANAGE_WEBHOOKS) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* --- showing -------------------------------------------------------------------------- */
+
+static bool has_token(const struct call *call)
+{
+    return call->route->auth & AUTH_OPEN;
+}
+
+/* The maker is not for those who only have the token. */
+static enum err complete(struct call *call, struct webhook *h)
+{
+    struct user *user = arena_alloc(call->arena, sizeof *user);
+    enum err e = OK;
+
+    h->token = webhook_token(call, h);
+    h->url = str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
+                        STR_FMT(api_url(call, "http")), h->id, STR_FMT(h->token));
+    if (h->user_id && !has_token(call))
+        e = user_find(call->tx, h->user_id, user);
+    if (e == ERR_UNKNOWN_USER)
+        return OK;
+    h->user = h->user_id && !has_token(call) ? user : NULL;
+    return e;
+}
+
+static enum err reply(struct call *call, struct webhook *h)
+{
+    enum err e = complete(call, h);
+
+    return e ? e : call_reply(call, h);
+}
+
+static enum err reply_list(struct call *call, struct list *list)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < list->count; i++)
+        e = complete(call, &((struct webhook *)list->items)[i]);
+    return e ? e : call_reply(call, list);
+}
+
+/* GET /channels/{channel.id}/webhooks */
+enum err list_channel_webhooks(struct call *call)
+{
+    struct list list = { 0 };
+    enum err e = webhooks_of_channel(call->tx, call->target.channel->id, &list);
+
+    return e ? e : reply_list(call, &list);
+}
+
+/* GET /guilds/{guild.id}/webhooks */
+enum err list_guild_webhooks(struct call *call)
+{
+    struct list list = { 0 };
+    enum err e = webhooks_of_guild(call->tx, call->target.guild->id, &list);
+
+    return e ? e : reply_list(call, &list);
+}
+
+/* GET /webhooks/{webhook.id}, with or without the token */
+enum err get_webhook(struct call *call)
+{
+    return reply(call, call->target.webhook);
+}
+
+/* --- announcing -------------------------------------------------------------------------- */
+
+struct webhooks_changed {
+    snowflake guild_id, channel_id;
+};
+
+static const struct field changed_fields[] = {
+    { FIELD(struct webhooks_changed, guild_id), .type = &type_id },
+    { FIELD(struct webhooks_changed, channel_id), .type = &type_id },
+    { 0 },
+};
+static const struct schema changed_schema = {
+    .name = "WebhooksChanged",
+    .size = sizeof(struct webhooks_changed),
+    .fields = changed_fields,
+    .doc = "Webhooks of a channel changed.",
+};
+
+void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_id)
+{
+    struct webhooks_changed changed = { guild_id, channel_id };
+
+    call_emit(call, EVENT_WEBHOOKS_UPDATE,
+              to_entitled(guild_id, channel_id, PERMISSION(MANAGE_WEBHOOKS)), &changed_schema,
+              &changed);
+}
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+/* What the stages pass on. */
+struct portrait {
+    snowflake id; /* the new webhook's */
+    struct opt_str avatar;
+};
+
+/* Rights were checked on the way here: a picture may be kept. */
+static enum err go_on(struct call *call)
+{
+    (void)call;
+    return OK;
+}
+
+static enum err keep_new_avatar(struct call *call)
+{
+    const struct webhook_draft *in = call->body;
+    struct portrait *p = call->data;
+
+    return picture_keep(call, "avatars", p->id, &in->avatar, &p->avatar);
+}
+
+enum err prepare_create_webhook(struct call *call)
+{
+    const struct webhook_draft *in = call->body;
+    struct portrait *p = call->data = arena_alloc(call->arena, sizeof *p);
+
+    p->id = snowflake_new();
+    p->avatar.given = GIVEN_NULL;
+    if (in->avatar.given == GIVEN) {
+        call->look = go_on;
+        call->compute = keep_new_avatar;
+    }
+    return OK;
+}
+
+static enum err check_room(struct call *call, snowflake guild_id, snowflake channel_id)
+{
+    int64_t in_guild, in_channel;
+    enum err e = webhooks_count(call->tx, guild_id, channel_id, &in_guild, &in_channel);
+
+    if (!e && in_channel >= MOST_IN_CHANNEL)
+        e = ERR_MAX_CHANNEL_WEBHOOKS;
+    if (!e && in_guild >= MOST_IN_GUILD)
+        e = ERR_MAX_GUILD_WEBHOOKS;
+    return e;
+}
+
+static bool can_have_webhooks(int64_t type)
+{
+    return type != CHANNEL_CATEGORY && !channel_is_thread(type);
+}
+
+/* POST /channels/{channel.id}/webhooks */
+enum err create_webhook(struct call *call)
+{
+    const struct webhook_draft *in = call->body;
+    const struct channel *c = call->target.channel;
+    const struct portrait *p = call->data;
+    unsigned char salt[SALT];
+
+    randombytes_buf(salt, sizeof salt);
+    struct webhook h = {
+        .id = p->id,
+        .type = 1,
+        .guild_id = c->guild_id.value,
+        .channel_id = c->id,
+        .user_id = call->caller->id,
+        .application_id = given_id(call->caller->application_id),
+        .name = given_str(in->name),
+        .avatar = p->avatar,
+        .salt = str_slice((const char *)salt, sizeof salt),
+    };
+    if (!can_have_webhooks(c->type))
+        return ERR_CHANNEL_TYPE;
+    enum err e = check_room(call, h.guild_id, h.channel_id);
+    if (!e)
+        e = webhook_insert(call->tx, &h);
+    if (!e)
+        e = audit(call, h.guild_id, AUDIT_WEBHOOK_CREATE, h.id);
+    if (e)
+        return e;
+    webhooks_announce(call, h.guild_id, h.channel_id);
+    return reply(call, &h);
+}
+
+/* --- changing and deleting -----------------------------------------------------------------------
+ */
+
+static enum err keep_avatar(struct call *call)
+{
+    const struct webhook_patch *in = call->body;
+    struct portrait *p = call->data;
+
+    return picture_keep(call, "avatars", call->target.webhook->id, &in->avatar, &p->avatar);
+}
+
+enum err prepare_modify_webhook(struct call *call)
+{
+    const struct webhook_patch *in = call->body;
+    struct portrait *p = call->data = arena_alloc(call->arena, sizeof *p);
+
+    p->avatar.given = in->avatar.given;
+    if (in->avatar.given == GIVEN) {
+        call->look = go_on;
+        call->compute = keep_avatar;
+    }
+    return OK;
+}
+
+/* To a channel of the same guild where the caller manages webhooks too. */
+static enum err move(struct call *call, struct webhook *h, snowflake channel_id)
+{
+    struct webhook there = *h;
+    struct channel c;
+
+    if (channel_id == h->channel_id || has_token(call))
+        return OK;
+    enum err e = channel_find(call->tx, channel_id, &c);
+    if (!e && c.guild_id.value != h->guild_id)
+        e = ERR_UNKNOWN_CHANNEL;
+    if (e)
+        return e;
+    there.channel_id = channel_id;
+    call->target.webhook = &there;
+    e = may_manage(call);
+    call->target.webhook = h;
+    if (!e && !can_have_webhooks(c.type))
+        e = ERR_CHANNEL_TYPE;
+    if (!e)
+        e = check_room(call, h->guild_id, channel_id);
+    if (!e)
+        h->channel_id = channel_id;
+    return e;
+}
+
+/* PATCH /webhooks/{webhook.id}, with or without the token */
+enum err modify_webhook(struct call *call)
+{
+    const struct webhook_patch *in = call->body;
+    const struct portrait *p = call->data;
+    struct webhook *h = call->target.webhook;
+    snowflake before = h->channel_id;
+    enum err e = OK;
+
+    if (in->channel_id.given == GIVEN)
+        e = move(call, h, in->channel_id.value);
+    if (in->name.given == GIVEN)
+        h->name = in->name;
+    if (p->avatar.given != ABSENT)
+        h->avatar = p->avatar;
+    if (!e)
+        e = webhook_update(call->tx, h);
+    if (!e)
+        e = audit(call, h->guild_id, AUDIT_WEBHOOK_UPDATE, h->id);
+    if (e)
+        return e;
+    if (before != h->channel_id)
+        webhooks_announce(call, h->guild_id, before);
+    webhooks_announce(call, h->guild_id, h->channel_id);
+    return reply(call, h);
+}
+
+/* DELETE /webhooks/{webhook.id}, with or without the token */
+enum err delete_webhook(struct call *call)
+{
+    const struct webhook *h = call->target.webhook;
+    enum err e = webhook_remove(call->tx, h->id);
+
+    if (!e)
+        e = audit(call, h->guild_id, AUDIT_WEBHOOK_DELETE, h->id);
+    if (!e)
+        webhooks_announce(call, h->guild_id, h->channel_id);
+    return e;
+}

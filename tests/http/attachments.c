@@ -1,0 +1,363 @@
+/* attachments.c - files that come with messages, and how they are had again. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES "/channels/%s/messages"
+#define MESSAGE  "/channels/%s/messages/%s"
+
+enum { LARGEST = 10 * 1024 * 1024 };
+
+static const struct upload hello[] = { { "files[0]", "hello.txt", STR_INIT("hello, world") },
+                                       { 0 } };
+
+/* The path and query of an address of this server. */
+static const char *path_of(const char *url)
+{
+    const char *p = strstr(url, "/attachments/");
+
+    expect(p != NULL);
+    return p;
+}
+
+static struct answer fetch(struct client *c, const char *url, const char *headers)
+{
+    return client_request(c, "GET", path_of(url), headers, (struct str){ 0 });
+}
+
+static int64_t files_on_disk(struct world *w)
+{
+    char command[200];
+
+    snprintf(command, sizeof command, "find %s -path '*attachments*' -type f | wc -l",
+             world_folder(w));
+    FILE *f = popen(command, "r");
+    int n = -1;
+    expect(f && fscanf(f, "%d", &n) == 1);
+    pclose(f);
+    return n;
+}
+
+static void a_file_comes_back_as_it_was(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct room room = world_room(w, v.channel);
+
+    struct answer a = client_upload(ada, "POST",
+                                    "{'content': 'look', 'attachments': [{'id': 0, 'description': "
+                                    "'a greeting'}]}",
+                                    hello, MESSAGES, v.channel);
+    expect_status(a, 200);
+    expect_json(a, "{'content': 'look', 'attachments': [{'filename': 'hello.txt', 'size': 12, "
+                   "'content_type': 'text/plain; charset=utf-8', 'description': 'a greeting'}]}");
+    expect_absent(a, "attachments.0.width");
+    expect(strlen(answer_text(a, "attachments.0.id")) > 15);
+    expect_room_event(&room, "MESSAGE_CREATE", "{'attachments': [{'id': '%s'}]}",
+                      answer_text(a, "attachments.0.id"));
+    const char *url = answer_text(a, "attachments.0.url");
+    expect(strcmp(url, answer_text(a, "attachments.0.proxy_url")) == 0);
+
+    struct answer f = fetch(world_stranger(w), url, NULL);
+    expect_status(f, 200);
+    expect(str_is(f.body, "hello, world"));
+    expect(str_is(answer_header(f, "Content-Type"), "text/plain; charset=utf-8"));
+    expect(str_is(answer_header(f, "Content-Disposition"), "inline; filename=\"hello.txt\""));
+    expect(str_is(answer_header(f, "X-Content-Type-Options"), "nosniff"));
+    expect(str_is(answer_header(f, "Accept-Ranges"), "bytes"));
+    /* Every reading signs anew. */
+    a = client_get(ada, MESSAGE, v.channel, answer_text(a, "id"));
+    expect_status(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 200);
+}
+
+static void addresses_are_good_for_a_day(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
+    const char *url = answer_text(a, "attachments.0.url");
+
+    world_wait(w, 86400 - 60);
+    expect_status(fetch(ada, url, NULL), 200);
+    world_wait(w, 120);
+    expect_error(fetch(ada, url, NULL), 404, 0);
+}
+
+static void only_signed_addresses_are_served(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
+    const char *path = path_of(answer_text(a, "attachments.0.url"));
+    struct str bare = str_of(path), all = bare;
+    bare = str_cut(&all, '?');
+    struct arena *arena = world_arena(w);
+
+    expect_error(fetch(ada, str_dupz(arena, bare), NULL), 404, 0);
+    /* Another name, another end, another signature. */
+    char *other = str_dupz(arena, str_of(path));
+    *strstr(other, "hello") = 'j';
+    expect_error(fetch(ada, other, NULL), 404, 0);
+    other = str_dupz(arena, str_of(path));
+    char *ex = strstr(other, "ex=") + 3;
+    *ex = *ex == '7' ? '8' : '7';
+    expect_error(fetch(ada, other, NULL), 404, 0);
+    other = str_dupz(arena, str_of(path));
+    char *hm = strstr(other, "hm=") + 3;
+    *hm = *hm == 'a' ? 'b' : 'a';
+    expect_error(fetch(ada, other, NULL), 404, 0);
+    expect_status(fetch(ada, path, NULL), 200);
+}
+
+static void parts_of_files_are_sent(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
+    const char *url = answer_text(a, "attachments.0.url");
+
+    a = fetch(ada, url, "Range: bytes=7-\r\n");
+    expect_status(a, 206);
+    expect(str_is(a.body, "world"));
+    expect(str_is(answer_header(a, "Content-Range"), "bytes 7-11/12"));
+    a = fetch(ada, url, "Range: bytes=0-0\r\n");
+    expect_status(a, 206);
+    expect(str_is(a.body, "h"));
+    a = fetch(ada, url, "Range: bytes=-5\r\n");
+    expect(str_is(a.body, "world"));
+    a = fetch(ada, url, "Range: bytes=12-\r\n");
+    expect_status(a, 416);
+    expect(str_is(answer_header(a, "Content-Range"), "bytes */12"));
+    a = fetch(ada, url, "Range: lines=1-2\r\n");
+    expect_status(a, 200);
+    expect(a.body.n == 12);
+}
+
+static void names_are_made_safe(struct world *w)
+{
+    static const struct {
+        const char *sent, *kept;
+    } cases[] = {
+        { "../../etc/passwd", "_.._etc_passwd" },
+        { "..", "file" },
+        { ".bashrc", "bashrc" },
+        { "a b\xc3\xa4<c>.png", "a_b__c_.png" },
+        { "Report-1_2.TXT", "Report-1_2.TXT" },
+    };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct upload u[] = { { "files[0]", cases[i].sent, STR_INIT("x") }, { 0 } };
+        struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
+
+        expect_json(a, "{'attachments': [{'filename': '%s'}]}", cases[i].kept);
+        expect_status(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 200);
+    }
+    char name[160];
+    snprintf(name, sizeof name, "%0120d.txt", 7);
+    struct upload u[] = { { "files[0]", name, STR_INIT("x") }, { 0 } };
+    struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
+    const char *kept = answer_text(a, "attachments.0.filename");
+    expect(strlen(kept) == 100 && strcmp(kept + 96, ".txt") == 0);
+}
+
+static void pictures_show_their_size(struct world *w)
+{
+    static const char png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\0\x40\x08\x06\0\0\0";
+    static const char gif[] = "GIF89a\x20\0\x10\0\0\0\0";
+    static const char jpeg[] = "\xff\xd8\xff\xe0\0\x04zz\xff\xc0\0\x11\x08\0\x30\0\x50\x03\1";
+    static const char webp[] = "RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x63\0\0\x31\0\0";
+    const struct upload u[] = {
+        { "files[0]", "a.png", STR_INIT(png) },         { "files[1]", "b.gif", STR_INIT(gif) },
+        { "files[2]", "c.txt", STR_INIT(jpeg) },        { "files[3]", "d.webp", STR_INIT(webp) },
+        { "files[4]", "fake.png", STR_INIT("<html>") }, { 0 },
+    };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
+    expect_json(a, "{'attachments': [{'content_type': 'image/png', 'width': 256, 'height': 64}, "
+                   "{'content_type': 'image/gif', 'width': 32, 'height': 16}, "
+                   "{'content_type': 'image/jpeg', 'width': 80, 'height': 48}, "
+                   "{'content_type': 'image/webp', 'width': 100, 'height': 50}, "
+                   "{'content_type': 'application/octet-stream'}]}");
+    expect_absent(a, "attachments.4.width");
+}
+
+static void pages_are_only_for_downloading(struct world *w)
+{
+    const struct upload u[] = { { "files[0]", "x.html", STR_INIT("<script>") },
+                                { "files[1]", "x.svg", STR_INIT("<svg/>") },
+                                { 0 } };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
+
+    struct answer f = fetch(ada, answer_text(a, "attachments.0.url"), NULL);
+    expect(str_is(answer_header(f, "Content-Disposition"), "attachment; filename=\"x.html\""));
+    f = fetch(ada, answer_text(a, "attachments.1.url"), NULL);
+    expect(str_is(answer_header(f, "Content-Disposition"), "attachment; filename=\"x.svg\""));
+}
+
+static void files_are_at_most_10_mib(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    char *bytes = mem_new(LARGEST + 1);
+    struct upload u[] = { { "files[0]", "big", { bytes, LARGEST } }, { 0 } };
+
+    struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
+    expect_json(a, "{'attachments': [{'size': %d}]}", LARGEST);
+    u[0].bytes.n++;
+    expect_error(client_upload(ada, "POST", NULL, u, MESSAGES, v.channel), 400, 50045);
+    const struct upload many[] = { { "files[0]", "a", { bytes, LARGEST } },
+                                   { "files[1]", "b", { bytes, LARGEST } },
+                                   { "files[2]", "c", { bytes, LARGEST } },
+                                   { "files[3]", "d", { bytes, LARGEST } },
+                                   { 0 } };
+    struct client *bob = world_client_with(w, ada->authorization);
+    expect_error(client_upload(bob, "POST", NULL, many, MESSAGES, v.channel), 413, 40005);
+    expect(files_on_disk(w) == 1);
+    mem_free(bytes);
+}
+
+static void ten_files_are_enough(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct upload u[12] = { { 0 } };
+    char names[11][12];
+
+    for (int i = 0; i < 11; i++) {
+        snprintf(names[i], sizeof names[i], "files[%d]", i);
+        u[i] = (struct upload){ names[i], "x.txt", STR("x") };
+    }
+    expect_invalid(client_upload(ada, "POST", NULL, u, MESSAGES, v.channel), "files",
+                   "BASE_TYPE_MAX_LENGTH");
+    expect(files_on_disk(w) == 0);
+    u[10].name = NULL;
+    struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
+    expect_status(a, 200);
+    expect(answer_text(a, "attachments.9.id") != NULL);
+}
+
+static void old_names_of_parts_are_taken(struct world *w)
+{
+    const struct upload u[] = { { "file", "old.txt", STR_INIT("x") }, { 0 } };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    expect_json(client_upload(ada, "POST", "{'content': 'x'}", u, MESSAGES, v.channel),
+                "{'attachments': [{'filename': 'old.txt'}]}");
+}
+
+static void what_is_said_about_files_is_checked(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    char body[1200];
+
+    expect_invalid(client_upload(ada, "POST", "{'attachments': [{'id': 0}, {'id': 1}]}", hello,
+                                 MESSAGES, v.channel),
+                   "attachments.1.id", "ATTACHMENT_NOT_FOUND");
+    expect_invalid(
+        client_post(ada, "{'content': 'x', 'attachments': [{'id': 0}]}", MESSAGES, v.channel),
+        "attachments.0.id", "ATTACHMENT_NOT_FOUND");
+    snprintf(body, sizeof body, "{'attachments': [{'id': 0, 'description': '%01025d'}]}", 1);
+    expect_invalid(client_upload(ada, "POST", body, hello, MESSAGES, v.channel),
+                   "attachments.0.description", "BASE_TYPE_MAX_LENGTH");
+    snprintf(body, sizeof body,
+             "{'attachments': [{'id': 0, 'filename': 'n.txt', 'description': '%01024d'}]}", 1);
+    expect_json(client_upload(ada, "POST", body, hello, MESSAGES, v.channel),
+                "{'attachments': [{'filename': 'n.txt'}]}");
+    expect(files_on_disk(w) == 1);
+}
+
+static void nothing_is_kept_for_those_who_may_not(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+
+    expect_error(client_upload(eve, "POST", NULL, hello, MESSAGES, v.channel), 403, 50001);
+    expect_error(client_upload(ada, "POST", NULL, hello, MESSAGES, "77"), 404, 10003);
+    world_sql(w, "update roles set permissions = %llu where id = %s",
+              (unsigned long long)(PERMISSIONS_DEFAULT & ~PERMISSION(ATTACH_FILES)), v.id);
+    expect_error(client_upload(bob, "POST", NULL, hello, MESSAGES, v.channel), 403, 50013);
+    /* Refused by the handler after the file was written: it goes again. */
+    expect_invalid(client_upload(ada, "POST",
+                                 "{'message_reference': {'message_id': '77'}, 'attachments': []}",
+                                 hello, MESSAGES, v.channel),
+                   "message_reference", "REPLIES_UNKNOWN_MESSAGE");
+    expect(files_on_disk(w) == 0);
+}
+
+static void edits_keep_what_they_list(struct world *w)
+{
+    const struct upload two[] = { { "files[0]", "a.txt", STR_INIT("a") },
+                                  { "files[1]", "b.txt", STR_INIT("b") },
+                                  { 0 } };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_upload(ada, "POST", "{'content': 'x'}", two, MESSAGES, v.channel);
+    const char *id = answer_text(a, "id"), *first = answer_text(a, "attachments.0.id"),
+               *url = answer_text(a, "attachments.1.url");
+    char body[200];
+
+    expect_json(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, id),
+                "{'attachments': [{'filename': 'a.txt'}, {'filename': 'b.txt'}]}");
+    snprintf(body, sizeof body, "{'attachments': [{'id': '%s', 'description': 'one'}, {'id': 0}]}",
+             first);
+    a = client_upload(ada, "PATCH", body, hello, MESSAGE, v.channel, id);
+    expect_json(a,
+                "{'content': 'y', 'attachments': [{'id': '%s', 'description': 'one'}, "
+                "{'filename': 'hello.txt'}]}",
+                first);
+    expect_error(fetch(ada, url, NULL), 404, 0);
+    expect(files_on_disk(w) == 2);
+    snprintf(body, sizeof body, "{'attachments': [{'id': '%s', 'description': null}]}", first);
+    a = client_patch(ada, body, MESSAGE, v.channel, id);
+    expect_json(a, "{'attachments': [{'id': '%s'}]}", first);
+    expect_absent(a, "attachments.0.description");
+    expect_invalid(client_patch(ada, "{'attachments': [{'id': '77'}]}", MESSAGE, v.channel, id),
+                   "attachments.0.id", "ATTACHMENT_NOT_FOUND");
+    a = client_patch(ada, "{'attachments': []}", MESSAGE, v.channel, id);
+    expect_json(a, "{'attachments': []}");
+    expect(files_on_disk(w) == 0);
+    expect_error(client_patch(ada, "{'content': ''}", MESSAGE, v.channel, id), 400, 50006);
+}
+
+static void files_go_with_their_message(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
+
+    expect(files_on_disk(w) == 1);
+    expect_status(client_delete(ada, MESSAGE, v.channel, answer_text(a, "id")), 204);
+    expect_error(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 404, 0);
+    expect(files_on_disk(w) == 0);
+}
+
+const struct test attachments_tests[] = {
+    TEST(a_file_comes_back_as_it_was),
+    TEST(addresses_are_good_for_a_day),
+    TEST(only_signed_addresses_are_served),
+    TEST(parts_of_files_are_sent),
+    TEST(names_are_made_safe),
+    TEST(pictures_show_their_size),
+    TEST(pages_are_only_for_downloading),
+    TEST(files_are_at_most_10_mib),
+    TEST(ten_files_are_enough),
+    TEST(old_names_of_parts_are_taken),
+    TEST(what_is_said_about_files_is_checked),
+    TEST(nothing_is_kept_for_those_who_may_not),
+    TEST(edits_keep_what_they_list),
+    TEST(files_go_with_their_message),
+    { 0 },
+};

@@ -1,0 +1,782 @@
+/* channels.c - channels of guilds and their overwrites. */
+#include "channels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHANNELS "/guilds/%s/channels"
+
+static const char *text_of(struct world *w, size_t n)
+{
+    char *text = arena_alloc(world_arena(w), n + 1);
+
+    memset(text, 'x', n);
+    return text;
+}
+
+static struct answer try_channel(struct client *c, const char *guild, const char *rest)
+{
+    struct str body =
+        str_printf(world_arena(c->world), "{'name': 'new'%s%s}", *rest ? ", " : "", rest);
+
+    return client_post(c, body.p, CHANNELS, guild);
+}
+
+/* --- listing and reading ------------------------------------------------------------------- */
+
+static void members_list_all_channels(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *g = found_guild(ada, "Hall");
+
+    put_member(g, bob);
+    const char *secret = make_channel(
+        ada, g,
+        str_printf(world_arena(w),
+                   "{'name': 'secret', 'permission_overwrites': [{'id': '%s', 'type': 0, "
+                   "'deny': '1024'}]}",
+                   g)
+            .p);
+    struct answer a = client_get(bob, CHANNELS, g);
+    expect_status(a, 200);
+    bool found = false;
+    for (size_t i = 0; i < a.json->count; i++) {
+        const struct dom *id = dom_member(&a.json->items[i], STR("id"));
+
+        found |= str_is(id->text, secret);
+        expect(!dom_member(&a.json->items[i], STR("permissions")));
+    }
+    expect(found);
+    expect_error(client_get(world_client(w, "stranger"), CHANNELS, g), 403, 50001);
+    expect_error(client_get(ada, "/guilds/%s/channels", ada->id), 404, 10004);
+    expect_error(client_get(bob, "/channels/%s", secret), 403, 50001);
+    expect_error(client_get(bob, "/channels/%s", g), 404, 10003);
+    expect_status(client_get(ada, "/channels/%s", secret), 200);
+}
+
+static void listing_shows_rights_where_asked(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct answer a = client_get(ada, "/guilds/%s/channels?permissions=true", g);
+
+    expect_status(a, 200);
+    expect(a.json->count > 0);
+    for (size_t i = 0; i < a.json->count; i++)
+        expect(dom_member(&a.json->items[i], STR("permissions")));
+}
+
+static void kinds_show_what_they_have(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct answer a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'text'}"));
+
+    expect_json(a,
+                "{'type': 0, 'guild_id': '%s', 'name': 'text', 'topic': null, 'nsfw': false, "
+                "'rate_limit_per_user': 0, 'last_message_id': null, 'parent_id': null, "
+                "'permission_overwrites': [], 'flags': 0}",
+                g);
+    expect_absent(a, "bitrate");
+    expect_absent(a, "recipients");
+    expect_absent(a, "owner_id");
+    a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'voice', 'type': 2}"));
+    expect_json(a, "{'type': 2, 'bitrate': 64000, 'user_limit': 0, 'rtc_region': null, "
+                   "'video_quality_mode': 1}");
+    a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'stage', 'type': 13}"));
+    expect_json(a, "{'type': 13, 'bitrate': 64000, 'user_limit': 0}");
+    a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'cat', 'type': 4}"));
+    expect_json(a, "{'type': 4, 'name': 'cat'}");
+    expect_absent(a, "topic");
+    expect_absent(a, "bitrate");
+    expect_absent(a, "last_message_id");
+    expect_json(client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'n', 'type': 5}")),
+                "{'type': 5, 'topic': null}");
+    expect_json(client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'f', 'type': 15}")),
+                "{'type': 15}");
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static void making_a_channel_tells_its_viewers_and_the_log(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct answer a = try_channel(ada, g,
+                                  "'topic': 'All of it', 'nsfw': true, "
+                                  "'rate_limit_per_user': 21600, 'position': 7, "
+                                  "'default_auto_archive_duration': 4320");
+
+    expect_status(a, 201);
+    expect_json(a, "{'name': 'new', 'topic': 'All of it', 'nsfw': true, 'position': 7, "
+                   "'rate_limit_per_user': 21600, 'default_auto_archive_duration': 4320}");
+    expect_audit(w, g, 10, answer_text(a, "id"));
+    expect_told(w, viewers(g, answer_text(a, "id")), "CHANNEL_CREATE",
+                "{'id': '%s', 'guild_id': '%s', 'name': 'new'}", answer_text(a, "id"), g);
+    expect_nothing_told(w);
+    expect_silence(ada);
+}
+
+static void a_reason_goes_with_the_entry(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    char path[100];
+
+    snprintf(path, sizeof path, "/api/v10/guilds/%s/channels", g);
+    struct answer a = client_request(ada, "POST", path,
+                                     "Content-Type: application/json\r\n"
+                                     "X-Audit-Log-Reason: more%20room\r\n",
+                                     STR("{\"name\": \"new\"}"));
+    expect_status(a, 201);
+    expect_told(w, to_entitled(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
+}
+
+static void new_channels_come_last(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+
+    make_channel(ada, g, "{'name': 'far', 'position': 40}");
+    expect_json(try_channel(ada, g, ""), "{'position': 41}");
+}
+
+static void channel_bodies_have_limits(struct world *w)
+{
+    static const struct {
+        const char *rest, *field, *code; /* code NULL: taken */
+    } cases[] = {
+        { "'type': 1", "type", "BASE_TYPE_CHOICES" },
+        { "'type': 3", "type", "BASE_TYPE_CHOICES" },
+        { "'type': 11", "type", "BASE_TYPE_CHOICES" },
+        { "'type': 'x'", "type", "NUMBER_TYPE_COERCE" },
+        { "'type': 2, 'bitrate': 7999", "bitrate", "NUMBER_TYPE_MIN" },
+        { "'type': 2, 'bitrate': 8000", NULL, NULL },
+        { "'type': 2, 'bitrate': 96000", NULL, NULL },
+        { "'type': 2, 'bitrate': 96001", "bitrate", "NUMBER_TYPE_MAX" },
+        { "'type': 13, 'bitrate': 64000", NULL, NULL },
+        { "'type': 13, 'bitrate': 64001", "bitrate", "NUMBER_TYPE_MAX" },
+        { "'type': 2, 'user_limit': 99", NULL, NULL },
+        { "'type': 2, 'user_limit': 100", "user_limit", "NUMBER_TYPE_MAX" },
+        { "'type': 2, 'user_limit': -1", "user_limit", "NUMBER_TYPE_MIN" },
+        { "'type': 13, 'user_limit': 10000", NULL, NULL },
+        { "'type': 13, 'user_limit': 10001", "user_limit", "NUMBER_TYPE_MAX" },
+        { "'rate_limit_per_user': 21600", NULL, NULL },
+        { "'rate_limit_per_user': 21601", "rate_limit_per_user", "NUMBER_TYPE_MAX" },
+        { "'rate_limit_per_user': -1", "rate_limit_per_user", "NUMBER_TYPE_MIN" },
+        { "'position': -1", "position", "NUMBER_TYPE_MIN" },
+        { "'nsfw': 'maybe'", "nsfw", "BOOLEAN_TYPE_CONVERT" },
+        { "'type': 2, 'rtc_region': 'main'", NULL, NULL },
+        { "'type': 2, 'rtc_region': null", NULL, NULL },
+        { "'type': 2, 'rtc_region': 'moon'", "rtc_region", "BASE_TYPE_CHOICES" },
+        { "'type': 2, 'video_quality_mode': 2", NULL, NULL },
+        { "'type': 2, 'video_quality_mode': 0", "video_quality_mode", "BASE_TYPE_CHOICES" },
+        { "'type': 2, 'video_quality_mode': 3", "video_quality_mode", "BASE_TYPE_CHOICES" },
+        { "'default_auto_archive_duration': 60", NULL, NULL },
+        { "'default_auto_archive_duration': 10080", NULL, NULL },
+        { "'default_auto_archive_duration': 61", "default_auto_archive_duration",
+          "BASE_TYPE_CHOICES" },
+        { "'permission_overwrites': {}", "permission_overwrites", "LIST_TYPE_CONVERT" },
+        { "'permission_overwrites': [{'type': 0}]", "permission_overwrites.0.id",
+          "BASE_TYPE_REQUIRED" },
+        { "'permission_overwrites': [{'id': '1', 'type': 2}]", "permission_overwrites.0.type",
+          "BASE_TYPE_CHOICES" },
+    };
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct answer a = try_channel(ada, g, cases[i].rest);
+
+        if (cases[i].code)
+            expect_invalid(a, cases[i].field, cases[i].code);
+        else
+            expect_status(a, 201);
+    }
+}
+
+static void names_and_topics_have_lengths(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+#define NAMED(n) str_printf(arena, "{'name': '%s'}", text_of(w, n)).p
+#define TOPIC(n) str_printf(arena, "'topic': '%s'", text_of(w, n)).p
+
+    expect_invalid(client_post(ada, "{}", CHANNELS, g), "name", "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(ada, "{'name': '  '}", CHANNELS, g), "name", "BASE_TYPE_BAD_LENGTH");
+    expect_json(client_post(ada, "{'name': ' a '}", CHANNELS, g), "{'name': 'a'}");
+    expect_status(client_post(ada, NAMED(100), CHANNELS, g), 201);
+    expect_invalid(client_post(ada, NAMED(101), CHANNELS, g), "name", "BASE_TYPE_BAD_LENGTH");
+    expect_status(try_channel(ada, g, TOPIC(1024)), 201);
+    expect_invalid(try_channel(ada, g, TOPIC(1025)), "topic", "BASE_TYPE_MAX_LENGTH");
+}
+
+static void making_takes_manage_channels(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *g = found_guild(ada, "Hall");
+
+    put_member(g, bob);
+    expect_error(try_channel(bob, g, ""), 403, 50013);
+    /* Rights are told before the form. */
+    expect_error(client_post(bob, "{}", CHANNELS, g), 403, 50013);
+    expect_error(client_patch(bob, "[]", CHANNELS, g), 403, 50013);
+    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_CHANNELS));
+    expect_status(try_channel(cleo, g, ""), 201);
+    expect_error(try_channel(world_client(w, "stranger"), g, ""), 403, 50001);
+}
+
+static void parents_are_categories_of_the_guild(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *other = found_guild(ada, "Other");
+    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
+    const char *text = make_channel(ada, g, "{'name': 'text'}");
+    const char *far = make_channel(ada, other, "{'name': 'far', 'type': 4}");
+    struct arena *arena = world_arena(w);
+#define UNDER(id) str_printf(arena, "'parent_id': '%s'", id).p
+
+    expect_json(try_channel(ada, g, UNDER(cat)), "{'parent_id': '%s'}", cat);
+    expect_invalid(try_channel(ada, g, UNDER(text)), "parent_id", "CHANNEL_PARENT_INVALID_TYPE");
+    expect_invalid(try_channel(ada, g, UNDER(far)), "parent_id", "CHANNEL_PARENT_INVALID");
+    expect_invalid(try_channel(ada, g, UNDER(g)), "parent_id", "CHANNEL_PARENT_INVALID");
+    expect_invalid(try_channel(ada, g, str_printf(arena, "'type': 4, 'parent_id': '%s'", cat).p),
+                   "parent_id", "CHANNEL_PARENT_INVALID_TYPE");
+}
+
+static void a_category_holds_50_channels(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
+    const char *under = str_printf(world_arena(w), "'parent_id': '%s'", cat).p;
+    const char *last = NULL;
+
+    for (int i = 0; i < 50; i++) {
+        struct answer a = try_channel(ada, g, under);
+
+        expect_status(a, 201);
+        last = answer_text(a, "id");
+    }
+    expect_invalid(try_channel(ada, g, under), "parent_id", "CHANNEL_PARENT_MAX_CHANNELS");
+    /* One that is in it already may say so. */
+    expect_status(
+        client_patch(ada, str_printf(world_arena(w), "{%s}", under).p, "/channels/%s", last), 200);
+}
+
+static void a_guild_has_500_channels(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    size_t have = client_get(ada, CHANNELS, g).json->count;
+    static const char add[] =
+        "insert into channels (id, guild_id, type, name) values ($2, $1, 0, 'x')";
+
+    for (; have < 499; have++) {
+        char id[24];
+
+        snprintf(id, sizeof id, "%llu", (unsigned long long)snowflake_new());
+        run_sql(w, add, g, id);
+    }
+    expect_status(try_channel(ada, g, ""), 201);
+    expect_error(try_channel(ada, g, ""), 400, 30013);
+}
+
+/* --- overwrites of new channels ----------------------------------------------------------- */
+
+static void a_channel_copies_its_category(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+    const char *cat = make_channel(ada, g,
+                                   str_printf(arena,
+                                              "{'name': 'cat', 'type': 4, 'permission_overwrites': "
+                                              "[{'id': '%s', 'type': 0, 'deny': '2048'}]}",
+                                              g)
+                                       .p);
+
+    expect_json(
+        try_channel(ada, g, str_printf(arena, "'parent_id': '%s'", cat).p),
+        "{'permission_overwrites': [{'id': '%s', 'type': 0, 'allow': '0', 'deny': '2048'}]}", g);
+    struct answer a = try_channel(
+        ada, g, str_printf(arena, "'parent_id': '%s', 'permission_overwrites': []", cat).p);
+    expect(dom_at(a.json, "permission_overwrites")->count == 0);
+}
+
+static void unknown_bits_are_dropped(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+
+    expect_json(try_channel(ada, g,
+                            str_printf(world_arena(w),
+                                       "'permission_overwrites': [{'id': '%s', 'type': 0, "
+                                       "'allow': '4611686018427388928'}]",
+                                       g)
+                                .p),
+                "{'permission_overwrites': [{'allow': '1024', 'deny': '0'}]}");
+}
+
+static void new_overwrites_hold_only_own_rights(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+    struct client *bob =
+        member_with(ada, g, "bob", PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES));
+    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(ADMINISTRATOR));
+#define OVERWRITE(kind, bits)                                                                      \
+    str_printf(arena, "'permission_overwrites': [{'id': '%s', 'type': 0, '%s': '%llu'}]", g, kind, \
+               (unsigned long long)(bits))                                                         \
+        .p
+
+    expect_status(try_channel(bob, g, OVERWRITE("deny", PERMISSION(VIEW_CHANNEL))), 201);
+    expect_error(try_channel(bob, g, OVERWRITE("allow", PERMISSION(KICK_MEMBERS))), 403, 50013);
+    expect_error(try_channel(bob, g, OVERWRITE("deny", PERMISSION(KICK_MEMBERS))), 403, 50013);
+    expect_error(try_channel(bob, g, OVERWRITE("allow", PERMISSION(MANAGE_ROLES))), 403, 50013);
+    expect_status(try_channel(cleo, g, OVERWRITE("allow", PERMISSION(MANAGE_ROLES))), 201);
+    expect_error(
+        try_channel(
+            ada, g,
+            str_printf(arena, "'permission_overwrites': [{'id': '%s', 'type': 0}]", bob->id).p),
+        404, 10011);
+    expect_status(
+        try_channel(
+            ada, g,
+            str_printf(arena, "'permission_overwrites': [{'id': '%s', 'type': 1}]", bob->id).p),
+        201);
+}
+
+/* --- moving ------------------------------------------------------------------------------- */
+
+static void moving_tells_of_each_that_moved(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
+    const char *a = make_channel(ada, g, "{'name': 'a', 'position': 10}");
+    const char *b = make_channel(ada, g, "{'name': 'b', 'position': 11}");
+    const char *c = make_channel(ada, g, "{'name': 'c', 'position': 12}");
+
+    struct answer done = client_patch(
+        ada,
+        str_printf(arena,
+                   "[{'id': '%s', 'position': 11}, {'id': '%s', 'position': 10, 'parent_id': "
+                   "'%s'}, {'id': '%s', 'position': 12}]",
+                   a, b, cat, c)
+            .p,
+        CHANNELS, g);
+    expect_status(done, 204);
+    expect_told(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'position': 11}", a);
+    expect_told(w, viewers(g, b), "CHANNEL_UPDATE",
+                "{'id': '%s', 'position': 10, 'parent_id': '%s'}", b, cat);
+    expect_nothing_told(w);
+    expect_status(
+        client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': null}]", b).p, CHANNELS, g),
+        204);
+    expect_json(client_get(ada, "/channels/%s", b), "{'parent_id': null, 'position': 10}");
+}
+
+static void moving_refuses_what_is_not_there(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *other = found_guild(ada, "Other");
+    struct arena *arena = world_arena(w);
+    const char *a = make_channel(ada, g, "{'name': 'a', 'position': 10}");
+    const char *far = make_channel(ada, other, "{'name': 'far'}");
+
+    expect_error(
+        client_patch(
+            ada,
+            str_printf(arena, "[{'id': '%s', 'position': 1}, {'id': '%s', 'position': 2}]", a, far)
+                .p,
+            CHANNELS, g),
+        404, 10003);
+    /* All or nothing. */
+    expect_json(client_get(ada, "/channels/%s", a), "{'position': 10}");
+    expect_nothing_told(w);
+    expect_invalid(client_patch(ada, "[{'position': 1}]", CHANNELS, g), "0.id",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': '%s'}]", a, a).p,
+                                CHANNELS, g),
+                   "0.parent_id", "CHANNEL_PARENT_INVALID_TYPE");
+}
+
+static void locking_takes_over_the_category(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+    struct client *bob = member_with(ada, g, "bob", PERMISSION(MANAGE_CHANNELS));
+    const char *cat = make_channel(ada, g,
+                                   str_printf(arena,
+                                              "{'name': 'cat', 'type': 4, 'permission_overwrites': "
+                                              "[{'id': '%s', 'type': 0, 'deny': '2048'}]}",
+                                              g)
+                                       .p);
+    const char *a = make_channel(ada, g, "{'name': 'a'}");
+    const char *move =
+        str_printf(arena, "[{'id': '%s', 'parent_id': '%s', 'lock_permissions': true}]", a, cat).p;
+
+    expect_error(client_patch(bob, move, CHANNELS, g), 403, 50013);
+    expect_status(client_patch(ada, move, CHANNELS, g), 204);
+    expect_told(w, viewers(g, a), "CHANNEL_UPDATE",
+                "{'parent_id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", cat,
+                g);
+    expect_nothing_told(w);
+    expect_status(client_patch(ada, move, CHANNELS, g), 204);
+    expect_nothing_told(w);
+}
+
+/* --- changing ------------------------------------------------------------------------ */
+
+static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g,
+                                 "{'name': 'a', 'topic': 'old', 'nsfw': true, 'position': 3, "
+                                 "'rate_limit_per_user': 5}");
+    struct answer a =
+        client_patch(ada, "{'name': 'b', 'rate_limit_per_user': null}", "/channels/%s", c);
+
+    expect_status(a, 200);
+    expect_json(a, "{'name': 'b', 'topic': 'old', 'nsfw': true, 'position': 3, "
+                   "'rate_limit_per_user': 0}");
+    expect_audit(w, g, 11, c);
+    expect_told(w, viewers(g, c), "CHANNEL_UPDATE", "{'id': '%s', 'name': 'b'}", c);
+    expect_nothing_told(w);
+    expect_json(client_patch(ada, "{'topic': null, 'nsfw': null}", "/channels/%s", c),
+                "{'topic': null, 'nsfw': false, 'name': 'b'}");
+    expect_invalid(client_patch(ada, "{'name': null}", "/channels/%s", c), "name",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_patch(ada, "{'name': ''}", "/channels/%s", c), "name",
+                   "BASE_TYPE_BAD_LENGTH");
+    /* What the kind does not have is ignored. */
+    a = client_patch(ada, "{'bitrate': 9000, 'user_limit': 4}", "/channels/%s", c);
+    expect_status(a, 200);
+    expect_absent(a, "bitrate");
+}
+
+static void voice_channels_keep_their_limits_when_changed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *voice = make_channel(ada, g, "{'name': 'v', 'type': 2, 'user_limit': 9}");
+    const char *stage = make_channel(ada, g, "{'name': 's', 'type': 13}");
+
+    expect_json(client_patch(ada, "{'bitrate': 96000, 'user_limit': 99, 'rtc_region': 'main'}",
+                             "/channels/%s", voice),
+                "{'bitrate': 96000, 'user_limit': 99, 'rtc_region': 'main'}");
+    expect_json(client_patch(ada, "{'bitrate': null, 'rtc_region': null}", "/channels/%s", voice),
+                "{'bitrate': 64000, 'user_limit': 99, 'rtc_region': null}");
+    expect_invalid(client_patch(ada, "{'user_limit': 100}", "/channels/%s", voice), "user_limit",
+                   "NUMBER_TYPE_MAX");
+    struct answer a =
+        client_patch(ada, "{'bitrate': 64001, 'rtc_region': 'moon'}", "/channels/%s", stage);
+    expect_invalid(a, "bitrate", "NUMBER_TYPE_MAX");
+    expect_invalid(a, "rtc_region", "BASE_TYPE_CHOICES");
+    expect_json(client_patch(ada, "{'user_limit': 10000}", "/channels/%s", stage),
+                "{'user_limit': 10000}");
+}
+
+static void text_becomes_news_and_nothing_else(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *text = make_channel(ada, g, "{'name': 'a', 'topic': 'kept'}");
+    const char *voice = make_channel(ada, g, "{'name': 'v', 'type': 2}");
+
+    expect_json(client_patch(ada, "{'type': 5}", "/channels/%s", text),
+                "{'type': 5, 'topic': 'kept'}");
+    expect_json(client_patch(ada, "{'type': 0}", "/channels/%s", text), "{'type': 0}");
+    expect_invalid(client_patch(ada, "{'type': 2}", "/channels/%s", text), "type",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(client_patch(ada, "{'type': 0}", "/channels/%s", voice), "type",
+                   "BASE_TYPE_CHOICES");
+    expect_status(client_patch(ada, "{'type': 2}", "/channels/%s", voice), 200);
+}
+
+static void changing_takes_rights(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+
+    put_member(g, bob);
+    expect_error(client_patch(bob, "{'name': 'b'}", "/channels/%s", c), 403, 50013);
+    expect_error(client_patch(bob, "{'name': 7}", "/channels/%s", c), 403, 50013);
+    expect_error(client_delete(bob, "/channels/%s", c), 403, 50013);
+    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_CHANNELS));
+    expect_status(client_patch(cleo, "{'name': 'b'}", "/channels/%s", c), 200);
+    expect_error(client_patch(cleo, "{'permission_overwrites': []}", "/channels/%s", c), 403,
+                 50013);
+    struct client *dan =
+        member_with(ada, g, "dan", PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES));
+    expect_status(client_patch(dan, "{'permission_overwrites': []}", "/channels/%s", c), 200);
+}
+
+static void overwrites_that_stay_may_hold_more_than_own_rights(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+    struct client *bob =
+        member_with(ada, g, "bob", PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES));
+    const char *with =
+        "{'name': 'a', 'permission_overwrites': [{'id': '%s', 'type': 1, 'allow': '%d'}]}";
+    const char *c = make_channel(ada, g, str_printf(arena, with, ada->id, 2).p);
+
+    expect_status(client_patch(bob, str_printf(arena, with, ada->id, 2).p, "/channels/%s", c), 200);
+    expect_error(client_patch(bob, str_printf(arena, with, ada->id, 6).p, "/channels/%s", c), 403,
+                 50013);
+    expect_json(client_patch(ada, "{'permission_overwrites': null}", "/channels/%s", c),
+                "{'name': 'a'}");
+    expect(dom_at(client_get(ada, "/channels/%s", c).json, "permission_overwrites")->count == 0);
+}
+
+static void with_limits(struct config *config)
+{
+    config->rate_limits = true;
+}
+
+static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    struct client *bob = member_with(ada, g, "bob", PERMISSION(MANAGE_CHANNELS));
+
+    expect_status(client_patch(ada, "{'name': 'b'}", "/channels/%s", c), 200);
+    expect_status(client_patch(ada, "{'topic': 't'}", "/channels/%s", c), 200);
+    struct answer a = client_patch(bob, "{'name': 'c'}", "/channels/%s", c);
+    expect_status(a, 429);
+    expect(str_is(answer_header(a, "X-RateLimit-Scope"), "shared"));
+    /* What says nothing new, or something else, is not counted. */
+    expect_status(client_patch(ada, "{'name': 'b', 'nsfw': true}", "/channels/%s", c), 200);
+    world_wait(w, 601);
+    expect_status(client_patch(ada, "{'name': 'c'}", "/channels/%s", c), 200);
+}
+
+/* --- deleting ------------------------------------------------------------------------ */
+
+static void deleting_a_channel_returns_it_and_tells(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    struct answer a = client_delete(ada, "/channels/%s", c);
+
+    expect_status(a, 200);
+    expect_json(a, "{'id': '%s', 'name': 'a'}", c);
+    expect_audit(w, g, 12, c);
+    expect_told(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", c, g);
+    expect_nothing_told(w);
+    expect_error(client_get(ada, "/channels/%s", c), 404, 10003);
+}
+
+static void deleting_a_category_lets_its_channels_go(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
+    const char *under = str_printf(arena, "{'name': 'x', 'parent_id': '%s'}", cat).p;
+    const char *a = make_channel(ada, g, under), *b = make_channel(ada, g, under);
+
+    expect_status(client_delete(ada, "/channels/%s", cat), 200);
+    expect_told(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", a);
+    expect_told(w, viewers(g, b), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", b);
+    expect_audit(w, g, 12, cat);
+    expect_told(w, viewers(g, cat), "CHANNEL_DELETE", "{'id': '%s'}", cat);
+    expect_nothing_told(w);
+}
+
+static void a_guild_forgets_a_channel_that_is_gone(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    const char *voice = make_channel(ada, g, "{'name': 'v', 'type': 2}");
+
+    run_sql(w, "update guilds set system_channel_id = $2, afk_channel_id = 7 where id = $1", g, c);
+    expect_status(client_delete(ada, "/channels/%s", c), 200);
+    expect_told(w, to_guild(id_of(g)), "GUILD_UPDATE",
+                "{'id': '%s', 'system_channel_id': null, 'afk_channel_id': '7'}", g);
+    forget_told(w);
+    expect_status(client_delete(ada, "/channels/%s", voice), 200);
+    expect_audit(w, g, 12, voice);
+    expect_told(w, viewers(g, voice), "CHANNEL_DELETE", "{}");
+}
+
+static void files_go_with_their_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    char path[100];
+
+    snprintf(path, sizeof path, "/api/v10/channels/%s/messages", c);
+    struct answer a = client_request(
+        ada, "POST", path, "Content-Type: multipart/form-data; boundary=xyz\r\n",
+        STR("--xyz\r\nContent-Disposition: form-data; name=\"files[0]\"; filename=\"a.txt\"\r\n"
+            "\r\nhello\r\n--xyz--\r\n"));
+    expect_status(a, 200);
+    const char *url = strstr(strstr(answer_text(a, "attachments.0.url"), "://") + 3, "/");
+    expect_status(client_request(ada, "GET", url, "", STR("")), 200);
+    expect_status(client_delete(ada, "/channels/%s", c), 200);
+    expect_status(client_request(ada, "GET", url, "", STR("")), 404);
+}
+
+/* --- overwrites, one at a time ------------------------------------------------------- */
+
+#define PERMISSIONS "/channels/%s/permissions/%s"
+
+static void an_overwrite_is_put_and_taken_away(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+
+    put_member(g, bob);
+    expect_status(client_put(ada, "{'type': 1, 'deny': '1024'}", PERMISSIONS, c, bob->id), 204);
+    expect_audit(w, g, 13, c);
+    expect_told(
+        w, viewers(g, c), "CHANNEL_UPDATE",
+        "{'permission_overwrites': [{'id': '%s', 'type': 1, 'allow': '0', 'deny': '1024'}]}",
+        bob->id);
+    expect_error(client_get(bob, "/channels/%s", c), 403, 50001);
+    expect_status(client_put(ada, "{'type': 1, 'allow': 1024}", PERMISSIONS, c, bob->id), 204);
+    expect_audit(w, g, 14, c);
+    expect_told(w, viewers(g, c), "CHANNEL_UPDATE",
+                "{'permission_overwrites': [{'id': '%s', 'allow': '1024', 'deny': '0'}]}", bob->id);
+    expect_status(client_get(bob, "/channels/%s", c), 200);
+
+    expect_status(client_delete(ada, PERMISSIONS, c, bob->id), 204);
+    expect_audit(w, g, 15, c);
+    expect_told(w, viewers(g, c), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
+    expect_nothing_told(w);
+    expect_error(client_delete(ada, PERMISSIONS, c, bob->id), 404, 10009);
+}
+
+static void overwrites_take_rights(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_ROLES));
+
+    put_member(g, bob);
+    expect_error(client_put(bob, "{'type': 9}", PERMISSIONS, c, g), 403, 50013);
+    expect_error(client_delete(bob, PERMISSIONS, c, g), 403, 50013);
+    expect_invalid(client_put(cleo, "{'type': 9}", PERMISSIONS, c, g), "type", "BASE_TYPE_CHOICES");
+    expect_invalid(client_put(cleo, "{}", PERMISSIONS, c, g), "type", "BASE_TYPE_REQUIRED");
+    expect_status(client_put(cleo, "{'type': 0, 'deny': '2048'}", PERMISSIONS, c, g), 204);
+    expect_error(client_put(cleo, "{'type': 0, 'allow': '2'}", PERMISSIONS, c, g), 403, 50013);
+    expect_error(client_put(cleo, "{'type': 0, 'deny': '2'}", PERMISSIONS, c, g), 403, 50013);
+    expect_error(client_put(ada, "{'type': 0}", PERMISSIONS, c, bob->id), 404, 10011);
+}
+
+/* What counts is what one may do in this channel, not in the guild. */
+static void own_rights_are_those_in_the_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_ROLES));
+
+    expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", PERMISSIONS, c, cleo->id), 204);
+    expect_error(client_put(cleo, "{'type': 0, 'allow': '2048'}", PERMISSIONS, c, g), 403, 50013);
+}
+
+static void a_channel_has_1000_overwrites(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a'}");
+    static const char add[] =
+        "insert into overwrites (channel_id, target_id, type) values ($1, $2, 1)";
+
+    for (int i = 1; i < 1000; i++) {
+        char id[24];
+
+        snprintf(id, sizeof id, "%d", i);
+        run_sql(w, add, c, id);
+    }
+    expect_status(client_put(ada, "{'type': 0}", PERMISSIONS, c, g), 204);
+    expect_error(client_put(ada, "{'type': 1}", PERMISSIONS, c, ada->id), 400, 30060);
+    expect_status(client_put(ada, "{'type': 0, 'allow': '1'}", PERMISSIONS, c, g), 204);
+}
+
+static void synced_channels_follow_their_category(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    struct arena *arena = world_arena(w);
+    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
+    const char *synced =
+        make_channel(ada, g, str_printf(arena, "{'name': 's', 'parent_id': '%s'}", cat).p);
+    const char *own = make_channel(
+        ada, g,
+        str_printf(arena,
+                   "{'name': 'o', 'parent_id': '%s', 'permission_overwrites': [{'id': '%s', "
+                   "'type': 1}]}",
+                   cat, ada->id)
+            .p);
+
+    expect_status(client_put(ada, "{'type': 0, 'deny': '2048'}", PERMISSIONS, cat, g), 204);
+    expect_audit(w, g, 13, cat);
+    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
+                "{'id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", synced, g);
+    expect_nothing_told(w);
+    expect_json(client_get(ada, "/channels/%s", own), "{'permission_overwrites': [{'id': '%s'}]}",
+                ada->id);
+
+    expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
+    expect_audit(w, g, 11, cat);
+    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
+    expect_nothing_told(w);
+}
+
+const struct test channels_tests[] = {
+    TEST(members_list_all_channels),
+    TEST(listing_shows_rights_where_asked),
+    TEST(kinds_show_what_they_have),
+    TEST(making_a_channel_tells_its_viewers_and_the_log),
+    TEST(a_reason_goes_with_the_entry),
+    TEST(new_channels_come_last),
+    TEST(channel_bodies_have_limits),
+    TEST(names_and_topics_have_lengths),
+    TEST(making_takes_manage_channels),
+    TEST(parents_are_categories_of_the_guild),
+    TEST(a_category_holds_50_channels),
+    TEST(a_guild_has_500_channels),
+    TEST(a_channel_copies_its_category),
+    TEST(unknown_bits_are_dropped),
+    TEST(new_overwrites_hold_only_own_rights),
+    TEST(moving_tells_of_each_that_moved),
+    TEST(moving_refuses_what_is_not_there),
+    TEST(locking_takes_over_the_category),
+    TEST(changing_leaves_what_is_absent_and_clears_what_is_null),
+    TEST(voice_channels_keep_their_limits_when_changed),
+    TEST(text_becomes_news_and_nothing_else),
+    TEST(changing_takes_rights),
+    TEST(overwrites_that_stay_may_hold_more_than_own_rights),
+    TEST_WITH(a_channel_is_renamed_twice_in_ten_minutes, with_limits),
+    TEST(deleting_a_channel_returns_it_and_tells),
+    TEST(deleting_a_category_lets_its_channels_go),
+    TEST(a_guild_forgets_a_channel_that_is_gone),
+    TEST(files_go_with_their_channel),
+    TEST(an_overwrite_is_put_and_taken_away),
+    TEST(overwrites_take_rights),
+    TEST(own_rights_are_those_in_the_channel),
+    TEST(a_channel_has_1000_overwrites),
+    TEST(synced_channels_follow_their_category),
+    { 0 },
+};

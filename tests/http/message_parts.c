@@ -1,0 +1,485 @@
+/* message_parts.c - embeds, components and mentions of messages; threads. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES "/channels/%s/messages"
+#define MESSAGE  "/channels/%s/messages/%s"
+
+static const char *text(struct world *w, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static const char *text(struct world *w, const char *fmt, ...)
+{
+    char *out = NULL;
+    va_list args;
+
+    va_start(args, fmt);
+    int n = vasprintf(&out, fmt, args);
+    va_end(args);
+    expect(n >= 0);
+    const char *kept = str_dupz(world_arena(w), str_of(out));
+    free(out);
+    return kept;
+}
+
+static const char *repeated(struct world *w, const char *part, int count)
+{
+    struct buf b;
+
+    buf_init(&b, 1000000);
+    for (int i = 0; i < count; i++)
+        buf_printf(&b, "%s%s", i && strlen(part) > 1 ? "," : "", part);
+    const char *out = str_dupz(world_arena(w), buf_str(&b));
+    buf_clear(&b);
+    return out;
+}
+
+static struct client *bot_in(struct world *w, struct venue *v)
+{
+    struct client *bot = world_bot(w, "helper");
+
+    *v = world_venue(w, world_client(w, "ada"));
+    venue_add(v, bot);
+    return bot;
+}
+
+/* --- embeds ----------------------------------------------------------------------------- */
+
+static void embeds_of_bots_are_kept(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    struct room room = world_room(w, v.channel);
+
+    struct answer a = client_post(
+        bot,
+        "{'embeds': [{'title': 'T', 'description': 'D', 'type': 'video', 'url': 'https://x.y', "
+        "'color': 255, 'timestamp': '2026-01-02T03:04:05Z', 'footer': {'text': 'F'}, 'image': "
+        "{'url': 'attachment://a.png'}, 'author': {'name': 'A', 'url': null}, 'fields': [{'name': "
+        "'n', 'value': 'v', 'inline': true}, {'name': 'n', 'value': 'v'}], 'thumbnail': null}]}",
+        MESSAGES, v.channel);
+    expect_status(a, 200);
+    expect_json(a,
+                "{'content': '', 'embeds': [{'type': 'rich', 'title': 'T', 'description': 'D', "
+                "'color': 255, 'timestamp': '2026-01-02T03:04:05+00:00', 'footer': {'text': 'F'}, "
+                "'image': {'url': 'attachment://a.png'}, 'author': {'name': 'A'}, 'fields': "
+                "[{'name': 'n', 'value': 'v', 'inline': true}, {'inline': false}]}]}");
+    expect_absent(a, "embeds.0.thumbnail");
+    expect_room_event(&room, "MESSAGE_CREATE", "{'embeds': [{'title': 'T'}]}");
+    const char *id = answer_text(a, "id");
+    expect_json(client_get(bot, MESSAGE, v.channel, id), "{'embeds': [{'title': 'T'}]}");
+    expect_error(client_patch(bot, "{'embeds': []}", MESSAGE, v.channel, id), 400, 50006);
+    expect_json(client_patch(bot, "{'content': 'x', 'embeds': null}", MESSAGE, v.channel, id),
+                "{'embeds': [], 'content': 'x'}");
+}
+
+static void embeds_of_people_are_left_out(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    expect_json(client_post(ada,
+                            "{'content': 'x', 'embeds': [{'title': 'T'}], 'components': [{'type': "
+                            "1, 'components': [{'type': 2, 'style': 5, 'label': 'l', 'url': "
+                            "'https://x.y'}]}]}",
+                            MESSAGES, v.channel),
+                "{'content': 'x', 'embeds': [], 'components': []}");
+}
+
+static void embeds_have_limits(struct world *w)
+{
+    static const struct {
+        const char *form; /* with a place for a text */
+        int most;
+        const char *path, *code;
+    } cases[] = {
+        { "{'title': '%s'}", 256, "embeds.0.title", "BASE_TYPE_MAX_LENGTH" },
+        { "{'description': '%s'}", 4096, "embeds.0.description", "BASE_TYPE_MAX_LENGTH" },
+        { "{'footer': {'text': '%s'}}", 2048, "embeds.0.footer.text", "BASE_TYPE_MAX_LENGTH" },
+        { "{'author': {'name': '%s'}}", 256, "embeds.0.author.name", "BASE_TYPE_MAX_LENGTH" },
+        { "{'fields': [{'name': '%s', 'value': 'v'}]}", 256, "embeds.0.fields.0.name",
+          "BASE_TYPE_BAD_LENGTH" },
+        { "{'fields': [{'name': 'n', 'value': '%s'}]}", 1024, "embeds.0.fields.0.value",
+          "BASE_TYPE_BAD_LENGTH" },
+    };
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        for (int over = 0; over < 2; over++) {
+            char *form = NULL;
+            const char *filler = repeated(w, "x", cases[i].most + over);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            expect(asprintf(&form, cases[i].form, filler) > 0);
+#pragma GCC diagnostic pop
+            struct answer a =
+                client_post(bot, text(w, "{'embeds': [%s]}", form), MESSAGES, v.channel);
+            free(form);
+            if (over)
+                expect_invalid(a, cases[i].path, cases[i].code);
+            else
+                expect_status(a, 200);
+        }
+    }
+    expect_invalid(client_post(bot, "{'embeds': [{}]}", MESSAGES, v.channel),
+                   "embeds.0.description", "BASE_TYPE_REQUIRED");
+    expect_invalid(
+        client_post(bot, "{'embeds': [{'title': 'x', 'url': 'ftp://x'}]}", MESSAGES, v.channel),
+        "embeds.0.url", "URL_TYPE_INVALID_URL");
+    expect_invalid(client_post(bot, "{'embeds': [{'title': 'x', 'image': {'url': 'x'}}]}", MESSAGES,
+                               v.channel),
+                   "embeds.0.image.url", "URL_TYPE_INVALID_URL");
+    expect_invalid(client_post(bot, "{'embeds': [{'fields': [{'name': '', 'value': 'v'}]}]}",
+                               MESSAGES, v.channel),
+                   "embeds.0.fields.0.name", "BASE_TYPE_BAD_LENGTH");
+}
+
+static void embeds_have_limits_together(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    const char *field = "{'name': 'n', 'value': 'v'}", *embed = "{'title': 'x'}";
+    const char *half = repeated(w, "x", 3000);
+
+    expect_status(client_post(bot,
+                              text(w, "{'embeds': [{'fields': [%s]}]}", repeated(w, field, 25)),
+                              MESSAGES, v.channel),
+                  200);
+    expect_invalid(client_post(bot,
+                               text(w, "{'embeds': [{'fields': [%s]}]}", repeated(w, field, 26)),
+                               MESSAGES, v.channel),
+                   "embeds.0.fields", "BASE_TYPE_MAX_LENGTH");
+    expect_status(
+        client_post(bot, text(w, "{'embeds': [%s]}", repeated(w, embed, 10)), MESSAGES, v.channel),
+        200);
+    expect_invalid(
+        client_post(bot, text(w, "{'embeds': [%s]}", repeated(w, embed, 11)), MESSAGES, v.channel),
+        "embeds", "BASE_TYPE_MAX_LENGTH");
+    expect_status(client_post(bot,
+                              text(w, "{'embeds': [{'description': '%s'}, {'description': '%s'}]}",
+                                   half, half),
+                              MESSAGES, v.channel),
+                  200);
+    expect_invalid(client_post(bot,
+                               text(w,
+                                    "{'embeds': [{'description': '%s'}, {'title': 'x', "
+                                    "'description': '%s'}]}",
+                                    half, half),
+                               MESSAGES, v.channel),
+                   "embeds", "MAX_EMBED_SIZE_EXCEEDED");
+}
+
+/* --- components --------------------------------------------------------------------------- */
+
+static struct answer with(struct world *w, struct client *bot, const struct venue *v,
+                          const char *components)
+{
+    return client_post(bot, text(w, "{'content': 'x', 'components': [%s]}", components), MESSAGES,
+                       v->channel);
+}
+
+static void components_are_kept_with_ids(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    struct answer a =
+        with(w, bot, &v,
+             "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'Yes', 'custom_id': "
+             "'yes', 'id': 1}, {'type': 2, 'style': 5, 'emoji': {'name': 'x'}, 'url': "
+             "'https://x.y'}]}, {'type': 1, 'components': [{'type': 3, 'custom_id': 'pick', "
+             "'options': [{'label': 'a', 'value': 'b'}], 'max_values': 1}]}");
+
+    expect_status(a, 200);
+    expect_json(
+        a, "{'components': [{'type': 1, 'id': 2, 'components': [{'type': 2, 'id': 1, 'style': "
+           "1, 'custom_id': 'yes'}, {'id': 3, 'url': 'https://x.y'}]}, {'id': 4, "
+           "'components': [{'id': 5, 'type': 3, 'options': [{'label': 'a', 'value': 'b'}]}]}]}");
+    expect_json(client_get(bot, MESSAGE, v.channel, answer_text(a, "id")),
+                "{'components': [{'components': [{'label': 'Yes'}, {}]}, {}]}");
+}
+
+static void buttons_have_rules(struct world *w)
+{
+    static const struct {
+        const char *button, *path, *code;
+    } cases[] = {
+        { "{'type': 2, 'label': 'x', 'custom_id': 'a'}", "style", "BASE_TYPE_REQUIRED" },
+        { "{'type': 2, 'style': 7, 'label': 'x', 'custom_id': 'a'}", "style", "NUMBER_TYPE_MAX" },
+        { "{'type': 2, 'style': 1, 'label': 'x'}", "custom_id", "BASE_TYPE_REQUIRED" },
+        { "{'type': 2, 'style': 1, 'custom_id': 'a'}", "label", "BASE_TYPE_REQUIRED" },
+        { "{'type': 2, 'style': 5, 'label': 'x'}", "url", "BASE_TYPE_REQUIRED" },
+        { "{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'a', 'url': 'https://x.y'}", "url",
+          "BUTTON_COMPONENT_INVALID_URL" },
+        { "{'type': 2, 'style': 6}", "sku_id", "BASE_TYPE_REQUIRED" },
+        { "{'type': 3, 'custom_id': 'a'}", "options", "BASE_TYPE_REQUIRED" },
+        { "{'type': 5}", "custom_id", "BASE_TYPE_REQUIRED" },
+        { "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a'}]}", "type",
+          "BASE_TYPE_CHOICES" },
+    };
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_invalid(
+            with(w, bot, &v, text(w, "{'type': 1, 'components': [%s]}", cases[i].button)),
+            text(w, "components.0.components.0.%s", cases[i].path), cases[i].code);
+}
+
+static void components_have_limits(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    const char *link = "{'type': 2, 'style': 5, 'label': 'x', 'url': 'https://x.y'}";
+    const char *row = text(w, "{'type': 1, 'components': [%s]}", link);
+    const char *option = "{'label': 'a', 'value': 'b'}";
+
+    expect_status(
+        with(w, bot, &v, text(w, "{'type': 1, 'components': [%s]}", repeated(w, link, 5))), 200);
+    expect_invalid(
+        with(w, bot, &v, text(w, "{'type': 1, 'components': [%s]}", repeated(w, link, 6))),
+        "components.0.components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED");
+    expect_invalid(
+        with(w, bot, &v,
+             text(w, "{'type': 1, 'components': [%s, {'type': 5, 'custom_id': 'a'}]}", link)),
+        "components.0.components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED");
+    expect_invalid(with(w, bot, &v, "{'type': 1, 'components': []}"), "components.0.components",
+                   "BASE_TYPE_REQUIRED");
+    expect_status(with(w, bot, &v, repeated(w, row, 5)), 200);
+    expect_invalid(with(w, bot, &v, repeated(w, row, 6)), "components", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(with(w, bot, &v, link), "components.0.type", "BASE_TYPE_CHOICES");
+    for (int over = 0; over < 2; over++) {
+        struct answer a = with(
+            w, bot, &v,
+            text(w, "{'type': 1, 'components': [{'type': 3, 'custom_id': 'a', 'options': [%s]}]}",
+                 repeated(w, option, 25 + over)));
+        if (over)
+            expect_invalid(a, "components.0.components.0.options", "BASE_TYPE_BAD_LENGTH");
+        else
+            expect_status(a, 200);
+        a = with(w, bot, &v,
+                 text(w,
+                      "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': '%s', "
+                      "'custom_id': '%s'}]}",
+                      repeated(w, "x", 80 + over), repeated(w, "x", 100 + over)));
+        if (over) {
+            expect_invalid(a, "components.0.components.0.label", "BASE_TYPE_MAX_LENGTH");
+            expect_invalid(a, "components.0.components.0.custom_id", "BASE_TYPE_BAD_LENGTH");
+        } else {
+            expect_status(a, 200);
+        }
+    }
+    expect_invalid(with(w, bot, &v,
+                        "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'x', "
+                        "'custom_id': 'a'}]}, {'type': 1, 'components': [{'type': 2, 'style': 1, "
+                        "'label': 'x', 'custom_id': 'a'}]}"),
+                   "components.1.components.0.custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED");
+}
+
+static void the_new_components_replace_the_text(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    const char *display = "{'type': 10, 'content': 'hello'}";
+
+    expect_invalid(with(w, bot, &v, display), "components.0.type", "BASE_TYPE_CHOICES");
+    struct answer a = client_post(
+        bot, text(w, "{'flags': 32768, 'components': [{'type': 17, 'components': [%s]}]}", display),
+        MESSAGES, v.channel);
+    expect_json(a, "{'flags': 32768, 'components': [{'type': 17, 'id': 1, 'components': [{'id': 2, "
+                   "'content': 'hello'}]}]}");
+    a = client_post(bot,
+                    text(w,
+                         "{'flags': 32768, 'content': 'x', 'embeds': [{'title': 'x'}], "
+                         "'components': [%s]}",
+                         display),
+                    MESSAGES, v.channel);
+    expect_invalid(a, "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
+    expect_invalid(a, "embeds", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
+    expect_status(
+        client_post(bot, text(w, "{'flags': 32768, 'components': [%s]}", repeated(w, display, 40)),
+                    MESSAGES, v.channel),
+        200);
+    expect_invalid(
+        client_post(bot, text(w, "{'flags': 32768, 'components': [%s]}", repeated(w, display, 41)),
+                    MESSAGES, v.channel),
+        "components", "BASE_TYPE_MAX_LENGTH");
+}
+
+/* --- flags ---------------------------------------------------------------------------------- */
+
+static void senders_set_some_flags(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    expect_json(client_post(ada, "{'content': 'x', 'flags': 4100}", MESSAGES, v.channel),
+                "{'flags': 4100}");
+    /* Not for one, not loading: those are not theirs to say. */
+    expect_json(client_post(ada, "{'content': 'x', 'flags': 192}", MESSAGES, v.channel),
+                "{'flags': 0}");
+    expect_invalid(client_post(ada, "{'content': 'x', 'flags': 'no'}", MESSAGES, v.channel),
+                   "flags", "NUMBER_TYPE_COERCE");
+}
+
+/* --- mentions ----------------------------------------------------------------------------------
+ */
+
+static void the_text_says_who_is_called(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    struct room room = world_room(w, v.channel);
+
+    struct answer a =
+        client_post(ada,
+                    text(w, "{'content': '<@%s> <@!%s> <@77> <@x> <@ @ <@%s> </run:5>'}", bob->id,
+                         ada->id, bob->id),
+                    MESSAGES, v.channel);
+    expect_json(a, "{'mentions': [{'id': '%s', 'username': 'bob'}, {'id': '%s'}]}", bob->id,
+                ada->id);
+    expect_absent(a, "mentions.0.member");
+    expect_room_event(&room, "MESSAGE_CREATE",
+                      "{'mentions': [{'id': '%s', 'member': {'roles': []}}, {'member': {}}]}",
+                      bob->id);
+}
+
+static void roles_and_everyone_need_a_right(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *closed = venue_role(&v, 1, 0), *open = venue_role(&v, 2, 0);
+    const char *body = text(w, "{'content': '@everyone <@&%s> <@&%s> <@&77>'}", closed, open);
+
+    world_sql(w, "update roles set mentionable = 1 where id = %s", open);
+    world_sql(w, "update roles set permissions = %llu where id = %s",
+              (unsigned long long)(PERMISSIONS_DEFAULT & ~PERMISSION(MENTION_EVERYONE)), v.id);
+    expect_json(client_post(bob, body, MESSAGES, v.channel),
+                "{'mention_everyone': false, 'mention_roles': ['%s']}", open);
+    expect_json(client_post(ada, body, MESSAGES, v.channel),
+                "{'mention_everyone': true, 'mention_roles': ['%s', '%s']}", closed, open);
+    expect_json(client_post(ada, "{'content': 'hey @here'}", MESSAGES, v.channel),
+                "{'mention_everyone': true}");
+}
+
+static void allowed_mentions_narrow_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+    const char *role = venue_role(&v, 1, 0), *other = venue_role(&v, 2, 0);
+    const char *say = text(w, "@everyone <@%s> <@%s> <@&%s> <@&%s>", bob->id, eve->id, role, other);
+
+    expect_json(client_post(ada, text(w, "{'content': '%s', 'allowed_mentions': {}}", say),
+                            MESSAGES, v.channel),
+                "{'mention_everyone': false, 'mentions': [], 'mention_roles': []}");
+    expect_json(
+        client_post(ada,
+                    text(w, "{'content': '%s', 'allowed_mentions': {'parse': ['users']}}", say),
+                    MESSAGES, v.channel),
+        "{'mention_everyone': false, 'mentions': [{}, {}], 'mention_roles': []}");
+    expect_json(client_post(ada,
+                            text(w,
+                                 "{'content': '%s', 'allowed_mentions': {'parse': ['everyone'], "
+                                 "'users': ['%s', '77'], 'roles': ['%s']}}",
+                                 say, eve->id, other),
+                            MESSAGES, v.channel),
+                "{'mention_everyone': true, 'mentions': [{'id': '%s'}], 'mention_roles': ['%s']}",
+                eve->id, other);
+    expect_invalid(client_post(ada,
+                               text(w,
+                                    "{'content': 'x', 'allowed_mentions': {'parse': ['users'], "
+                                    "'users': ['%s']}}",
+                                    bob->id),
+                               MESSAGES, v.channel),
+                   "allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE");
+    expect_status(client_post(ada,
+                              "{'content': 'x', 'allowed_mentions': {'parse': ['roles'], 'roles': "
+                              "[]}}",
+                              MESSAGES, v.channel),
+                  200);
+    expect_invalid(client_post(ada, "{'content': 'x', 'allowed_mentions': {'parse': ['cats']}}",
+                               MESSAGES, v.channel),
+                   "allowed_mentions.parse.0", "BASE_TYPE_CHOICES");
+    for (int over = 0; over < 2; over++) {
+        struct answer a =
+            client_post(ada,
+                        text(w, "{'content': 'x', 'allowed_mentions': {'users': [%s]}}",
+                             repeated(w, "'77'", 100 + over)),
+                        MESSAGES, v.channel);
+        if (over)
+            expect_invalid(a, "allowed_mentions.users", "BASE_TYPE_MAX_LENGTH");
+        else
+            expect_status(a, 200);
+    }
+}
+
+/* --- threads -------------------------------------------------------------------------------------
+ */
+
+static void threads_have_a_right_of_their_own(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+
+    world_sql(w,
+              "insert into channels (id, guild_id, type, name, parent_id, owner_id) "
+              "values (90001, %s, 11, 't', %s, %s)",
+              v.id, v.channel, ada->id);
+    world_sql(w, "update roles set permissions = %llu where id = %s",
+              (unsigned long long)(PERMISSIONS_DEFAULT & ~PERMISSION(SEND_MESSAGES)), v.id);
+    expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50013);
+    expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 200);
+    world_sql(w, "update roles set permissions = %llu where id = %s",
+              (unsigned long long)(PERMISSIONS_DEFAULT & ~PERMISSION(SEND_MESSAGES_IN_THREADS)),
+              v.id);
+    expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 403, 50013);
+    expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 200);
+}
+
+static void a_message_wakes_a_thread(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+
+    world_sql(w,
+              "insert into channels (id, guild_id, type, name, parent_id, owner_id, "
+              "thread_archived) values (90001, %s, 11, 't', %s, %s, 1)",
+              v.id, v.channel, ada->id);
+    struct room room = world_room(w, "90001");
+    expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 200);
+    expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_room_event(&room, "MESSAGE_CREATE", "{'channel_type': 11}");
+    expect(world_number(w, "select thread_message_count from channels where id = 90001") == 1);
+    world_sql(w, "update channels set thread_archived = 1, thread_locked = 1 where id = 90001");
+    expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 400, 50083);
+    expect_status(client_post(ada, "{'content': 'x'}", MESSAGES, "90001"), 200);
+}
+
+const struct test message_parts_tests[] = {
+    TEST(embeds_of_bots_are_kept),
+    TEST(embeds_of_people_are_left_out),
+    TEST(embeds_have_limits),
+    TEST(embeds_have_limits_together),
+    TEST(components_are_kept_with_ids),
+    TEST(buttons_have_rules),
+    TEST(components_have_limits),
+    TEST(the_new_components_replace_the_text),
+    TEST(senders_set_some_flags),
+    TEST(the_text_says_who_is_called),
+    TEST(roles_and_everyone_need_a_right),
+    TEST(allowed_mentions_narrow_it),
+    TEST(threads_have_a_right_of_their_own),
+    TEST(a_message_wakes_a_thread),
+    { 0 },
+};

@@ -1,0 +1,656 @@
+/* messages.c - sending, reading, changing and deleting what is said. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES "/channels/%s/messages"
+#define MESSAGE  "/channels/%s/messages/%s"
+
+/* {'content': 'xxx…'} of n characters. */
+static const char *long_content(struct world *w, size_t n)
+{
+    struct buf b;
+
+    buf_init(&b, 100000);
+    buf_add_lit(&b, "{'content': '");
+    for (size_t i = 0; i < n; i++)
+        buf_add_lit(&b, "\xc3\xa4");
+    buf_add_lit(&b, "'}");
+    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    buf_clear(&b);
+    return text;
+}
+
+static const char *say(struct client *c, const char *channel, const char *text)
+{
+    char body[300];
+
+    snprintf(body, sizeof body, "{'content': '%s'}", text);
+    struct answer a = client_post(c, body, MESSAGES, channel);
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}
+
+/* Takes rights from @everyone in the guild. */
+static void take_right(struct venue *v, uint64_t right)
+{
+    world_sql(v->world, "update roles set permissions = %llu where id = %s",
+              (unsigned long long)(PERMISSIONS_DEFAULT & ~right), v->id);
+}
+
+/* --- sending ------------------------------------------------------------------------- */
+
+static void a_message_is_shown_and_announced(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    struct room room = world_room(w, v.channel);
+
+    struct answer a =
+        client_post(bob, "{'content': ' hello ', 'nonce': 'n1'}", MESSAGES, v.channel);
+    expect_status(a, 200);
+    expect_json(
+        a,
+        "{'channel_id': '%s', 'content': 'hello', 'author': {'id': '%s', 'username': 'bob', "
+        "'discriminator': '0'}, 'edited_timestamp': null, 'tts': false, "
+        "'mention_everyone': false, 'mentions': [], 'mention_roles': [], 'attachments': [], "
+        "'embeds': [], 'pinned': false, 'type': 0, 'flags': 0, 'components': [], "
+        "'nonce': 'n1'}",
+        v.channel, bob->id);
+    expect(answer_text(a, "timestamp") != NULL);
+    expect_absent(a, "guild_id");
+    expect_absent(a, "member");
+    expect_absent(a, "webhook_id");
+    expect_absent(a, "referenced_message");
+    expect_room_event(&room, "MESSAGE_CREATE",
+                      "{'id': '%s', 'content': 'hello', 'nonce': 'n1', 'guild_id': '%s', "
+                      "'channel_type': 0, 'member': {'roles': [], 'nick': null}}",
+                      answer_text(a, "id"), v.id);
+    expect_room_silence(&room);
+    expect_silence(ada);
+
+    const char *id = answer_text(a, "id");
+    a = client_get(ada, MESSAGE, v.channel, id);
+    expect_json(a, "{'id': '%s', 'content': 'hello'}", id);
+    expect_absent(a, "nonce");
+    expect_json(client_get(ada, "/channels/%s", v.channel), "{'last_message_id': '%s'}", id);
+}
+
+static void content_is_at_most_2000_characters(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    expect_status(client_post(ada, long_content(w, 2000), MESSAGES, v.channel), 200);
+    expect_invalid(client_post(ada, long_content(w, 2001), MESSAGES, v.channel), "content",
+                   "BASE_TYPE_MAX_LENGTH");
+}
+
+static void empty_messages_are_refused(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct room room = world_room(w, v.channel);
+
+    expect_error(client_post(ada, "{}", MESSAGES, v.channel), 400, 50006);
+    expect_error(client_post(ada, "{'content': '  '}", MESSAGES, v.channel), 400, 50006);
+    expect_error(client_post(ada, "{'content': null, 'embeds': []}", MESSAGES, v.channel), 400,
+                 50006);
+    /* People's embeds do not count. */
+    expect_error(client_post(ada, "{'embeds': [{'title': 'x'}]}", MESSAGES, v.channel), 400, 50006);
+    expect_room_silence(&room);
+}
+
+static void sending_needs_the_right_before_the_body_counts(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+
+    expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
+    expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, "1"), 404, 10003);
+    take_right(&v, PERMISSION(SEND_MESSAGES));
+    expect_error(client_post(bob, "{'content': 5}", MESSAGES, v.channel), 403, 50013);
+    expect_error(client_post(bob, NULL, "/channels/%s/typing", v.channel), 403, 50013);
+    expect_status(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), 200);
+    take_right(&v, PERMISSION(VIEW_CHANNEL));
+    expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
+    expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
+}
+
+static void categories_and_forums_take_no_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 4, 'c')",
+              v.id);
+    world_sql(w, "insert into channels (id, guild_id, type, name) values (90002, %s, 15, 'f')",
+              v.id);
+    expect_error(client_post(ada, "{'content': 'x'}", MESSAGES, "90001"), 400, 50008);
+    expect_error(client_post(ada, "{'content': 'x'}", MESSAGES, "90002"), 400, 50008);
+    expect_error(client_post(ada, NULL, "/channels/90002/typing"), 400, 50008);
+}
+
+static void speech_needs_a_right(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    struct room room = world_room(w, v.channel);
+
+    take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
+    expect_error(client_post(bob, "{'content': 'x', 'tts': true}", MESSAGES, v.channel), 403,
+                 50013);
+    expect_status(client_post(bob, "{'content': 'x', 'tts': false}", MESSAGES, v.channel), 200);
+    struct answer a = client_post(ada, "{'content': 'x', 'tts': true}", MESSAGES, v.channel);
+    expect_json(a, "{'tts': true}");
+    expect_room_event(&room, "MESSAGE_CREATE", "{'tts': false}");
+    expect_room_event(&room, "MESSAGE_CREATE", "{'tts': true}");
+    expect_status(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, answer_text(a, "id")),
+                  200);
+    expect_room_event(&room, "MESSAGE_UPDATE", "{'tts': false}");
+}
+
+static void a_nonce_comes_back_as_it_was(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    expect_json(
+        client_post(ada, "{'content': 'x', 'nonce': 123456789012345678}", MESSAGES, v.channel),
+        "{'nonce': 123456789012345678}");
+    expect_json(client_post(ada, "{'content': 'x', 'nonce': '1234567890123456789012345'}", MESSAGES,
+                            v.channel),
+                "{'nonce': '1234567890123456789012345'}");
+    expect_invalid(client_post(ada, "{'content': 'x', 'nonce': '12345678901234567890123456'}",
+                               MESSAGES, v.channel),
+                   "nonce", "NONCE_TYPE_INVALID");
+    expect_invalid(client_post(ada, "{'content': 'x', 'nonce': []}", MESSAGES, v.channel), "nonce",
+                   "NONCE_TYPE_INVALID");
+    expect_absent(client_post(ada, "{'content': 'x', 'nonce': null}", MESSAGES, v.channel),
+                  "nonce");
+}
+
+static void an_enforced_nonce_sends_once(struct world *w)
+{
+    static const char body[] = "{'content': 'x', 'nonce': 'once', 'enforce_nonce': true}";
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+
+    struct answer a = client_post(ada, body, MESSAGES, v.channel);
+    expect_status(a, 200);
+    const char *id = answer_text(a, "id");
+    struct room room = world_room(w, v.channel);
+    expect_json(client_post(ada, body, MESSAGES, v.channel), "{'id': '%s', 'nonce': 'once'}", id);
+    expect_room_silence(&room);
+    /* Without the word it is a new one; so is somebody else's, and a late one. */
+    a = client_post(ada, "{'content': 'x', 'nonce': 'once'}", MESSAGES, v.channel);
+    expect(strcmp(answer_text(a, "id"), id) != 0);
+    a = client_post(bob, body, MESSAGES, v.channel);
+    expect(strcmp(answer_text(a, "id"), id) != 0);
+    world_wait(w, 301);
+    a = client_post(ada, body, MESSAGES, v.channel);
+    expect(strcmp(answer_text(a, "id"), id) != 0);
+}
+
+static void replies_show_what_they_answer(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *first = say(ada, v.channel, "first");
+    char body[300];
+
+    snprintf(body, sizeof body, "{'content': 're', 'message_reference': {'message_id': '%s'}}",
+             first);
+    struct answer a = client_post(bob, body, MESSAGES, v.channel);
+    expect_json(a,
+                "{'type': 19, 'message_reference': {'type': 0, 'message_id': '%s', 'channel_id': "
+                "'%s', 'guild_id': '%s'}, 'referenced_message': {'id': '%s', 'content': 'first', "
+                "'author': {'id': '%s'}}, 'mentions': [{'id': '%s'}]}",
+                first, v.channel, v.id, first, ada->id, ada->id);
+    const char *reply = answer_text(a, "id");
+    snprintf(body, sizeof body,
+             "{'content': 're', 'message_reference': {'message_id': '%s', 'channel_id': '%s'}, "
+             "'allowed_mentions': {'parse': []}}",
+             reply, v.channel);
+    a = client_post(bob, body, MESSAGES, v.channel);
+    expect_json(a, "{'type': 19, 'mentions': []}");
+    expect_absent(a, "referenced_message.referenced_message");
+
+    expect_status(client_delete(ada, MESSAGE, v.channel, first), 204);
+    expect_json(client_get(bob, MESSAGE, v.channel, reply),
+                "{'type': 19, 'referenced_message': null}");
+}
+
+static void replies_need_something_to_answer(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *first = say(ada, v.channel, "first");
+    char body[300];
+
+    expect_invalid(client_post(bob, "{'content': 'x', 'message_reference': {'message_id': '77'}}",
+                               MESSAGES, v.channel),
+                   "message_reference", "REPLIES_UNKNOWN_MESSAGE");
+    expect_invalid(
+        client_post(bob, "{'content': 'x', 'message_reference': {}}", MESSAGES, v.channel),
+        "message_reference.message_id", "BASE_TYPE_REQUIRED");
+    struct answer a = client_post(bob,
+                                  "{'content': 'x', 'message_reference': {'message_id': '77', "
+                                  "'fail_if_not_exists': false}}",
+                                  MESSAGES, v.channel);
+    expect_json(a, "{'type': 0}");
+    expect_absent(a, "message_reference");
+    snprintf(body, sizeof body,
+             "{'content': 'x', 'message_reference': {'message_id': '%s', 'channel_id': '77'}}",
+             first);
+    expect_invalid(client_post(bob, body, MESSAGES, v.channel), "message_reference",
+                   "REPLIES_UNKNOWN_MESSAGE");
+    take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    snprintf(body, sizeof body, "{'content': 'x', 'message_reference': {'message_id': '%s'}}",
+             first);
+    expect_error(client_post(bob, body, MESSAGES, v.channel), 403, 160002);
+}
+
+static void slow_mode_makes_members_wait(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *helper = world_bot(w, "helper");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    venue_add(&v, helper);
+
+    world_sql(w, "update channels set rate_limit_per_user = 30 where id = %s", v.channel);
+    const char *first = say(bob, v.channel, "one");
+    struct answer a = client_post(bob, "{'content': 'two'}", MESSAGES, v.channel);
+    expect_status(a, 429);
+    expect_json(a, "{'global': false}");
+    expect(str_is(answer_header(a, "Retry-After"), "30"));
+    /* Taking it back does not help. */
+    expect_status(client_delete(bob, MESSAGE, v.channel, first), 204);
+    expect_status(client_post(bob, "{'content': 'two'}", MESSAGES, v.channel), 429);
+    /* Nothing that is refused for another reason counts; owners and bots do not wait. */
+    say(ada, v.channel, "one");
+    say(ada, v.channel, "two");
+    say(helper, v.channel, "one");
+    say(helper, v.channel, "two");
+    world_wait(w, 31);
+    expect_error(client_post(bob, "{}", MESSAGES, v.channel), 400, 50006);
+    say(bob, v.channel, "three");
+}
+
+static void typing_is_announced(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct room room = world_room(w, v.channel);
+
+    expect_status(client_post(ada, NULL, "/channels/%s/typing", v.channel), 204);
+    expect_room_event(&room, "TYPING_START",
+                      "{'channel_id': '%s', 'guild_id': '%s', 'user_id': '%s', 'member': {'user': "
+                      "{'id': '%s'}}}",
+                      v.channel, v.id, ada->id, ada->id);
+    expect_room_silence(&room);
+}
+
+/* --- reading --------------------------------------------------------------------------- */
+
+static void pages_are_newest_first(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *id[6];
+    char text[8];
+
+    for (int i = 0; i < 6; i++) {
+        snprintf(text, sizeof text, "m%d", i);
+        id[i] = say(ada, v.channel, text);
+    }
+    expect_json(client_get(ada, MESSAGES, v.channel),
+                "[{'content': 'm5'}, {'content': 'm4'}, {'content': 'm3'}, {'content': 'm2'}, "
+                "{'content': 'm1'}, {'content': 'm0'}]");
+    expect_json(client_get(ada, MESSAGES "?limit=2", v.channel),
+                "[{'content': 'm5'}, {'content': 'm4'}]");
+    expect_json(client_get(ada, MESSAGES "?limit=2&before=%s", v.channel, id[3]),
+                "[{'content': 'm2'}, {'content': 'm1'}]");
+    expect_json(client_get(ada, MESSAGES "?limit=2&after=%s", v.channel, id[1]),
+                "[{'content': 'm3'}, {'content': 'm2'}]");
+    expect_json(client_get(ada, MESSAGES "?limit=3&around=%s", v.channel, id[3]),
+                "[{'content': 'm4'}, {'content': 'm3'}, {'content': 'm2'}]");
+    /* Of several, around wins, then before. */
+    expect_json(client_get(ada, MESSAGES "?limit=1&after=%s&before=%s", v.channel, id[4], id[2]),
+                "[{'content': 'm1'}]");
+    expect_json(client_get(ada, MESSAGES "?limit=1&around=%s&before=%s", v.channel, id[4], id[2]),
+                "[{'content': 'm4'}]");
+    expect_status(client_get(ada, MESSAGES "?limit=100", v.channel), 200);
+    expect_invalid(client_get(ada, MESSAGES "?limit=101", v.channel), "limit", "NUMBER_TYPE_MAX");
+    expect_invalid(client_get(ada, MESSAGES "?limit=0", v.channel), "limit", "NUMBER_TYPE_MIN");
+    expect_invalid(client_get(ada, MESSAGES "?before=x", v.channel), "before",
+                   "NUMBER_TYPE_COERCE");
+}
+
+static void a_page_has_50_unless_asked(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    for (int i = 1; i <= 51; i++)
+        world_sql(w, "insert into messages (id, channel_id, author_id) values (%d, %s, %s)", i,
+                  v.channel, ada->id);
+    struct answer a = client_get(ada, MESSAGES, v.channel);
+    expect(a.json->count == 50);
+    expect_json(client_get(ada, MESSAGE, v.channel, "51"), "{'id': '51'}");
+}
+
+static void history_needs_a_right(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *id = say(ada, v.channel, "x");
+
+    expect_json(client_get(bob, MESSAGE, v.channel, id), "{'id': '%s'}", id);
+    expect_error(client_get(bob, MESSAGE, v.channel, "77"), 404, 10008);
+    take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    struct answer a = client_get(bob, MESSAGES, v.channel);
+    expect_status(a, 200);
+    expect(a.json->count == 0);
+    expect_error(client_get(bob, MESSAGE, v.channel, id), 403, 50013);
+    expect_error(client_get(bob, MESSAGE, v.channel, "77"), 404, 10008);
+}
+
+static void messages_for_one_are_not_in_the_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, flags, ephemeral_for) "
+              "values (5, %s, %s, 64, %s)",
+              v.channel, ada->id, ada->id);
+    expect(client_get(ada, MESSAGES, v.channel).json->count == 0);
+    expect_error(client_get(ada, MESSAGE, v.channel, "5"), 404, 10008);
+    expect_invalid(client_post(ada, "{'content': 'x', 'message_reference': {'message_id': '5'}}",
+                               MESSAGES, v.channel),
+                   "message_reference", "REPLIES_UNKNOWN_MESSAGE");
+}
+
+/* --- changing ---------------------------------------------------------------------------- */
+
+static void authors_change_their_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *id = say(bob, v.channel, "before");
+    struct room room = world_room(w, v.channel);
+    char body[100];
+
+    snprintf(body, sizeof body, "{'content': 'after <@%s>'}", ada->id);
+    struct answer a = client_patch(bob, body, MESSAGE, v.channel, id);
+    expect_status(a, 200);
+    expect_json(a, "{'id': '%s', 'content': 'after <@%s>', 'mentions': [{'id': '%s'}]}", id,
+                ada->id, ada->id);
+    expect(answer_text(a, "edited_timestamp") != NULL);
+    expect_room_event(&room, "MESSAGE_UPDATE",
+                      "{'id': '%s', 'content': 'after <@%s>', 'guild_id': '%s', 'author': {'id': "
+                      "'%s'}, 'member': {'roles': []}, 'channel_type': 0}",
+                      id, ada->id, v.id, bob->id);
+    expect_json(client_get(bob, MESSAGE, v.channel, id), "{'content': 'after <@%s>'}", ada->id);
+    expect_error(client_patch(bob, "{'content': ''}", MESSAGE, v.channel, id), 400, 50006);
+    expect_error(client_patch(bob, "{'content': null}", MESSAGE, v.channel, id), 400, 50006);
+    expect_json(client_patch(bob, "{}", MESSAGE, v.channel, id), "{'content': 'after <@%s>'}",
+                ada->id);
+}
+
+static void others_change_flags_only(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    venue_add_with(&v, eve, 1, PERMISSION(MANAGE_MESSAGES));
+    const char *id = say(bob, v.channel, "x");
+
+    expect_error(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, id), 403, 50005);
+    expect_error(client_patch(eve, "{'flags': 4, 'content': 'y'}", MESSAGE, v.channel, id), 403,
+                 50005);
+    struct answer a = client_patch(eve, "{'flags': 4}", MESSAGE, v.channel, id);
+    expect_json(a, "{'flags': 4, 'edited_timestamp': null}");
+    expect_json(client_patch(eve, "{'flags': 8256}", MESSAGE, v.channel, id), "{'flags': 0}");
+    const char *own = say(ada, v.channel, "x");
+    expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, own), 403, 50005);
+    expect_error(client_patch(bob, "{'flags': 'x'}", MESSAGE, v.channel, own), 403, 50005);
+    expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, "77"), 404, 10008);
+}
+
+/* --- deleting ------------------------------------------------------------------------------ */
+
+static void messages_are_deleted_by_author_or_moderator(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    venue_add(&v, eve);
+    const char *one = say(bob, v.channel, "one"), *two = say(bob, v.channel, "two");
+    struct room room = world_room(w, v.channel);
+
+    expect_error(client_delete(eve, MESSAGE, v.channel, one), 403, 50013);
+    expect_status(client_delete(bob, MESSAGE, v.channel, one), 204);
+    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}",
+                      one, v.channel, v.id);
+    expect(world_number(w, "select count(*) from audit_log where action = 72") == 0);
+    expect_status(client_delete(ada, MESSAGE, v.channel, two), 204);
+    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", two);
+    expect(world_number(w, "select count(*) from audit_log where action = 72 and target_id = %s",
+                        bob->id) == 1);
+    expect_error(client_delete(ada, MESSAGE, v.channel, two), 404, 10008);
+}
+
+static const char *bulk(struct world *w, const char *const *ids, size_t count)
+{
+    struct buf b;
+
+    buf_init(&b, 100000);
+    buf_add_lit(&b, "{'messages': [");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&b, "%s'%s'", i ? "," : "", ids[i]);
+    buf_add_lit(&b, "]}");
+    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    buf_clear(&b);
+    return text;
+}
+
+static void many_messages_are_deleted_at_once(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *ids[101];
+
+    ids[0] = say(bob, v.channel, "a");
+    ids[1] = say(ada, v.channel, "b");
+    ids[2] = ids[0];
+    const char *kept = say(ada, v.channel, "c");
+    struct room room = world_room(w, v.channel);
+
+    expect_error(client_post(bob, "{}", MESSAGES "/bulk-delete", v.channel), 403, 50013);
+    expect_invalid(client_post(ada, bulk(w, ids, 1), MESSAGES "/bulk-delete", v.channel),
+                   "messages", "BASE_TYPE_BAD_LENGTH");
+    expect_status(client_post(ada, bulk(w, ids, 3), MESSAGES "/bulk-delete", v.channel), 204);
+    expect_room_event(&room, "MESSAGE_DELETE_BULK",
+                      "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0], ids[1],
+                      v.channel, v.id);
+    expect_room_silence(&room);
+    expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", kept);
+    for (size_t i = 0; i < 101; i++)
+        ids[i] = kept;
+    expect_invalid(client_post(ada, bulk(w, ids, 101), MESSAGES "/bulk-delete", v.channel),
+                   "messages", "BASE_TYPE_BAD_LENGTH");
+    expect_status(client_post(ada, bulk(w, ids, 100), MESSAGES "/bulk-delete", v.channel), 204);
+}
+
+static void old_messages_are_not_deleted_in_bulk(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *ids[2];
+
+    ids[0] = say(ada, v.channel, "a");
+    ids[1] = say(ada, v.channel, "b");
+    world_wait(w, 14 * 86400 + 5);
+    expect_error(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 400, 50034);
+    expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}, {'id': '%s'}]", ids[1],
+                ids[0]);
+    ids[0] = say(ada, v.channel, "a");
+    ids[1] = say(ada, v.channel, "b");
+    world_wait(w, 14 * 86400 - 60);
+    expect_status(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 204);
+}
+
+/* --- pins --------------------------------------------------------------------------------------
+ */
+
+static void messages_are_pinned_and_let_go(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *id = say(bob, v.channel, "keep this");
+    struct room room = world_room(w, v.channel);
+
+    take_right(&v, PERMISSION(PIN_MESSAGES));
+    expect_error(client_put(bob, NULL, "/channels/%s/pins/%s", v.channel, id), 403, 50013);
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
+    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': true}", id);
+    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{'channel_id': '%s', 'guild_id': '%s'}",
+                      v.channel, v.id);
+    expect_room_event(&room, "MESSAGE_CREATE",
+                      "{'type': 6, 'author': {'id': '%s'}, 'message_reference': {'message_id': "
+                      "'%s'}}",
+                      ada->id, id);
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
+    expect_room_silence(&room);
+    expect_json(client_get(bob, "/channels/%s/pins", v.channel), "[{'id': '%s', 'pinned': true}]",
+                id);
+    expect_status(client_delete(ada, "/channels/%s/pins/%s", v.channel, id), 204);
+    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': false}", id);
+    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{}");
+    expect(client_get(bob, "/channels/%s/pins", v.channel).json->count == 0);
+    for (int i = 1; i <= 50; i++)
+        world_sql(w,
+                  "insert into messages (id, channel_id, author_id, pinned) values (%d, %s, %s, 1)",
+                  i, v.channel, ada->id);
+    expect_error(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 400, 30003);
+    world_sql(w, "delete from messages where id = 1");
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
+}
+
+/* --- private channels ----------------------------------------------------------------------------
+ */
+
+static const char *direct(struct world *w, struct client *a, struct client *b)
+{
+    char body[100];
+
+    (void)w;
+    snprintf(body, sizeof body, "{'recipient_id': '%s'}", b->id);
+    struct answer answer = client_post(a, body, "/users/@me/channels");
+    expect_status(answer, 200);
+    return answer_text(answer, "id");
+}
+
+static void the_first_message_opens_a_direct_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    const char *dm = direct(w, ada, bob);
+    struct room room = world_room(w, dm);
+
+    expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", dm);
+    expect_silence(bob);
+    struct answer a = client_post(ada, "{'content': 'psst @everyone'}", MESSAGES, dm);
+    expect_status(a, 200);
+    expect_json(a, "{'mention_everyone': false}");
+    expect_event(bob, "CHANNEL_CREATE",
+                 "{'id': '%s', 'type': 1, 'recipients': [{'id': '%s'}], 'last_message_id': '%s'}",
+                 dm, ada->id, answer_text(a, "id"));
+    expect_room_event(&room, "MESSAGE_CREATE", "{'content': 'psst @everyone', 'channel_type': 1}");
+    expect_status(client_post(bob, "{'content': 'yes?'}", MESSAGES, dm), 200);
+    expect_silence(ada);
+    expect_silence(bob);
+    expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, dm), 403, 50001);
+    /* Rights are a matter of guilds: nobody deletes what the other said. */
+    expect_error(client_delete(bob, MESSAGE, dm, answer_text(a, "id")), 403, 50003);
+    expect_error(client_post(bob, "{'messages': ['1', '2']}", MESSAGES "/bulk-delete", dm), 403,
+                 50003);
+    expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, dm, answer_text(a, "id")), 403, 50005);
+    expect_status(client_post(bob, NULL, "/channels/%s/typing", dm), 204);
+    expect_status(client_delete(ada, MESSAGE, dm, answer_text(a, "id")), 204);
+}
+
+static void a_block_ends_the_conversation(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *dm = direct(w, ada, bob);
+
+    say(ada, dm, "hi");
+    world_sql(w, "insert into relationships (user_id, target_id, type) values (%s, %s, 2)", bob->id,
+              ada->id);
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    expect_error(client_post(bob, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    world_sql(w, "update relationships set type = 1");
+    say(ada, dm, "hi");
+}
+
+static void bots_write_to_people_they_share_a_guild_with(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, helper);
+    const char *dm = direct(w, helper, ada);
+
+    say(helper, dm, "hi");
+    world_sql(w, "delete from members where user_id = %s", helper->id);
+    expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
+    say(ada, dm, "hi");
+}
+
+const struct test messages_tests[] = {
+    TEST(a_message_is_shown_and_announced),
+    TEST(content_is_at_most_2000_characters),
+    TEST(empty_messages_are_refused),
+    TEST(sending_needs_the_right_before_the_body_counts),
+    TEST(categories_and_forums_take_no_messages),
+    TEST(speech_needs_a_right),
+    TEST(a_nonce_comes_back_as_it_was),
+    TEST(an_enforced_nonce_sends_once),
+    TEST(replies_show_what_they_answer),
+    TEST(replies_need_something_to_answer),
+    TEST(slow_mode_makes_members_wait),
+    TEST(typing_is_announced),
+    TEST(pages_are_newest_first),
+    TEST(a_page_has_50_unless_asked),
+    TEST(history_needs_a_right),
+    TEST(messages_for_one_are_not_in_the_channel),
+    TEST(authors_change_their_messages),
+    TEST(others_change_flags_only),
+    TEST(messages_are_deleted_by_author_or_moderator),
+    TEST(many_messages_are_deleted_at_once),
+    TEST(old_messages_are_not_deleted_in_bulk),
+    TEST(messages_are_pinned_and_let_go),
+    TEST(the_first_message_opens_a_direct_channel),
+    TEST(a_block_ends_the_conversation),
+    TEST(bots_write_to_people_they_share_a_guild_with),
+    { 0 },
+};

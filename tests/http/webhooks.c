@@ -1,0 +1,370 @@
+/* webhooks.c - made, listed, changed, deleted and executed. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define PIXEL                                                                             \
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+" \
+    "M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+struct hook {
+    const char *id, *token;
+};
+
+static struct hook made(struct client *c, const char *channel)
+{
+    struct answer a = client_post(c, "{'name': 'Post'}", "/channels/%s/webhooks", channel);
+
+    expect_status(a, 200);
+    return (struct hook){ answer_text(a, "id"), answer_text(a, "token") };
+}
+
+/* --- making and listing --------------------------------------------------------------- */
+
+static void a_webhook_is_made_and_announced(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    struct answer a = client_post(ada, "{'name': ' Post ', 'avatar': '" PIXEL "'}",
+                                  "/channels/%s/webhooks", v.channel);
+    expect_status(a, 200);
+    expect_json(a,
+                "{'type': 1, 'guild_id': '%s', 'channel_id': '%s', 'user': {'id': '%s'}, 'name': "
+                "'Post', 'application_id': null}",
+                v.id, v.channel, ada->id);
+    expect(strlen(answer_text(a, "token")) == 68);
+    expect(strstr(answer_text(a, "url"), answer_text(a, "token")) != NULL);
+    expect_venue_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                       "{'action_type': 50, 'target_id': '%s'}", answer_text(a, "id"));
+    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE",
+                       "{'guild_id': '%s', 'channel_id': '%s'}", v.id, v.channel);
+    expect_venue_silence(&v);
+    struct str path = str_printf(world_arena(w), "/avatars/%s/%s.png", answer_text(a, "id"),
+                                 answer_text(a, "avatar"));
+    expect_status(client_request(ada, "GET", path.p, NULL, (struct str){ 0 }), 200);
+    const char *token = answer_text(a, "token");
+    expect_json(client_get(ada, "/channels/%s/webhooks", v.channel), "[{'token': '%s'}]", token);
+    expect_json(client_get(ada, "/guilds/%s/webhooks", v.id), "[{'token': '%s', 'user': {}}]",
+                token);
+    expect(world_number(w, "select count(*) from webhooks where cast(salt as text) like '%%%s%%'",
+                        token) == 0);
+}
+
+static void managing_needs_the_right(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve"), *mod = world_client(w, "mod");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    venue_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
+    struct hook h = made(ada, v.channel);
+
+    expect_error(client_post(bob, "{}", "/channels/%s/webhooks", v.channel), 403, 50013);
+    expect_error(client_get(bob, "/channels/%s/webhooks", v.channel), 403, 50013);
+    expect_error(client_get(bob, "/guilds/%s/webhooks", v.id), 403, 50013);
+    expect_error(client_get(bob, "/webhooks/%s", h.id), 403, 50013);
+    expect_error(client_patch(bob, "{'name': 5}", "/webhooks/%s", h.id), 403, 50013);
+    expect_error(client_delete(bob, "/webhooks/%s", h.id), 403, 50013);
+    expect_error(client_get(eve, "/webhooks/%s", h.id), 403, 50001);
+    expect_error(client_get(eve, "/guilds/%s/webhooks", v.id), 403, 50001);
+    expect_error(client_get(ada, "/webhooks/77"), 404, 10015);
+    expect_status(client_get(mod, "/webhooks/%s", h.id), 200);
+    expect_status(client_delete(mod, "/webhooks/%s", h.id), 204);
+    expect_error(client_delete(mod, "/webhooks/%s", h.id), 404, 10015);
+}
+
+static void names_have_rules(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    char body[200];
+
+    expect_invalid(client_post(ada, "{}", "/channels/%s/webhooks", v.channel), "name",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(ada, "{'name': ' '}", "/channels/%s/webhooks", v.channel), "name",
+                   "BASE_TYPE_BAD_LENGTH");
+    snprintf(body, sizeof body, "{'name': '%080d'}", 1);
+    expect_status(client_post(ada, body, "/channels/%s/webhooks", v.channel), 200);
+    snprintf(body, sizeof body, "{'name': '%081d'}", 1);
+    expect_invalid(client_post(ada, body, "/channels/%s/webhooks", v.channel), "name",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(client_post(ada, "{'name': 'my Clyde'}", "/channels/%s/webhooks", v.channel),
+                   "name", "USERNAME_INVALID_CONTAINS");
+}
+
+static void there_is_room_for_fifteen(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    for (int i = 0; i < 15; i++)
+        made(ada, v.channel);
+    expect_error(client_post(ada, "{'name': 'x'}", "/channels/%s/webhooks", v.channel), 400, 30007);
+    world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 0, 'b')",
+              v.id);
+    for (int i = 0; i < 985; i++)
+        world_sql(w,
+                  "insert into webhooks (id, guild_id, channel_id, name, salt) "
+                  "values (%d, %s, %s, 'x', '')",
+                  100 + i, v.id, v.channel);
+    expect_error(client_post(ada, "{'name': 'x'}", "/channels/90001/webhooks"), 400, 30058);
+    world_sql(w, "delete from webhooks where id = 100");
+    expect_status(client_post(ada, "{'name': 'x'}", "/channels/90001/webhooks"), 200);
+}
+
+static void some_channels_have_none(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    char body[100];
+
+    world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 4, 'c')",
+              v.id);
+    expect_error(client_post(ada, "{'name': 'x'}", "/channels/90001/webhooks"), 400, 50024);
+    snprintf(body, sizeof body, "{'recipient_id': '%s'}", bob->id);
+    struct answer a = client_post(ada, body, "/users/@me/channels");
+    expect_error(client_post(ada, "{'name': 'x'}", "/channels/%s/webhooks", answer_text(a, "id")),
+                 403, 50003);
+}
+
+/* --- with the token ---------------------------------------------------------------------- */
+
+static void the_token_is_enough(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel);
+
+    struct answer a = client_get(nobody, "/webhooks/%s/%s", h.id, h.token);
+    expect_status(a, 200);
+    expect_json(a, "{'id': '%s', 'token': '%s', 'name': 'Post'}", h.id, h.token);
+    expect_absent(a, "user");
+    v = (struct venue){ .world = w, .heard = v.heard };
+    a = client_patch(nobody, "{'name': 'Mail', 'channel_id': '77'}", "/webhooks/%s/%s", h.id,
+                     h.token);
+    expect_json(a, "{'name': 'Mail'}");
+    expect_status(client_delete(nobody, "/webhooks/%s/%s", h.id, h.token), 204);
+    expect_error(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 404, 10015);
+}
+
+static void a_wrong_token_is_told(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel), other = made(ada, v.channel);
+    char *bad = str_dupz(world_arena(w), str_of(h.token));
+
+    bad[5] = bad[5] == 'A' ? 'B' : 'A';
+    expect_error(client_get(nobody, "/webhooks/%s/%s", h.id, bad), 401, 50027);
+    expect_error(client_get(nobody, "/webhooks/%s/%s", h.id, other.token), 401, 50027);
+    expect_error(client_get(ada, "/webhooks/%s/x", h.id), 401, 50027);
+    expect_error(client_delete(nobody, "/webhooks/%s/%s", h.id, bad), 401, 50027);
+    expect_error(client_patch(nobody, "{'name': 5}", "/webhooks/%s/%s", h.id, bad), 401, 50027);
+    expect_error(client_post(nobody, "{}", "/webhooks/%s/%s", h.id, bad), 401, 50027);
+    expect_error(client_get(nobody, "/webhooks/%s/%s/messages/1", h.id, bad), 401, 50027);
+    expect_error(client_get(nobody, "/webhooks/77/%s", h.token), 404, 10015);
+    world_restart(w);
+    expect_status(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 200);
+}
+
+static void webhooks_change_and_move(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
+    struct venue v = world_venue(w, ada), elsewhere = world_venue(w, ada);
+    venue_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
+    struct hook h = made(ada, v.channel);
+    char body[100];
+
+    world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 0, 'b')",
+              v.id);
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) "
+              "values (90001, %s, 1, %llu)",
+              mod->id, (unsigned long long)PERMISSION(MANAGE_WEBHOOKS));
+    expect_venue_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE", "{}");
+    expect_error(client_patch(mod, "{'channel_id': '90001'}", "/webhooks/%s", h.id), 403, 50013);
+    snprintf(body, sizeof body, "{'channel_id': '%s'}", elsewhere.channel);
+    expect_error(client_patch(ada, body, "/webhooks/%s", h.id), 404, 10003);
+    expect_json(client_patch(ada, "{'channel_id': '90001', 'name': 'New', 'avatar': '" PIXEL "'}",
+                             "/webhooks/%s", h.id),
+                "{'channel_id': '90001', 'name': 'New', 'token': '%s'}", h.token);
+    expect_venue_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                       "{'action_type': 51}");
+    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE", "{'channel_id': '%s'}",
+                       v.channel);
+    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE",
+                       "{'channel_id': '90001'}");
+    expect_json(client_patch(ada, "{'avatar': null}", "/webhooks/%s", h.id),
+                "{'avatar': null, 'name': 'New'}");
+}
+
+/* --- executing -----------------------------------------------------------------------------------
+ */
+
+static void a_webhook_speaks(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel);
+    struct room room = world_room(w, v.channel);
+
+    expect_status(client_post(nobody, "{'content': 'ding'}", "/webhooks/%s/%s", h.id, h.token),
+                  204);
+    expect_room_event(&room, "MESSAGE_CREATE",
+                      "{'content': 'ding', 'webhook_id': '%s', 'guild_id': '%s', 'author': {'id': "
+                      "'%s', 'username': 'Post', 'bot': true, 'discriminator': '0000'}}",
+                      h.id, v.id, h.id);
+    struct answer a = client_post(nobody,
+                                  "{'content': 'dong', 'username': 'Bell', 'avatar_url': "
+                                  "'https://x.y/z.png', 'embeds': [{'title': 'T'}]}",
+                                  "/webhooks/%s/%s?wait=true", h.id, h.token);
+    expect_status(a, 200);
+    expect_json(a,
+                "{'author': {'username': 'Bell'}, 'embeds': [{'title': 'T'}], 'webhook_id': "
+                "'%s'}",
+                h.id);
+    expect_absent(a, "member");
+    expect_json(client_get(ada, "/channels/%s/messages", v.channel),
+                "[{'author': {'username': 'Bell'}}, {'author': {'username': 'Post'}}]");
+    /* Nobody is its author: only those who keep order delete it. */
+    expect_error(client_patch(ada, "{'content': 'x'}", "/channels/%s/messages/%s", v.channel,
+                              answer_text(a, "id")),
+                 403, 50005);
+    expect_status(client_delete(ada, "/channels/%s/messages/%s", v.channel, answer_text(a, "id")),
+                  204);
+}
+
+static void what_a_webhook_says_has_rules(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel);
+    char body[2100];
+
+    expect_error(client_post(nobody, "{}", "/webhooks/%s/%s", h.id, h.token), 400, 50006);
+    snprintf(body, sizeof body, "{'content': '%02001d'}", 1);
+    expect_invalid(client_post(nobody, body, "/webhooks/%s/%s", h.id, h.token), "content",
+                   "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(client_post(nobody, "{'content': 'x', 'username': 'Clyde'}", "/webhooks/%s/%s",
+                               h.id, h.token),
+                   "username", "USERNAME_INVALID_CONTAINS");
+    snprintf(body, sizeof body, "{'content': 'x', 'username': '%081d'}", 1);
+    expect_invalid(client_post(nobody, body, "/webhooks/%s/%s", h.id, h.token), "username",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(client_post(nobody, "{'content': 'x', 'avatar_url': 'x'}", "/webhooks/%s/%s",
+                               h.id, h.token),
+                   "avatar_url", "URL_TYPE_INVALID_URL");
+    expect_json(client_post(nobody, "{'content': '@everyone', 'allowed_mentions': {'parse': []}}",
+                            "/webhooks/%s/%s?wait=1", h.id, h.token),
+                "{'mention_everyone': false}");
+    expect_json(
+        client_post(nobody, "{'content': '@everyone'}", "/webhooks/%s/%s?wait=1", h.id, h.token),
+        "{'mention_everyone': true}");
+    world_sql(w, "update channels set type = 15 where id = %s", v.channel);
+    expect_error(client_post(nobody, "{'content': 'x'}", "/webhooks/%s/%s", h.id, h.token), 400,
+                 50008);
+}
+
+static void a_webhook_speaks_in_threads_of_its_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel);
+
+    world_sql(w,
+              "insert into channels (id, guild_id, type, name, parent_id, owner_id) "
+              "values (90001, %s, 11, 't', %s, %s)",
+              v.id, v.channel, ada->id);
+    world_sql(w,
+              "insert into channels (id, guild_id, type, name, parent_id, owner_id) "
+              "values (90002, %s, 11, 't', 1, %s)",
+              v.id, ada->id);
+    struct answer a = client_post(nobody, "{'content': 'x'}",
+                                  "/webhooks/%s/%s?wait=true&thread_id=90001", h.id, h.token);
+    expect_json(a, "{'channel_id': '90001'}");
+    expect_error(
+        client_post(nobody, "{'content': 'x'}", "/webhooks/%s/%s?thread_id=90002", h.id, h.token),
+        404, 10003);
+    expect_error(client_post(nobody, "{'content': 'x'}", "/webhooks/%s/%s?thread_id=%s", h.id,
+                             h.token, v.channel),
+                 404, 10003);
+    const char *id = answer_text(a, "id");
+    expect_error(client_get(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 404, 10008);
+    expect_status(
+        client_get(nobody, "/webhooks/%s/%s/messages/%s?thread_id=90001", h.id, h.token, id), 200);
+}
+
+static void a_webhook_reaches_its_own_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel), other = made(ada, v.channel);
+    const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("a") }, { 0 } };
+
+    struct answer a = client_upload(nobody, "POST", "{'content': 'x'}", file,
+                                    "/webhooks/%s/%s?wait=true", h.id, h.token);
+    expect_json(a, "{'attachments': [{'filename': 'a.txt'}]}");
+    const char *id = answer_text(a, "id");
+    struct room room = world_room(w, v.channel);
+    expect_json(client_get(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id),
+                "{'content': 'x'}");
+    expect_error(client_get(nobody, "/webhooks/%s/%s/messages/%s", other.id, other.token, id), 404,
+                 10008);
+    a = client_patch(nobody, "{'content': 'y', 'embeds': [{'title': 'T'}], 'attachments': []}",
+                     "/webhooks/%s/%s/messages/%s", h.id, h.token, id);
+    expect_json(a, "{'content': 'y', 'embeds': [{'title': 'T'}], 'attachments': [], 'author': "
+                   "{'username': 'Post'}}");
+    expect_room_event(&room, "MESSAGE_UPDATE", "{'content': 'y'}");
+    expect_status(client_delete(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 204);
+    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
+    expect_error(client_delete(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 404,
+                 10008);
+    a = client_post(ada, "{'content': 'mine'}", "/channels/%s/messages", v.channel);
+    expect_error(
+        client_delete(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, answer_text(a, "id")),
+        404, 10008);
+}
+
+static void limited(struct config *config)
+{
+    config->rate_limits = true;
+}
+
+static void webhooks_have_buckets_of_their_own(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel), other = made(ada, v.channel);
+
+    /* More than an address may ask in a second, but not than a bucket holds. */
+    for (int i = 0; i < 25; i++) {
+        expect_status(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 200);
+        expect_status(client_get(nobody, "/webhooks/%s/%s", other.id, other.token), 200);
+    }
+    for (int i = 0; i < 25; i++)
+        expect_status(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 200);
+    expect_status(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 429);
+    expect_status(client_get(nobody, "/webhooks/%s/%s", other.id, other.token), 200);
+}
+
+const struct test webhooks_tests[] = {
+    TEST(a_webhook_is_made_and_announced),
+    TEST(managing_needs_the_right),
+    TEST(names_have_rules),
+    TEST(there_is_room_for_fifteen),
+    TEST(some_channels_have_none),
+    TEST(the_token_is_enough),
+    TEST(a_wrong_token_is_told),
+    TEST(webhooks_change_and_move),
+    TEST(a_webhook_speaks),
+    TEST(what_a_webhook_says_has_rules),
+    TEST(a_webhook_speaks_in_threads_of_its_channel),
+    TEST(a_webhook_reaches_its_own_messages),
+    TEST_WITH(webhooks_have_buckets_of_their_own, limited),
+    { 0 },
+};

@@ -1,0 +1,69 @@
+/* channels.c - channels for tests, and what is told about them. */
+#include "channels.h"
+
+#include <stdio.h>
+
+const char *make_channel(struct client *c, const char *guild, const char *json)
+{
+    struct answer a = client_post(c, json, "/guilds/%s/channels", guild);
+
+    expect_status(a, 201);
+    forget_told(c->world);
+    return answer_text(a, "id");
+}
+
+struct subject viewers(const char *guild, const char *channel)
+{
+    return to_viewers(id_of(guild), id_of(channel));
+}
+
+void expect_audit_at(const char *file, int line, struct world *w, const char *guild, int action,
+                     const char *target)
+{
+    expect_told_at(file, line, w, to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                   "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action,
+                   target);
+}
+
+struct statement {
+    const char *sql;
+    snowflake one, two;
+};
+
+static enum err run_statement(struct tx *tx, void *arg)
+{
+    const struct statement *s = arg;
+
+    return tx_exec(tx, s->sql, (const struct value[]){ v_id(s->one), v_id(s->two) }, s->two ? 2 : 1,
+                   NULL);
+}
+
+void run_sql(struct world *w, const char *sql, const char *one, const char *two)
+{
+    struct statement s = { sql, id_of(one), two ? id_of(two) : 0 };
+
+    if (store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), run_statement, &s))
+        fail_test(__FILE__, __LINE__, "the store refuses: %s", sql);
+}
+
+void make_friends(struct client *a, struct client *b)
+{
+    static const char add[] =
+        "insert into relationships (user_id, target_id, type) values ($1, $2, 1)";
+
+    run_sql(a->world, add, a->id, b->id);
+    run_sql(a->world, add, b->id, a->id);
+}
+
+struct client *member_with(struct client *owner, const char *guild, const char *name,
+                           uint64_t rights)
+{
+    struct client *c = world_client(owner->world, name);
+    char role[100];
+
+    snprintf(role, sizeof role, "{'name': '%s', 'permissions': '%llu'}", name,
+             (unsigned long long)rights);
+    put_member(guild, c);
+    put_role_on(guild, c, make_role(owner, guild, role));
+    return c;
+}
