@@ -399,7 +399,7 @@ static void bots_read_and_change_their_own_application(struct world *w)
         expect_json(a,
                     "{'id': '%s', 'name': 'App', 'description': '', 'icon': null, "
                     "'bot_public': true, 'bot_require_code_grant': false, "
-                    "'owner': {'id': '%s'}, 'flags': 0}",
+                    "'owner': {'id': '%s'}, 'flags': 565248}",
                     id, ada->id);
         expect(strlen(answer_text(a, "verify_key")) == 64);
         expect_error(client_get(ada, "%s", paths[i]), 403, 20002);

@@ -383,10 +383,6 @@ static void an_owner_who_leaves_passes_the_group_on(struct world *w)
     expect_error(client_get(cleo, "/channels/%s", id), 404, 10003);
 }
 
-static const char PNG[] =
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6"
-    "kgAAAABJRU5ErkJggg==";
-
 static void members_change_name_and_icon(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
