@@ -37,12 +37,13 @@ static void step_done(struct load *l, enum err error)
     run_soon(l->hub);
 }
 
-/* A session that is away does not read; its dispatches are kept for it all the same. */
+/* One after the other: what is asked for waits until the guilds are there. A session
+ * that is away does not read; its dispatches are kept for it all the same. */
 static bool may_step(const struct errand *e)
 {
     const struct peer *p = e->session->peer;
 
-    return !e->stepping && !(p && websocket_waiting(p->ws) > ENOUGH_WAITING);
+    return !e->stepping && e->session->errands.next == &e->of_session && !(p && websocket_waiting(p->ws) > ENOUGH_WAITING);
 }
 
 static struct errand *next_errand(struct hub *h)

@@ -67,15 +67,7 @@ static enum err look(struct load *load, struct tx *tx)
     return e;
 }
 
-static bool step(struct errand *e)
-{
-    struct listing *l = container_of(e, struct listing, errand);
-
-    if (l->index == l->chunks)
-        return false;
-    e->load.run = look;
-    return true;
-}
+static bool step(struct errand *e);
 
 /* --- telling -------------------------------------------------------------------------- */
 
@@ -235,7 +227,6 @@ static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
 {
     int64_t now = clock_ms();
 
-    l->all = true;
     if (!may_list_all(s, seat, l)) {
         l->over = true;
         l->all = false;
@@ -249,15 +240,26 @@ static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
     return true;
 }
 
+/* The first step looks whether it may be told at all. */
+static bool step(struct errand *e)
+{
+    struct listing *l = container_of(e, struct listing, errand);
+    struct seat *seat = seat_find(e->session, SUBJECT_GUILD, l->guild_id);
+
+    if (!seat || l->index == l->chunks)
+        return false;
+    if (l->all && l->first && !begin_all(e->session, seat, l))
+        return false;
+    e->load.run = look;
+    return true;
+}
+
 static void request(struct session *s, const struct request_members *in, snowflake guild_id,
                     struct list users)
 {
-    struct seat *seat = seat_find(s, SUBJECT_GUILD, guild_id);
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-
-    if (!seat)
-        return;
     struct listing *l = listing_new(guild_id);
+
     set_nonce(l, in->nonce);
     l->limit = limit < 1 || limit > 100 ? 100 : limit;
     if (users.count) {
@@ -266,10 +268,7 @@ static void request(struct session *s, const struct request_members *in, snowfla
         memcpy(l->user_ids, users.items, users.count * sizeof *l->user_ids);
     } else {
         set_query(l, in->query);
-        if (l->query_n == 0 && limit == 0 && !begin_all(s, seat, l)) {
-            mem_free(l);
-            return;
-        }
+        l->all = l->query_n == 0 && limit == 0;
     }
     errand_begin(s, &l->errand);
 }
@@ -295,8 +294,6 @@ void handle_search_recent(struct peer *p, int op, struct str raw, const void *d)
     const struct search_recent *in = d;
 
     (void)op, (void)raw;
-    if (!seat_find(p->session, SUBJECT_GUILD, in->guild_id))
-        return;
     struct listing *l = listing_new(in->guild_id);
     set_nonce(l, in->nonce);
     set_query(l, in->query);
