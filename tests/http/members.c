@@ -11,11 +11,6 @@
 
 #define AUDIT PERMISSION(VIEW_AUDIT_LOG)
 
-static const char PNG[] =
-    "data:image/png;base64,"
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Erk"
-    "Jggg==";
-
 /* --- reading --------------------------------------------------------------------------- */
 
 static void a_member_is_read_by_those_in_the_guild(struct world *w)

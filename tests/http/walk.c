@@ -4,11 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The smallest PNG: one transparent pixel. */
-#define PNG                                                                                     \
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwA" \
-    "ChwGA60e6kgAAAABJRU5ErkJggg=="
-
 void each_route(struct world *w, void (*look)(struct world *w, const struct route *r))
 {
     for (const struct domain *const *d = guildhall_domains; *d; d++)

@@ -6,12 +6,6 @@
 
 #define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
 
-/* The smallest PNG: one transparent pixel. */
-#define PNG                                                                                        \
-    "data:image/png;base64,"                                                                       \
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
-    "gg=="
-
 /* Makes an application through the interface; its id. */
 const char *make_application(struct client *owner, const char *name);
 /* A connection with the bot's token, which is new. */

@@ -6,12 +6,6 @@
 #include "model/permissions.h"
 #include "world.h"
 
-/* The smallest PNG: one transparent pixel. */
-#define PNG                                                                                        \
-    "data:image/png;base64,"                                                                       \
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
-    "gg=="
-
 /* Text that lives as long as the world. */
 #define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
 /* A set of rights, for "%llu". */

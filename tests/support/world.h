@@ -17,6 +17,12 @@
 
 struct world;
 
+/* The smallest PNG, one transparent pixel, as bodies bring pictures. */
+#define PNG                                                                                        \
+    "data:image/png;base64,"                                                                       \
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
+    "gg=="
+
 struct test {
     const char *name; /* NULL ends a list */
     void (*run)(struct world *w);
