@@ -29,9 +29,6 @@
 #include "platform/webhooks/webhooks.h"
 #include "voice/voice.h"
 
-/* For sessions to say goodbye before the port closes. */
-enum { DRAIN_MS = 500 };
-
 /* In the order of the reference. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
@@ -191,6 +188,26 @@ static void forgotten(void *arg, snowflake account, const unsigned char token[8]
     gateway_forget(((struct guildhall *)arg)->gateway, account, token);
 }
 
+static void gateway_metrics(void *arg, struct buf *out)
+{
+    const struct guildhall *g = arg;
+    struct gateway_stats s;
+
+    gateway_stats(g->gateway, &s);
+    api_metric(out, "guildhall_sessions", "gauge", "Gateway sessions, also those away.",
+               s.sessions);
+    api_metric(out, "guildhall_gateway_connections", "gauge", "Gateway sockets open now.",
+               s.connected);
+    api_metric(out, "guildhall_identified_total", "counter", "Sessions begun.", s.identified);
+    api_metric(out, "guildhall_resumed_total", "counter", "Sessions that came back.", s.resumed);
+    api_metric(out, "guildhall_events_total", "counter", "Events published.", s.published);
+    api_metric(out, "guildhall_dispatches_total", "counter", "Events given to sessions.",
+               s.delivered);
+    api_metric(out, "guildhall_gateway_cut_total", "counter", "Sockets cut as too slow.", s.cut);
+    api_metric(out, "guildhall_gateway_closed_total", "counter", "Sockets closed by the server.",
+               s.closed);
+}
+
 static struct api *make_api(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -212,6 +229,9 @@ static struct api *make_api(struct guildhall *g)
         .announce_arg = g,
         .forgotten = forgotten,
         .forgotten_arg = g,
+        .gateway = g->gateway,
+        .metrics = gateway_metrics,
+        .metrics_arg = g,
     };
 
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
@@ -329,8 +349,9 @@ void guildhall_stop(struct guildhall *g)
         return;
     if (g->api)
         api_drain(g->api);
+    /* Half of the patience for sessions to go by themselves, the rest for calls. */
     if (g->gateway)
-        gateway_drain(g->gateway, DRAIN_MS);
+        gateway_drain(g->gateway, g->config->shutdown_seconds * 1000 / 2);
     if (g->server)
         server_stop(g->server, g->config->shutdown_seconds * 1000);
     /* What was taken is finished while the loops can still answer. */

@@ -43,7 +43,8 @@ static bool may_step(const struct errand *e)
 {
     const struct peer *p = e->session->peer;
 
-    return !e->stepping && e->session->errands.next == &e->of_session && !(p && websocket_waiting(p->ws) > ENOUGH_WAITING);
+    return !e->stepping && e->session->errands.next == &e->of_session &&
+           !(p && websocket_waiting(p->ws) > ENOUGH_WAITING);
 }
 
 static struct errand *next_errand(struct hub *h)

@@ -1,4 +1,5 @@
 /* identify.c - a new session: checks in their fixed order, then READY. */
+#include <sodium.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -306,6 +307,25 @@ static void take_seats(struct identification *i)
         guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
 }
 
+/* Names of the login that the token came from: the same for all its sockets. */
+static void write_login(const struct session *s, struct json *j)
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    char uuid[40], hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
+
+    crypto_hash_sha256(digest, s->caller.session, sizeof s->caller.session);
+    sodium_bin2base64(hash, sizeof hash, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
+    snprintf(uuid, sizeof uuid,
+             "%02x%02x%02x%02x-%02x%02x-4%01x%02x-a%01x%02x-%02x%02x%02x%02x%02x%02x", digest[0],
+             digest[1], digest[2], digest[3], digest[4], digest[5], digest[6] & 15, digest[7],
+             digest[8] & 15, digest[9], digest[10], digest[11], digest[12], digest[13], digest[14],
+             digest[15]);
+    json_name(j, "static_client_session_id");
+    json_text(j, str_of(uuid));
+    json_name(j, "auth_session_id_hash");
+    json_text(j, str_of(hash));
+}
+
 static void tell_ready(struct identification *i, struct peer *p)
 {
     struct buf out;
@@ -316,6 +336,7 @@ static void tell_ready(struct identification *i, struct peer *p)
     write_own(i, p, &j);
     write_url(p, &j);
     if (!i->session->bot) {
+        write_login(i->session, &j);
         json_name(&j, "sessions");
         sessions_write(p->hub->gateway, i->session->caller.id, &j);
     }

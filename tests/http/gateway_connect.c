@@ -323,6 +323,36 @@ static void bots_identify_at_a_pace(struct world *w)
     expect_dispatch(g, "READY", "{'shard': [16, 20]}");
 }
 
+static void starts_are_counted_down(struct world *w)
+{
+    struct client *bot = world_bot(w, "robot");
+
+    expect_json(client_get(bot, "/gateway/bot"),
+                "{'shards': 1, 'session_start_limit': {'total': 1000, 'remaining': 1000,"
+                " 'max_concurrency': 16}}");
+    struct gate *g = gate_session(bot, PLAIN, "'intents': 0");
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 999}}");
+    gate_kill(g);
+    struct gate *back = gate_open(bot, PLAIN);
+    expect_op(back, 10);
+    gate_resume(back, gate_id(g), gate_seq(g));
+    expect_dispatch(back, "RESUMED", "{}");
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 999}}");
+    world_wait(w, 24 * 60 * 60);
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 1000}}");
+}
+
+static void figures_are_told(struct world *w)
+{
+    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+
+    expect_quiet(g);
+    expect(memmem(a.body.p, a.body.n, "\nguildhall_sessions 1\n", 22));
+    expect(memmem(a.body.p, a.body.n, "\nguildhall_identified_total 1\n", 30));
+    expect(memmem(a.body.p, a.body.n, "\nguildhall_dispatches_total 1\n", 30));
+}
+
 /* --- forms ------------------------------------------------------------------------------- */
 
 static void every_encoding_and_compression_is_spoken(struct world *w)
@@ -428,6 +458,8 @@ const struct test gateway_connect_tests[] = {
     TEST(an_address_has_only_so_many_strangers),
     TEST(a_user_has_at_most_fifty_sessions),
     TEST_WITH(bots_identify_at_a_pace, limited),
+    TEST_WITH(starts_are_counted_down, limited),
+    TEST(figures_are_told),
     TEST(every_encoding_and_compression_is_spoken),
     TEST(payloads_are_compressed_one_by_one),
     TEST(terms_are_read_strictly),
