@@ -6,13 +6,13 @@
 #include "base/mem.h"
 #include "gateway/internal.h"
 
-enum { ENOUGH_WAITING = 256 * 1024, STEPS_A_TURN = 8 };
+enum { ENOUGH_WAITING = 256 * 1024, STEPS_A_TURN = 8, ERRANDS_MAX = 256 };
 
 static void finish(struct errand *e)
 {
     list_remove(&e->link);
-    if (e->session)
-        list_remove(&e->of_session);
+    list_remove(&e->of_session);
+    e->session->errand_count--;
     e->free(e);
 }
 
@@ -88,6 +88,11 @@ void errands_turn(struct turn_end *t)
 
 void errand_begin(struct session *s, struct errand *e)
 {
+    if (s->errand_count == ERRANDS_MAX) {
+        e->free(e);
+        return;
+    }
+    s->errand_count++;
     e->session = s;
     list_append(&s->hub->errands, &e->link);
     list_append(&s->errands, &e->of_session);
@@ -105,4 +110,5 @@ void errands_drop(struct session *s)
         if (!e->stepping)
             e->free(e);
     }
+    s->errand_count = 0;
 }

@@ -402,7 +402,6 @@ static struct session *make_session(struct identification *i, struct hub *h)
 
     s->caller.application_id = i->greeting.application_id;
     s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_USERS : ~0u);
-    s->has_shard = i->has_shard;
     s->shard_id = (uint32_t)i->shard[0];
     s->shard_count = (uint32_t)i->shard[1];
     s->capabilities = i->capabilities;

@@ -196,7 +196,8 @@ struct session {
     char id[SESSION_ID + 1];
     uint32_t intents;
     uint32_t shard_id, shard_count;
-    bool bot, has_shard, content;
+    bool bot;
+    bool presence_due;    /* a change was not told yet */
     unsigned char status; /* enum presence_status */
     int64_t capabilities, large_threshold;
     uint64_t seen; /* news up to this number was delivered on another loop */
@@ -206,10 +207,11 @@ struct session {
     struct seat **seats;
     uint32_t seat_count, seat_cap;
     struct link errands; /* of this session */
+    unsigned errand_count;
     struct str presence; /* JSON of activities, on the heap; p == NULL: none */
     int64_t presence_ms;
     unsigned presence_count;
-    char client[64]; /* "Linux;discord.js" for lists of sessions */
+    char client[64]; /* "os|browser|device", for lists of sessions */
 };
 
 struct session *session_new(struct hub *h, const struct caller *caller);
@@ -323,7 +325,7 @@ struct hub {
     struct link waiting;               /* struct load that wait for a quiet moment */
     unsigned running;                  /* loads that events wait for */
     unsigned loads;                    /* all that run */
-    bool pumping, draining;
+    bool pumping;
 
     struct link guests; /* struct handover: sessions to be given away */
     unsigned expected;  /* sessions on their way here: news is logged for them */
@@ -398,6 +400,7 @@ struct errand {
     void (*free)(struct errand *e);
 };
 
+/* Frees it instead when the session has too many. */
 void errand_begin(struct session *s, struct errand *e);
 void errands_drop(struct session *s);
 void errands_turn(struct turn_end *t);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "gateway/etf.h"
 #include "gateway/internal.h"
+#include "gateway/presence.h"
 
 enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
 
@@ -116,6 +117,7 @@ void peer_beat(struct peer *p)
     if (p->state == PEER_KNOWN) {
         deadline_touch(p->hub->overdue, &p->deadline);
         replay_trim(&p->session->replay, clock_s());
+        presence_tell(p->session);
     } else if (clock_ms() - p->since_ms < STRANGER_LONGEST_MS) {
         deadline_touch(p->hub->strangers, &p->deadline);
     } else {

@@ -145,7 +145,7 @@ static void keep_activities(struct session *s, struct str activities)
     s->presence = str_slice(copy, activities.n);
 }
 
-/* Five in twenty seconds are told; of more the newest is kept and told with the next. */
+/* Five in twenty seconds are told; of more the newest waits for the next window. */
 static bool may_tell(struct session *s)
 {
     int64_t now = clock_ms();
@@ -154,7 +154,18 @@ static bool may_tell(struct session *s)
         s->presence_ms = now;
         s->presence_count = 0;
     }
-    return ++s->presence_count <= WINDOW_UPDATES;
+    return s->presence_count < WINDOW_UPDATES;
+}
+
+void presence_tell(struct session *s)
+{
+    if (!s->presence_due || !may_tell(s))
+        return;
+    s->presence_due = false;
+    s->presence_count++;
+    tell_guilds(s);
+    if (!s->bot)
+        sessions_changed(s);
 }
 
 void handle_presence(struct peer *p, int op, struct str raw, const void *d)
@@ -168,9 +179,6 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d)
     s->status = (unsigned char)presence_status(in->status, s->status);
     pthread_mutex_unlock(&g->lock);
     keep_activities(s, in->activities);
-    if (!may_tell(s))
-        return;
-    tell_guilds(s);
-    if (!s->bot)
-        sessions_changed(s);
+    s->presence_due = true;
+    presence_tell(s);
 }

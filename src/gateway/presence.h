@@ -14,6 +14,9 @@ enum presence_status {
 /* What a client calls it; fallback when it says nothing we know. */
 enum presence_status presence_status(struct opt_str word, enum presence_status fallback);
 
+/* Tells of a change that is due, when its time has come. */
+void presence_tell(struct session *s);
+
 /* The list of an account's sessions, as a JSON value. */
 void sessions_write(struct gateway *g, snowflake user_id, struct json *j);
 /* Tells the other sessions of the account. */

@@ -138,7 +138,7 @@ void handovers_continue(struct hub *h)
         struct handover *o = container_of(at, struct handover, link);
 
         at = at->next;
-        if (h->position >= o->least || h->draining)
+        if (h->position >= o->least)
             give(o);
     }
 }
