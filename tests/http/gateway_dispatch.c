@@ -341,6 +341,22 @@ static void a_bot_hears_of_itself(struct world *w)
     expect_dispatch(r, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}, 'nick': 'Robby'}", bot->id);
 }
 
+/* Tests of other parts can look at what is told instead of what is announced. */
+static void clients_that_are_connected_are_told(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bot);
+    client_connect(ada);
+    client_connect(bot);
+    say(ada, v.channel, "{'content': 'hello'}");
+    expect_event(ada, "MESSAGE_CREATE", "{'content': 'hello'}");
+    expect_event(bot, "MESSAGE_CREATE", "{'content': 'hello'}");
+    expect_silence(ada);
+    expect_silence(bot);
+}
+
 /* --- asking -------------------------------------------------------------------------------- */
 
 static void members_come_on_request(struct world *w)
@@ -464,6 +480,7 @@ const struct test gateway_dispatch_tests[] = {
     TEST(who_leaves_hears_nothing_more),
     TEST(bans_are_told_to_moderators),
     TEST(a_bot_hears_of_itself),
+    TEST(clients_that_are_connected_are_told),
     TEST(members_come_on_request),
     TEST(sounds_and_channels_are_answered),
     TEST(presence_is_told_to_bots_that_ask),

@@ -16,6 +16,10 @@ struct gate *gate_open(struct client *c, const char *query);
  * "'intents': 1". */
 struct gate *gate_session(struct client *c, const char *query, const char *more);
 
+/* From now on expect_event and expect_silence of this client are about what it is told
+ * over a session of its own. */
+void client_connect(struct client *c);
+
 /* JSON with single quotes. */
 void gate_send(struct gate *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void gate_send_bytes(struct gate *g, int opcode, struct str bytes);
@@ -49,6 +53,8 @@ const struct dom *expect_op_at(const char *file, int line, struct gate *g, int o
  * this. Returns d. */
 const struct dom *expect_dispatch_at(const char *file, int line, struct gate *g, const char *event,
                                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+const struct dom *expect_dispatch_of(const char *file, int line, struct gate *g, const char *event,
+                                     const struct dom *expected);
 /* Nothing but being closed with this code comes. */
 void expect_close_at(const char *file, int line, struct gate *g, int code);
 /* A heartbeat's answer comes, and nothing before it. */
