@@ -44,36 +44,44 @@ static bool same(const struct dialect *a, const struct dialect *b, struct str ho
            a->compression == b->compression && str_eq(str_slice(a->host, a->host_n), host);
 }
 
-/* A few names and ways at most: one that calls us by ever new names is told the
- * first of them. */
+static struct dialect *look_up(struct gateway *g, const struct dialect *wanted, struct str host)
+{
+    struct dialect *d = g->dialects;
+
+    while (d && !same(d, wanted, host))
+        d = d->next;
+    return d;
+}
+
+static struct dialect *add(struct gateway *g, const struct dialect *wanted, struct str host)
+{
+    struct dialect *d = mem_resize(NULL, sizeof *d + host.n);
+
+    *d = *wanted;
+    d->gateway = g;
+    d->host_n = host.n;
+    if (host.n)
+        memcpy(d->host, host.p, host.n);
+    d->next = g->dialects;
+    g->dialects = d;
+    g->dialect_count++;
+    return d;
+}
+
+/* A few names at most: one that calls us by ever new ones is told another. */
 const struct dialect *dialect_find(struct gateway *g, const struct http_request *r)
 {
     struct dialect wanted = read_query(r->query);
     struct str host = r->host.n <= HOST_MAX ? r->host : STR("");
-    struct dialect *found = NULL;
 
     pthread_mutex_lock(&g->lock);
-    for (int round = 0; round < 2 && !found; round++) {
-        struct dialect **end = &g->dialects;
-
-        for (; *end && !found; end = &(*end)->next)
-            if (same(*end, &wanted, host))
-                found = *end;
-        if (found)
-            break;
-        if (g->dialect_count < DIALECTS_MAX - 64 || round == 1) {
-            found = mem_resize(NULL, sizeof *found + host.n);
-            *found = wanted;
-            found->gateway = g;
-            found->host_n = host.n;
-            if (host.n)
-                memcpy(found->host, host.p, host.n);
-            *end = found;
-            g->dialect_count++;
-            break;
-        }
+    struct dialect *found = look_up(g, &wanted, host);
+    if (!found && g->dialects && g->dialect_count >= DIALECTS_MAX) {
         host = str_slice(g->dialects->host, g->dialects->host_n);
+        found = look_up(g, &wanted, host);
     }
+    if (!found)
+        found = add(g, &wanted, host);
     pthread_mutex_unlock(&g->lock);
     return found;
 }

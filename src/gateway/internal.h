@@ -118,7 +118,7 @@ struct peer {
 };
 
 /* handler of every gateway socket */
-void peer_open(struct websocket *ws, void *dialect);
+void peer_open(struct websocket *ws, void *arg); /* struct dialect */
 void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 void peer_closed(struct websocket *ws, int code);
 void peer_shutdown(struct websocket *ws);

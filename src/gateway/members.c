@@ -178,14 +178,14 @@ static struct list read_ids(struct arena *arena, struct str raw)
     static const struct type one = { .kind = KIND_ID };
     static const struct type many = { .kind = KIND_ARRAY, .max = IDS_MAX, .of = &one };
     struct form form = { .arena = arena };
+    struct list none = { 0 };
     void *found;
 
     if (!raw.p || str_is(raw, "null"))
-        return (struct list){ 0 };
-    if (raw.p[0] == '[')
-        return schema_decode(&many, raw, &form, &found) ? (struct list){ 0 }
-                                                        : *(struct list *)found;
-    return schema_decode(&one, raw, &form, &found) ? (struct list){ 0 } : (struct list){ found, 1 };
+        return none;
+    if (schema_decode(raw.p[0] == '[' ? &many : &one, raw, &form, &found))
+        return none;
+    return raw.p[0] == '[' ? *(struct list *)found : (struct list){ found, 1 };
 }
 
 static bool may_list_all(struct session *s, struct seat *seat, struct listing *l)

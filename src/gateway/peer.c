@@ -210,6 +210,7 @@ static void handle_op(struct peer *p, int64_t op, struct str d)
 {
     const struct opcode_row *row = opcode_find(op);
     bool stranger = p->state != PEER_KNOWN;
+    bool bot = p->session && p->session->bot;
 
     if (!within_pace(p, row && row->flags & OP_BEAT)) {
         peer_close(p, CLOSE_TOO_MANY, "too many payloads");
@@ -226,7 +227,7 @@ static void handle_op(struct peer *p, int64_t op, struct str d)
             peer_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;
     }
-    if (!row || (!stranger && p->session->bot && row->flags & OP_USERS))
+    if (!row || (bot && row->flags & OP_USERS))
         return;
     run_row(p, row, d);
 }
