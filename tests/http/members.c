@@ -66,8 +66,8 @@ static void listing_needs_the_members_intent(struct world *w)
 
     world_sql(w, "update tokens set application_id = 77 where user_id = %s", bot->id);
     world_sql(w,
-              "insert into applications (id, name, owner_id, bot_id, key_salt, verify_key) "
-              "values (77, 'app', %s, %s, '', '')",
+              "insert into applications (id, name, owner_id, bot_id, key_salt, verify_key, flags) "
+              "values (77, 'app', %s, %s, '', '', 0)",
               ada->id, bot->id);
     expect_error(client_get(bot, "/guilds/%s/members", p.id), 403, 50001);
     world_sql(w, "update applications set flags = 32768 where id = 77");
