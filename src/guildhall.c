@@ -11,11 +11,13 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "gateway/gateway.h"
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
+#include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
 #include "platform/guilds/view.h"
 #include "platform/invites/invites.h"
@@ -64,6 +66,8 @@ struct guildhall {
     struct store *store;
     struct auth *auth;
     struct api *api;
+    struct server_app api_app;
+    struct gateway *gateway;
     struct loops *loops;
     struct tls_context *tls;
     struct server *server;
@@ -176,6 +180,32 @@ static void announce(void *arg, const struct announcement *list)
     views_note(list);
     if (g->hooks.announce)
         g->hooks.announce(g->hooks.arg, list);
+    gateway_announce(g->gateway, list);
+}
+
+static void forgotten(void *arg, snowflake account, const unsigned char token[8])
+{
+    gateway_forget(((struct guildhall *)arg)->gateway, account, token);
+}
+
+static void gateway_metrics(void *arg, struct buf *out)
+{
+    const struct guildhall *g = arg;
+    struct gateway_stats s;
+
+    gateway_stats(g->gateway, &s);
+    api_metric(out, "guildhall_sessions", "gauge", "Gateway sessions, also those away.",
+               s.sessions);
+    api_metric(out, "guildhall_gateway_connections", "gauge", "Gateway sockets open now.",
+               s.connected);
+    api_metric(out, "guildhall_identified_total", "counter", "Sessions begun.", s.identified);
+    api_metric(out, "guildhall_resumed_total", "counter", "Sessions that came back.", s.resumed);
+    api_metric(out, "guildhall_events_total", "counter", "Events published.", s.published);
+    api_metric(out, "guildhall_dispatches_total", "counter", "Events given to sessions.",
+               s.delivered);
+    api_metric(out, "guildhall_gateway_cut_total", "counter", "Sockets cut as too slow.", s.cut);
+    api_metric(out, "guildhall_gateway_closed_total", "counter", "Sockets closed by the server.",
+               s.closed);
 }
 
 static struct api *make_api(struct guildhall *g)
@@ -198,9 +228,56 @@ static struct api *make_api(struct guildhall *g)
         .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
         .announce = announce,
         .announce_arg = g,
+        .forgotten = forgotten,
+        .forgotten_arg = g,
+        .gateway = g->gateway,
+        .metrics = gateway_metrics,
+        .metrics_arg = g,
     };
 
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
+}
+
+static struct gateway *make_gateway(struct guildhall *g)
+{
+    const struct config *c = g->config;
+    struct gateway_options options = {
+        .store = g->store,
+        .auth = g->auth,
+        .source = g->hooks.source ? g->hooks.source : &gateway_source,
+        .public_url = c->public_url,
+        .no_limits = !c->rate_limits,
+    };
+
+    return gateway_new(&options);
+}
+
+/* --- one port for calls and sessions ------------------------------------------------ */
+
+static struct intake intake(void *arg, const struct http_request *r)
+{
+    const struct guildhall *g = arg;
+
+    return g->api_app.intake(g->api_app.arg, r);
+}
+
+static void request(void *arg, struct exchange *x)
+{
+    const struct guildhall *g = arg;
+
+    g->api_app.request(g->api_app.arg, x);
+}
+
+static void refusal(void *arg, int status, struct buf *out)
+{
+    const struct guildhall *g = arg;
+
+    g->api_app.refusal(g->api_app.arg, status, out);
+}
+
+static bool upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
+{
+    return gateway_upgrade(((struct guildhall *)arg)->gateway, r, ret);
 }
 
 static void on_turn_end(struct loop *loop, void *arg)
@@ -219,8 +296,9 @@ static enum err start_server(struct guildhall *g, int port)
         .idle_timeout_ms = g->config->idle_seconds * 1000,
         .via = "1.1 guildhall",
     };
-    struct server_app app = api_app(g->api);
+    struct server_app app = { g, intake, request, refusal, upgrade };
 
+    g->api_app = api_app(g->api);
     enum err e = server_start(g->loops, &options, &app, &g->server);
     if (!e)
         api_set_server(g->api, g->server);
@@ -250,8 +328,10 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = open_tls(g);
     if (e)
         goto fail;
+    g->gateway = make_gateway(g);
     g->api = make_api(g);
     g->loops = loops_start(loop_count(config), on_turn_end, g);
+    gateway_start(g->gateway, g->loops);
     e = start_server(g, port);
     if (e)
         goto fail;
@@ -270,16 +350,21 @@ void guildhall_stop(struct guildhall *g)
         return;
     if (g->api)
         api_drain(g->api);
+    /* Half of the patience for sessions to go by themselves, the rest for calls. */
+    if (g->gateway)
+        gateway_drain(g->gateway, g->config->shutdown_seconds * 1000 / 2);
     if (g->server)
         server_stop(g->server, g->config->shutdown_seconds * 1000);
     /* What was taken is finished while the loops can still answer. */
     if (g->api)
         api_wait(g->api);
     server_free(g->server);
+    gateway_stop(g->gateway);
     loops_stop(g->loops);
     store_close(g->store);
     views_forget();
     api_free(g->api);
+    gateway_free(g->gateway);
     auth_close(g->auth);
     tls_context_free(g->tls);
     mem_free(g);
@@ -313,4 +398,9 @@ struct auth *guildhall_auth(const struct guildhall *g)
 struct api *guildhall_api(const struct guildhall *g)
 {
     return g->api;
+}
+
+struct gateway *guildhall_gateway(const struct guildhall *g)
+{
+    return g->gateway;
 }

@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "config.h"
+#include "gateway/gateway.h"
 
 #define GUILDHALL_VERSION "0.1.0"
 
@@ -21,6 +22,8 @@ struct guildhall_hooks {
     void *arg;
     /* Served instead of guildhall_domains. May be NULL. */
     const struct domain *const *domains;
+    /* Asked by the gateway instead of the platform. May be NULL. */
+    const struct gateway_source *source;
 };
 
 /* Once a process: libraries, hashing, signals that would end it. */
@@ -39,6 +42,7 @@ bool guildhall_has_tls(const struct guildhall *g);
 struct store *guildhall_store(const struct guildhall *g);
 struct auth *guildhall_auth(const struct guildhall *g);
 struct api *guildhall_api(const struct guildhall *g);
+struct gateway *guildhall_gateway(const struct guildhall *g);
 
 /* The store alone, for tools: to write while no server runs on the data, or only to
  * read beside one. */

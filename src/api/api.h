@@ -9,6 +9,8 @@
 #include "net/server.h"
 #include "store/store.h"
 
+struct gateway; /* gateway/gateway.h; handed on, not looked into */
+
 struct api_options {
     struct store *store;
     struct auth *auth;
@@ -20,6 +22,14 @@ struct api_options {
     /* Where announcements go, in commit order, from the thread that committed. */
     void (*announce)(void *arg, const struct announcement *list);
     void *announce_arg;
+    /* Told when a credential is no longer good, after the commit and before the reply;
+     * account 0: the one token. May be NULL. */
+    void (*forgotten)(void *arg, snowflake account, const unsigned char token[8]);
+    void *forgotten_arg;
+    struct gateway *gateway; /* for routes that ask about it; may be NULL */
+    /* Adds to what /metrics tells. May be NULL. */
+    void (*metrics)(void *arg, struct buf *out);
+    void *metrics_arg;
     /* Argon2id cost; tests make it cheap. */
     unsigned long long password_ops;
     size_t password_memory;
@@ -49,6 +59,9 @@ struct str api_url(const struct call *call, const char *scheme);
 /* Derived from the rows. */
 void api_openapi(const struct domain *const *domains, const char *version, struct buf *out);
 void api_reference(const struct domain *const *domains, struct buf *out);
+
+/* Appends one figure in the form of /metrics; kind is "counter" or "gauge". */
+void api_metric(struct buf *out, const char *name, const char *kind, const char *help, uint64_t v);
 
 /* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */
 extern const struct domain service_domain;

@@ -105,13 +105,22 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
 void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
                const void *object)
 {
+    call_emit_in(call, event, to, 0, schema, object);
+}
+
+void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
+                  const struct schema *schema, const void *object)
+{
     struct announcement *a = arena_alloc(call->arena, sizeof *a);
     struct buf payload;
     struct json j = json_to(&payload);
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
-    *a = (struct announcement){ event, to, str_dup(call->arena, buf_str(&payload)), NULL };
+    *a = (struct announcement){ .event = event,
+                                .to = to,
+                                .payload = str_dup(call->arena, buf_str(&payload)),
+                                .guild_id = guild_id };
     buf_clear(&payload);
     *call->announced_end = a;
     call->announced_end = &a->next;

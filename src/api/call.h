@@ -115,6 +115,11 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
 void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
                const void *object);
 
+/* The same for an account's event that belongs to a guild: a sharded bot hears of it
+ * where it hears of the guild. */
+void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
+                  const struct schema *schema, const void *object);
+
 /* Count this call against a limit with a key of the handler's own (a login name).
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);

@@ -182,6 +182,8 @@ static void after_commit(struct work *w)
             auth_forget_account(o->auth, f->account);
         else
             auth_forget_session(o->auth, f->session);
+        if (o->forgotten)
+            o->forgotten(o->forgotten_arg, f->account, f->session);
     }
     delete_blobs(call, call->dropped);
     if (call->announced && o->announce)

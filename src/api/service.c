@@ -35,8 +35,7 @@ static enum err get_readiness(struct call *call)
     return call_reply(call, &(struct status){ STR("ok") });
 }
 
-static void metric(struct buf *out, const char *name, const char *kind, const char *help,
-                   uint64_t v)
+void api_metric(struct buf *out, const char *name, const char *kind, const char *help, uint64_t v)
 {
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, kind, name,
                (unsigned long long)v);
@@ -50,14 +49,16 @@ static void server_metrics(const struct call *call, struct buf *out)
     /* The first calls may come before we know the server that took them. */
     if (server)
         server_stats(server, &s);
-    metric(out, "guildhall_connections_accepted_total", "counter", "Connections taken.",
-           s.accepted);
-    metric(out, "guildhall_connections", "gauge", "Connections open now.", s.open);
-    metric(out, "guildhall_websockets", "gauge", "Connections that are WebSockets.", s.websockets);
-    metric(out, "guildhall_requests_total", "counter", "Requests read.", s.requests);
-    metric(out, "guildhall_refused_total", "counter", "Requests refused as malformed.", s.refused);
-    metric(out, "guildhall_received_bytes_total", "counter", "Bytes read.", s.bytes_in);
-    metric(out, "guildhall_sent_bytes_total", "counter", "Bytes written.", s.bytes_out);
+    api_metric(out, "guildhall_connections_accepted_total", "counter", "Connections taken.",
+               s.accepted);
+    api_metric(out, "guildhall_connections", "gauge", "Connections open now.", s.open);
+    api_metric(out, "guildhall_websockets", "gauge", "Connections that are WebSockets.",
+               s.websockets);
+    api_metric(out, "guildhall_requests_total", "counter", "Requests read.", s.requests);
+    api_metric(out, "guildhall_refused_total", "counter", "Requests refused as malformed.",
+               s.refused);
+    api_metric(out, "guildhall_received_bytes_total", "counter", "Bytes read.", s.bytes_in);
+    api_metric(out, "guildhall_sent_bytes_total", "counter", "Bytes written.", s.bytes_out);
 }
 
 static void answer_metrics(const struct call *call, struct buf *out)
@@ -74,20 +75,22 @@ static void store_metrics(const struct call *call, struct buf *out)
     struct store_stats s = { 0 };
 
     store_stats(call->api->options.store, &s);
-    metric(out, "guildhall_store_reads_total", "counter", "Read transactions.", s.reads);
-    metric(out, "guildhall_store_writes_total", "counter", "Write calls.", s.writes);
-    metric(out, "guildhall_store_commits_total", "counter", "Commits; each serves many writes.",
-           s.commits);
-    metric(out, "guildhall_store_retries_total", "counter", "Transactions tried again.", s.retries);
-    metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.", s.failures);
+    api_metric(out, "guildhall_store_reads_total", "counter", "Read transactions.", s.reads);
+    api_metric(out, "guildhall_store_writes_total", "counter", "Write calls.", s.writes);
+    api_metric(out, "guildhall_store_commits_total", "counter", "Commits; each serves many writes.",
+               s.commits);
+    api_metric(out, "guildhall_store_retries_total", "counter", "Transactions tried again.",
+               s.retries);
+    api_metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.",
+               s.failures);
 }
 
 static void memory_metrics(struct buf *out)
 {
     struct mallinfo2 m = mallinfo2();
 
-    metric(out, "guildhall_heap_bytes", "gauge", "Memory in use on the heap.",
-           (uint64_t)(m.uordblks + m.hblkhd));
+    api_metric(out, "guildhall_heap_bytes", "gauge", "Memory in use on the heap.",
+               (uint64_t)(m.uordblks + m.hblkhd));
 }
 
 /* GET /metrics: Prometheus text. */
@@ -100,6 +103,8 @@ static enum err get_metrics(struct call *call)
     answer_metrics(call, &out);
     store_metrics(call, &out);
     memory_metrics(&out);
+    if (call->api->options.metrics)
+        call->api->options.metrics(call->api->options.metrics_arg, &out);
     enum err e =
         call_reply_text(call, STR("text/plain; version=0.0.4; charset=utf-8"), buf_str(&out));
     buf_clear(&out);

@@ -1,16 +1,19 @@
-/* events.c - the names of events. */
+/* events.c - what is known of each event. */
 #include "model/events.h"
 
 #include <stddef.h>
 
-static const struct {
-    const char *name, *doc;
-} infos[] = {
-    [EVENT_NONE] = { "NONE", "" },
-#define EVENT(name, doc) { #name, doc },
+static const struct event_info infos[] = {
+    [EVENT_NONE] = { "NONE", "", 0, 0 },
+#define EVENT(name, intents, flags, doc) { #name, doc, intents, EVENT_##flags },
 #include "model/events.def"
 #undef EVENT
 };
+
+const struct event_info *event_info(enum event e)
+{
+    return &infos[e];
+}
 
 const char *event_name(enum event e)
 {

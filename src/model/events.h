@@ -9,12 +9,54 @@
 
 enum event {
     EVENT_NONE,
-#define EVENT(name, doc) EVENT_##name,
+#define EVENT(name, intents, flags, doc) EVENT_##name,
 #include "model/events.def"
 #undef EVENT
     EVENT_COUNT
 };
 
+/* What a bot asks for when it connects: the bits of the interface. */
+enum intent_bit {
+    INTENT_BIT_GUILDS,
+    INTENT_BIT_GUILD_MEMBERS,
+    INTENT_BIT_GUILD_MODERATION,
+    INTENT_BIT_GUILD_EXPRESSIONS,
+    INTENT_BIT_GUILD_INTEGRATIONS,
+    INTENT_BIT_GUILD_WEBHOOKS,
+    INTENT_BIT_GUILD_INVITES,
+    INTENT_BIT_GUILD_VOICE_STATES,
+    INTENT_BIT_GUILD_PRESENCES,
+    INTENT_BIT_GUILD_MESSAGES,
+    INTENT_BIT_GUILD_MESSAGE_REACTIONS,
+    INTENT_BIT_GUILD_MESSAGE_TYPING,
+    INTENT_BIT_DIRECT_MESSAGES,
+    INTENT_BIT_DIRECT_MESSAGE_REACTIONS,
+    INTENT_BIT_DIRECT_MESSAGE_TYPING,
+    INTENT_BIT_MESSAGE_CONTENT,
+    INTENT_BIT_GUILD_SCHEDULED_EVENTS,
+    INTENT_BITS = 29, /* higher ones do not exist */
+};
+#define INTENT(name) (1u << INTENT_BIT_##name)
+
+/* Intents that count in private channels; all others count in guilds. */
+#define INTENTS_PRIVATE \
+    (INTENT(DIRECT_MESSAGES) | INTENT(DIRECT_MESSAGE_REACTIONS) | INTENT(DIRECT_MESSAGE_TYPING))
+
+enum event_flags {
+    EVENT_TO_ALL = 0,
+    EVENT_TO_USERS = 1,  /* never to bots */
+    EVENT_STRUCTURE = 2, /* of a guild: bots hear of channels that they cannot view */
+    EVENT_CONTENT = 4,   /* a message: its content is for those who asked for it */
+    EVENT_OWN = 8,       /* about the receiver itself it needs no intent */
+};
+
+struct event_info {
+    const char *name, *doc;
+    unsigned intents; /* any of them; 0: none is needed */
+    unsigned flags;
+};
+
+const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
 const char *event_doc(enum event e);
 
@@ -57,12 +99,19 @@ static inline struct subject to_channel(snowflake id)
     return (struct subject){ .kind = SUBJECT_CHANNEL, .id = id };
 }
 
+/* One session, by the number that the gateway gave it. */
+static inline struct subject to_session(uint64_t number)
+{
+    return (struct subject){ .kind = SUBJECT_SESSION, .id = number };
+}
+
 /* One announcement: the payload is encoded once, for all who receive it. */
 struct announcement {
     enum event event;
     struct subject to;
     struct str payload; /* JSON of "d" */
     struct announcement *next;
+    snowflake guild_id; /* of a user's event that belongs to a guild: its shard gets it; or 0 */
 };
 
 #endif

@@ -122,6 +122,8 @@ bool websocket_secure(const struct websocket *ws);
 /* Sends one message; all of a turn's messages leave in one write. On the
  * websocket's loop only. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
+/* Bytes that were sent and that the peer has not taken yet. */
+size_t websocket_waiting(const struct websocket *ws);
 /* Sends a close frame and waits for the peer's (5 s), then closes. */
 void websocket_close(struct websocket *ws, int code, struct str reason);
 

@@ -56,12 +56,17 @@ static void mark(struct websocket *ws)
         list_append(&ws->c->home->dirty, &ws->dirty);
 }
 
+size_t websocket_waiting(const struct websocket *ws)
+{
+    return connection_unsent(ws->c) + ws->out.n;
+}
+
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
         return;
     mark(ws);
-    size_t waiting = connection_unsent(ws->c) + ws->out.n;
+    size_t waiting = websocket_waiting(ws);
     if (waiting > ws->on.max_waiting || payload.n > ws->on.max_waiting - waiting)
         ws->cut = true;
     else

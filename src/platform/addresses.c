@@ -2,8 +2,9 @@
 #include "platform/platform.h"
 
 #include "base/clock.h"
+#include "gateway/gateway.h"
 
-enum { SESSIONS_A_DAY = 1000, CONCURRENCY = 16, DAY_MS = 24 * 60 * 60 * 1000 };
+enum { DAY_MS = 24 * 60 * 60 * 1000, GUILDS_A_SHARD = 1000 };
 
 struct address {
     struct str url;
@@ -64,19 +65,30 @@ static enum err get_gateway(struct call *call)
     return call_reply(call, &(struct address){ api_url(call, "ws") });
 }
 
+static const char COUNT_GUILDS[] = "select count(*) from members where user_id = $1";
+
 /* GET /gateway/bot */
 static enum err get_bot_gateway(struct call *call)
 {
+    struct gateway *gateway = api_options(call->api)->gateway;
     struct session_start_limit limit = {
-        .total = SESSIONS_A_DAY,
-        .remaining = SESSIONS_A_DAY,
+        .total = GATEWAY_STARTS_A_DAY,
+        .remaining = gateway_starts_left(gateway, call->caller->id),
         .reset_after = DAY_MS - clock_ms() % DAY_MS,
-        .max_concurrency = CONCURRENCY,
+        .max_concurrency = GATEWAY_CONCURRENCY,
     };
     struct bot_address out = { .url = api_url(call, "ws"),
                                .shards = 1,
                                .session_start_limit = &limit };
+    struct rows row;
+    bool found;
 
+    enum err e = tx_one(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &row, &found);
+    if (e)
+        return e;
+    int64_t guilds = row_int(&row, 0);
+    if (guilds > GUILDS_A_SHARD)
+        out.shards = (guilds + GUILDS_A_SHARD - 1) / GUILDS_A_SHARD;
     return call_reply(call, &out);
 }
 
@@ -98,7 +110,6 @@ static const struct route routes[] = {
         .doc = "Where the gateway is, and how a bot should connect.",
         .auth = AUTH_BOT,
         .reply = &bot_address_reply,
-        .store = ROUTE_STORE_NONE,
         .handle = get_bot_gateway,
     },
     { 0 },

@@ -9,6 +9,7 @@
 #include "platform/worlds/internal.h"
 #include "platform/worlds/seed.h"
 #include "postgres.h"
+#include "venues.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
 
@@ -460,6 +461,8 @@ static void an_export_imports_to_the_same_world(struct world *w)
     struct dom *d = dom_parse(world_arena(w), first);
     expect(dom_at(d, "users")->count == 7 && dom_at(d, "relationships")->count == 6);
     expect(dom_at(d, "guilds.0.channels")->count == 12 && dom_at(d, "guilds.0.roles")->count == 5);
+    /* Its bot may have every intent. */
+    expect(world_number(w, "select flags from applications") == 565248);
     expect(dom_at(d, "directs.0.messages")->count == 2 && dom_at(d, "groups.0.people")->count == 3);
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "gate.h"
 #include "internal.h"
 #include "platform/platform.h"
 #include "postgres.h"
@@ -73,10 +74,16 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
                      const char *fmt, ...)
 {
     struct arena *a = c->world->arena;
-    const struct heard *h = next_heard(c);
     struct str where;
     va_list args;
 
+    if (c->gate) {
+        va_start(args, fmt);
+        expect_dispatch_of(file, line, c->gate, event, parse_expected(a, fmt, args));
+        va_end(args);
+        return;
+    }
+    const struct heard *h = next_heard(c);
     if (!h)
         fail_test(file, line, "%s heard nothing, not %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
@@ -90,8 +97,11 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
 
 void expect_silence_at(const char *file, int line, struct client *c)
 {
+    if (c->gate) {
+        expect_quiet_at(file, line, c->gate);
+        return;
+    }
     const struct heard *h = next_heard(c);
-
     if (h)
         fail_test(file, line, "%s heard %s", c->name, event_name(h->event));
 }
@@ -130,6 +140,9 @@ bool world_try_start(struct world *w)
 
 void world_stop(struct world *w)
 {
+    gates_close(w);
+    for (struct client *c = w->clients; c; c = c->next)
+        c->gate = NULL;
     for (struct client *c = w->clients; c; c = c->next)
         client_hang_up(c);
     guildhall_stop(w->server);

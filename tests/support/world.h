@@ -76,7 +76,8 @@ struct client {
     char authorization[300]; /* empty: none is sent */
     char address[40];        /* where it calls from; empty: 127.0.0.1 */
     int fd;
-    size_t heard; /* announcements already looked at */
+    size_t heard;      /* announcements already looked at */
+    struct gate *gate; /* NULL: what is announced is looked at, not what is told */
     struct client *next;
 };
 
@@ -154,7 +155,8 @@ void expect_error_at(const char *file, int line, struct answer a, int status, in
 void expect_invalid_at(const char *file, int line, struct answer a, const char *path,
                        const char *code);
 void expect_absent_at(const char *file, int line, struct answer a, const char *path);
-/* The next announcement for this client's account. */
+/* The next announcement for this client's account, or, when it is connected (gate.h),
+ * the next thing it is told by the gateway. */
 void expect_event_at(const char *file, int line, struct client *c, const char *event,
                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void expect_silence_at(const char *file, int line, struct client *c);

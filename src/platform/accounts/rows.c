@@ -4,9 +4,9 @@
 #include "platform/rows.h"
 #include "platform/users.h"
 
-void user_read(const struct rows *r, int column, struct user *u)
+void user_read(const struct rows *r, int column, struct user *ret)
 {
-    *u = (struct user){
+    *ret = (struct user){
         .id = row_id(r, column),
         .username = row_text(r, column + 1),
         .discriminator = STR("0"),
@@ -27,9 +27,9 @@ void user_read(const struct rows *r, int column, struct user *u)
         .deleting = row_bool(r, column + 18),
     };
     if (!row_null(r, column + 15))
-        u->password_hash = row_text(r, column + 15);
+        ret->password_hash = row_text(r, column + 15);
     if (!row_null(r, column + 16))
-        u->date_of_birth = row_text(r, column + 16);
+        ret->date_of_birth = row_text(r, column + 16);
 }
 
 static const char FIND_USER[] = "select " USER_COLUMNS " from users u where u.id = $1";

@@ -102,7 +102,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
 {
     struct integrations_ref guild = { guild_id };
     struct application a;
-    bool found;
+    bool found = false;
 
     enum err e = application_find(call->tx, application_id, &a);
     if (!e)

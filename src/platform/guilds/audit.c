@@ -60,6 +60,27 @@ const struct schema audit_entry_schema = {
 };
 
 /* The header is percent-encoded once; an escape that is none stays as it is. */
+static struct str decode(struct arena *arena, struct str s)
+{
+    char *out = arena_alloc(arena, s.n);
+    size_t n = 0;
+
+    while (s.n) {
+        struct str byte = s;
+        bool escape =
+            s.p[0] == '%' && s.n >= 3 && str_unescape(arena, str_slice(s.p, 3), false, &byte);
+
+        out[n++] = byte.p[0];
+        s = str_from(s, escape ? 3 : 1);
+    }
+    return str_slice(out, n);
+}
+
+static bool is_text(struct str s)
+{
+    return utf8_valid(s) && !memchr(s.p, 0, s.n);
+}
+
 enum err audit_reason(struct call *call, struct opt_str *ret)
 {
     struct str header = http_header(call->exchange->request, STR("X-Audit-Log-Reason")), text;
@@ -67,9 +88,10 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
     *ret = (struct opt_str){ .given = ABSENT };
     if (!header.n)
         return OK;
-    if (!str_unescape(call->arena, header, false, &text))
-        text = header;
-    if (!utf8_valid(text) || memchr(text.p, 0, text.n))
+    text = decode(call->arena, header);
+    if (!is_text(text))
+        text = header; /* its escapes are none */
+    if (!is_text(text))
         return call_invalid(call, "reason", "STRING_TYPE_CONVERT", "The reason is not UTF-8 text.");
     if (utf8_length(text) > LONGEST_REASON)
         return call_invalid(call, "reason", "BASE_TYPE_MAX_LENGTH",

@@ -4,7 +4,7 @@
 
 #include "platform/guilds/guilds.h"
 
-enum { MOST_ROLES = 250, MOST_CHANNELS = 500, MOST_GUILDS = 100 };
+enum { MOST_ROLES = 250, MOST_CHANNELS = 500 };
 
 /* --- rows.c, role_rows.c: the SQL ---------------------------------------------------- */
 

@@ -47,8 +47,8 @@ static enum err ban(struct call *call, const struct user *user, int64_t purge_se
     struct guild_user_event event = { .guild_id = guild_id,
                                       .user = user,
                                       .delete_message_secs = given_int(purge_seconds) };
-    struct opt_str reason;
-    bool is_member, is_new;
+    struct opt_str reason = { 0 };
+    bool is_member = false, is_new = false;
 
     enum err e = check_bannable(call, user->id, &is_member);
     if (!e)

@@ -11,6 +11,15 @@ static const char IS_BANNED[] = "select 1 from bans where guild_id = $1 and user
 static const char GUILDS_OF_USER[] = "select count(*) from members where user_id = $1";
 static const char MEMBERS_OF_GUILD[] = "select member_count from guilds where id = $1";
 
+enum err member_check_room(struct tx *tx, snowflake user_id)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(user_id)), &row, &found);
+
+    return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
+}
+
 /* Bots go where they are put; people can be banned and have enough. */
 static enum err check_person(struct tx *tx, const struct newcomer *n)
 {
@@ -20,10 +29,7 @@ static enum err check_person(struct tx *tx, const struct newcomer *n)
     enum err e = tx_one(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &row, &found);
     if (e || found)
         return e ? e : ERR_BANNED;
-    e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(n->user_id)), &row, &found);
-    if (e)
-        return e;
-    return row_int(&row, 0) >= MOST_GUILDS ? ERR_MAX_GUILDS : OK;
+    return member_check_room(tx, n->user_id);
 }
 
 static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user)

@@ -13,9 +13,6 @@ enum err member_update(struct tx *tx, const struct member *m);
 enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* Makes the stored roles those of m. */
 enum err member_store_roles(struct tx *tx, const struct member *m);
-/* Members whose names begin with a text, by id. */
-enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
-                       struct list *ret);
 
 struct ban {
     snowflake user_id;

@@ -11,6 +11,12 @@ enum err member_load_user(struct tx *tx, struct member *m);
 /* The first `limit` members after an id, with users and roles, by id. */
 enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
                        struct list *ret);
+/* Members whose names begin with a text, by id. */
+enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
+                       struct list *ret);
+
+/* ERR_MAX_GUILDS when somebody is in as many guilds as anybody may be. */
+enum err member_check_room(struct tx *tx, snowflake user_id);
 
 /* Puts an account into a guild, counts it, and announces: GUILD_CREATE to the
  * newcomer, GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false,

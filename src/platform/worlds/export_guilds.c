@@ -347,12 +347,14 @@ static enum err export_inside(struct tx *tx, struct world_guild *g, const struct
         e = export_bans(tx, id, &g->bans);
     if (!e)
         e = export_installed(tx, &names, id, &g->applications);
+    if (e)
+        return e;
     g->afk_channel = reference(tx, &names.channels, p->channels[0]);
     g->system_channel = reference(tx, &names.channels, p->channels[1]);
     g->rules_channel = reference(tx, &names.channels, p->channels[2]);
     g->public_updates_channel = reference(tx, &names.channels, p->channels[3]);
     g->safety_alerts_channel = reference(tx, &names.channels, p->channels[4]);
-    return e;
+    return OK;
 }
 
 enum err export_guilds(struct tx *tx, struct opt_list *ret)
@@ -369,7 +371,7 @@ enum err export_guilds(struct tx *tx, struct opt_list *ret)
     e = rows_end(&r);
     struct world_guild *all = ret->value.items;
     const struct pointed *points = pointed.items;
-    for (size_t i = 0; i < ret->value.count && !e; i++)
+    for (size_t i = 0; points && i < ret->value.count && !e; i++)
         e = export_inside(tx, &all[i], &points[i]);
     return e;
 }

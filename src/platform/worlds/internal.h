@@ -187,7 +187,7 @@ import_step import_direct, import_group;
 /* Messages without an id are for channels where nothing was said yet: importing them
  * again would say them again. */
 enum err import_messages(struct importing *im, const struct opt_list *messages, snowflake channel,
-                         const struct place *at);
+                         const struct place *up);
 
 /* --- export_guilds.c, export_private.c: reading everything -------------------------------------
  */

@@ -24,7 +24,7 @@ uint64_t seed_draw(const struct seed_options *o, enum seed_draw what, int64_t i,
 /* How n things fall to `parts` places, as evenly as they can: how many before place i. */
 static inline int64_t share_before(int64_t n, int64_t i, int64_t parts)
 {
-    return (int64_t)((__extension__(__int128) n * i) / parts);
+    return parts ? (int64_t)((__extension__(__int128) n * i) / parts) : 0;
 }
 
 snowflake seed_user_id(const struct seed_options *o, int64_t n);

@@ -26,7 +26,7 @@ create table applications (
     icon text,
     owner_id bigint not null references users (id),
     team_id bigint references teams (id),
-    flags bigint not null default 0,
+    flags bigint not null default 565248, -- may have every privileged intent
     bot_id bigint,
     bot_public bigint not null default 1,
     bot_require_code_grant bigint not null default 0,

@@ -1,0 +1,16 @@
+/* bus.h - how news reaches the loops that have sessions.
+ *
+ * publish hands one piece of news to every loop of the process, in one order that
+ * all of them see. Who listens to which subject is the loops' own knowledge. A bus
+ * between nodes publishes what it receives in the same way. */
+#ifndef GATEWAY_BUS_H
+#define GATEWAY_BUS_H
+
+#include "gateway/news.h"
+
+struct gateway;
+
+/* From any thread; takes the caller's reference. */
+void publish(struct gateway *g, struct news *n);
+
+#endif

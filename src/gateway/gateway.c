@@ -1,0 +1,205 @@
+/* gateway.c - the gateway of a process: its beginning, its doors, its end. */
+#include "gateway/gateway.h"
+
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "gateway/internal.h"
+
+struct gateway *gateway_new(const struct gateway_options *options)
+{
+    struct gateway *g = mem_new(sizeof *g);
+
+    g->options = *options;
+    map_init(&g->sessions);
+    map_init(&g->accounts);
+    map_init(&g->strangers);
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_mutex_init(&g->publishing, NULL);
+    return g;
+}
+
+static void make_hub(struct loop *loop, void *arg)
+{
+    struct gateway *g = arg;
+
+    g->hubs[loop_index(loop)] = hub_new(g, loop);
+}
+
+void gateway_start(struct gateway *g, struct loops *loops)
+{
+    unsigned count = loops_count(loops);
+
+    g->loops = loops;
+    g->hubs = mem_new(count * sizeof *g->hubs);
+    for (unsigned i = 0; i < count; i++)
+        loop_call(loops_at(loops, i), make_hub, g);
+    g->hub_count = count;
+}
+
+bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct websocket_handler *ret)
+{
+    if (!str_is(r->path, "/") && !str_is(r->path, "/gateway") && !str_is(r->path, "/gateway/"))
+        return false;
+    if (g->draining)
+        return false;
+    *ret = (struct websocket_handler){
+        .arg = (void *)(uintptr_t)dialect_find(g, r),
+        .max_message = MAX_MESSAGE,
+        .max_waiting = MAX_PAYLOAD,
+        .open = peer_open,
+        .message = peer_message,
+        .closed = peer_closed,
+        .shutdown = peer_shutdown,
+    };
+    return true;
+}
+
+/* --- credentials that are gone ----------------------------------------------------------- */
+
+struct oblivion {
+    struct post post;
+    struct hub *hub;
+    snowflake account; /* 0: the token */
+    unsigned char token[8];
+};
+
+static bool is_forgotten(const struct session *s, const struct oblivion *o)
+{
+    return o->account ? s->caller.id == o->account
+                      : memcmp(s->caller.session, o->token, sizeof o->token) == 0;
+}
+
+static void forget_here(struct post *post)
+{
+    struct oblivion *o = container_of(post, struct oblivion, post);
+    struct link *at = o->hub->sessions.next;
+
+    while (at != &o->hub->sessions) {
+        struct session *s = container_of(at, struct session, link);
+
+        at = at->next;
+        if (!is_forgotten(s, o))
+            continue;
+        if (s->peer)
+            peer_close(s->peer, CLOSE_BAD_TOKEN, "authentication failed");
+        session_end(s);
+    }
+    mem_free(o);
+}
+
+void gateway_forget(struct gateway *g, snowflake account, const unsigned char token[8])
+{
+    for (unsigned i = 0; i < g->hub_count; i++) {
+        struct oblivion *o = mem_new(sizeof *o);
+
+        o->post.run = forget_here;
+        o->hub = g->hubs[i];
+        o->account = account;
+        if (!account)
+            memcpy(o->token, token, sizeof o->token);
+        loop_post(o->hub->loop, &o->post);
+    }
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static void send_away(struct loop *loop, void *arg)
+{
+    struct gateway *g = arg;
+    struct hub *h = g->hubs[loop_index(loop)];
+
+    for (struct link *at = h->peers.next; at != &h->peers; at = at->next) {
+        struct peer *p = container_of(at, struct peer, link);
+
+        if (!p->closing)
+            send_op(p, OP_RECONNECT, STR("null"));
+    }
+}
+
+void gateway_drain(struct gateway *g, int64_t patience_ms)
+{
+    if (!g || !g->hub_count)
+        return;
+    g->draining = true;
+    for (unsigned i = 0; i < g->hub_count; i++)
+        loop_call(g->hubs[i]->loop, send_away, g);
+    for (int64_t waited = 0; g->connected && waited < patience_ms; waited += 20)
+        usleep(20 * 1000);
+}
+
+/* Whether looks at the store are still running. */
+static void look_busy(struct loop *loop, void *arg)
+{
+    struct gateway *g = arg;
+
+    g->busy |= g->hubs[loop_index(loop)]->loads > 0;
+}
+
+static void wait_for_loads(struct gateway *g)
+{
+    do {
+        g->busy = false;
+        for (unsigned i = 0; i < g->hub_count; i++)
+            loop_call(g->hubs[i]->loop, look_busy, g);
+        if (g->busy)
+            usleep(1000);
+    } while (g->busy);
+}
+
+static void end_hub(struct loop *loop, void *arg)
+{
+    struct gateway *g = arg;
+
+    hub_free(g->hubs[loop_index(loop)]);
+    g->hubs[loop_index(loop)] = NULL;
+}
+
+void gateway_stop(struct gateway *g)
+{
+    if (!g)
+        return;
+    unsigned count = g->hub_count;
+
+    wait_for_loads(g);
+    for (unsigned i = 0; i < count; i++)
+        loop_call(loops_at(g->loops, i), end_hub, g);
+    pthread_mutex_lock(&g->publishing);
+    g->hub_count = 0;
+    pthread_mutex_unlock(&g->publishing);
+}
+
+void gateway_free(struct gateway *g)
+{
+    size_t at = 0;
+
+    if (!g)
+        return;
+    for (struct account *a; (a = map_next(&g->accounts, &at));)
+        mem_free(a);
+    for (struct dialect *d = g->dialects, *next; d; d = next) {
+        next = d->next;
+        mem_free(d);
+    }
+    map_clear(&g->sessions);
+    map_clear(&g->accounts);
+    map_clear(&g->strangers);
+    pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->publishing);
+    mem_free(g->hubs);
+    mem_free(g);
+}
+
+void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
+{
+    *ret = (struct gateway_stats){
+        .sessions = g->session_count,
+        .connected = g->connected,
+        .identified = g->identified,
+        .resumed = g->resumed,
+        .published = g->published,
+        .delivered = g->delivered,
+        .cut = g->cut,
+        .closed = g->closed,
+    };
+}

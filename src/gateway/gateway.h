@@ -1,0 +1,120 @@
+/* gateway.h - sessions that are told what happens.
+ *
+ * A client connects, says who it is and from then on receives every event that it
+ * may see, in order and numbered; after a lost connection it comes back and gets
+ * what it missed. A session belongs to the loop of its socket. What only the
+ * platform knows comes through a table of functions. */
+#ifndef GATEWAY_GATEWAY_H
+#define GATEWAY_GATEWAY_H
+
+#include "api/auth.h"
+#include "model/guild.h"
+#include "net/loop.h"
+#include "net/server.h"
+#include "store/store.h"
+
+struct gateway;
+
+/* Whom something is shown to. */
+struct gateway_viewer {
+    snowflake user_id, application_id;
+    bool bot;
+    uint32_t intents;        /* bots */
+    int64_t capabilities;    /* users */
+    int64_t large_threshold; /* guilds with more members are large */
+};
+
+/* Members that a client asks for. */
+struct gateway_search {
+    snowflake guild_id;
+    struct str prefix;    /* of the user name or nick; empty: all */
+    struct list user_ids; /* snowflakes; when there are any, these and no others */
+    snowflake after;      /* all: the first ones with a greater id */
+    int64_t limit;
+    bool newest; /* by joining, the last first */
+};
+
+/* What the gateway asks of the store. Everything runs inside a read transaction;
+ * what is returned lives in tx_arena. */
+struct gateway_source {
+    /* A bot's application; flags say which intents it may have. */
+    enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
+    /* Ids of the account's guilds and private channels. */
+    enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
+    enum err (*private_channels)(struct tx *tx, snowflake user_id, struct list *ret);
+    /* Writes the members of READY that are not the session's own; for bots without
+     * guilds, for users with whole ones. */
+    enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
+    /* Writes a guild as its member sees it: the object of GUILD_CREATE, without
+     * "unavailable". */
+    enum err (*guild)(struct tx *tx, snowflake guild_id, const struct gateway_viewer *v,
+                      struct json *out);
+    /* What rights come from: the guild with its roles, all channels and threads with
+     * their overwrites, the member with its roles. ERR_UNKNOWN_… when it is gone. */
+    enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
+                     struct list *ret_channels);
+    enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
+    enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
+    /* Members with users, for GUILD_MEMBERS_CHUNK. */
+    enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
+};
+
+/* A session as hooks see it. */
+struct gateway_caller {
+    const struct caller *caller;
+    uint64_t session; /* for SUBJECT_SESSION */
+    const char *session_id;
+};
+
+/* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */
+struct gateway_hooks {
+    void *arg;
+    /* op 4, 5, 13, 18-22; d is the JSON of the message, valid for the call only. */
+    void (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    /* A session of the account has ended for good. */
+    void (*ended)(void *arg, const struct gateway_caller *who);
+};
+
+struct gateway_options {
+    struct store *store;
+    struct auth *auth;
+    const struct gateway_source *source;
+    struct gateway_hooks hooks;
+    const char *public_url; /* NULL: what the client called us */
+    unsigned max_guilds;    /* of one bot session; 0: 2500 */
+    unsigned max_sessions;  /* of one user; 0: 50 */
+    unsigned max_strangers; /* sockets of one address that have not said who they are; 0: 64 */
+    bool no_limits;         /* identify as often as you like */
+};
+
+struct gateway *gateway_new(const struct gateway_options *options);
+/* Once the loops run, before the server listens. */
+void gateway_start(struct gateway *g, struct loops *loops);
+/* Tells everybody to come back (op 7); the sockets are closed by the server's own
+ * shutdown, a little later. From now on nobody new is taken. Not from a loop. */
+void gateway_drain(struct gateway *g, int64_t patience_ms);
+/* When the server is gone, before the loops stop: ends all sessions. */
+void gateway_stop(struct gateway *g);
+void gateway_free(struct gateway *g);
+
+/* For struct server_app: takes "/", "/gateway" and "/gateway/". */
+bool gateway_upgrade(struct gateway *g, const struct http_request *r,
+                     struct websocket_handler *ret);
+
+/* Publishes, from any thread; in the order of the calls. */
+void gateway_announce(struct gateway *g, const struct announcement *list);
+/* A credential is no longer good: its sessions are closed with 4004. account 0: only
+ * the sessions of that token. From any thread. */
+void gateway_forget(struct gateway *g, snowflake account, const unsigned char token[8]);
+
+/* How many sessions this bot may still begin today. */
+unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
+
+enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
+
+struct gateway_stats {
+    uint64_t sessions, connected, identified, resumed, published, delivered, cut, closed;
+};
+void gateway_stats(const struct gateway *g, struct gateway_stats *ret);
+
+#endif

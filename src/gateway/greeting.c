@@ -1,0 +1,103 @@
+/* greeting.c - whose token is it? */
+#include "gateway/greeting.h"
+
+#include "base/mem.h"
+
+bool greeting_init(struct greeting *g, struct peer *p, struct str token)
+{
+    enum caller_kind kind = credential_kind(token, &token);
+
+    g->bot_only = kind == CALLER_BOT;
+    if (kind == CALLER_BEARER || token.n >= sizeof g->token)
+        return false;
+    memcpy(g->token, token.p, token.n);
+    if (!credential_parse(CALLER_BOT, str_slice(g->token, token.n), &g->credential))
+        return false;
+    g->peer = p;
+    p->asking = g;
+    p->state = PEER_ASKING;
+    return true;
+}
+
+/* A bot's token may come bare, so its kind is known only when it is found. */
+static enum err find(struct greeting *g, struct tx *tx)
+{
+    struct auth *auth = g->load.hub->gateway->options.auth;
+    enum err e = ERR_UNAUTHORIZED;
+
+    for (int i = 0; i < (g->bot_only ? 1 : 2) && e == ERR_UNAUTHORIZED; i++) {
+        g->credential.kind = i ? CALLER_USER : CALLER_BOT;
+        e = auth_remembered(auth, g->credential.kind, g->credential.token, &g->caller)
+                ? OK
+                : auth_find(auth, tx, &g->credential, &g->caller);
+    }
+    if (!e && (g->caller.disabled || g->caller.deleting))
+        e = ERR_UNAUTHORIZED;
+    return e;
+}
+
+static enum err look(struct load *l, struct tx *tx)
+{
+    struct greeting *g = container_of(l, struct greeting, load);
+    const struct gateway_source *source = l->hub->gateway->options.source;
+
+    g->verdict = find(g, tx);
+    if (g->verdict == ERR_UNAUTHORIZED)
+        return OK;
+    enum err e = g->verdict;
+    if (!e && g->caller.kind == CALLER_BOT)
+        e = source->application(tx, g->caller.id, &g->application_id, &g->application_flags);
+    if (!e && g->wants_guilds)
+        e = source->guilds(tx, g->caller.id, &g->guilds);
+    return e;
+}
+
+static void looked(struct load *l, enum err e)
+{
+    struct greeting *g = container_of(l, struct greeting, load);
+
+    if (g->peer && !e && !g->verdict) {
+        g->known(g);
+        return;
+    }
+    struct peer *p = greeting_end(g);
+    if (p && e)
+        peer_close(p, CLOSE_UNKNOWN, "internal error");
+    else if (p)
+        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+    mem_free(g);
+}
+
+void greeting_begin(struct greeting *g)
+{
+    g->load.run = look;
+    g->load.done = looked;
+    hub_load_now(g->peer->hub, &g->load);
+}
+
+struct peer *greeting_end(struct greeting *g)
+{
+    struct peer *p = g->peer;
+
+    if (p) {
+        p->asking = NULL;
+        p->state = PEER_STRANGER;
+    }
+    g->peer = NULL;
+    return p;
+}
+
+void greeting_abandon(struct greeting *g)
+{
+    g->peer = NULL;
+}
+
+void session_invalid(struct peer *p)
+{
+    if (p->session)
+        session_end(p->session);
+    else
+        peer_become_stranger(p);
+    if (!p->closing)
+        send_op(p, OP_INVALID_SESSION, STR("false"));
+}

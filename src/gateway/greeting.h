@@ -1,0 +1,31 @@
+/* greeting.h - a client that has said who it is and waits for our answer. */
+#ifndef GATEWAY_GREETING_H
+#define GATEWAY_GREETING_H
+
+#include "gateway/internal.h"
+
+/* The first look: who the token belongs to. */
+struct greeting {
+    struct load load;
+    struct peer *peer; /* NULL: the socket is gone */
+    struct credential credential;
+    struct caller caller;
+    char token[320];
+    bool bot_only; /* the token came with "Bot " in front */
+    enum err verdict;
+    void (*known)(struct greeting *g); /* goes on; owns the greeting */
+    /* Asked for as well when the caller is a bot. */
+    snowflake application_id;
+    int64_t application_flags;
+    struct list guilds; /* ids, in the look's arena */
+    bool wants_guilds;
+};
+
+/* Reads the token; false: it can be nobody's. */
+bool greeting_init(struct greeting *g, struct peer *p, struct str token);
+/* Looks, then calls known; with a bad token closes 4004 instead. */
+void greeting_begin(struct greeting *g);
+/* The peer, no longer waiting; NULL when its socket is gone. */
+struct peer *greeting_end(struct greeting *g);
+
+#endif

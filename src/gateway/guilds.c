@@ -1,0 +1,178 @@
+/* guilds.c - a session's guilds: what is read of them, and how they arrive. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "gateway/internal.h"
+
+static bool is_gone(enum err e)
+{
+    return e == ERR_UNKNOWN_GUILD || e == ERR_UNKNOWN_MEMBER || e == ERR_MISSING_ACCESS;
+}
+
+static enum err write_payload(const struct gateway_source *source, struct tx *tx,
+                              const struct gateway_viewer *v, struct guild_facts *f)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    enum err e = source->guild(tx, f->guild_id, v, &j);
+    if (!e)
+        f->payload = str_dup(tx_arena(tx), buf_str(&out));
+    buf_clear(&out);
+    return e;
+}
+
+enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_viewer *v,
+                          bool payload, struct guild_facts *f)
+{
+    const struct gateway_source *source = h->gateway->options.source;
+
+    f->gone = false;
+    enum err e = source->member(tx, f->guild_id, v->user_id, &f->member);
+    if (!e && f->wants_view)
+        e = source->view(tx, f->guild_id, &f->guild, &f->channels);
+    if (!e && payload)
+        e = write_payload(source, tx, v, f);
+    f->gone = is_gone(e);
+    return f->gone ? OK : e;
+}
+
+/* Whether the hub has to learn the guild's rights; on the loop, before the read. */
+void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
+{
+    struct topic *t = topic_find(h, SUBJECT_GUILD, guild_id);
+
+    *f = (struct guild_facts){ .guild_id = guild_id, .wants_view = !(t && t->view) };
+}
+
+struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
+{
+    if (f->gone)
+        return NULL;
+    struct seat *seat = seat_take(s, SUBJECT_GUILD, f->guild_id);
+    struct topic *t = seat->topic;
+
+    if (f->wants_view && !t->view)
+        t->view = view_new(&f->guild, &f->channels);
+    seat_set_member(seat, &f->member);
+    /* The last one who knew the guild left while we were looking. */
+    if (!t->view)
+        guild_join(s, f->guild_id);
+    return seat;
+}
+
+/* --- one more guild ------------------------------------------------------------------- */
+
+struct join {
+    struct load load;
+    uint64_t session;
+    struct gateway_viewer viewer;
+    struct guild_facts facts;
+};
+
+static enum err join_read(struct load *l, struct tx *tx)
+{
+    struct join *j = container_of(l, struct join, load);
+
+    return guild_facts_read(l->hub, tx, &j->viewer, false, &j->facts);
+}
+
+static void join_done(struct load *l, enum err e)
+{
+    struct join *j = container_of(l, struct join, load);
+    struct session *s = registry_local(l->hub, j->session);
+
+    if (s && !e)
+        guild_facts_apply(s, &j->facts);
+    else if (s && s->peer)
+        session_invalid(s->peer); /* without its rights it could not be told anything */
+    mem_free(j);
+}
+
+void guild_join(struct session *s, snowflake guild_id)
+{
+    struct join *j = mem_new(sizeof *j);
+
+    j->load = (struct load){ .quiet = true, .run = join_read, .done = join_done };
+    j->session = s->number;
+    j->viewer = session_viewer(s);
+    guild_facts_begin(s->hub, guild_id, &j->facts);
+    hub_load_now(s->hub, &j->load);
+}
+
+/* --- the guilds of a bot, one after the other --------------------------------------------- */
+
+struct arrival {
+    struct errand errand;
+    struct guild_facts facts;
+    struct gateway_viewer viewer;
+    size_t at, count;
+    snowflake guilds[];
+};
+
+static enum err arrival_read(struct load *l, struct tx *tx)
+{
+    struct arrival *a = container_of(l, struct arrival, errand.load);
+
+    return guild_facts_read(l->hub, tx, &a->viewer, a->viewer.intents & INTENT(GUILDS), &a->facts);
+}
+
+static bool arrival_step(struct errand *e)
+{
+    struct arrival *a = container_of(e, struct arrival, errand);
+
+    if (a->at == a->count)
+        return false;
+    guild_facts_begin(e->session->hub, a->guilds[a->at++], &a->facts);
+    e->load.run = arrival_read;
+    return true;
+}
+
+/* The payload of GUILD_CREATE for a guild that the session was in before. */
+static void tell_guild(struct session *s, const struct guild_facts *f)
+{
+    struct buf out;
+
+    buf_init(&out, MAX_PAYLOAD);
+    buf_add_lit(&out, "{\"unavailable\":false,");
+    buf_add_str(&out, str_from(f->payload, 1));
+    session_tell(s, EVENT_GUILD_CREATE, buf_str(&out));
+    buf_clear(&out);
+}
+
+static void arrival_stepped(struct errand *e, enum err error)
+{
+    struct arrival *a = container_of(e, struct arrival, errand);
+    struct session *s = e->session;
+    char payload[64];
+
+    if (error) {
+        int n = snprintf(payload, sizeof payload, "{\"id\":\"%llu\",\"unavailable\":true}",
+                         (unsigned long long)a->facts.guild_id);
+
+        if (s->intents & INTENT(GUILDS))
+            session_tell(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
+        return;
+    }
+    if (guild_facts_apply(s, &a->facts) && a->facts.payload.p)
+        tell_guild(s, &a->facts);
+}
+
+static void arrival_free(struct errand *e)
+{
+    mem_free(container_of(e, struct arrival, errand));
+}
+
+void arrival_begin(struct session *s, const struct list *guilds)
+{
+    struct arrival *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
+
+    a->errand.step = arrival_step;
+    a->errand.stepped = arrival_stepped;
+    a->errand.free = arrival_free;
+    a->viewer = session_viewer(s);
+    a->count = guilds->count;
+    memcpy(a->guilds, guilds->items, guilds->count * sizeof *a->guilds);
+    errand_begin(s, &a->errand);
+}

@@ -1,0 +1,65 @@
+/* replay.c - the last dispatches of a session, for when it comes back. */
+#include "base/mem.h"
+#include "gateway/internal.h"
+
+enum { FIRST_CAP = 8 };
+
+const struct kept *replay_at(const struct replay *r, uint32_t i)
+{
+    return &r->ring[(r->first + i) & (r->cap - 1)];
+}
+
+static size_t size_of(const struct kept *k)
+{
+    return news_payload(k->news).n;
+}
+
+static void drop_oldest(struct replay *r)
+{
+    const struct kept *k = replay_at(r, 0);
+
+    r->bytes -= size_of(k);
+    news_unref(k->news);
+    r->first = (r->first + 1) & (r->cap - 1);
+    r->count--;
+}
+
+static void grow(struct replay *r)
+{
+    uint32_t cap = r->cap ? r->cap * 2 : FIRST_CAP;
+    struct kept *ring = mem_resize(NULL, cap * sizeof *ring);
+
+    for (uint32_t i = 0; i < r->count; i++)
+        ring[i] = *replay_at(r, i);
+    mem_free(r->ring);
+    r->ring = ring;
+    r->cap = cap;
+    r->first = 0;
+}
+
+void replay_trim(struct replay *r, int64_t now_s)
+{
+    while (r->count && (r->count > REPLAY_COUNT || r->bytes > REPLAY_BYTES ||
+                        replay_at(r, 0)->at_s < now_s - REPLAY_AGE_S))
+        drop_oldest(r);
+    if (r->count == 0)
+        replay_clear(r);
+}
+
+void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
+{
+    if (r->count == r->cap)
+        grow(r);
+    r->ring[(r->first + r->count) & (r->cap - 1)] = (struct kept){ news_ref(n), now_s, form };
+    r->count++;
+    r->bytes += news_payload(n).n;
+    replay_trim(r, now_s);
+}
+
+void replay_clear(struct replay *r)
+{
+    while (r->count)
+        drop_oldest(r);
+    mem_free(r->ring);
+    *r = (struct replay){ 0 };
+}

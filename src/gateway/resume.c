@@ -1,0 +1,278 @@
+/* resume.c - a session that comes back, on whichever loop its socket is.
+ *
+ * A session that lives on another loop is asked for. That loop first looks at every
+ * event that this one has seen when it asked; this one notes what it sees from then
+ * on. So when the session has moved it is told each event exactly once. */
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "gateway/greeting.h"
+#include "gateway/opcodes.h"
+
+struct resumption {
+    struct greeting greeting;
+    uint64_t number;
+    char id[SESSION_ID + 1];
+    uint64_t seq;
+    bool bad_seq;
+};
+
+/* A session on its way from one loop to another. */
+struct handover {
+    struct post post;
+    struct link link; /* in the giver's list */
+    struct hub *from, *to;
+    struct resumption *resumption;
+    uint64_t least;          /* events that must have been looked at */
+    struct session *session; /* NULL: it is not there any more */
+    struct load load;        /* rights, as the new home sees them */
+    struct gateway_viewer viewer;
+    struct guild_facts *facts;
+    snowflake *channels;
+    size_t guild_count, channel_count;
+};
+
+/* --- the end of it ------------------------------------------------------------------------ */
+
+static void answer(struct resumption *r, struct session *s)
+{
+    struct peer *p = greeting_end(&r->greeting);
+    uint64_t seq = r->seq;
+    bool bad = r->bad_seq;
+
+    mem_free(r);
+    if (!p || p->closing)
+        return;
+    if (!s) {
+        session_invalid(p);
+        return;
+    }
+    if (bad || seq > s->seq) {
+        peer_close(p, CLOSE_BAD_SEQUENCE, "invalid sequence");
+        return;
+    }
+    if (s->peer) {
+        struct peer *old = s->peer;
+
+        old->session = NULL;
+        s->peer = NULL;
+        peer_close(old, CLOSE_UNKNOWN, "taken over by another connection");
+    }
+    deadline_drop(&s->away);
+    if (s->seq - seq > s->replay.count) {
+        session_end(s);
+        session_invalid(p);
+        return;
+    }
+    peer_become(p, s);
+    session_replay(s, seq);
+    atomic_fetch_add(&s->hub->gateway->resumed, 1);
+}
+
+static bool is_theirs(const struct session *s, const struct resumption *r)
+{
+    return s && s->caller.id == r->greeting.caller.id &&
+           s->caller.kind == r->greeting.caller.kind && memcmp(s->id, r->id, sizeof r->id) == 0;
+}
+
+/* --- the giver ------------------------------------------------------------------------------- */
+
+static void arrive(struct post *post);
+
+/* Where the session sat; its seats themselves stay behind. */
+static void pack_seats(struct handover *h, struct session *s)
+{
+    h->facts = mem_new((s->seat_count + 1) * sizeof *h->facts);
+    h->channels = mem_new((s->seat_count + 1) * sizeof *h->channels);
+    while (s->seat_count) {
+        struct seat *seat = s->seats[s->seat_count - 1];
+
+        if (seat->topic->kind == SUBJECT_GUILD)
+            h->facts[h->guild_count++].guild_id = seat->topic->id;
+        else if (seat->topic->kind == SUBJECT_CHANNEL)
+            h->channels[h->channel_count++] = seat->topic->id;
+        seat_leave(seat);
+    }
+}
+
+static void give(struct handover *h)
+{
+    struct session *s = registry_local(h->from, h->resumption->number);
+    struct gateway *g = h->from->gateway;
+
+    list_remove(&h->link);
+    /* Guilds that are still arriving would be lost on the way. */
+    if (is_theirs(s, h->resumption) && list_empty(&s->errands)) {
+        if (s->peer) {
+            struct peer *old = s->peer;
+
+            old->session = NULL;
+            s->peer = NULL;
+            peer_close(old, CLOSE_UNKNOWN, "taken over by another connection");
+        }
+        h->session = s;
+        pack_seats(h, s);
+        s->seen = h->from->position;
+        session_detach(s);
+        pthread_mutex_lock(&g->lock);
+        s->hub = h->to;
+        pthread_mutex_unlock(&g->lock);
+    }
+    h->post.run = arrive;
+    loop_post(h->to->loop, &h->post);
+}
+
+static void asked(struct post *post)
+{
+    struct handover *h = container_of(post, struct handover, post);
+
+    list_append(&h->from->guests, &h->link);
+    handovers_continue(h->from);
+}
+
+void handovers_continue(struct hub *h)
+{
+    struct link *at = h->guests.next;
+
+    while (at != &h->guests) {
+        struct handover *o = container_of(at, struct handover, link);
+
+        at = at->next;
+        if (h->position >= o->least)
+            give(o);
+    }
+}
+
+/* --- the receiver ------------------------------------------------------------------------------
+ */
+
+static void handover_end(struct handover *h, struct session *s)
+{
+    struct hub *to = h->to;
+
+    if (--to->expected == 0)
+        hub_log_clear(to);
+    answer(h->resumption, s);
+    mem_free(h->facts);
+    mem_free(h->channels);
+    mem_free(h);
+}
+
+static enum err read_rights(struct load *l, struct tx *tx)
+{
+    struct handover *h = container_of(l, struct handover, load);
+
+    for (size_t i = 0; i < h->guild_count; i++) {
+        enum err e = guild_facts_read(l->hub, tx, &h->viewer, false, &h->facts[i]);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+static void settle(struct load *l, enum err e)
+{
+    struct handover *h = container_of(l, struct handover, load);
+    struct hub *to = h->to;
+    struct session *s = h->session;
+
+    session_attach(s, to);
+    if (e) {
+        session_end(s);
+        handover_end(h, NULL);
+        return;
+    }
+    seat_take(s, SUBJECT_USER, s->caller.id);
+    for (size_t i = 0; i < h->channel_count; i++)
+        seat_take(s, SUBJECT_CHANNEL, h->channels[i]);
+    for (size_t i = 0; i < h->guild_count; i++)
+        guild_facts_apply(s, &h->facts[i]);
+    /* What this loop has looked at since it asked; what the other had, too, is known
+     * by its number. */
+    for (size_t i = 0; i < to->log_count; i++)
+        dispatch_to(s, to->log[i]);
+    deadline_touch(to->away, &s->away);
+    handover_end(h, s);
+}
+
+static void arrive(struct post *post)
+{
+    struct handover *h = container_of(post, struct handover, post);
+
+    if (!h->session) {
+        handover_end(h, NULL);
+        return;
+    }
+    h->viewer = session_viewer(h->session);
+    for (size_t i = 0; i < h->guild_count; i++)
+        guild_facts_begin(h->to, h->facts[i].guild_id, &h->facts[i]);
+    h->load.run = read_rights;
+    h->load.done = settle;
+    hub_load(h->to, &h->load);
+}
+
+static void ask(struct hub *from, struct resumption *r)
+{
+    struct handover *h = mem_new(sizeof *h);
+
+    h->from = from;
+    h->to = r->greeting.peer->hub;
+    h->resumption = r;
+    h->least = h->to->position;
+    h->to->expected++;
+    h->post.run = asked;
+    loop_post(from->loop, &h->post);
+}
+
+/* --- op 6
+ * ------------------------------------------------------------------------------------------ */
+
+static void known(struct greeting *g)
+{
+    struct resumption *r = container_of(g, struct resumption, greeting);
+    struct hub *here = g->peer->hub;
+    struct hub *home = registry_home(here->gateway, r->number);
+
+    if (home && home != here) {
+        ask(home, r);
+        return;
+    }
+    struct session *s = registry_local(here, r->number);
+    answer(r, is_theirs(s, r) ? s : NULL);
+}
+
+/* The first half of the id names the session among the others. */
+static bool read_id(struct resumption *r, struct str id)
+{
+    unsigned char bytes[SESSION_ID / 2];
+
+    if (id.n != SESSION_ID)
+        return false;
+    memcpy(r->id, id.p, SESSION_ID);
+    if (sodium_hex2bin(bytes, sizeof bytes, r->id, SESSION_ID, NULL, NULL, NULL) != 0)
+        return false;
+    memcpy(&r->number, bytes, sizeof r->number);
+    return true;
+}
+
+void handle_resume(struct peer *p, int op, struct str raw, const void *d)
+{
+    const struct resume *in = d;
+    struct resumption *r = mem_new(sizeof *r);
+    int64_t seq;
+
+    (void)op, (void)raw;
+    r->bad_seq = !in->seq.p || !str_to_i64(in->seq, &seq) || seq < 0;
+    r->seq = r->bad_seq ? 0 : (uint64_t)seq;
+    /* A name that cannot be one of ours is like one that we forgot. */
+    if (!read_id(r, in->session_id))
+        r->number = 0;
+    if (!greeting_init(&r->greeting, p, in->token)) {
+        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+        mem_free(r);
+        return;
+    }
+    r->greeting.known = known;
+    greeting_begin(&r->greeting);
+}

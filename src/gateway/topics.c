@@ -1,0 +1,110 @@
+/* topics.c - subjects of a loop and the sessions that listen to them. */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gateway/internal.h"
+
+/* Ids do not reach the two highest bits: the kind goes there. */
+static uint64_t key_of(enum subject_kind kind, snowflake id)
+{
+    return hash_u64(id + ((uint64_t)kind << 62));
+}
+
+struct topic *topic_find(struct hub *h, enum subject_kind kind, snowflake id)
+{
+    return map_get(&h->topics, key_of(kind, id));
+}
+
+static struct topic *topic_make(struct hub *h, enum subject_kind kind, snowflake id)
+{
+    struct topic *t = topic_find(h, kind, id);
+
+    if (!t) {
+        t = mem_new(sizeof *t);
+        t->kind = kind;
+        t->id = id;
+        map_put(&h->topics, key_of(kind, id), t);
+    }
+    return t;
+}
+
+static void topic_free(struct topic *t)
+{
+    view_free(t->view);
+    mem_free(t->seats);
+    mem_free(t);
+}
+
+struct seat *seat_find(const struct session *s, enum subject_kind kind, snowflake id)
+{
+    for (uint32_t i = 0; i < s->seat_count; i++)
+        if (s->seats[i]->topic->id == id && s->seats[i]->topic->kind == kind)
+            return s->seats[i];
+    return NULL;
+}
+
+static void add(struct seat ***list, uint32_t *count, uint32_t *cap, struct seat *seat)
+{
+    if (*count == *cap) {
+        *cap = *cap ? *cap * 2 : 2;
+        *list = mem_resize(*list, *cap * sizeof **list);
+    }
+    (*list)[(*count)++] = seat;
+}
+
+struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id)
+{
+    struct seat *seat = seat_find(s, kind, id);
+
+    if (seat)
+        return seat;
+    seat = mem_new(sizeof *seat);
+    seat->session = s;
+    seat->topic = topic_make(s->hub, kind, id);
+    seat->index = seat->topic->count;
+    add(&seat->topic->seats, &seat->topic->count, &seat->topic->cap, seat);
+    add(&s->seats, &s->seat_count, &s->seat_cap, seat);
+    return seat;
+}
+
+void seat_leave(struct seat *seat)
+{
+    struct session *s = seat->session;
+    struct topic *t = seat->topic;
+    struct seat *last = t->seats[--t->count];
+
+    t->seats[seat->index] = last;
+    last->index = seat->index;
+    for (uint32_t i = 0; i < s->seat_count; i++)
+        if (s->seats[i] == seat) {
+            s->seats[i] = s->seats[--s->seat_count];
+            break;
+        }
+    mem_free(seat->roles);
+    mem_free(seat);
+    if (t->count == 0) {
+        map_remove(&s->hub->topics, key_of(t->kind, t->id));
+        topic_free(t);
+    }
+}
+
+void seat_set_member(struct seat *seat, const struct member *m)
+{
+    mem_free(seat->roles);
+    seat->role_count = (uint32_t)m->roles.count;
+    seat->roles =
+        seat->role_count ? mem_resize(NULL, seat->role_count * sizeof *seat->roles) : NULL;
+    if (seat->role_count)
+        memcpy(seat->roles, m->roles.items, seat->role_count * sizeof *seat->roles);
+    seat->timed_out_until =
+        m->communication_disabled_until.given == GIVEN ? m->communication_disabled_until.value : 0;
+    seat->version = 0;
+}
+
+void topics_free(struct hub *h)
+{
+    size_t at = 0;
+
+    for (struct topic *t; (t = map_next(&h->topics, &at));)
+        topic_free(t);
+    map_clear(&h->topics);
+}

@@ -1,0 +1,134 @@
+/* view.c - a guild as far as rights go.
+ *
+ * Read from the store when the first session of a loop needs it, then kept right by
+ * the events that go by. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/internal.h"
+
+struct view *view_new(const struct guild *g, const struct list *channels)
+{
+    struct view *v = mem_new(sizeof *v);
+    const struct role *roles = g->roles.items;
+    const struct channel *list = channels->items;
+
+    v->guild_id = g->id;
+    v->owner_id = g->owner_id;
+    v->version = 1;
+    map_init(&v->channels);
+    for (size_t i = 0; i < g->roles.count; i++)
+        view_set_role(v, roles[i].id, roles[i].permissions);
+    for (size_t i = 0; i < channels->count; i++)
+        view_set_channel(v, &list[i]);
+    return v;
+}
+
+void view_free(struct view *v)
+{
+    size_t at = 0;
+
+    if (!v)
+        return;
+    for (struct place_rule *p; (p = map_next(&v->channels, &at));)
+        mem_free(p);
+    map_clear(&v->channels);
+    mem_free(v->roles);
+    mem_free(v);
+}
+
+/* --- changes -------------------------------------------------------------------------- */
+
+static struct role_rule *find_role(const struct view *v, snowflake id)
+{
+    for (uint32_t i = 0; i < v->role_count; i++)
+        if (v->roles[i].id == id)
+            return &v->roles[i];
+    return NULL;
+}
+
+void view_set_role(struct view *v, snowflake id, uint64_t permissions)
+{
+    struct role_rule *r = find_role(v, id);
+
+    if (!r && v->role_count == v->role_cap) {
+        v->role_cap = v->role_cap ? v->role_cap * 2 : 4;
+        v->roles = mem_resize(v->roles, v->role_cap * sizeof *v->roles);
+    }
+    if (!r)
+        r = &v->roles[v->role_count++];
+    *r = (struct role_rule){ id, permissions };
+    v->version++;
+}
+
+void view_drop_role(struct view *v, snowflake id)
+{
+    struct role_rule *r = find_role(v, id);
+
+    if (!r)
+        return;
+    *r = v->roles[--v->role_count];
+    v->version++;
+}
+
+void view_set_channel(struct view *v, const struct channel *c)
+{
+    size_t count = c->permission_overwrites.value.count;
+    struct place_rule *p = mem_new(sizeof *p + count * sizeof *p->overwrites);
+
+    p->id = c->id;
+    p->parent_id = c->parent_id.value;
+    p->type = c->type;
+    p->count = (uint32_t)count;
+    if (count)
+        memcpy(p->overwrites, c->permission_overwrites.value.items, count * sizeof *p->overwrites);
+    mem_free(map_put(&v->channels, c->id, p));
+}
+
+void view_drop_channel(struct view *v, snowflake id)
+{
+    mem_free(map_remove(&v->channels, id));
+}
+
+/* --- what somebody may do ---------------------------------------------------------------- */
+
+static uint64_t base_of(const struct view *v, const struct seat *seat)
+{
+    const struct role_rule *everyone = find_role(v, v->guild_id);
+    uint64_t base = everyone ? everyone->permissions : 0;
+
+    for (uint32_t i = 0; i < seat->role_count; i++) {
+        const struct role_rule *r = find_role(v, seat->roles[i]);
+
+        if (r)
+            base |= r->permissions;
+    }
+    return base;
+}
+
+uint64_t seat_rights(struct seat *seat, snowflake channel_id)
+{
+    const struct view *v = seat->topic->view;
+
+    if (!v)
+        return 0;
+    if (seat->version != v->version) {
+        seat->base = base_of(v, seat);
+        seat->version = v->version;
+    }
+    struct rights_of who = {
+        .guild_id = v->guild_id,
+        .user_id = seat->session->caller.id,
+        .owner = v->owner_id == seat->session->caller.id,
+        .timed_out = seat->timed_out_until && seat->timed_out_until > clock_us(),
+        .base = seat->base,
+        .roles = seat->roles,
+        .role_count = seat->role_count,
+    };
+    if (!channel_id)
+        return rights_in_guild(&who);
+    const struct place_rule *p = map_get(&v->channels, channel_id);
+    bool thread = p && channel_is_thread(p->type);
+    if (thread)
+        p = map_get(&v->channels, p->parent_id);
+    return p ? rights_in_channel(&who, p->type, p->overwrites, p->count, thread) : 0;
+}

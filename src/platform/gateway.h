@@ -1,0 +1,12 @@
+/* gateway.h - the platform's side of the gateway. */
+#ifndef PLATFORM_GATEWAY_H
+#define PLATFORM_GATEWAY_H
+
+#include "gateway/gateway.h"
+
+extern const struct gateway_source gateway_source;
+
+/* What READY says about an account. */
+enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out);
+
+#endif

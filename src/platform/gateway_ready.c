@@ -1,0 +1,161 @@
+/* gateway_ready.c - what an account is told when it connects. */
+#include "model/regions.h"
+#include "platform/channels/channels.h"
+#include "platform/gateway.h"
+#include "platform/guilds/guilds.h"
+#include "platform/platform.h"
+
+static void raw(struct json *out, const char *name, const char *value)
+{
+    json_key(out, str_of(name));
+    json_raw(out, str_of(value));
+}
+
+static void empty_lists(struct json *out, const char *const *names)
+{
+    for (; *names; names++)
+        raw(out, *names, "[]");
+}
+
+static enum err write_user(struct tx *tx, snowflake id, struct json *out)
+{
+    struct user user;
+    enum err e = user_find(tx, id, &user);
+
+    if (e)
+        return e;
+    json_name(out, "user");
+    schema_encode_object(out, &own_user_schema, &user);
+    return OK;
+}
+
+static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
+
+static enum err guild_ids(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, GUILDS_OF, BIND(v_id(user_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    while (!e && rows_next(&rows))
+        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+    return e ? e : rows_end(&rows);
+}
+
+static enum err write_guilds(struct tx *tx, const struct gateway_viewer *v, struct json *out)
+{
+    struct list ids;
+    enum err e = guild_ids(tx, v->user_id, &ids);
+
+    json_name(out, "guilds");
+    json_array(out);
+    for (size_t i = 0; !e && i < ids.count; i++)
+        e = gateway_source.guild(tx, ((snowflake *)ids.items)[i], v, out);
+    json_array_end(out);
+    return e;
+}
+
+static enum err write_private_channels(struct tx *tx, snowflake user_id, struct json *out)
+{
+    struct list channels;
+    enum err e = user_channels(tx, user_id, &channels);
+
+    if (e)
+        return e;
+    json_name(out, "private_channels");
+    schema_encode(out, &type_channels, &channels);
+    return OK;
+}
+
+static const char NOTES_OF[] = "select target_id, note from notes where user_id = $1";
+
+static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, NOTES_OF, BIND(v_id(user_id)), &rows);
+
+    if (e)
+        return e;
+    json_name(out, "notes");
+    json_object(out);
+    while (rows_next(&rows)) {
+        char id[SNOWFLAKE_TEXT + 4];
+        struct buf key = { id, 0, sizeof id, sizeof id, false };
+
+        buf_add_u64(&key, row_id(&rows, 0));
+        json_key(out, buf_str(&key));
+        json_text(out, row_text(&rows, 1));
+    }
+    json_object_end(out);
+    return rows_end(&rows);
+}
+
+/* What both get and what does not depend on anything. */
+static void write_fixed(struct json *out)
+{
+    static const char *const lists[] = { "presences", "guild_join_requests",
+                                         "geo_ordered_rtc_regions", NULL };
+
+    empty_lists(out, lists);
+}
+
+static enum err write_bot(struct json *out)
+{
+    static const char *const lists[] = { "private_channels", "relationships", NULL };
+
+    empty_lists(out, lists);
+    raw(out, "user_settings", "{}");
+    return OK;
+}
+
+static const char SETTINGS[] =
+    "{\"locale\":\"en-US\",\"theme\":\"dark\",\"status\":\"online\",\"custom_status\":null,"
+    "\"show_current_game\":true,\"stream_notifications_enabled\":true,"
+    "\"friend_source_flags\":{\"all\":true,\"mutual_friends\":true,\"mutual_guilds\":true},"
+    "\"restricted_guilds\":[],\"guild_folders\":[],\"default_guilds_restricted\":false,"
+    "\"view_nsfw_commands\":false}";
+
+static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
+{
+    static const char *const lists[] = {
+        "relationships",
+        "game_relationships",
+        "user_guild_settings",
+        "read_state",
+        "connected_accounts",
+        "linked_users",
+        "experiments",
+        "guild_experiments",
+        "users",
+        NULL,
+    };
+    enum err e = write_guilds(tx, v, out);
+
+    if (!e)
+        e = write_private_channels(tx, v->user_id, out);
+    if (!e)
+        e = write_notes(tx, v->user_id, out);
+    if (e)
+        return e;
+    empty_lists(out, lists);
+    raw(out, "user_settings", SETTINGS);
+    raw(out, "user_settings_proto", "\"\"");
+    raw(out, "friend_suggestion_count", "0");
+    raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
+    raw(out, "auth", "{\"authenticator_types\":[]}");
+    raw(out, "analytics_token", "\"\"");
+    raw(out, "country_code", "\"ZZ\"");
+    raw(out, "tutorial", "null");
+    raw(out, "api_code_version", "1");
+    return OK;
+}
+
+enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out)
+{
+    enum err e = write_user(tx, v->user_id, out);
+
+    if (e)
+        return e;
+    write_fixed(out);
+    return v->bot ? write_bot(out) : write_person(tx, v, out);
+}

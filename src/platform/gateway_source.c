@@ -1,0 +1,142 @@
+/* gateway_source.c - what the gateway asks of the platform. */
+#include "platform/gateway.h"
+
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+/* Intents that are allowed to bots without an application of their own. */
+enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
+
+static const char BOT_APPLICATION[] = "select id, flags from applications where bot_id = $1";
+
+static enum err application(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, BOT_APPLICATION, BIND(v_id(bot_id)), &row, &found);
+
+    if (e)
+        return e;
+    *ret_id = found ? row_id(&row, 0) : bot_id;
+    *ret_flags = found ? row_int(&row, 1) : LIMITED_INTENTS;
+    return OK;
+}
+
+static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, BIND(v_id(user_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+    return rows_end(&rows);
+}
+
+static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
+static const char PRIVATE_CHANNELS_OF[] = "select channel_id from recipients where user_id = $1";
+
+static enum err guilds(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return read_ids(tx, GUILDS_OF, user_id, ret);
+}
+
+/* Also those that are not in the list now: a message brings them back. */
+static enum err private_channels(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return read_ids(tx, PRIVATE_CHANNELS_OF, user_id, ret);
+}
+
+static enum err guild(struct tx *tx, snowflake guild_id, const struct gateway_viewer *v,
+                      struct json *out)
+{
+    struct gateway_guild g;
+    enum err e = guild_for_gateway(tx, guild_id, v->user_id, &g);
+
+    if (e)
+        return e;
+    g.large = g.guild.member_count > v->large_threshold;
+    schema_encode_object(out, &gateway_guild_schema, &g);
+    return OK;
+}
+
+static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
+                     struct list *ret_channels)
+{
+    struct list threads;
+    enum err e = guild_find(tx, guild_id, ret);
+
+    if (!e)
+        e = guild_load_roles(tx, ret);
+    if (!e)
+        e = guild_channels(tx, guild_id, ret_channels, &threads);
+    for (size_t i = 0; !e && i < threads.count; i++)
+        *(struct channel *)list_add(tx_arena(tx), ret_channels, sizeof(struct channel)) =
+            ((struct channel *)threads.items)[i];
+    return e;
+}
+
+static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
+{
+    struct guild g;
+    enum err e = guild_find(tx, guild_id, &g);
+
+    if (!e)
+        *ret = g.member_count;
+    return e;
+}
+
+static const char NEWEST_MEMBERS[] =
+    "select user_id from members where guild_id = $1 order by joined_at desc, user_id desc limit "
+    "1000";
+
+/* Those of some accounts that are members, with their users. */
+static enum err these_members(struct tx *tx, snowflake guild_id, const struct list *user_ids,
+                              struct list *ret)
+{
+    const snowflake *ids = user_ids->items;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; i < user_ids->count; i++) {
+        struct member m;
+        enum err e = member_find(tx, guild_id, ids[i], &m);
+
+        if (e == ERR_UNKNOWN_MEMBER)
+            continue;
+        if (!e)
+            e = member_load_user(tx, &m);
+        if (e)
+            return e;
+        *(struct member *)list_add(tx_arena(tx), ret, sizeof m) = m;
+    }
+    return OK;
+}
+
+static enum err members(struct tx *tx, const struct gateway_search *s, struct list *ret)
+{
+    struct list newest;
+
+    if (s->user_ids.count)
+        return these_members(tx, s->guild_id, &s->user_ids, ret);
+    if (s->prefix.n)
+        return members_named(tx, s->guild_id, s->prefix, s->limit, ret);
+    if (!s->newest)
+        return members_after(tx, s->guild_id, s->after, s->limit, ret);
+    enum err e = read_ids(tx, NEWEST_MEMBERS, s->guild_id, &newest);
+    return e ? e : these_members(tx, s->guild_id, &newest, ret);
+}
+
+const struct gateway_source gateway_source = {
+    .application = application,
+    .guilds = guilds,
+    .private_channels = private_channels,
+    .ready = gateway_ready,
+    .guild = guild,
+    .view = view,
+    .member = member_find,
+    .member_count = member_count,
+    .members = members,
+};

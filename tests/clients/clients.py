@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""clients - unchanged client libraries against a running server."""
+
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+
+from cases import Skip, expect, run_cases  # noqa: E402
+from process import Client, Failed, start_guildhall  # noqa: E402
+
+PATIENCE = 30
+GUILDS = 6
+WORLD = {
+    "users": [{"username": "ada"}],
+    "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"}],
+    "guilds": [{"name": f"Guild {i}", "owner": "ada", "channels": [{"name": "talk"}],
+                "members": [{"user": "helper"}],
+                "applications": [{"application": "Helper", "by": "ada"}]} for i in range(GUILDS)],
+}
+NAMES = ",".join(f"Guild {i}" for i in range(GUILDS))
+
+
+class Server:
+    """A server with ada, her bot and some guilds."""
+
+    def __init__(self, executable):
+        self.folder = tempfile.mkdtemp()
+        world = os.path.join(self.folder, "world.json")
+        with open(world, "w", encoding="utf-8") as f:
+            json.dump(WORLD, f)
+        data = os.path.join(self.folder, "data")
+        done = subprocess.run([executable, "import", "--tokens", world, "--data", data],
+                              capture_output=True, text=True, timeout=60, check=False)
+        expect(done.returncode == 0, done.stderr)
+        tokens = dict(re.findall(r"^(ada|helper) +(.*)$", done.stdout, re.M))
+        self.bot_token = tokens["helper"].removeprefix("Bot ")
+        self.process = start_guildhall(executable, data)
+        self.api = f"http://127.0.0.1:{self.process.port}/api"
+        self.ada = Client(self.process.port, tokens["ada"])
+        guilds = self.ada.call("GET", "/users/@me/guilds")[1]
+        self.channels = [self.ada.call("GET", f"/guilds/{g['id']}/channels")[1][0]["id"]
+                         for g in guilds]
+
+    def say(self, text, channel=0):
+        status, answer = self.ada.call("POST", f"/channels/{self.channels[channel]}/messages",
+                                       {"content": text})
+        expect(status == 200, f"a message was answered {status}: {answer}")
+
+    def close(self):
+        self.ada.close()
+        self.process.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Library:
+    """A bot that is driven by lines."""
+
+    def __init__(self, command, server, shards, folder=None):
+        self.child = subprocess.Popen([*command, server.api, server.bot_token, str(shards)],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, cwd=folder)
+        self.lines, self.rest = [], b""
+
+    def tell(self, command):
+        self.child.stdin.write(command.encode() + b"\n")
+        self.child.stdin.flush()
+
+    def next(self):
+        deadline = time.monotonic() + PATIENCE
+        while not self.lines:
+            wait = deadline - time.monotonic()
+            if wait <= 0 or not select.select([self.child.stdout], [], [], wait)[0]:
+                raise Failed("the library says nothing")
+            got = os.read(self.child.stdout.fileno(), 65536)
+            if not got:
+                raise Failed(f"the library ended: {self.rest.decode(errors='replace')}")
+            *whole, self.rest = (self.rest + got).split(b"\n")
+            self.lines += [line.decode() for line in whole]
+        return self.lines.pop(0)
+
+    def expect(self, *wanted):
+        """These lines, in any order, and no others before them."""
+        left = list(wanted)
+        while left:
+            line = self.next()
+            expect(line in left, f"it said '{line}', not one of {left}")
+            left.remove(line)
+
+    def end(self):
+        self.tell("end")
+        try:
+            self.child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Failed("the library does not end") from None
+
+    def close(self):
+        self.child.kill()
+        self.child.wait()
+        self.child.stdin.close()
+        self.child.stdout.close()
+
+
+def node_command():
+    """discord.js as the lock file says; installed once, beside the build."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        raise Skip("there is no node or no npm")
+    folder = os.path.join(os.getcwd(), "clients")
+    os.makedirs(folder, exist_ok=True)
+    fresh = False
+    for name in ("package.json", "package-lock.json", "discord_js.js"):
+        with open(os.path.join(HERE, name), "rb") as f:
+            wanted = f.read()
+        path = os.path.join(folder, name)
+        known = os.path.exists(path) and open(path, "rb").read() == wanted
+        fresh |= not known and name != "discord_js.js"
+        with open(path, "wb") as f:
+            f.write(wanted)
+    if fresh or not os.path.isdir(os.path.join(folder, "node_modules", "discord.js")):
+        done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+                              cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+        if done.returncode:
+            raise Skip(f"npm cannot install discord.js: {done.stderr[-300:]}")
+    return ["node", "discord_js.js"], folder
+
+
+def python_command():
+    python = "/usr/bin/python3"  # the distribution's, which has the library
+    there = subprocess.run([python, "-c", "import discord"], capture_output=True, check=False)
+    if there.returncode:
+        raise Skip("there is no discord.py (Debian's python3-discord)")
+    return [python, os.path.join(HERE, "discord_py.py")], None
+
+
+def with_library(executable, make_command, shards, story):
+    command, folder = make_command()
+    server = Server(executable)
+    library = None
+    try:
+        library = Library(command, server, shards, folder)
+        story(server, library, shards)
+        library.end()
+    finally:
+        if library:
+            library.close()
+        server.close()
+
+
+def log_in_and_hear(server, library, _):
+    library.expect(f"ready {NAMES}")
+    server.say("hello")
+    library.expect("heard hello")
+    library.tell("members")
+    library.expect("members 2")
+
+
+def lose_the_socket_and_miss_nothing(server, library, shards):
+    library.expect(f"ready {NAMES}")
+    for turn in range(3):
+        server.say(f"before {turn}")
+        library.expect(f"heard before {turn}")
+        library.tell("drop")
+        missed = [f"missed {turn} {i}" for i in range(5)]
+        for text in missed:
+            server.say(text)
+        library.expect(*[f"heard {text}" for text in missed], *["resumed"] * shards)
+    server.say("after")
+    library.expect("heard after")
+
+
+def hear_every_guild(server, library, _):
+    library.expect(f"ready {NAMES}")
+    for i in range(GUILDS):
+        server.say(f"in {i}", i)
+    library.expect(*[f"heard in {i}" for i in range(GUILDS)])
+
+
+def discord_js_logs_in(executable):
+    with_library(executable, node_command, 1, log_in_and_hear)
+
+
+def discord_js_resumes(executable):
+    with_library(executable, node_command, 1, lose_the_socket_and_miss_nothing)
+
+
+def discord_js_runs_two_shards(executable):
+    with_library(executable, node_command, 2, hear_every_guild)
+
+
+def discord_js_resumes_two_shards(executable):
+    with_library(executable, node_command, 2, lose_the_socket_and_miss_nothing)
+
+
+def discord_py_logs_in(executable):
+    with_library(executable, python_command, 1, log_in_and_hear)
+
+
+def discord_py_resumes(executable):
+    with_library(executable, python_command, 1, lose_the_socket_and_miss_nothing)
+
+
+def discord_py_runs_two_shards(executable):
+    with_library(executable, python_command, 2, hear_every_guild)
+
+
+if __name__ == "__main__":
+    run_cases("clients", [
+        discord_js_logs_in,
+        discord_js_resumes,
+        discord_js_runs_two_shards,
+        discord_js_resumes_two_shards,
+        discord_py_logs_in,
+        discord_py_resumes,
+        discord_py_runs_two_shards,
+    ])

@@ -1,0 +1,62 @@
+/* fuzz_gateway.c - what clients send to the gateway is read or refused.
+ *
+ * Input: a message. As a term it becomes JSON that is JSON and turns back into the
+ * same JSON; as JSON it is read by the schema of every opcode. */
+#include "fuzz.h"
+
+#include "gateway/etf.h"
+#include "gateway/internal.h"
+#include "json/read.h"
+
+enum { LARGEST = 1 << 20 };
+
+static void check_term(struct str bytes)
+{
+    struct arena *a = arena_new();
+    struct buf json, terms, again;
+
+    buf_init(&json, LARGEST);
+    buf_init(&terms, LARGEST);
+    buf_init(&again, LARGEST);
+    if (etf_to_json(bytes, &json)) {
+        FUZZ_CHECK(json_valid(buf_str(&json)));
+        buf_add_char(&terms, (char)ETF_VERSION);
+        FUZZ_CHECK(etf_from_json(buf_str(&json), a, &terms));
+        FUZZ_CHECK(etf_to_json(buf_str(&terms), &again));
+        FUZZ_CHECK(str_eq(buf_str(&json), buf_str(&again)));
+    }
+    buf_clear(&json);
+    buf_clear(&terms);
+    buf_clear(&again);
+    arena_free(a);
+}
+
+static void check_json(struct str text)
+{
+    struct arena *a = arena_new();
+    struct buf out;
+
+    for (const struct opcode_row *r = opcode_rows; r->name; r++) {
+        struct form form = { .arena = a };
+        void *d;
+
+        if (r->type)
+            (void)schema_decode(r->type, text, &form, &d);
+    }
+    buf_init(&out, LARGEST);
+    if (json_valid(text) && text.n && text.p[0] == '{') {
+        message_emptied(text, a, &out);
+        FUZZ_CHECK(json_valid(buf_str(&out)));
+    }
+    buf_clear(&out);
+    arena_free(a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str bytes = str_slice((const char *)data, size);
+
+    check_term(bytes);
+    check_json(bytes);
+    return 0;
+}

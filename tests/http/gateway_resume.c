@@ -1,0 +1,265 @@
+/* gateway_resume.c - sessions that lose their socket and come back. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "gateway/gateway.h"
+
+static const char *const PLAIN = "v=10&encoding=json";
+
+/* Something to tell an account, with a number in it. */
+static void tell(struct client *c, int i, size_t padding)
+{
+    struct arena *a = world_arena(c->world);
+    char *fill = arena_alloc(a, padding + 1);
+
+    memset(fill, 'x', padding);
+    struct announcement n = {
+        .event = EVENT_USER_NOTE_UPDATE,
+        .to = to_user(strtoull(c->id, NULL, 10)),
+        .payload = str_printf(a, "{\"i\":%d,\"fill\":\"%s\"}", i, fill),
+    };
+    gateway_announce(guildhall_gateway(world_server(c->world)), &n);
+}
+
+static void expect_told_numbers(struct gate *g, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        expect_dispatch(g, "USER_NOTE_UPDATE", "{'i': %d}", i);
+}
+
+static struct gate *come_back(struct client *c, const char *query, const char *id, uint64_t seq)
+{
+    struct gate *g = gate_open(c, query);
+
+    expect_op(g, 10);
+    gate_resume(g, id, seq);
+    return g;
+}
+
+static void what_was_missed_is_told_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    tell(ada, 0, 0);
+    expect_told_numbers(g, 0, 1);
+    gate_kill(g);
+    for (int i = 1; i < 10; i++)
+        tell(ada, i, 0);
+    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    expect_told_numbers(g, 1, 10);
+    expect_dispatch(g, "RESUMED", "{'_trace': ['guildhall']}");
+    tell(ada, 10, 0);
+    expect_told_numbers(g, 10, 11);
+}
+
+/* What the client did not read before the end is told again as well. */
+static void what_was_sent_but_not_read_is_told_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    for (int i = 0; i < 5; i++)
+        tell(ada, i, 0);
+    expect_told_numbers(g, 0, 2);
+    gate_kill(g);
+    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    expect_told_numbers(g, 2, 5);
+    expect_dispatch(g, "RESUMED", "{}");
+}
+
+/* Sockets land on any loop; the session follows them. */
+static void nothing_is_lost_or_doubled_however_often_it_comes_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+    int i = 0;
+
+    for (int round = 0; round < 40; round++) {
+        for (int k = 0; k < 3; k++)
+            tell(ada, i + k, 0);
+        expect_told_numbers(g, i, i + round % 3);
+        gate_kill(g);
+        tell(ada, i + 3, 0);
+        struct gate *next = gate_open(ada, round % 2 ? PLAIN : "v=10&compress=zlib-stream");
+        expect_op(next, 10);
+        gate_resume(next, gate_id(g), gate_seq(g));
+        tell(ada, i + 4, 0); /* while it is on its way */
+        g = next;
+        bool resumed = false;
+        for (int k = round % 3; k < 5 || !resumed;) {
+            const struct dom *m = gate_read(g, 5000);
+
+            expect(m != NULL);
+            gate_count(g, m);
+            if (str_is(dom_at(m, "t")->text, "RESUMED"))
+                resumed = true;
+            else
+                expect(atoi(dom_at(m, "d.i")->text.p) == i + k++);
+        }
+        i += 5;
+    }
+    expect_quiet(g);
+}
+
+static void a_second_socket_takes_over(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 6; i++) {
+        struct gate *old = gate_session(ada, PLAIN, "");
+        struct gate *g = come_back(ada, PLAIN, gate_id(old), 1);
+
+        expect_dispatch(g, "RESUMED", "{}");
+        expect_close(old, 4000);
+        gate_close(g, 1000);
+        usleep(50 * 1000);
+    }
+}
+
+static void sessions_that_are_not_there_are_invalid(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct gate *lives = gate_session(ada, PLAIN, "");
+    struct gate *g = come_back(ada, PLAIN, "0123456789abcdef0123456789abcdef", 1);
+
+    expect_op(g, 9);
+    gate_identify(g, ""); /* the same socket goes on */
+    gate_restart(g);
+    expect_dispatch(g, "READY", "{}");
+    g = come_back(ada, PLAIN, "short", 1);
+    expect_op(g, 9);
+    g = come_back(bob, PLAIN, gate_id(lives), 1);
+    const struct dom *d = expect_op(g, 9);
+    expect(!dom_at(d, "d")->truth);
+}
+
+static void a_bad_sequence_closes(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *first = gate_session(ada, PLAIN, "");
+    struct gate *g = come_back(ada, PLAIN, gate_id(first), 2);
+
+    expect_close(g, 4007);
+    g = gate_open(ada, PLAIN);
+    expect_op(g, 10);
+    gate_send(g, "{'op':6,'d':{'token':'%s','session_id':'%s','seq':'many'}}", ada->authorization,
+              gate_id(first));
+    expect_close(g, 4007);
+    g = gate_open(ada, PLAIN);
+    expect_op(g, 10);
+    gate_send(g, "{'op':6,'d':{'token':'nobody','session_id':'%s','seq':1}}", gate_id(first));
+    expect_close(g, 4004);
+    g = come_back(ada, PLAIN, gate_id(first), 1);
+    expect_dispatch(g, "RESUMED", "{}");
+}
+
+static void who_says_goodbye_is_forgotten(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    static const int codes[] = { 1000, 1001, 4200, 4000 };
+
+    for (int i = 0; i < 4; i++) {
+        struct gate *g = gate_session(ada, PLAIN, "");
+
+        gate_close(g, codes[i]);
+        expect(gate_close_code(g) == codes[i]);
+        usleep(50 * 1000); /* the other loop hears of it */
+        g = come_back(ada, PLAIN, gate_id(g), 1);
+        if (codes[i] == 1000 || codes[i] == 1001)
+            expect_op(g, 9);
+        else
+            expect_dispatch(g, "RESUMED", "{}");
+        gate_close(g, 1000);
+        usleep(50 * 1000);
+    }
+}
+
+static void sessions_are_kept_three_minutes(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    gate_kill(g);
+    usleep(100 * 1000);
+    world_wait(w, 178);
+    usleep(600 * 1000);
+    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    expect_dispatch(g, "RESUMED", "{}");
+    gate_kill(g);
+    usleep(100 * 1000);
+    world_wait(w, 181);
+    usleep(600 * 1000);
+    expect_op(come_back(ada, PLAIN, gate_id(g), gate_seq(g)), 9);
+}
+
+static void only_so_much_is_kept(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct gate *g = gate_session(ada, PLAIN, ""), *h = gate_session(bob, PLAIN, "");
+
+    gate_kill(g);
+    gate_kill(h);
+    usleep(100 * 1000);
+    for (int i = 0; i < 4096; i++) {
+        tell(ada, i, 0);
+        tell(bob, i, 0);
+    }
+    tell(bob, 4096, 0);
+    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    expect_told_numbers(g, 0, 4096);
+    expect_dispatch(g, "RESUMED", "{}");
+    expect_op(come_back(bob, PLAIN, gate_id(h), gate_seq(h)), 9);
+}
+
+static void only_so_many_bytes_are_kept(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    gate_kill(g);
+    usleep(100 * 1000);
+    for (int i = 0; i < 5; i++)
+        tell(ada, i, 1024 * 1024);
+    expect_op(come_back(ada, PLAIN, gate_id(g), gate_seq(g)), 9);
+}
+
+/* It is cut, others are not held up, and it gets everything when it comes back. */
+static void who_does_not_read_is_cut_and_may_come_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct gate *slow = gate_session(ada, PLAIN, ""), *other = gate_session(bob, PLAIN, "");
+    struct gateway_stats stats;
+    int i = 0;
+
+    for (; i < 400; i++) {
+        tell(ada, i, 64 * 1024);
+        tell(bob, i, 0);
+        expect_told_numbers(other, i, i + 1);
+        gateway_stats(guildhall_gateway(world_server(w)), &stats);
+        if (stats.cut)
+            break;
+    }
+    expect(stats.cut == 1);
+    gate_kill(slow);
+    struct gate *g = come_back(ada, PLAIN, gate_id(slow), 1);
+    /* What is kept is bounded too: it may be invalid, but it is answered. */
+    expect(gate_read(g, 5000) != NULL);
+    expect_quiet(other);
+}
+
+const struct test gateway_resume_tests[] = {
+    TEST(what_was_missed_is_told_again),
+    TEST(what_was_sent_but_not_read_is_told_again),
+    TEST(nothing_is_lost_or_doubled_however_often_it_comes_back),
+    TEST(a_second_socket_takes_over),
+    TEST(sessions_that_are_not_there_are_invalid),
+    TEST(a_bad_sequence_closes),
+    TEST(who_says_goodbye_is_forgotten),
+    TEST(sessions_are_kept_three_minutes),
+    TEST(only_so_much_is_kept),
+    TEST(only_so_many_bytes_are_kept),
+    TEST(who_does_not_read_is_cut_and_may_come_back),
+    { 0 },
+};

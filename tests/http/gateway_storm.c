@@ -1,0 +1,119 @@
+/* gateway_storm.c - many sessions lose their sockets while much happens. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "gateway/gateway.h"
+#include "guilds.h"
+#include "venues.h"
+
+enum { SESSIONS = 60, ROUNDS = 60, EVENTS = 20000 };
+
+struct storm {
+    struct gateway *gateway;
+    struct venue venue;
+    _Atomic int published;
+    _Atomic bool stop;
+};
+
+/* Numbered events to those who see the channel, as fast as others can follow. */
+static void *blow(void *arg)
+{
+    struct storm *s = arg;
+
+    for (int i = 0; i < EVENTS && !s->stop; i++) {
+        char payload[64];
+        int n = snprintf(payload, sizeof payload, "{\"i\":%d}", i);
+        struct announcement a = {
+            .event = EVENT_MESSAGE_DELETE,
+            .to = to_viewers(id_of(s->venue.id), id_of(s->venue.channel)),
+            .payload = str_slice(payload, (size_t)n),
+        };
+
+        gateway_announce(s->gateway, &a);
+        s->published = i + 1;
+        usleep(300);
+    }
+    return NULL;
+}
+
+struct listener {
+    struct gate *gate;
+    int next; /* the number it must hear next; -1: any */
+    bool resuming;
+};
+
+/* Reads what is there, or until it has heard all up to a number. */
+static void listen_to(struct listener *l, int until, int wait_ms)
+{
+    while (l->next < until || l->resuming) {
+        const struct dom *m = gate_read(l->gate, wait_ms);
+
+        if (!m)
+            return;
+        gate_count(l->gate, m);
+        if (str_is(dom_at(m, "t")->text, "RESUMED")) {
+            l->resuming = false;
+            continue;
+        }
+        expect(str_is(dom_at(m, "t")->text, "MESSAGE_DELETE"));
+        int i = atoi(dom_at(m, "d.i")->text.p);
+        expect(l->next < 0 || i == l->next);
+        l->next = i + 1;
+    }
+}
+
+static void come_back(struct client *bot, struct listener *l)
+{
+    struct gate *old = l->gate;
+
+    gate_kill(old);
+    l->gate = gate_open(bot, l->next % 2 ? "v=10" : "v=10&compress=zlib-stream");
+    expect_op(l->gate, 10);
+    gate_resume(l->gate, gate_id(old), gate_seq(old));
+    l->resuming = true;
+}
+
+static void nothing_is_lost_or_doubled_in_a_storm(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct storm storm = { .gateway = guildhall_gateway(world_server(w)),
+                           .venue = world_venue(w, ada) };
+    static struct listener listeners[SESSIONS];
+    pthread_t thread;
+
+    venue_add(&storm.venue, bot);
+    for (int i = 0; i < SESSIONS; i++) {
+        struct gate *g = gate_session(bot, "v=10", "'intents': 512");
+
+        expect_quiet(g);
+        listeners[i] = (struct listener){ .gate = g, .next = -1 };
+    }
+    usleep(200 * 1000); /* on PostgreSQL the guild comes a little later */
+    pthread_create(&thread, NULL, blow, &storm);
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = round % 3; i < SESSIONS; i += 3) {
+            listen_to(&listeners[i], storm.published, 20);
+            come_back(bot, &listeners[i]);
+        }
+    storm.stop = true;
+    pthread_join(thread, NULL);
+    for (int i = 0; i < SESSIONS; i++) {
+        listen_to(&listeners[i], storm.published, 5000);
+        expect(listeners[i].next == storm.published && !listeners[i].resuming);
+        expect_quiet(listeners[i].gate);
+    }
+}
+
+static void many_loops(struct config *c)
+{
+    c->loops = 4;
+}
+
+const struct test gateway_storm_tests[] = {
+    TEST_WITH(nothing_is_lost_or_doubled_in_a_storm, many_loops),
+    { 0 },
+};

@@ -1,0 +1,475 @@
+/* gate.c - people who are connected to a world's gateway. */
+#include "gate.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "gateway/etf.h"
+#include "internal.h"
+#include "net/websocket.h"
+
+enum { PATIENCE_MS = 10000, LARGEST = 64 * 1024 * 1024 };
+
+struct gate {
+    struct gate *next;
+    struct client *client;
+    int fd;
+    struct buf in;
+    bool etf, zlib, zstd, binary;
+    z_stream inflate;
+    ZSTD_DCtx *dctx;
+    int close_code;
+    uint64_t seq;
+    char id[40];
+};
+
+/* --- frames -------------------------------------------------------------------------- */
+
+static void send_bytes(struct gate *g, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = send(g->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return; /* it is told by what it reads */
+        bytes = str_from(bytes, (size_t)n);
+    }
+}
+
+void gate_send_bytes(struct gate *g, int opcode, struct str bytes)
+{
+    static const unsigned char mask[4] = { 0x12, 0x34, 0x56, 0x78 };
+    struct buf out;
+
+    buf_init(&out, LARGEST);
+    buf_add_char(&out, (char)(0x80 | opcode));
+    if (bytes.n < 126) {
+        buf_add_char(&out, (char)(0x80 | bytes.n));
+    } else {
+        char head[3] = { (char)(0x80 | 126), (char)(bytes.n >> 8), (char)bytes.n };
+
+        buf_add(&out, head, sizeof head);
+    }
+    buf_add(&out, mask, 4);
+    for (size_t i = 0; i < bytes.n; i++)
+        buf_add_char(&out, (char)((unsigned char)bytes.p[i] ^ mask[i & 3]));
+    send_bytes(g, buf_str(&out));
+    buf_clear(&out);
+}
+
+static bool receive(struct gate *g, int wait_ms)
+{
+    struct pollfd p = { .fd = g->fd, .events = POLLIN };
+    char *room = buf_room(&g->in, 65536);
+
+    if (poll(&p, 1, wait_ms) <= 0)
+        return false;
+    ssize_t n = recv(g->fd, room, 65536, 0);
+    if (n > 0)
+        g->in.n += (size_t)n;
+    else if (!g->close_code)
+        g->close_code = 1006;
+    return n > 0;
+}
+
+/* A whole frame out of what was received; its payload is copied. */
+static bool take_frame(struct gate *g, int *ret_opcode, struct str *ret)
+{
+    const unsigned char *p = (const unsigned char *)g->in.p;
+    size_t head = 2, n;
+
+    if (g->in.n < 2)
+        return false;
+    n = p[1] & 127;
+    if (n == 126 || n == 127) {
+        size_t bytes = n == 126 ? 2 : 8;
+
+        if (g->in.n < 2 + bytes)
+            return false;
+        n = 0;
+        for (size_t i = 0; i < bytes; i++)
+            n = n << 8 | p[2 + i];
+        head += bytes;
+    }
+    if (g->in.n < head + n)
+        return false;
+    *ret_opcode = p[0] & 15;
+    *ret = str_dup(g->client->world->arena, str_slice(g->in.p + head, n));
+    buf_drop(&g->in, head + n);
+    return true;
+}
+
+/* --- decoding ------------------------------------------------------------------------- */
+
+static bool inflate_all(z_stream *z, struct str in, struct buf *out)
+{
+    z->next_in = (Bytef *)(uintptr_t)in.p;
+    z->avail_in = (uInt)in.n;
+    do {
+        z->next_out = (Bytef *)buf_room(out, 65536);
+        z->avail_out = 65536;
+        int status = inflate(z, Z_SYNC_FLUSH);
+        if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+            return false;
+        out->n += 65536 - z->avail_out;
+    } while (z->avail_out == 0);
+    return z->avail_in == 0;
+}
+
+static bool unzstd(struct gate *g, struct str in, struct buf *out)
+{
+    ZSTD_inBuffer from = { in.p, in.n, 0 };
+
+    while (from.pos < from.size) {
+        ZSTD_outBuffer to = { buf_room(out, 65536), 65536, 0 };
+
+        if (ZSTD_isError(ZSTD_decompressStream(g->dctx, &to, &from)))
+            return false;
+        out->n += to.pos;
+    }
+    for (size_t more = 1; more;) {
+        ZSTD_outBuffer to = { buf_room(out, 65536), 65536, 0 };
+
+        ZSTD_decompressStream(g->dctx, &to, &from);
+        out->n += more = to.pos;
+    }
+    return true;
+}
+
+static bool decode(struct gate *g, struct str in, struct buf *out)
+{
+    if (g->zlib) {
+        static const char end[] = { 0, 0, (char)0xff, (char)0xff };
+
+        return in.n >= 4 && memcmp(in.p + in.n - 4, end, 4) == 0 &&
+               inflate_all(&g->inflate, in, out);
+    }
+    if (g->zstd)
+        return unzstd(g, in, out);
+    if (g->binary && !g->etf) {
+        z_stream whole = { 0 };
+        bool ok = inflateInit(&whole) == Z_OK && inflate_all(&whole, in, out);
+
+        inflateEnd(&whole);
+        return ok;
+    }
+    buf_add_str(out, in);
+    return true;
+}
+
+static const struct dom *understand(struct gate *g, struct str payload)
+{
+    struct arena *a = g->client->world->arena;
+    struct buf plain, json;
+
+    buf_init(&plain, LARGEST);
+    buf_init(&json, LARGEST);
+    if (!decode(g, payload, &plain))
+        fail_test(__FILE__, __LINE__, "a message of %zu bytes cannot be unpacked", payload.n);
+    if (g->etf && !etf_to_json(buf_str(&plain), &json))
+        fail_test(__FILE__, __LINE__, "a message is not a term");
+    struct str text = str_dup(a, buf_str(g->etf ? &json : &plain));
+    buf_clear(&plain);
+    buf_clear(&json);
+    const struct dom *d = dom_parse(a, text);
+    if (!d)
+        fail_test(__FILE__, __LINE__, "a message is not JSON: %.*s", STR_FMT(text));
+    return d;
+}
+
+const struct dom *gate_read(struct gate *g, int wait_ms)
+{
+    int opcode;
+    struct str payload;
+
+    while (g->fd >= 0) {
+        if (!take_frame(g, &opcode, &payload)) {
+            if (!receive(g, wait_ms))
+                return NULL;
+            continue;
+        }
+        if (opcode == WS_CLOSE) {
+            const unsigned char *p = (const unsigned char *)payload.p;
+
+            g->close_code = payload.n >= 2 ? p[0] << 8 | p[1] : WS_NO_CODE;
+            return NULL;
+        }
+        if (opcode == WS_TEXT || opcode == WS_BINARY) {
+            g->binary = opcode == WS_BINARY;
+            return understand(g, payload);
+        }
+    }
+    return NULL;
+}
+
+/* --- beginning and end ----------------------------------------------------------------- */
+
+static struct gate *all_gates;
+
+struct gate *gate_open(struct client *c, const char *query)
+{
+    struct gate *g = mem_new(sizeof *g);
+    char request[512];
+
+    g->client = c;
+    g->fd = client_dial(c);
+    g->etf = strstr(query, "encoding=etf");
+    g->zlib = strstr(query, "compress=zlib-stream");
+    g->zstd = strstr(query, "compress=zstd-stream");
+    buf_init(&g->in, LARGEST);
+    inflateInit(&g->inflate);
+    g->dctx = ZSTD_createDCtx();
+    g->next = all_gates;
+    all_gates = g;
+    int n = snprintf(request, sizeof request,
+                     "GET /?%s HTTP/1.1\r\nHost: gate.test\r\nUpgrade: websocket\r\n"
+                     "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                     "Sec-WebSocket-Version: 13\r\n\r\n",
+                     query);
+    send_bytes(g, str_slice(request, (size_t)n));
+    for (;;) {
+        const char *end = g->in.n ? memmem(g->in.p, g->in.n, "\r\n\r\n", 4) : NULL;
+
+        if (end) {
+            if (memcmp(g->in.p, "HTTP/1.1 101", 12) != 0)
+                fail_test(__FILE__, __LINE__, "no upgrade: %.*s", (int)g->in.n, g->in.p);
+            buf_drop(&g->in, (size_t)(end - g->in.p) + 4);
+            return g;
+        }
+        if (!receive(g, PATIENCE_MS))
+            fail_test(__FILE__, __LINE__, "the gateway does not answer");
+    }
+}
+
+void gate_kill(struct gate *g)
+{
+    struct linger now = { 1, 0 };
+
+    if (g->fd < 0)
+        return;
+    setsockopt(g->fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close(g->fd);
+    g->fd = -1;
+}
+
+void gate_close(struct gate *g, int code)
+{
+    char bytes[2] = { (char)(code >> 8), (char)code };
+
+    gate_send_bytes(g, WS_CLOSE, str_slice(bytes, 2));
+    while (!g->close_code && gate_read(g, PATIENCE_MS))
+        ;
+    close(g->fd);
+    g->fd = -1;
+}
+
+void gates_close(struct world *w)
+{
+    (void)w;
+    for (struct gate *g = all_gates, *next; g; g = next) {
+        next = g->next;
+        gate_kill(g);
+        buf_clear(&g->in);
+        inflateEnd(&g->inflate);
+        ZSTD_freeDCtx(g->dctx);
+        mem_free(g);
+    }
+    all_gates = NULL;
+}
+
+int gate_fd(struct gate *g)
+{
+    return g->fd;
+}
+
+int gate_close_code(const struct gate *g)
+{
+    return g->close_code;
+}
+
+uint64_t gate_seq(const struct gate *g)
+{
+    return g->seq;
+}
+
+const char *gate_id(const struct gate *g)
+{
+    return g->id;
+}
+
+bool gate_was_binary(const struct gate *g)
+{
+    return g->binary;
+}
+
+/* --- speaking ---------------------------------------------------------------------------- */
+
+static void send_json(struct gate *g, struct str json)
+{
+    struct arena *a = g->client->world->arena;
+    struct buf out;
+
+    if (!g->etf) {
+        gate_send_bytes(g, WS_TEXT, json);
+        return;
+    }
+    buf_init(&out, LARGEST);
+    buf_add_char(&out, (char)ETF_VERSION);
+    etf_from_json(json, a, &out);
+    gate_send_bytes(g, WS_BINARY, buf_str(&out));
+    buf_clear(&out);
+}
+
+void gate_send(struct gate *g, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, fmt);
+    if (vasprintf(&text, fmt, args) < 0)
+        abort();
+    va_end(args);
+    for (char *p = text; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    send_json(g, str_of(text));
+    free(text);
+}
+
+void gate_identify(struct gate *g, const char *more)
+{
+    gate_send(g, "{'op':2,'d':{'token':'%s','properties':{'os':'test'}%s%s}}",
+              g->client->authorization, *more ? "," : "", more);
+}
+
+void gate_resume(struct gate *g, const char *session_id, uint64_t seq)
+{
+    g->seq = seq;
+    snprintf(g->id, sizeof g->id, "%s", session_id);
+    gate_send(g, "{'op':6,'d':{'token':'%s','session_id':'%s','seq':%llu}}",
+              g->client->authorization, session_id, (unsigned long long)seq);
+}
+
+struct gate *gate_session(struct client *c, const char *query, const char *more)
+{
+    struct gate *g = gate_open(c, query);
+
+    expect_op(g, 10);
+    gate_identify(g, more);
+    const struct dom *d = expect_dispatch(g, "READY", "{}");
+    const struct dom *id = dom_at(d, "session_id");
+    snprintf(g->id, sizeof g->id, "%.*s", STR_FMT(id->text));
+    return g;
+}
+
+void client_connect(struct client *c)
+{
+    struct gate *g = gate_open(c, "v=10");
+
+    expect_op(g, 10);
+    gate_identify(g, "'intents': 33554431");
+    const struct dom *ready = expect_dispatch(g, "READY", "{}");
+    bool bot = dom_at(ready, "application");
+    for (size_t i = 0; bot && i < dom_at(ready, "guilds")->count; i++)
+        expect_dispatch(g, "GUILD_CREATE", "{}");
+    c->gate = g;
+}
+
+/* --- expectations ------------------------------------------------------------------------- */
+
+static long number_at(const struct dom *d, const char *path)
+{
+    const struct dom *n = dom_at(d, path);
+
+    return n && n->kind == JSON_NUMBER ? strtol(n->text.p, NULL, 10) : -1;
+}
+
+static const struct dom *read_or_fail(const char *file, int line, struct gate *g, const char *what)
+{
+    const struct dom *d = gate_read(g, PATIENCE_MS);
+
+    if (!d)
+        fail_test(file, line, "%s: %s, not %s (%d)", g->client->name,
+                  g->close_code ? "closed" : "nothing came", what, g->close_code);
+    return d;
+}
+
+void gate_count(struct gate *g, const struct dom *message)
+{
+    if (number_at(message, "s") != (long)g->seq + 1)
+        fail_test(__FILE__, __LINE__, "number %ld after %ld", number_at(message, "s"),
+                  (long)g->seq);
+    g->seq++;
+}
+
+void gate_restart(struct gate *g)
+{
+    g->seq = 0;
+}
+
+const struct dom *expect_op_at(const char *file, int line, struct gate *g, int op)
+{
+    const struct dom *d = read_or_fail(file, line, g, "an opcode");
+    long got = number_at(d, "op");
+
+    if (got != op)
+        fail_test(file, line, "%s got opcode %ld, not %d", g->client->name, got, op);
+    return d;
+}
+
+const struct dom *expect_dispatch_of(const char *file, int line, struct gate *g, const char *event,
+                                     const struct dom *expected)
+{
+    const struct dom *m = read_or_fail(file, line, g, event), *t = dom_at(m, "t");
+    const struct dom *d = dom_at(m, "d");
+    struct str where;
+
+    if (number_at(m, "op") != 0 || !t || !str_is(t->text, event))
+        fail_test(file, line, "%s was told op %ld %.*s, not %s", g->client->name,
+                  number_at(m, "op"), t ? (int)t->text.n : 0, t ? t->text.p : "", event);
+    if (number_at(m, "s") != (long)g->seq + 1)
+        fail_test(file, line, "%s has number %ld after %ld", event, number_at(m, "s"),
+                  (long)g->seq);
+    g->seq++;
+    if (!dom_contains(d, expected, g->client->world->arena, &where))
+        fail_test(file, line, "%s: %s", event, where.p);
+    return d;
+}
+
+const struct dom *expect_dispatch_at(const char *file, int line, struct gate *g, const char *event,
+                                     const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    const struct dom *expected = parse_expected(g->client->world->arena, fmt, args);
+    va_end(args);
+    return expect_dispatch_of(file, line, g, event, expected);
+}
+
+void expect_close_at(const char *file, int line, struct gate *g, int code)
+{
+    const struct dom *d = gate_read(g, PATIENCE_MS);
+
+    if (d)
+        fail_test(file, line, "%s got opcode %ld, not close %d", g->client->name,
+                  number_at(d, "op"), code);
+    if (g->close_code != code)
+        fail_test(file, line, "%s was closed with %d, not %d", g->client->name, g->close_code,
+                  code);
+}
+
+void expect_quiet_at(const char *file, int line, struct gate *g)
+{
+    gate_send(g, "{'op':1,'d':null}");
+    expect_op_at(file, line, g, 11);
+}

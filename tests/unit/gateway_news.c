@@ -1,0 +1,152 @@
+/* gateway_news.c - one payload for many, in all its forms, and what is kept of it. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "gateway/internal.h"
+
+static void forms_are_made_once(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct packer *p = packer_new();
+    struct str payload = STR("{\"content\":\"hi\",\"embeds\":[{}],\"poll\":{},\"id\":\"1\","
+                             "\"attachments\":[1],\"components\":[2]}");
+    struct news *n = news_new(EVENT_MESSAGE_CREATE, to_guild(1), payload);
+
+    assert_true(str_eq(news_bytes(n, 0, p, a), payload));
+    struct str empty = news_bytes(n, NEWS_EMPTIED, p, a);
+    assert_true(str_is(empty, "{\"content\":\"\",\"embeds\":[],\"id\":\"1\",\"attachments\":[],"
+                              "\"components\":[]}"));
+    assert_ptr_equal(empty.p, news_bytes(n, NEWS_EMPTIED, p, a).p);
+    assert_ptr_equal(news_bytes(n, NEWS_DEFLATED, p, a).p, news_bytes(n, NEWS_DEFLATED, p, a).p);
+    assert_int_equal((unsigned char)news_bytes(n, NEWS_ETF, p, a).p[0], 116);
+    news_unref(n);
+    packer_free(p);
+    arena_free(a);
+}
+
+/* Stored blocks and shared runs, in any order, are one zlib stream. */
+static void pieces_are_one_stream(void **state)
+{
+    (void)state;
+    struct packer *p = packer_new();
+    struct buf out, want;
+    z_stream z = { 0 };
+    char *got = mem_new(1 << 20), *big = mem_new(200000);
+
+    buf_init(&out, 1 << 22);
+    buf_init(&want, 1 << 22);
+    memset(big, 'x', 200000);
+    pack_header(&out);
+    for (int i = 0; i < 50; i++) {
+        char own[32];
+        struct str prefix = str_slice(own, (size_t)snprintf(own, sizeof own, "{\"s\":%d,", i));
+        struct str parts[] = { i % 10 == 9 ? str_slice(big, (size_t)i * 400)
+                                           : STR("\"d\":{\"content\":\"hello hello hello\"}"),
+                               STR("}") };
+
+        pack_stored(prefix, &out);
+        pack_shared(p, parts, 2, &out);
+        assert_memory_equal(out.p + out.n - 4, "\0\0\xff\xff", 4);
+        buf_add_str(&want, prefix);
+        buf_add_str(&want, parts[0]);
+        buf_add_str(&want, parts[1]);
+    }
+    pack_stored(str_slice(big, 200000), &out); /* more than one block holds */
+    pack_stored(STR(""), &out);
+    buf_add(&want, big, 200000);
+    assert_int_equal(inflateInit(&z), Z_OK);
+    z.next_in = (Bytef *)out.p;
+    z.avail_in = (uInt)out.n;
+    z.next_out = (Bytef *)got;
+    z.avail_out = 1 << 20;
+    assert_int_equal(inflate(&z, Z_SYNC_FLUSH), Z_OK);
+    assert_int_equal(z.avail_in, 0);
+    assert_int_equal((1 << 20) - z.avail_out, want.n);
+    assert_memory_equal(got, want.p, want.n);
+    inflateEnd(&z);
+    buf_clear(&out);
+    buf_clear(&want);
+    mem_free(got);
+    mem_free(big);
+    packer_free(p);
+}
+
+static struct news *sized(size_t n)
+{
+    char *text = mem_new(n);
+    struct news *made = news_new(EVENT_USER_UPDATE, to_user(1), str_slice(text, n));
+
+    mem_free(text);
+    return made;
+}
+
+static void the_ring_keeps_the_last(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+    struct news *list[REPLAY_COUNT + 10];
+
+    for (int i = 0; i < REPLAY_COUNT + 10; i++) {
+        list[i] = sized(10);
+        replay_add(&r, list[i], 0, 1000);
+        news_unref(list[i]);
+    }
+    assert_int_equal(r.count, REPLAY_COUNT);
+    for (uint32_t i = 0; i < REPLAY_COUNT; i++)
+        assert_ptr_equal(replay_at(&r, i)->news, list[i + 10]);
+    replay_trim(&r, 1000 + REPLAY_AGE_S);
+    assert_int_equal(r.count, REPLAY_COUNT);
+    replay_trim(&r, 1001 + REPLAY_AGE_S);
+    assert_int_equal(r.count, 0);
+    assert_null(r.ring); /* an idle session holds nothing */
+}
+
+static void the_ring_keeps_so_many_bytes(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+
+    for (int i = 0; i < 5; i++) {
+        struct news *n = sized(REPLAY_BYTES / 4);
+
+        replay_add(&r, n, 0, 1000);
+        news_unref(n);
+        assert_int_equal(r.count, i < 4 ? i + 1 : 4);
+    }
+    struct news *huge = sized(REPLAY_BYTES + 1);
+    replay_add(&r, huge, 0, 1000);
+    assert_int_equal(r.count, 0);
+    news_unref(huge);
+    replay_clear(&r);
+}
+
+static void opcodes_are_each_one_row(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+
+    for (const struct opcode_row *r = opcode_rows; r->name; r++) {
+        assert_ptr_equal(opcode_find(r->op), r);
+        assert_in_range(r->op, 0, OP_MAX);
+        if (r->type)
+            assert_null(schema_fault(r->type->schema, a));
+    }
+    assert_null(opcode_find(OP_DISPATCH));
+    assert_null(opcode_find(OP_MAX));
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forms_are_made_once),      cmocka_unit_test(pieces_are_one_stream),
+        cmocka_unit_test(the_ring_keeps_the_last),  cmocka_unit_test(the_ring_keeps_so_many_bytes),
+        cmocka_unit_test(opcodes_are_each_one_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
