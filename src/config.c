@@ -42,6 +42,8 @@ const struct option_row config_rows[] = {
       .help = "Refuse connections without TLS" },
     { "cors-origin", OPTION_TEXT, AT(cors_origin), .value = "ORIGIN",
       .help = "Web pages of this origin may call; * for all" },
+    { "privileged-intents", OPTION_SWITCH, AT(privileged_intents), .fallback = "on",
+      .help = "New applications may use members, presences and message content" },
     { "voice-regions", OPTION_TEXT, AT(voice_regions), .fallback = "main:Main",
       .value = "ID:NAME,…", .help = "Voice regions, the optimal one first" },
     { "password-memory", OPTION_INT, AT(password_memory_mib), .fallback = "19", .min = 1,

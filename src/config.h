@@ -9,7 +9,7 @@ struct config {
     const char *public_url, *cors_origin, *voice_regions;
     const char *log_level, *log_format, *durability;
     const char *tls_cert, *tls_key;
-    bool tls_self_signed, tls_only, rate_limits;
+    bool tls_self_signed, tls_only, rate_limits, privileged_intents;
     int64_t loops, store_workers, node, shutdown_seconds, idle_seconds;
     int64_t rate_limit_global, rate_limit_anonymous, rate_limit_percent;
     int64_t password_memory_mib, password_passes;

@@ -18,6 +18,7 @@ struct api_options {
     const char *public_url;  /* "https://chat.example"; NULL: what the client called us */
     const char *cors_origin; /* "*", an origin, or NULL for none */
     const char *version;
+    int64_t application_flags; /* of new applications, unless their makers say */
     /* Where announcements go, in commit order, from the thread that committed. */
     void (*announce)(void *arg, const struct announcement *list);
     void *announce_arg;

@@ -57,6 +57,19 @@ static void a_new_application_may_use_every_intent(struct world *w)
     expect_json(client_post(ada, "{'name': 'x', 'flags': 4096}", APPS), "{'flags': 0}");
 }
 
+static void no_intents(struct config *config)
+{
+    config->privileged_intents = false;
+}
+
+static void an_operator_may_keep_the_intents_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_post(ada, "{'name': 'x'}", APPS);
+
+    expect_json(a, "{'flags': 0, 'flags_new': '0'}");
+}
+
 static void names_have_1_to_32_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -604,6 +617,7 @@ extern const struct test applications_tests[];
 const struct test applications_tests[] = {
     TEST(a_new_application_has_every_field),
     TEST(a_new_application_may_use_every_intent),
+    TEST_WITH(an_operator_may_keep_the_intents_back, no_intents),
     TEST(names_have_1_to_32_characters),
     TEST(bots_have_names_of_their_own),
     TEST(redirect_uris_are_addresses_and_at_most_10),

@@ -70,7 +70,8 @@ enum err create_application(struct call *call)
         .owner_id = call->caller->id,
         .team_id = team_id,
         .redirect_uris = in->redirect_uris.value,
-        .flags = in->flags.given == GIVEN ? in->flags.value : APPLICATION_FLAGS_OWN,
+        .flags =
+            in->flags.given == GIVEN ? in->flags.value : api_options(call->api)->application_flags,
     };
 
     enum err e = team_id ? check_team(call, team_id) : OK;
