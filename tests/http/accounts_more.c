@@ -386,6 +386,11 @@ static void guilds_and_friends_hear_of_a_new_name(struct world *w)
     expect_venue_silence(&other);
     expect_silence(eve);
 
+    expect_status(client_patch(ada, "{'avatar': '" PNG "'}", "/users/@me"), 200);
+    expect_event(ada, "USER_UPDATE", "{}");
+    expect_event(bob, "PRESENCE_UPDATE", "{'user': {'id': '%s'}}", ada->id);
+    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", ada->id);
+
     /* What others do not see they do not hear of. */
     expect_status(client_patch(ada, "{'bio': 'secretive'}", "/users/@me"), 200);
     expect_event(ada, "USER_UPDATE", "{'bio': 'secretive'}");

@@ -80,13 +80,16 @@ static void kinds_show_what_they_have(struct world *w)
     expect_absent(a, "bitrate");
     expect_absent(a, "recipients");
     expect_absent(a, "owner_id");
+    expect(a.json->count == 12); /* with id and position: nothing else */
     a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'voice', 'type': 2}"));
     expect_json(a, "{'type': 2, 'bitrate': 64000, 'user_limit': 0, 'rtc_region': null, "
                    "'video_quality_mode': 1}");
+    expect(a.json->count == 15);
     a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'stage', 'type': 13}"));
     expect_json(a, "{'type': 13, 'bitrate': 64000, 'user_limit': 0}");
     a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'cat', 'type': 4}"));
     expect_json(a, "{'type': 4, 'name': 'cat'}");
+    expect(a.json->count == 8);
     expect_absent(a, "topic");
     expect_absent(a, "bitrate");
     expect_absent(a, "last_message_id");

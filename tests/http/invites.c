@@ -157,6 +157,18 @@ static void a_guild_has_at_most_a_thousand_invites(struct world *w)
 
 /* --- listing and deleting ------------------------------------------------------------------ */
 
+static void who_manages_the_guild_deletes_invites(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
+    struct venue p = world_venue(w, ada);
+    venue_add_with(&p, mod, 1, PERMISSION(MANAGE_GUILD));
+
+    const char *code = invite_to(ada, &p, "{}");
+    expect_error(client_get(mod, "/channels/%s/invites", p.channel), 403, 50013);
+    expect_json(client_get(mod, "/guilds/%s/invites", p.id), "[{'code': '%s'}]", code);
+    expect_status(client_delete(mod, "/invites/%s", code), 200);
+}
+
 static void managers_list_and_delete_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
@@ -462,6 +474,7 @@ const struct test invites_tests[] = {
     TEST(inviting_needs_its_right),
     TEST(a_guild_has_at_most_a_thousand_invites),
     TEST(managers_list_and_delete_invites),
+    TEST(who_manages_the_guild_deletes_invites),
     TEST(accepting_makes_a_member),
     TEST(some_cannot_come_in),
     TEST(an_invite_ends_with_its_last_use),

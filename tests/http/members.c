@@ -276,6 +276,16 @@ static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
 
     expect_error(client_patch(mod, "{'roles': []}", "/guilds/%s/members/%s", p.id, bob->id), 400,
                  50028);
+    /* Who stands higher, or owns the guild, keeps even the lowest role. */
+    struct client *cleo = world_client(w, "cleo");
+    venue_add_with(&p, cleo, 5, PERMISSION(MANAGE_ROLES));
+    venue_give(&p, cleo, venue_role(&p, 7, 0));
+    snprintf(body, sizeof body, "{'roles': ['%s']}", low);
+    expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, cleo->id), 403, 50013);
+    venue_give(&p, ada, low);
+    expect_error(client_patch(mod, "{'roles': []}", "/guilds/%s/members/%s", p.id, ada->id), 403,
+                 50013);
+    expect_venue_silence(&p);
     snprintf(body, sizeof body, "{'roles': ['%s', '%s']}", managed, high);
     expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 403, 50013);
     expect_error(client_patch(mod, "{'roles': ['5']}", "/guilds/%s/members/%s", p.id, bob->id), 404,

@@ -1,5 +1,6 @@
 /* own_guilds.c - listing and leaving one's guilds, and what was done in them. */
 #include "guilds.h"
+#include "venues.h"
 
 /* --- one's own guilds ------------------------------------------------------------------------- */
 
@@ -23,6 +24,20 @@ static void ones_guilds_are_listed_with_ones_rights(struct world *w)
                 "{'approximate_member_count': 1}]");
     expect_json(client_get(world_bot(w, "helper"), "/users/@me/guilds"), "[]");
     expect_error(client_get(world_stranger(w), "/users/@me/guilds"), 401, 0);
+}
+
+static void who_is_timed_out_has_few_rights_in_the_list(struct world *w)
+{
+    struct home p = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct client *bob = p.bob;
+
+    world_sql(w, "update members set timed_out_until = %s where user_id = %s", "9000000000000000",
+              bob->id);
+    expect_json(client_get(bob, "/users/@me/guilds"), "[{'permissions': '%llu'}]",
+                BITS(PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY)));
+    world_sql(w, "update members set timed_out_until = 5 where user_id = %s", bob->id);
+    expect_json(client_get(bob, "/users/@me/guilds"), "[{'permissions': '%llu'}]",
+                BITS(PERMISSIONS_DEFAULT | PERMISSION(MANAGE_GUILD)));
 }
 
 static void an_app_lists_them_with_the_scope_guilds(struct world *w)
@@ -236,6 +251,7 @@ static void the_audit_log_comes_in_pages(struct world *w)
 
 const struct test own_guilds_tests[] = {
     TEST(ones_guilds_are_listed_with_ones_rights),
+    TEST(who_is_timed_out_has_few_rights_in_the_list),
     TEST(an_app_lists_them_with_the_scope_guilds),
     TEST(ones_guilds_come_in_pages),
     TEST(leaving_tells_the_guild_and_the_one_who_left),

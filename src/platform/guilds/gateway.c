@@ -46,7 +46,7 @@ static void show_threads(struct arena *arena, const struct standing *s, const st
     const struct channel *t = threads->items;
 
     for (size_t i = 0; i < threads->count; i++)
-        if (!t[i].thread_metadata->archived && can_view(s, &t[i], channels))
+        if (can_view(s, &t[i], channels))
             *(struct channel *)list_add(arena, &ret->threads, sizeof *t) = t[i];
 }
 
