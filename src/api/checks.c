@@ -28,6 +28,12 @@ static uint64_t major_parameter(const struct life *l)
     return major;
 }
 
+/* What an application does for somebody is counted apart from what they do themselves. */
+static uint64_t caller_key(const struct caller *c)
+{
+    return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
+}
+
 static enum err check_limits(struct life *l)
 {
     struct call *call = &l->call;
@@ -37,7 +43,7 @@ static enum err check_limits(struct life *l)
         return OK;
 
     bool anonymous = !call->caller;
-    uint64_t who = anonymous ? address_key(l) : call->caller->id;
+    uint64_t who = anonymous ? address_key(l) : caller_key(call->caller);
     if (!call->route->no_global_limit) {
         l->verdict = limits_count_global(limits, who, anonymous);
         if (!l->verdict.allowed)

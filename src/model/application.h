@@ -29,7 +29,8 @@ extern const struct type type_team_name, type_team_role;
 
 /* --- applications ------------------------------------------------------------------ */
 
-/* The bits of an application's flags that its makers set themselves. */
+/* The bits of an application's flags that its makers set themselves: which of the
+ * privileged intents it may use. New ones may use all of them. */
 enum {
     APPLICATION_PRESENCE_LIMITED = 1 << 13,
     APPLICATION_MEMBERS_LIMITED = 1 << 15,

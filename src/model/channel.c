@@ -202,10 +202,17 @@ const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id
     return NULL;
 }
 
+static void leave_out_thread(struct channel *c)
+{
+    c->message_count.given = c->member_count.given = ABSENT;
+    c->thread_metadata = NULL;
+}
+
 static void shape_private(struct channel *c)
 {
     bool group = c->type == CHANNEL_GROUP;
 
+    leave_out_thread(c);
     c->guild_id.given = c->parent_id.given = c->position.given = ABSENT;
     c->permission_overwrites.given = ABSENT;
     c->recipients.given = GIVEN;
@@ -215,8 +222,9 @@ static void shape_private(struct channel *c)
         c->is_message_request.given = ABSENT;
     else
         c->is_message_request = (struct opt_bool){ GIVEN, false };
-    if (!c->application_id.value)
-        c->application_id.given = c->managed.given = ABSENT;
+    c->managed = given_mark(group && c->application_id.value);
+    if (!c->managed.value)
+        c->application_id.given = ABSENT;
 }
 
 static void shape_guild(struct channel *c)
@@ -227,8 +235,8 @@ static void shape_guild(struct channel *c)
         c->permission_overwrites.given = c->position.given = c->topic.given = ABSENT;
         c->nsfw.given = ABSENT;
     } else {
-        c->owner_id.given = c->message_count.given = c->member_count.given = ABSENT;
-        c->thread_metadata = NULL;
+        c->owner_id.given = ABSENT;
+        leave_out_thread(c);
     }
 }
 

@@ -77,6 +77,7 @@ struct message {
 
     /* Not shown to anybody. */
     snowflake author_id;
+    int64_t pinned_at; /* 0: not known */
     struct opt_str webhook_name, webhook_avatar;
     snowflake ephemeral_for; /* 0: for everybody */
 };

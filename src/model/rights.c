@@ -106,14 +106,21 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
     return without_implied(rights, channel_type);
 }
 
+uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake starter,
+                          uint64_t rights)
+{
+    bool open = type != CHANNEL_PRIVATE_THREAD || starter == who->user_id ||
+                rights & PERMISSION(MANAGE_THREADS);
+
+    return open ? rights : 0;
+}
+
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent)
 {
     const struct list *overwrites = &parent->permission_overwrites.value;
     uint64_t rights =
         rights_in_channel(who, parent->type, overwrites->items, overwrites->count, true);
-    bool open = thread->type != CHANNEL_PRIVATE_THREAD || thread->owner_id.value == who->user_id ||
-                rights & PERMISSION(MANAGE_THREADS);
 
-    return open ? rights : 0;
+    return rights_past_door(who, thread->type, thread->owner_id.value, rights);
 }

@@ -27,8 +27,12 @@ uint64_t rights_in_guild(const struct rights_of *who);
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
-/* In a thread of this channel. A private one is its starter's, and of those who
- * manage threads; others have no rights there. */
+/* What is left, in a thread of this type and starter, of the rights that its parent
+ * gives there. A private one is its starter's, and of those who manage threads; others
+ * have no rights there. */
+uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake starter,
+                          uint64_t rights);
+/* In a thread of this channel. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);
 

@@ -15,6 +15,10 @@ extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot *
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 
+/* The language of a call: its X-Discord-Locale, else the best of its Accept-Language,
+ * else the account's own, else en-US. Tags that are none of ours are skipped. */
+enum err request_locale(struct call *call, struct str *ret);
+
 /* Names that nobody gets. */
 bool username_reserved(struct str name);
 

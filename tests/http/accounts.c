@@ -46,6 +46,34 @@ static void registering_gives_a_token_that_works(struct world *w)
     expect_absent(a, "password_hash");
 }
 
+static void a_new_account_speaks_the_language_of_its_call(struct world *w)
+{
+    static const struct {
+        const char *name, *headers, *locale;
+    } cases[] = {
+        { "ann", "X-Discord-Locale: fr\r\nAccept-Language: de\r\n", "fr" },
+        { "ben", "X-Discord-Locale: tlh\r\nAccept-Language: de-AT, fr;q=0.5\r\n", "de" },
+        { "cid", "", "en-US" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena = world_arena(w);
+        struct answer a = client_request(
+            world_stranger(w), "POST", "/api/v10/auth/register",
+            str_printf(arena, "Content-Type: application/json\r\n%s", cases[i].headers).p,
+            str_printf(arena, "{\"username\": \"%s\"}", cases[i].name));
+        struct client *c = world_client_with(w, answer_text(a, "token"));
+
+        expect_json(client_get(c, "/users/@me"), "{'locale': '%s'}", cases[i].locale);
+    }
+    /* Whoever is known has one already. */
+    struct client *ada = world_client(w, "ada");
+    expect_status(client_patch(ada, "{'locale': 'ja'}", "/users/@me/settings"), 200);
+    struct answer a = client_post(ada, "{'username': 'dan'}", "/auth/register");
+    expect_json(client_get(world_client_with(w, answer_text(a, "token")), "/users/@me"),
+                "{'locale': 'ja'}");
+}
+
 static void a_token_has_three_parts_and_begins_with_the_account(struct world *w)
 {
     struct client *ada = registered(w, "ada");
@@ -501,6 +529,7 @@ static void what_is_no_picture_is_refused(struct world *w)
 
 const struct test accounts_tests[] = {
     TEST(registering_gives_a_token_that_works),
+    TEST(a_new_account_speaks_the_language_of_its_call),
     TEST(a_token_has_three_parts_and_begins_with_the_account),
     TEST(usernames_have_rules),
     TEST(names_and_emails_are_taken_once),

@@ -46,6 +46,17 @@ static void a_new_application_has_every_field(struct world *w)
     expect_json(client_get(ada, APPS), "[{'id': '%s', 'owner': {'id': '%s'}}]", id, ada->id);
 }
 
+static void a_new_application_may_use_every_intent(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_json(client_post(ada, "{'name': 'x'}", APPS),
+                "{'flags': 565248, 'flags_new': '565248'}"); /* 1<<13 | 1<<15 | 1<<19 */
+    expect_json(client_post(ada, "{'name': 'x', 'flags': null}", APPS), "{'flags': 565248}");
+    expect_json(client_post(ada, "{'name': 'x', 'flags': 0}", APPS), "{'flags': 0}");
+    expect_json(client_post(ada, "{'name': 'x', 'flags': 4096}", APPS), "{'flags': 0}");
+}
+
 static void names_have_1_to_32_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -592,6 +603,7 @@ static void deleting_takes_everything_along(struct world *w)
 extern const struct test applications_tests[];
 const struct test applications_tests[] = {
     TEST(a_new_application_has_every_field),
+    TEST(a_new_application_may_use_every_intent),
     TEST(names_have_1_to_32_characters),
     TEST(bots_have_names_of_their_own),
     TEST(redirect_uris_are_addresses_and_at_most_10),

@@ -344,6 +344,31 @@ static void files_go_with_their_message(struct world *w)
     expect(files_on_disk(w) == 0);
 }
 
+static void files_go_with_their_guild(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct answer a = client_post(ada, "{'name': 'aside'}", "/channels/%s/threads", v.channel);
+
+    client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
+    client_upload(ada, "POST", NULL, hello, MESSAGES, answer_text(a, "id"));
+    client_upload(ada, "POST", NULL, hello, MESSAGES, other.channel);
+    expect(files_on_disk(w) == 3);
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    expect(files_on_disk(w) == 1);
+}
+
+static void files_go_with_the_last_of_a_group(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_post(ada, "{'recipients': []}", "/users/@me/channels");
+
+    client_upload(ada, "POST", NULL, hello, MESSAGES, answer_text(a, "id"));
+    expect(files_on_disk(w) == 1);
+    expect_status(client_delete(ada, "/channels/%s", answer_text(a, "id")), 200);
+    expect(files_on_disk(w) == 0);
+}
+
 const struct test attachments_tests[] = {
     TEST(a_file_comes_back_as_it_was),
     TEST(addresses_are_good_for_a_day),
@@ -359,5 +384,7 @@ const struct test attachments_tests[] = {
     TEST(nothing_is_kept_for_those_who_may_not),
     TEST(edits_keep_what_they_list),
     TEST(files_go_with_their_message),
+    TEST(files_go_with_their_guild),
+    TEST(files_go_with_the_last_of_a_group),
     { 0 },
 };

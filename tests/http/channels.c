@@ -404,6 +404,18 @@ static void moving_refuses_what_is_not_there(struct world *w)
     expect_invalid(client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': '%s'}]", a, a).p,
                                 CHANNELS, g),
                    "0.parent_id", "CHANNEL_PARENT_INVALID_TYPE");
+    struct answer both =
+        client_patch(ada,
+                     str_printf(arena,
+                                "[{'id': '%s', 'parent_id': '%s'}, {'id': '%s', 'position': 1}, "
+                                "{'id': '%s', 'parent_id': '5'}]",
+                                a, a, a, a)
+                         .p,
+                     CHANNELS, g);
+    expect_invalid(both, "0.parent_id", "CHANNEL_PARENT_INVALID_TYPE");
+    expect_invalid(both, "2.parent_id", "CHANNEL_PARENT_INVALID");
+    expect_json(client_get(ada, "/channels/%s", a), "{'position': 10}");
+    expect_nothing_told(w);
 }
 
 static void locking_takes_over_the_category(struct world *w)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/internal.h"
+
 /* --- rows ------------------------------------------------------------------------------------ */
 
 static void look_at_row(struct world *w, const struct route *r)
@@ -27,6 +29,16 @@ static void look_at_row(struct world *w, const struct route *r)
             same += strcmp(r->name, other->name) == 0;
     if (same != 1)
         fail_test(__FILE__, __LINE__, "the name %s stands twice", r->name);
+}
+
+/* A resolver is found by its name, wherever a path needs it. */
+static void resolvers_have_names_of_their_own(struct world *w)
+{
+    (void)w;
+    for (const struct domain *const *d = guildhall_domains; *d; d++)
+        for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
+            if (router_resolver(guildhall_domains, str_of(r->name)) != r)
+                fail_test(__FILE__, __LINE__, "the resolver %s stands twice", r->name);
 }
 
 static void rows_are_whole(struct world *w)
@@ -139,6 +151,15 @@ static void look_at_references(struct world *w, const struct dom *d)
         look_at_references(w, &d->items[i]);
 }
 
+static void look_for_twins(const struct dom *object)
+{
+    for (size_t i = 0; i < object->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(object->items[i].key, object->items[j].key))
+                fail_test(__FILE__, __LINE__, "openapi.json: two are called %.*s",
+                          STR_FMT(object->items[i].key));
+}
+
 static void openapi_describes_every_route(struct world *w)
 {
     struct answer a =
@@ -151,6 +172,7 @@ static void openapi_describes_every_route(struct world *w)
     openapi = a.json;
     each_route(w, look_for_operation);
     look_at_references(w, openapi);
+    look_for_twins(dom_at(openapi, "components.schemas"));
 }
 
 /* --- the reference ---------------------------------------------------------------------------- */
@@ -186,6 +208,7 @@ static void the_reference_has_every_route(struct world *w)
 }
 
 const struct test documents_tests[] = {
+    TEST(resolvers_have_names_of_their_own),
     TEST(rows_are_whole),
     TEST(schemas_fit_their_structs),
     TEST(limits_are_whole),

@@ -87,6 +87,16 @@ static void answers_say_how_much_is_left(struct world *w)
     expect(!answer_header(client_get(world_stranger(w), "/users/@me"), "X-RateLimit-Limit").p);
 }
 
+static void an_application_uses_up_its_own_calls(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct client *app = world_token(w, ada, CALLER_BEARER, "identify", 0);
+
+    expect(number(client_get(app, "/users/@me"), "X-RateLimit-Remaining") == 49);
+    expect(number(client_get(app, "/users/@me"), "X-RateLimit-Remaining") == 48);
+    expect(number(client_get(ada, "/users/@me"), "X-RateLimit-Remaining") == 49);
+}
+
 static void buckets_have_names(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -369,6 +379,7 @@ static void a_login_has_five_tries_a_minute_from_anywhere(struct world *w)
 
 const struct test limits_tests[] = {
     TEST_WITH(answers_say_how_much_is_left, limits_on),
+    TEST_WITH(an_application_uses_up_its_own_calls, limits_on),
     TEST_WITH(buckets_have_names, limits_on),
     TEST_WITH(a_refusal_says_how_long_to_wait, buckets_only),
     TEST(without_limits_nothing_is_said),

@@ -198,6 +198,8 @@ static void a_member_has_pictures_of_its_own(struct world *w)
     snprintf(path, sizeof path, "/guilds/%s/users/%s/avatars/%s.png", p.id, eve->id,
              answer_text(a, "avatar"));
     expect_status(client_request(ada, "GET", path, "", STR("")), 404);
+    expect_invalid(client_request(ada, "GET", "/guilds/x/users/5/avatars/y.png", "", STR("")),
+                   "guild_id", "NUMBER_TYPE_COERCE");
     a = client_patch(ada, "{'avatar': null}", "/guilds/%s/members/@me", p.id);
     expect_json(a, "{'avatar': null}");
     expect_invalid(client_patch(ada, "{'avatar': 'x'}", "/guilds/%s/members/@me", p.id), "avatar",
@@ -466,6 +468,11 @@ static void apps_bring_people_in_who_allowed_it(struct world *w)
     expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{'guild_id': '%s', 'nick': 'B'}", p.id);
     expect_status(bring(bot, &p, bob, good, ""), 204);
     expect_venue_silence(&p);
+
+    /* An empty nick is none. */
+    struct client *cleo = world_client(w, "cleo");
+    a = bring(bot, &p, cleo, access_token(w, cleo, "guilds.join"), ", 'nick': ''");
+    expect_json(a, "{'nick': null}");
 }
 
 static void an_app_cannot_use_anothers_access_token(struct world *w)

@@ -312,6 +312,103 @@ static void the_new_components_replace_the_text(struct world *w)
         "components", "BASE_TYPE_MAX_LENGTH");
 }
 
+static void a_message_of_components_stays_one(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    const char *display = "{'components': [{'type': 10, 'content': 'new'}]}";
+    struct answer a =
+        client_post(bot, "{'flags': 32768, 'components': [{'type': 10, 'content': 'old'}]}",
+                    MESSAGES, v.channel);
+    const char *id = answer_text(a, "id");
+
+    /* Libraries do not repeat the flag when they edit. */
+    expect_json(client_patch(bot, display, MESSAGE, v.channel, id),
+                "{'flags': 32768, 'components': [{'type': 10, 'content': 'new'}]}");
+    expect_json(client_patch(bot, "{'flags': 0}", MESSAGE, v.channel, id), "{'flags': 32768}");
+    expect_invalid(client_patch(bot, "{'content': 'x'}", MESSAGE, v.channel, id), "content",
+                   "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
+    expect_invalid(client_patch(bot, "{'embeds': [{'title': 'x'}]}", MESSAGE, v.channel, id),
+                   "embeds", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
+
+    /* Another becomes one only without its text. */
+    a = client_post(bot, "{'content': 'x'}", MESSAGES, v.channel);
+    id = answer_text(a, "id");
+    expect_invalid(client_patch(bot, display, MESSAGE, v.channel, id), "components.0.type",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(client_patch(bot,
+                                "{'flags': 32768, 'components': [{'type': 10, 'content': 'n'}]}",
+                                MESSAGE, v.channel, id),
+                   "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
+    expect_json(client_patch(bot,
+                             "{'flags': 32768, 'content': null, "
+                             "'components': [{'type': 10, 'content': 'n'}]}",
+                             MESSAGE, v.channel, id),
+                "{'flags': 32768, 'content': '', 'components': [{'content': 'n'}]}");
+}
+
+static void pictures_and_choices_have_a_shape(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    const char *item = "{'media': {'url': 'https://x.example/a.png'}, 'description': null}";
+
+    struct answer a =
+        client_post(bot,
+                    text(w,
+                         "{'flags': 32768, 'components': [{'type': 12, 'items': [%s]}, "
+                         "{'type': 13, 'file': {'url': 'attachment://a.txt'}, 'spoiler': true}]}",
+                         repeated(w, item, 10)),
+                    MESSAGES, v.channel);
+    expect_json(a, "{'components': [{'type': 12, 'id': 1}, "
+                   "{'type': 13, 'file': {'url': 'attachment://a.txt'}, 'spoiler': true}]}");
+    expect_absent(a, "components.0.items.0.description");
+    a = client_post(bot,
+                    text(w,
+                         "{'flags': 32768, 'components': [{'type': 12, 'items': [%s]}, "
+                         "{'type': 13, 'file': []}, {'type': 12, 'items': 7}, "
+                         "{'type': 13, 'file': {'url': 'javascript:x'}}]}",
+                         repeated(w, item, 11)),
+                    MESSAGES, v.channel);
+    expect_invalid(a, "components.0.items", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(a, "components.1.file", "MODEL_TYPE_CONVERT");
+    expect_invalid(a, "components.2.items", "LIST_TYPE_CONVERT");
+    expect_invalid(a, "components.3.file.url", "URL_TYPE_INVALID_URL");
+    a = with(w, bot, &v,
+             "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a', 'placeholder': null, "
+             "'default_values': [{'id': '1', 'type': 'user'}]}]}");
+    expect_json(a, "{'components': [{'components': [{'default_values': [{'id': '1', "
+                   "'type': 'user'}]}]}]}");
+    expect_absent(a, "components.0.components.0.placeholder");
+    expect_invalid(with(w, bot, &v,
+                        "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a', "
+                        "'default_values': [{'id': '1', 'type': 'tree'}]}]}"),
+                   "components.0.components.0.default_values.0.type", "BASE_TYPE_CHOICES");
+}
+
+static void what_is_null_is_left_out(struct world *w)
+{
+    struct venue v;
+    struct client *bot = bot_in(w, &v);
+    struct answer a = client_post(
+        bot,
+        "{'embeds': [{'title': 'x', 'url': null, 'footer': {'text': 'x', 'icon_url': null}, "
+        "'author': {'name': 'x', 'url': null}}], 'components': [{'type': 1, 'components': ["
+        "{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'a', 'emoji': null, 'url': null}]}, "
+        "{'type': 1, 'components': [{'type': 3, 'custom_id': 'b', 'options': ["
+        "{'label': 'x', 'value': 'x', 'emoji': null, 'description': null}]}]}]}",
+        MESSAGES, v.channel);
+
+    expect_status(a, 200);
+    expect_absent(a, "embeds.0.url");
+    expect_absent(a, "embeds.0.footer.icon_url");
+    expect_absent(a, "embeds.0.author.url");
+    expect_absent(a, "components.0.components.0.emoji");
+    expect_absent(a, "components.0.components.0.url");
+    expect_absent(a, "components.1.components.0.options.0.emoji");
+    expect_absent(a, "components.1.components.0.options.0.description");
+}
+
 /* --- flags ---------------------------------------------------------------------------------- */
 
 static void senders_set_some_flags(struct world *w)
@@ -475,6 +572,9 @@ const struct test message_parts_tests[] = {
     TEST(buttons_have_rules),
     TEST(components_have_limits),
     TEST(the_new_components_replace_the_text),
+    TEST(a_message_of_components_stays_one),
+    TEST(pictures_and_choices_have_a_shape),
+    TEST(what_is_null_is_left_out),
     TEST(senders_set_some_flags),
     TEST(the_text_says_who_is_called),
     TEST(roles_and_everyone_need_a_right),

@@ -431,6 +431,12 @@ static void others_change_flags_only(struct world *w)
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 'x'}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, "77"), 404, 10008);
+
+    /* Also where there is nothing to read: the server's own messages. */
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, own), 204);
+    const char *pinned = answer_text(client_get(ada, MESSAGES "?limit=1", v.channel), "0.id");
+    expect_json(client_patch(eve, "{'flags': 4}", MESSAGE, v.channel, pinned),
+                "{'type': 6, 'content': '', 'flags': 4}");
 }
 
 /* --- deleting ------------------------------------------------------------------------------ */
@@ -520,6 +526,39 @@ static void old_messages_are_not_deleted_in_bulk(struct world *w)
 
 /* --- pins --------------------------------------------------------------------------------------
  */
+
+static void pins_have_newer_routes_too(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *one = say(bob, v.channel, "one"), *two = say(bob, v.channel, "two");
+
+    take_right(&v, PERMISSION(PIN_MESSAGES));
+    expect_error(client_put(bob, NULL, MESSAGES "/pins/%s", v.channel, one), 403, 50013);
+    expect_status(client_put(ada, NULL, MESSAGES "/pins/%s", v.channel, two), 204);
+    world_wait(w, 1);
+    expect_status(client_put(ada, NULL, MESSAGES "/pins/%s", v.channel, one), 204);
+    struct answer a = client_get(bob, MESSAGES "/pins", v.channel);
+    expect_json(a,
+                "{'items': [{'message': {'id': '%s', 'pinned': true}}, {'message': {'id': '%s'}}], "
+                "'has_more': false}",
+                one, two);
+    const char *at = answer_text(a, "items.0.pinned_at");
+    a = client_get(bob, MESSAGES "/pins?limit=1", v.channel);
+    expect_json(a, "{'items': [{'message': {'id': '%s'}}], 'has_more': true}", one);
+    a = client_get(bob, MESSAGES "/pins?before=%.26sZ", v.channel, at);
+    expect_json(a, "{'items': [{'message': {'id': '%s'}}], 'has_more': false}", two);
+    expect_invalid(client_get(bob, MESSAGES "/pins?limit=0", v.channel), "limit",
+                   "NUMBER_TYPE_MIN");
+    expect_invalid(client_get(bob, MESSAGES "/pins?limit=51", v.channel), "limit",
+                   "NUMBER_TYPE_MAX");
+    expect_invalid(client_get(bob, MESSAGES "/pins?before=x", v.channel), "before",
+                   "DATE_TIME_TYPE_PARSE");
+    expect_status(client_delete(ada, MESSAGES "/pins/%s", v.channel, one), 204);
+    expect_json(client_get(bob, MESSAGES "/pins", v.channel),
+                "{'items': [{'message': {'id': '%s'}}]}", two);
+}
 
 static void messages_are_pinned_and_let_go(struct world *w)
 {
@@ -648,6 +687,7 @@ const struct test messages_tests[] = {
     TEST(messages_are_deleted_by_author_or_moderator),
     TEST(many_messages_are_deleted_at_once),
     TEST(old_messages_are_not_deleted_in_bulk),
+    TEST(pins_have_newer_routes_too),
     TEST(messages_are_pinned_and_let_go),
     TEST(the_first_message_opens_a_direct_channel),
     TEST(a_block_ends_the_conversation),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "guilds.h"
+#include "venues.h"
 
 #define AUTHORIZE "/oauth2/authorize"
 #define TOKEN     "/oauth2/token"
@@ -241,6 +242,90 @@ static void installing_brings_the_bot_and_tells_the_guild(struct world *w)
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[]");
 }
 
+/* --- out of it again ----------------------------------------------------------------------- */
+
+static void expect_bot_scope_gone(struct world *w, const struct stage *s)
+{
+    struct subject all = to_guild(id_of(s->guild));
+    struct subject managers = to_entitled(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
+
+    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s->app);
+    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s->guild);
+    expect_told(w, managers, "INTEGRATION_UPDATE",
+                "{'guild_id': '%s', 'name': 'App', 'type': 'service', 'account': {'id': '%s'}, "
+                "'application': {'id': '%s'}, 'scopes': ['applications.commands']}",
+                s->guild, s->app, s->app);
+    expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s->guild);
+    expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
+    expect(store_count(w, "select count(*) from integrations where "
+                          "scopes = '[\"applications.commands\"]'") == 1);
+}
+
+static struct client *bring_bot(struct world *w, const struct stage *s)
+{
+    struct client *bot = application_bot(s->ada, s->app);
+
+    expect_status(
+        client_post(
+            s->bob,
+            TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '2048'}", s->guild),
+            INSTALL, s->app),
+        200);
+    expect_event(bot, "GUILD_CREATE", "{}");
+    forget_told(w);
+    return bot;
+}
+
+static void a_bot_that_is_kicked_leaves_its_commands(struct world *w)
+{
+    struct stage s = stage(w);
+    struct client *bot = bring_bot(w, &s);
+
+    expect_status(client_delete(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 204);
+    expect_bot_scope_gone(w, &s);
+    expect_event(bot, "GUILD_DELETE", "{'id': '%s'}", s.guild);
+
+    /* It comes back as it came. */
+    bring_bot(w, &s);
+    expect(store_count(w, "select count(*) from integrations") == 1);
+    expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
+}
+
+static void a_bot_that_is_banned_or_leaves_does_so_too(struct world *w)
+{
+    struct stage s = stage(w);
+    struct client *bot = bring_bot(w, &s);
+
+    expect_status(client_delete(bot, "/users/@me/guilds/%s", s.guild), 204);
+    expect_bot_scope_gone(w, &s);
+    expect_nothing_told(w);
+
+    bring_bot(w, &s);
+    expect_status(client_put(s.bob, NULL, "/guilds/%s/bans/%s", s.guild, s.app), 204);
+    expect_told(
+        w, to_entitled(id_of(s.guild), 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_BAN_ADD", "{}");
+    expect_bot_scope_gone(w, &s);
+}
+
+static void an_app_that_was_only_a_bot_goes_with_it(struct world *w)
+{
+    struct stage s = stage(w);
+    struct subject all = to_guild(id_of(s.guild));
+    struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+
+    bring_bot(w, &s);
+    world_sql(w, "update integrations set scopes = '[\"bot\"]'");
+    expect_status(client_delete(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 204);
+    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s.app);
+    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_told(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
+                s.guild, s.app);
+    expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s.guild);
+    expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect(store_count(w, "select count(*) from integrations") == 0);
+}
+
 static void without_permissions_there_is_no_role(struct world *w)
 {
     struct stage s = stage(w);
@@ -398,6 +483,25 @@ static void a_guild_has_at_most_50_integrations(struct world *w)
 }
 
 /* --- onto an account --------------------------------------------------------------------- */
+
+static void a_bot_writes_to_whoever_has_its_app(struct world *w)
+{
+    struct stage s = stage(w);
+    struct client *bot = application_bot(s.ada, s.app);
+    const char *dm = answer_text(
+        client_post(bot, TEXT(w, "{'recipient_id': '%s'}", s.bob->id), "/users/@me/channels"),
+        "id");
+
+    expect_error(client_post(bot, "{'content': 'hi'}", "/channels/%s/messages", dm), 403, 50278);
+    expect_status(client_post(s.bob, "{'authorize': true, 'integration_type': 1}",
+                              AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
+                  200);
+    expect_status(client_post(bot, "{'content': 'hi'}", "/channels/%s/messages", dm), 200);
+    expect_status(client_delete(s.bob, "/oauth2/tokens/%s",
+                                answer_text(client_get(s.bob, "/oauth2/tokens"), "0.id")),
+                  204);
+    expect_error(client_post(bot, "{'content': 'hi'}", "/channels/%s/messages", dm), 403, 50278);
+}
 
 static void installing_on_an_account_tells_the_account(struct world *w)
 {
@@ -813,6 +917,9 @@ const struct test oauth2_tests[] = {
     TEST(what_cannot_be_asked_is_refused),
     TEST(a_person_may_say_no),
     TEST(installing_brings_the_bot_and_tells_the_guild),
+    TEST(a_bot_that_is_kicked_leaves_its_commands),
+    TEST(a_bot_that_is_banned_or_leaves_does_so_too),
+    TEST(an_app_that_was_only_a_bot_goes_with_it),
     TEST(without_permissions_there_is_no_role),
     TEST(commands_alone_bring_no_bot),
     TEST(installing_again_changes_the_role),
@@ -821,6 +928,7 @@ const struct test oauth2_tests[] = {
     TEST(applications_say_where_they_can_be_installed),
     TEST(a_guild_has_at_most_50_integrations),
     TEST(installing_on_an_account_tells_the_account),
+    TEST(a_bot_writes_to_whoever_has_its_app),
     TEST(a_code_becomes_tokens),
     TEST(codes_work_once_and_for_ten_minutes),
     TEST(codes_are_for_one_application_and_one_address),

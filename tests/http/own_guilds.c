@@ -107,7 +107,7 @@ static void what_was_done_is_in_the_audit_log(struct world *w)
     expect_absent(a, "audit_log_entries.0.reason");
     expect_json(
         client_get(p.bob, "/guilds/%s/audit-logs?action_type=1&user_id=%s", p.guild, p.ada->id),
-        "{'audit_log_entries': [{'user_id': '%s', 'reason': 'a%%20b/c %%zz'}]}", p.ada->id);
+        "{'audit_log_entries': [{'user_id': '%s', 'reason': 'a b/c %%zz'}]}", p.ada->id);
 }
 
 static void reasons_are_decoded_once_and_have_a_limit(struct world *w)
@@ -126,6 +126,88 @@ static void reasons_are_decoded_once_and_have_a_limit(struct world *w)
         "BASE_TYPE_MAX_LENGTH");
     expect_json(client_get(p.ada, "/guilds/%s/audit-logs?action_type=1&after=0", p.guild),
                 "{'audit_log_entries': [{'reason': 't\xc3\xa4t%%20'}, {'reason': '%0512d'}]}", 1);
+}
+
+static void escapes_that_are_none_stay_in_a_reason(struct world *w)
+{
+    struct home p = world_home(w, 0);
+    const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
+    static const struct {
+        const char *sent, *kept;
+    } cases[] = {
+        { "100% a/b%20c", "100% a/b c" }, /* some libraries leave spaces and slashes alone */
+        { "%zz%41%4", "%zzA%4" },
+        { "a%", "a%" },
+        { "%ff", "%ff" }, /* bytes that are no text */
+        { "a%00b", "a%00b" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_status(client_request(p.ada, "PATCH", path,
+                                     TEXT(w,
+                                          "Content-Type: application/json\r\n"
+                                          "X-Audit-Log-Reason: %s\r\n",
+                                          cases[i].sent),
+                                     STR("{}")),
+                      200);
+        expect_json(client_get(p.ada, "/guilds/%s/audit-logs?limit=1", p.guild),
+                    "{'audit_log_entries': [{'reason': '%s'}]}", cases[i].kept);
+    }
+    expect_invalid(client_request(p.ada, "PATCH", path,
+                                  "Content-Type: application/json\r\n"
+                                  "X-Audit-Log-Reason: \xff\r\n",
+                                  STR("{}")),
+                   "reason", "STRING_TYPE_CONVERT");
+}
+
+/* Libraries read these parts without asking whether they are there. */
+static void some_entries_say_more(struct world *w)
+{
+    struct home p = world_home(w, PERMISSION(VIEW_CHANNEL));
+    struct subject auditors = to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    const char *c =
+        answer_text(client_post(p.ada, "{'name': 'x'}", "/guilds/%s/channels", p.guild), "id");
+    const char *said[3];
+
+    for (int i = 0; i < 3; i++)
+        said[i] =
+            answer_text(client_post(p.bob, "{'content': 'x'}", "/channels/%s/messages", c), "id");
+    expect_status(client_put(p.ada, "{'type': 1}", "/channels/%s/permissions/%s", c, p.bob->id),
+                  204);
+    expect_status(client_put(p.ada, "{'type': 0}", "/channels/%s/permissions/%s", c, p.guild), 204);
+    expect_status(client_delete(p.ada, "/channels/%s/permissions/%s", c, p.guild), 204);
+    expect_status(client_delete(p.ada, "/channels/%s/messages/%s", c, said[0]), 204);
+    expect_status(client_post(p.ada, TEXT(w, "{'messages': ['%s', '%s']}", said[1], said[2]),
+                              "/channels/%s/messages/bulk-delete", c),
+                  204);
+    const char *code = answer_text(
+        client_post(p.ada, "{'max_age': 60, 'max_uses': 2}", "/channels/%s/invites", c), "code");
+    forget_told(w);
+    expect_status(client_delete(p.ada, "/invites/%s", code), 200);
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                "{'action_type': 42, 'target_id': null, 'changes': [{'key': 'code', 'old_value': "
+                "'%s'}, {'key': 'channel_id', 'old_value': '%s'}, {'key': 'inviter_id', "
+                "'old_value': '%s'}, {'key': 'uses', 'old_value': 0}, {'key': 'max_uses', "
+                "'old_value': 2}, {'key': 'max_age', 'old_value': 60}, {'key': 'temporary', "
+                "'old_value': false}]}",
+                code, c, p.ada->id);
+
+    struct answer a = client_get(p.ada, "/guilds/%s/audit-logs?limit=7", p.guild);
+    expect_json(a,
+                "{'audit_log_entries': [{'action_type': 42}, {'action_type': 40, 'changes': "
+                "[{'key': 'code', 'new_value': '%s'}, {'key': 'channel_id'}, {'key': "
+                "'inviter_id'}, {'key': 'uses'}, {'key': 'max_uses'}, {'key': 'max_age', "
+                "'new_value': 60}, {'key': 'temporary'}]}, "
+                "{'action_type': 73, 'target_id': '%s', 'options': {'count': '2'}}, "
+                "{'action_type': 72, 'target_id': '%s', 'options': {'channel_id': '%s', 'count': "
+                "'1'}}, "
+                "{'action_type': 15, 'options': {'id': '%s', 'type': '0', 'role_name': "
+                "'@everyone'}}, {'action_type': 13, 'options': {'id': '%s', 'type': '0'}}, "
+                "{'action_type': 13, 'options': {'id': '%s', 'type': '1'}}]}",
+                code, c, p.bob->id, c, p.guild, p.guild, p.bob->id);
+    expect_absent(a, "audit_log_entries.0.options");
+    expect_absent(a, "audit_log_entries.1.changes.0.old_value");
+    expect_absent(a, "audit_log_entries.6.options.role_name");
 }
 
 static void the_audit_log_comes_in_pages(struct world *w)
@@ -160,6 +242,8 @@ const struct test own_guilds_tests[] = {
     TEST(an_owner_does_not_leave),
     TEST(what_was_done_is_in_the_audit_log),
     TEST(reasons_are_decoded_once_and_have_a_limit),
+    TEST(escapes_that_are_none_stay_in_a_reason),
+    TEST(some_entries_say_more),
     TEST(the_audit_log_comes_in_pages),
     { 0 },
 };

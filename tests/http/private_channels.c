@@ -62,6 +62,7 @@ static void two_people_have_one_direct_channel(struct world *w)
     expect_absent(a, "owner_id");
     expect_absent(a, "guild_id");
     expect_absent(a, "name");
+    expect(a.json->count == 6); /* and nothing else */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, bob->id);
     /* The other is told with the first message, not before. */
@@ -184,6 +185,7 @@ static void a_group_is_told_to_all_who_are_in_it(struct world *w)
                 ada->id, bob->id, cleo->id);
     expect_absent(a, "is_message_request");
     expect_absent(a, "managed");
+    expect(a.json->count == 8); /* and nothing else */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}]}",
                  id, bob->id, cleo->id);
@@ -270,6 +272,20 @@ static void a_member_adds_a_friend(struct world *w)
     expect_nothing_told(w);
     expect_error(client_put(bob, "{}", RECIPIENTS, id, bob->id), 400, 50033);
     expect_error(client_put(bob, "{}", RECIPIENTS, id, "7"), 404, 10013);
+}
+
+static void an_app_fills_its_group_itself(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
+    const char *id = group(ada, bob, cleo);
+
+    make_friends(ada, dan);
+    expect_absent(client_get(ada, "/channels/%s", id), "managed");
+    run_sql(w, "update channels set application_id = $2 where id = $1", id, "77");
+    expect_json(client_get(ada, "/channels/%s", id), "{'managed': true, 'application_id': '77'}");
+    expect_error(client_put(ada, "{}", RECIPIENTS, id, dan->id), 403, 50013);
+    expect_silence(dan);
 }
 
 static void a_group_begins_from_a_direct_channel(struct world *w)
@@ -451,6 +467,7 @@ const struct test private_channels_tests[] = {
     TEST(a_group_has_ten_people),
     TEST(everybody_is_in_ten_groups),
     TEST(a_member_adds_a_friend),
+    TEST(an_app_fills_its_group_itself),
     TEST(a_group_begins_from_a_direct_channel),
     TEST(people_are_called_by_nicks_in_a_group),
     TEST(recipients_are_for_private_channels),

@@ -152,6 +152,13 @@ static void a_private_thread_is_for_its_starter_and_managers(struct world *w)
     expect_json(client_get(cleo, ACTIVE, g), "{'threads': []}");
     struct client *dan = member_with(ada, g, "dan", PERMISSION(MANAGE_THREADS));
     expect_status(client_get(dan, "/channels/%s", id), 200);
+
+    /* Nor is it in the guild that a newcomer is shown. */
+    struct client *eve = world_client(w, "eve");
+    const char *open = start(bob, c, "");
+    const char *code = answer_text(client_post(ada, "{}", "/channels/%s/invites", c), "code");
+    expect_status(client_post(eve, "{}", "/invites/%s", code), 200);
+    expect_event(eve, "GUILD_CREATE", "{'threads': [{'id': '%s'}]}", open);
 }
 
 static void a_thread_is_changed_by_its_starter(struct world *w)

@@ -128,6 +128,20 @@ static void a_thread_has_the_rights_of_its_parent(struct world *w)
     expect(rights(w, h.guild, h.bob, h.channel) & PERMISSION(SEND_MESSAGES));
 }
 
+static void a_private_thread_is_closed_to_others(struct world *w)
+{
+    struct room h = room(w);
+    struct client *cleo = world_client(w, "cleo");
+    struct answer a =
+        client_post(h.bob, "{'name': 'aside', 'type': 12}", "/channels/%s/threads", h.channel);
+    const char *thread = answer_text(a, "id");
+
+    put_member(h.guild, cleo);
+    expect(rights(w, h.guild, h.bob, thread) & PERMISSION(VIEW_CHANNEL));
+    expect(rights(w, h.guild, h.ada, thread) & PERMISSION(VIEW_CHANNEL));
+    expect(rights(w, h.guild, cleo, thread) == 0);
+}
+
 static void there_is_no_view_of_no_guild(struct world *w)
 {
     struct look l = { .guild_id = 5 };
@@ -326,6 +340,7 @@ static void only_so_many_views_are_kept(struct world *w)
 const struct test views_tests[] = {
     TEST(a_view_knows_a_members_rights),
     TEST(a_thread_has_the_rights_of_its_parent),
+    TEST(a_private_thread_is_closed_to_others),
     TEST(there_is_no_view_of_no_guild),
     TEST(a_view_is_kept_until_something_changes),
     TEST(changes_of_roles_drop_it),

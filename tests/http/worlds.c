@@ -9,6 +9,7 @@
 #include "platform/worlds/internal.h"
 #include "platform/worlds/seed.h"
 #include "postgres.h"
+#include "venues.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
 
@@ -460,7 +461,22 @@ static void an_export_imports_to_the_same_world(struct world *w)
     struct dom *d = dom_parse(world_arena(w), first);
     expect(dom_at(d, "users")->count == 7 && dom_at(d, "relationships")->count == 6);
     expect(dom_at(d, "guilds.0.channels")->count == 12 && dom_at(d, "guilds.0.roles")->count == 5);
+    /* Its bot may have every intent. */
+    expect(world_number(w, "select flags from applications") == 565248);
     expect(dom_at(d, "directs.0.messages")->count == 2 && dom_at(d, "groups.0.people")->count == 3);
+}
+
+static void apps_of_a_file_may_use_every_intent(struct world *w)
+{
+    imported(w, "{'users': [{'username': 'ada'}], 'applications': ["
+                "{'name': 'Some', 'owner': 'ada', 'bot': 'some'}, "
+                "{'name': 'None', 'owner': 'ada', 'bot': 'none', 'flags': 0}]}");
+    expect(number_for(w, "select flags from applications where name = 'Some'") == 565248);
+    expect(number_for(w, "select flags from applications where name = 'None'") == 0);
+
+    /* What a file leaves out it leaves alone. */
+    imported(w, "{'applications': [{'name': 'None', 'owner': 'ada'}]}");
+    expect(number_for(w, "select flags from applications where name = 'None'") == 0);
 }
 
 static void importing_the_demo_twice_changes_nothing(struct world *w)
@@ -617,27 +633,16 @@ static void full_and_tiny_worlds_are_made_too(struct world *w)
 }
 
 const struct test worlds_tests[] = {
-    TEST(rows_and_structs_of_world_files_agree),
-    TEST(a_world_file_makes_what_it_says),
-    TEST(passwords_of_a_world_file_open_the_door),
-    TEST(tokens_are_given_to_people_and_bots),
-    TEST(an_app_has_the_id_of_its_bot_and_a_key),
-    TEST(friendships_have_two_sides),
-    TEST(messages_are_said_in_order_and_once),
-    TEST(importing_again_brings_up_to_date),
-    TEST(problems_come_with_their_place),
-    TEST(unknown_names_are_told_all_at_once),
-    TEST(what_is_kept_as_json_has_its_kind),
-    TEST(bots_are_their_apps_own),
-    TEST(private_channels_have_their_people),
-    TEST(ids_are_never_taken_from_others),
-    TEST(an_export_imports_to_the_same_world),
-    TEST(importing_the_demo_twice_changes_nothing),
-    TEST(twins_are_exported_by_id),
-    TEST(a_seeded_world_has_what_was_asked_for),
-    TEST(a_seeded_world_fits_together),
-    TEST(the_same_number_gives_the_same_world),
-    TEST(impossible_worlds_are_refused),
-    TEST(full_and_tiny_worlds_are_made_too),
-    { 0 },
+    TEST(rows_and_structs_of_world_files_agree),    TEST(a_world_file_makes_what_it_says),
+    TEST(passwords_of_a_world_file_open_the_door),  TEST(tokens_are_given_to_people_and_bots),
+    TEST(an_app_has_the_id_of_its_bot_and_a_key),   TEST(friendships_have_two_sides),
+    TEST(messages_are_said_in_order_and_once),      TEST(importing_again_brings_up_to_date),
+    TEST(problems_come_with_their_place),           TEST(unknown_names_are_told_all_at_once),
+    TEST(what_is_kept_as_json_has_its_kind),        TEST(bots_are_their_apps_own),
+    TEST(private_channels_have_their_people),       TEST(ids_are_never_taken_from_others),
+    TEST(an_export_imports_to_the_same_world),      TEST(apps_of_a_file_may_use_every_intent),
+    TEST(importing_the_demo_twice_changes_nothing), TEST(twins_are_exported_by_id),
+    TEST(a_seeded_world_has_what_was_asked_for),    TEST(a_seeded_world_fits_together),
+    TEST(the_same_number_gives_the_same_world),     TEST(impossible_worlds_are_refused),
+    TEST(full_and_tiny_worlds_are_made_too),        { 0 },
 };

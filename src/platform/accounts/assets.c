@@ -50,9 +50,9 @@ static bool is_hash(struct str s)
 #define ASSETS(ROW)                                                                            \
     ROW("/avatars/{owner.id}/{file}", avatar, "avatars", "An account's avatar.")               \
     ROW("/banners/{owner.id}/{file}", banner, "banners", "An account's or a guild's banner.")  \
-    ROW("/guilds/{place.id}/users/{owner.id}/avatars/{file}", member_avatar, "member-avatars", \
+    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", member_avatar, "member-avatars",  \
         "A member's avatar in one guild.")                                                     \
-    ROW("/guilds/{place.id}/users/{owner.id}/banners/{file}", member_banner, "member-banners", \
+    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", member_banner, "member-banners",  \
         "A member's banner in one guild.")                                                     \
     ROW("/icons/{owner.id}/{file}", guild_icon, "icons", "A guild's icon.")                    \
     ROW("/splashes/{owner.id}/{file}", guild_splash, "splashes", "A guild's splash.")          \
@@ -105,7 +105,7 @@ static enum err get_asset(struct call *call)
 }
 
 static const struct resolver resolvers[] = {
-    { .name = "place.id", .field = "guild_id", .doc = "The guild that it is shown in." },
+    { .name = "home.id", .field = "guild_id", .doc = "The guild that it is shown in." },
     { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
     { .name = "file",
       .field = "file",

@@ -87,6 +87,11 @@ extern const struct type profile_reply;
 /* Tells guilds and friends, if the account looks different. */
 enum err account_spread(struct call *call, const struct user *before, const struct user *after);
 
+/* --- locale.c ------------------------------------------------------------------------ */
+
+/* What the two headers ask for; p == NULL: nothing that we have. */
+struct str locale_wanted(struct str named, struct str accepted);
+
 /* --- rules.c: decisions without input or output ------------------------------------- */
 
 /* Whole years from one day to another, both YYYY-MM-DD. */

@@ -101,6 +101,7 @@ static enum err accept_first_invite(struct call *call, struct opt_str code, snow
     return e ? e : invite_accept(call, &invite, user_id);
 }
 
+/* The language that somebody comes in with is the account's until it is changed. */
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
@@ -114,10 +115,11 @@ static enum err register_account(struct call *call)
         .email = in->email,
         .password_hash = hash ? *hash : (struct str){ 0 },
         .date_of_birth = in->date_of_birth.value,
-        .locale = STR("en-US"),
     };
 
-    enum err e = user_insert(call->tx, &user, &taken);
+    enum err e = request_locale(call, &user.locale);
+    if (!e)
+        e = user_insert(call->tx, &user, &taken);
     if (e)
         return e;
     if (taken)

@@ -6,14 +6,6 @@
         0, word, word, word \
     }
 
-static const struct choice locales[] = {
-    WORD("ar"),    WORD("bg"),    WORD("cs"),     WORD("da"),    WORD("de"), WORD("el"),
-    WORD("en-GB"), WORD("en-US"), WORD("es-419"), WORD("es-ES"), WORD("fi"), WORD("fr"),
-    WORD("he"),    WORD("hi"),    WORD("hr"),     WORD("hu"),    WORD("id"), WORD("it"),
-    WORD("ja"),    WORD("ko"),    WORD("lt"),     WORD("nl"),    WORD("no"), WORD("pl"),
-    WORD("pt-BR"), WORD("ro"),    WORD("ru"),     WORD("sv-SE"), WORD("th"), WORD("tr"),
-    WORD("uk"),    WORD("vi"),    WORD("zh-CN"),  WORD("zh-TW"), { 0 },
-};
 static const struct choice themes[] = {
     WORD("dark"), WORD("light"), WORD("darker"), WORD("midnight"), { 0 }
 };
@@ -21,7 +13,6 @@ static const struct choice statuses[] = {
     WORD("online"), WORD("idle"), WORD("dnd"), WORD("invisible"), { 0 }
 };
 
-static const struct type type_known_locale = { .kind = KIND_STRING, .choices = locales };
 static const struct type type_theme = { .kind = KIND_STRING, .choices = themes };
 static const struct type type_status = { .kind = KIND_STRING, .choices = statuses };
 static const struct type type_status_text = { .kind = KIND_STRING, .max = 128 };
@@ -73,7 +64,7 @@ static const struct type type_custom_status = { .kind = KIND_OBJECT, .schema = &
 /* clang-format on */
 
 static const struct field settings_fields[] = {
-    SETTING(locale, type_known_locale),
+    SETTING(locale, type_locale),
     SETTING(theme, type_theme),
     SETTING(status, type_status),
     SETTING(custom_status, type_custom_status),

@@ -66,12 +66,29 @@ static enum err add_integration(struct tx *tx, const struct installation *in,
                    NULL);
 }
 
+struct integration integration_of(struct arena *arena, const struct application *a,
+                                  snowflake guild_id, snowflake id)
+{
+    struct integration_account *account = arena_alloc(arena, sizeof *account);
+
+    account->id = str_printf(arena, "%llu", (unsigned long long)a->id);
+    account->name = a->name;
+    return (struct integration){
+        .id = id,
+        .guild_id = guild_id,
+        .name = a->name,
+        .type = STR("service"),
+        .enabled = true,
+        .account = account,
+        .application = a,
+    };
+}
+
 static enum err write_integration(struct tx *tx, const struct installation *in,
                                   struct installed *ret)
 {
     struct arena *arena = tx_arena(tx);
     const struct application *a = in->application;
-    struct integration_account *account = arena_alloc(arena, sizeof *account);
     struct integration *i = &ret->integration;
     struct list before = { 0 };
     struct rows row;
@@ -82,19 +99,8 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
         return e;
     if (found)
         before = column_list(arena, &type_texts, row_text(&row, 1));
-    *account =
-        (struct integration_account){ .id = str_printf(arena, "%llu", (unsigned long long)a->id),
-                                      .name = a->name };
-    *i = (struct integration){
-        .id = found ? row_id(&row, 0) : snowflake_new(),
-        .guild_id = in->guild_id,
-        .name = a->name,
-        .type = STR("service"),
-        .enabled = true,
-        .account = account,
-        .application = a,
-        .scopes = join_scopes(arena, before, in->scopes),
-    };
+    *i = integration_of(arena, a, in->guild_id, found ? row_id(&row, 0) : snowflake_new());
+    i->scopes = join_scopes(arena, before, in->scopes);
     ret->new_integration = !found;
     if (!found)
         return add_integration(tx, in, i);

@@ -1,8 +1,9 @@
-/* uninstall.c - taking an app out of a guild, with all it brought. */
+/* uninstall.c - taking an app out of a guild, with all it brought, or only its bot. */
 #include "platform/applications/internal.h"
 
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "platform/rows.h"
 #include "platform/webhooks/webhooks.h"
 
 static enum err gather(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
@@ -86,12 +87,21 @@ static enum err remove_integration(struct call *call, snowflake guild_id, snowfl
     return tx_exec(call->tx, DELETE_INTEGRATION, BIND(v_id(gone.id)), NULL);
 }
 
+static enum err remove_roles(struct call *call, snowflake guild_id, snowflake bot_id)
+{
+    struct list roles;
+    enum err e = gather(call->tx, BOT_ROLES, guild_id, bot_id, &roles);
+
+    for (size_t i = 0; !e && i < roles.count; i++)
+        e = remove_role(call, guild_id, ((const snowflake *)roles.items)[i]);
+    return e;
+}
+
 enum err application_uninstall_guild(struct call *call, snowflake application_id,
                                      snowflake guild_id)
 {
     struct integrations_ref guild = { guild_id };
     struct application a;
-    struct list roles;
     bool found = false;
 
     enum err e = application_find(call->tx, application_id, &a);
@@ -103,11 +113,65 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
     if (!e)
         e = remove_webhooks(call, guild_id, application_id);
     if (!e)
-        e = gather(call->tx, BOT_ROLES, guild_id, a.bot_id, &roles);
-    for (size_t i = 0; !e && i < roles.count; i++)
-        e = remove_role(call, guild_id, ((const snowflake *)roles.items)[i]);
+        e = remove_roles(call, guild_id, a.bot_id);
     if (!e)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
                   &integrations_ref_schema, &guild);
     return e;
+}
+
+/* --- only its bot ----------------------------------------------------------------------- */
+
+static const char INTEGRATION_OF_BOT[] =
+    "select i.id, i.application_id, i.scopes from integrations i "
+    "join applications a on a.id = i.application_id "
+    "where i.guild_id = $1 and a.bot_id = $2 and i.type = 'service'";
+static const char SAVE_SCOPES[] = "update integrations set scopes = $2 where id = $1";
+
+static struct list without_bot(struct arena *arena, const struct list *scopes)
+{
+    const struct str *before = scopes->items;
+    struct list left = { 0 };
+
+    for (size_t i = 0; i < scopes->count; i++)
+        if (!str_is(before[i], "bot"))
+            *(struct str *)list_add(arena, &left, sizeof *before) = before[i];
+    return left;
+}
+
+static enum err save_scopes(struct call *call, const struct integration *i)
+{
+    struct integrations_ref guild = { i->guild_id };
+    struct subject managers = to_entitled(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
+    struct str scopes = column_encode(call->arena, &type_texts, &i->scopes);
+
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
+    call_emit(call, EVENT_INTEGRATION_UPDATE, managers, &integration_event_schema, i);
+    return tx_exec(call->tx, SAVE_SCOPES, BIND(v_id(i->id), v_text(scopes)), NULL);
+}
+
+enum err application_bot_left(struct call *call, snowflake guild_id, snowflake bot_id)
+{
+    struct application a;
+    struct list scopes;
+    struct rows row;
+    bool found;
+
+    enum err e =
+        tx_one(call->tx, INTEGRATION_OF_BOT, BIND(v_id(guild_id), v_id(bot_id)), &row, &found);
+    if (e || !found)
+        return e;
+    scopes = column_list(call->arena, &type_texts, row_text(&row, 2));
+    struct list left = without_bot(call->arena, &scopes);
+    if (!left.count)
+        return application_uninstall_guild(call, row_id(&row, 1), guild_id);
+
+    snowflake id = row_id(&row, 0);
+    e = application_find(call->tx, row_id(&row, 1), &a);
+    if (e)
+        return e;
+    struct integration i = integration_of(call->arena, &a, guild_id, id);
+    i.scopes = left;
+    e = save_scopes(call, &i);
+    return e ? e : remove_roles(call, guild_id, bot_id);
 }

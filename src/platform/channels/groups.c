@@ -142,7 +142,7 @@ enum err group_take_out(struct call *call, const struct channel *c, const struct
         return e;
     call_emit(call, EVENT_CHANNEL_DELETE, to_user(user->id), &channel_schema, &seen);
     if (left.count == 0)
-        return channel_delete(call->tx, c->id);
+        return channel_drop(call, c->id);
     emit_recipient(call, EVENT_CHANNEL_RECIPIENT_REMOVE,
                    (struct recipient_event){ .channel_id = c->id, .user = user }, &left);
     if (c->owner_id.value == user->id)

@@ -135,12 +135,14 @@ static enum err move_channel(struct call *call, const struct place *here,
 enum err move_guild_channels(struct call *call)
 {
     const struct list *moves = call->body;
-    enum err e = OK;
 
-    for (size_t i = 0; !e && i < moves->count; i++) {
+    /* Every place that is wrong is named. */
+    for (size_t i = 0; i < moves->count; i++) {
         struct place here = place_index(NULL, i);
+        enum err e = move_channel(call, &here, (struct channel_move *)moves->items + i);
 
-        e = move_channel(call, &here, (struct channel_move *)moves->items + i);
+        if (e && e != ERR_INVALID_FORM_BODY)
+            return e;
     }
-    return e;
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }

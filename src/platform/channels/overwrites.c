@@ -17,6 +17,21 @@ static enum err announce(struct call *call)
     return e;
 }
 
+static enum err note(struct call *call, enum audit_action action, snowflake id, int64_t type)
+{
+    const struct channel *c = call->target.channel;
+    struct audit_options options = { .id = given_id(id),
+                                     .type = given_str(type == 0 ? STR("0") : STR("1")) };
+    struct role role;
+    enum err e = type == 0 ? role_find(call->tx, c->guild_id.value, id, &role) : OK;
+
+    if (type == 0 && !e)
+        options.role_name = given_str(role.name);
+    if (e && e != ERR_UNKNOWN_ROLE)
+        return e;
+    return audit_with(call, c->guild_id.value, action, c->id, &options, (struct list){ 0 });
+}
+
 /* PUT /channels/{channel.id}/permissions/{overwrite.id} */
 enum err put_overwrite(struct call *call)
 {
@@ -40,8 +55,7 @@ enum err put_overwrite(struct call *call)
     if (!e)
         e = overwrite_put(call->tx, c->id, &o);
     if (!e)
-        e = audit(call, c->guild_id.value, before ? AUDIT_OVERWRITE_UPDATE : AUDIT_OVERWRITE_CREATE,
-                  c->id);
+        e = note(call, before ? AUDIT_OVERWRITE_UPDATE : AUDIT_OVERWRITE_CREATE, o.id, o.type);
     return e ? e : announce(call);
 }
 
@@ -53,14 +67,15 @@ enum err delete_overwrite(struct call *call)
 {
     const struct channel *c = call->target.channel;
     snowflake id = call_id(call, "overwrite.id");
+    const struct overwrite *before = overwrite_of(&c->permission_overwrites.value, id);
 
     enum err e = check_kind(c);
     if (e)
         return e;
-    if (!overwrite_of(&c->permission_overwrites.value, id))
+    if (!before)
         return ERR_UNKNOWN_OVERWRITE;
     e = tx_exec(call->tx, DELETE_OVERWRITE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e)
-        e = audit(call, c->guild_id.value, AUDIT_OVERWRITE_DELETE, c->id);
+        e = note(call, AUDIT_OVERWRITE_DELETE, id, before->type);
     return e ? e : announce(call);
 }

@@ -161,6 +161,9 @@ static enum err add_recipient(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
+    /* The group of an app is the app's to fill. */
+    if (c->managed.given == GIVEN)
+        return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id)
         return ERR_INVALID_RECIPIENTS;
     enum err e = check_friend(call, user->id);

@@ -2,8 +2,44 @@
 #include "platform/guilds/internal.h"
 
 #include "base/utf8.h"
+#include "platform/rows.h"
 
 enum { LONGEST_REASON = 512 };
+
+static const struct field options_fields[] = {
+    { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct audit_options, count), .type = &type_text, .flags = OPTIONAL,
+      .doc = "How many messages" },
+    { FIELD(struct audit_options, id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Whom an overwrite is for" },
+    { FIELD(struct audit_options, type), .type = &type_text, .flags = OPTIONAL,
+      .doc = "0: a role, 1: a member" },
+    { FIELD(struct audit_options, role_name), .type = &type_text, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema options_schema = {
+    .name = "AuditLogOptions",
+    .size = sizeof(struct audit_options),
+    .fields = options_fields,
+    .doc = "What some actions tell besides.",
+};
+const struct type type_audit_options = { .kind = KIND_OBJECT, .schema = &options_schema };
+
+static const struct type type_any = { .kind = KIND_RAW, .doc = "Any value" };
+static const struct field change_fields[] = {
+    { FIELD(struct audit_change, key), .type = &type_text },
+    { FIELD(struct audit_change, old_value), .type = &type_any, .flags = OPTIONAL },
+    { FIELD(struct audit_change, new_value), .type = &type_any, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema change_schema = {
+    .name = "AuditLogChange",
+    .size = sizeof(struct audit_change),
+    .fields = change_fields,
+    .doc = "Something that was changed.",
+};
+static const struct type type_change = { .kind = KIND_OBJECT, .schema = &change_schema };
+const struct type type_audit_changes = { .kind = KIND_ARRAY, .of = &type_change };
 
 static const struct field entry_fields[] = {
     { FIELD(struct audit_entry, id), .type = &type_id },
@@ -12,7 +48,8 @@ static const struct field entry_fields[] = {
     { FIELD(struct audit_entry, target_id), .type = &type_id, .flags = NULLABLE },
     { FIELD(struct audit_entry, action_type), .type = &type_count },
     { FIELD(struct audit_entry, reason), .type = &type_text, .flags = OPTIONAL },
-    { FIELD(struct audit_entry, changes), .type = &type_none },
+    { FIELD(struct audit_entry, options), .type = &type_audit_options, .flags = OPTIONAL },
+    { FIELD(struct audit_entry, changes), .type = &type_audit_changes },
     { 0 },
 };
 const struct schema audit_entry_schema = {
@@ -23,6 +60,27 @@ const struct schema audit_entry_schema = {
 };
 
 /* The header is percent-encoded once; an escape that is none stays as it is. */
+static struct str decode(struct arena *arena, struct str s)
+{
+    char *out = arena_alloc(arena, s.n);
+    size_t n = 0;
+
+    while (s.n) {
+        struct str byte = s;
+        bool escape =
+            s.p[0] == '%' && s.n >= 3 && str_unescape(arena, str_slice(s.p, 3), false, &byte);
+
+        out[n++] = byte.p[0];
+        s = str_from(s, escape ? 3 : 1);
+    }
+    return str_slice(out, n);
+}
+
+static bool is_text(struct str s)
+{
+    return utf8_valid(s) && !memchr(s.p, 0, s.n);
+}
+
 enum err audit_reason(struct call *call, struct opt_str *ret)
 {
     struct str header = http_header(call->exchange->request, STR("X-Audit-Log-Reason")), text;
@@ -30,9 +88,10 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
     *ret = (struct opt_str){ .given = ABSENT };
     if (!header.n)
         return OK;
-    if (!str_unescape(call->arena, header, false, &text))
-        text = header;
-    if (!utf8_valid(text) || memchr(text.p, 0, text.n))
+    text = decode(call->arena, header);
+    if (!is_text(text))
+        text = header; /* its escapes are none */
+    if (!is_text(text))
         return call_invalid(call, "reason", "STRING_TYPE_CONVERT", "The reason is not UTF-8 text.");
     if (utf8_length(text) > LONGEST_REASON)
         return call_invalid(call, "reason", "BASE_TYPE_MAX_LENGTH",
@@ -42,10 +101,28 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
 }
 
 static const char ADD_ENTRY[] =
-    "insert into audit_log (id, guild_id, user_id, target_id, action, reason) "
-    "values ($1, $2, $3, $4, $5, $6)";
+    "insert into audit_log (id, guild_id, user_id, target_id, action, reason, options, changes) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target)
+static enum err insert(struct tx *tx, const struct audit_entry *entry)
+{
+    struct arena *arena = tx_arena(tx);
+
+    return tx_exec(tx, ADD_ENTRY,
+                   BIND(v_id(entry->id), v_id(entry->guild_id),
+                        entry->user_id.value ? v_id(entry->user_id.value) : v_null(),
+                        entry->target_id.value ? v_id(entry->target_id.value) : v_null(),
+                        v_int(entry->action_type),
+                        entry->reason.given == GIVEN ? v_text(entry->reason.value) : v_null(),
+                        entry->options
+                            ? v_text(column_encode(arena, &type_audit_options, entry->options))
+                            : v_null(),
+                        v_text(column_encode(arena, &type_audit_changes, &entry->changes))),
+                   NULL);
+}
+
+enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
+                    snowflake target, const struct audit_options *options, struct list changes)
 {
     struct audit_entry entry = {
         .id = snowflake_new(),
@@ -53,20 +130,21 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
         .user_id = given_id(call->caller ? call->caller->id : 0),
         .target_id = given_id(target),
         .action_type = action,
+        .options = options,
+        .changes = changes,
     };
 
     enum err e = audit_reason(call, &entry.reason);
-    if (e)
-        return e;
-    e = tx_exec(call->tx, ADD_ENTRY,
-                BIND(v_id(entry.id), v_id(guild_id),
-                     entry.user_id.value ? v_id(entry.user_id.value) : v_null(),
-                     target ? v_id(target) : v_null(), v_int(action),
-                     entry.reason.given == GIVEN ? v_text(entry.reason.value) : v_null()),
-                NULL);
+    if (!e)
+        e = insert(call->tx, &entry);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
               to_entitled(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)), &audit_entry_schema, &entry);
     return OK;
+}
+
+enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target)
+{
+    return audit_with(call, guild_id, action, target, NULL, (struct list){ 0 });
 }

@@ -58,9 +58,9 @@ static const struct schema log_schema = {
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
 /* 0 for an account or an action: any. */
-#define ENTRIES                                                               \
-    "select id, guild_id, user_id, target_id, action, reason from audit_log " \
-    "where guild_id = $1 and id > $2 and id < $3 "                            \
+#define ENTRIES                                                                                 \
+    "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
+    "where guild_id = $1 and id > $2 and id < $3 "                                              \
     "and (cast($4 as bigint) = 0 or user_id = $4) and (cast($5 as bigint) = 0 or action = $5) "
 
 static const char LATEST_ENTRIES[] = ENTRIES "order by id desc limit $6";
@@ -75,7 +75,10 @@ static void read_entry(const struct rows *r, struct audit_entry *e)
         .target_id = row_opt_id(r, 3),
         .action_type = row_int(r, 4),
         .reason = row_opt_text(r, 5),
+        .changes = column_list(tx_arena(r->tx), &type_audit_changes, row_text(r, 7)),
     };
+    if (!row_null(r, 6))
+        e->options = column_decode(tx_arena(r->tx), &type_audit_options, row_text(r, 6));
     if (e->reason.given != GIVEN)
         e->reason.given = ABSENT;
 }

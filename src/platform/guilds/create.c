@@ -261,24 +261,14 @@ static enum err write_guild(struct founding *f)
     return e ? e : member_insert(tx, &owner, false);
 }
 
-static const char COUNT_GUILDS[] = "select count(*) from members where user_id = $1";
-
-static enum err check_room(struct call *call)
-{
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &row, &found);
-
-    return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
-}
-
 enum err create_guild(struct call *call)
 {
     struct founding f = { .call = call, .in = call->body };
     struct gateway_guild shown;
 
     draft_guild(&f);
-    enum err e = form_failed(&call->form) ? ERR_INVALID_FORM_BODY : check_room(call);
+    enum err e = form_failed(&call->form) ? ERR_INVALID_FORM_BODY
+                                          : member_check_room(call->tx, call->caller->id);
     if (!e)
         e = write_guild(&f);
     if (!e)

@@ -16,18 +16,17 @@ static const struct channel *find_channel(const struct list *channels, snowflake
     return NULL;
 }
 
-/* A thread is seen by those who see its parent. */
 static bool can_view(const struct standing *s, const struct channel *c, const struct list *all)
 {
-    bool thread = channel_is_thread(c->type);
-
-    if (thread)
-        c = find_channel(all, c->parent_id.value);
-    if (!c)
-        return false;
     const struct list *o = &c->permission_overwrites.value;
-    return rights_in_channel(&s->rights_of, c->type, o->items, o->count, thread) &
-           PERMISSION(VIEW_CHANNEL);
+    const struct channel *parent;
+    uint64_t rights = 0;
+
+    if (!channel_is_thread(c->type))
+        rights = rights_in_channel(&s->rights_of, c->type, o->items, o->count, false);
+    else if ((parent = find_channel(all, c->parent_id.value)))
+        rights = rights_in_thread(&s->rights_of, c, parent);
+    return rights & PERMISSION(VIEW_CHANNEL);
 }
 
 /* Bots are shown every channel, people those that they can view. */

@@ -94,6 +94,21 @@ enum audit_action {
  * that is too long ends the call with a form error on "reason". */
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
 
+/* What some actions tell besides. Clients read it without asking whether it is there:
+ * overwrites tell id, type and role_name, deleted messages channel_id and count. */
+struct audit_options {
+    struct opt_id channel_id, id;
+    struct opt_str count, type, role_name;
+};
+/* What was changed; the values are JSON. Invites tell their code and limits. */
+struct audit_change {
+    struct str key;
+    struct opt_str old_value, new_value;
+};
+/* The same with both. options: may be NULL. */
+enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
+                    snowflake target, const struct audit_options *options, struct list changes);
+
 /* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
 

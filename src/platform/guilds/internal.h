@@ -4,7 +4,7 @@
 
 #include "platform/guilds/guilds.h"
 
-enum { MOST_ROLES = 250, MOST_CHANNELS = 500, MOST_GUILDS = 100 };
+enum { MOST_ROLES = 250, MOST_CHANNELS = 500 };
 
 /* --- rows.c, role_rows.c: the SQL ---------------------------------------------------- */
 
@@ -111,10 +111,12 @@ struct audit_entry {
     struct opt_id user_id, target_id;
     int64_t action_type;
     struct opt_str reason;
-    struct list changes; /* not kept: always empty */
+    const struct audit_options *options; /* NULL: none */
+    struct list changes;                 /* struct audit_change */
 };
 
 extern const struct schema audit_entry_schema;
+extern const struct type type_audit_options, type_audit_changes;
 extern const struct schema audit_log_query_schema;
 extern const struct type audit_log_reply;
 

@@ -2,6 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "platform/members/members.h"
+#include "platform/messages/messages.h"
 
 /* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)
@@ -27,7 +28,9 @@ static enum err delete_guild(struct call *call)
 
     if (!call->target.standing->rights_of.owner)
         return ERR_MISSING_PERMISSIONS;
-    e = guild_delete(call->tx, gone.id);
+    e = guild_drop_files(call, gone.id);
+    if (!e)
+        e = guild_delete(call->tx, gone.id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_DELETE, to_guild(gone.id), &guild_ref_schema, &gone);
@@ -118,7 +121,7 @@ static const struct route routes[] = {
         .name = "leave_guild",
         .doc = "Leave a guild. An owner cannot.",
         .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_NONE },
+        .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
         .handle = leave_guild,
     },
     {

@@ -62,7 +62,7 @@ static const struct field channel_draft_fields[] = {
     { 0 },
 };
 static const struct schema channel_draft_schema = {
-    .name = "ChannelDraft",
+    .name = "GuildChannelDraft",
     .size = sizeof(struct channel_draft),
     .fields = channel_draft_fields,
     .doc = "A channel of a guild to be.",

@@ -53,8 +53,8 @@ static struct overwrite *copy_channels(const struct list *from, struct view_chan
     for (size_t i = 0; i < from->count; i++) {
         const struct list *o = &c[i].permission_overwrites.value;
 
-        to[i] =
-            (struct view_channel){ c[i].id, c[i].parent_id.value, c[i].type, overwrites, o->count };
+        to[i] = (struct view_channel){ c[i].id,   c[i].parent_id.value, c[i].owner_id.value,
+                                       c[i].type, overwrites,           o->count };
         if (o->count)
             memcpy(overwrites, o->items, o->count * sizeof *overwrites);
         overwrites += o->count;
@@ -155,16 +155,20 @@ uint64_t view_rights(const struct guild_view *v, const struct member *m, snowfla
                      int64_t now)
 {
     struct rights_of who = member_in(v, m, now);
-    const struct view_channel *c;
-    bool thread;
+    const struct view_channel *c, *parent;
+    uint64_t rights;
 
     if (!channel_id)
         return rights_in_guild(&who);
     c = view_channel(v, channel_id);
-    thread = c && channel_is_thread(c->type);
-    if (thread)
-        c = view_channel(v, c->parent_id);
     if (!c)
         return 0;
-    return rights_in_channel(&who, c->type, c->overwrites, c->overwrite_count, thread);
+    if (!channel_is_thread(c->type))
+        return rights_in_channel(&who, c->type, c->overwrites, c->overwrite_count, false);
+    parent = view_channel(v, c->parent_id);
+    if (!parent)
+        return 0;
+    rights =
+        rights_in_channel(&who, parent->type, parent->overwrites, parent->overwrite_count, true);
+    return rights_past_door(&who, c->type, c->starter, rights);
 }

@@ -22,7 +22,7 @@ struct view_role {
 };
 
 struct view_channel {
-    snowflake id, parent_id;
+    snowflake id, parent_id, starter; /* of threads: who began it */
     int64_t type;
     const struct overwrite *overwrites; /* of a thread: none, its parent's count */
     size_t overwrite_count;

@@ -150,7 +150,7 @@ enum err create_channel_invite(struct call *call)
     if (!e)
         e = invite_load(call->tx, &invite);
     if (!e && invite.type == INVITE_GUILD)
-        e = audit(call, invite.guild_id.value, AUDIT_INVITE_CREATE, 0);
+        e = invite_audit(call, AUDIT_INVITE_CREATE, &invite);
     if (e)
         return e;
     invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);

@@ -2,6 +2,7 @@
 #ifndef PLATFORM_INVITES_INTERNAL_H
 #define PLATFORM_INVITES_INTERNAL_H
 
+#include "platform/guilds/guilds.h"
 #include "platform/invites/invites.h"
 
 enum { MOST_INVITES = 1000 };
@@ -39,6 +40,10 @@ extern const struct type invite_body, friend_invite_body;
 enum err admit_invite_creation(struct call *call);
 enum err create_channel_invite(struct call *call);
 enum err create_friend_invite(struct call *call);
+
+/* --- audit.c ---------------------------------------------------------------------------- */
+
+enum err invite_audit(struct call *call, enum audit_action action, const struct invite *invite);
 
 /* --- routes.c --------------------------------------------------------------------------- */
 

@@ -119,7 +119,7 @@ static enum err remove_invite(struct call *call)
     enum err e = invite_delete(call->tx, i->code);
 
     if (!e && i->type == INVITE_GUILD)
-        e = audit(call, i->guild_id.value, AUDIT_INVITE_DELETE, 0);
+        e = invite_audit(call, AUDIT_INVITE_DELETE, i);
     if (e)
         return e;
     invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);

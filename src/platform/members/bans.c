@@ -118,8 +118,11 @@ static enum err remove_ban(struct call *call)
 }
 
 static const enum event fired_by_bans[] = {
-    EVENT_GUILD_BAN_ADD,       EVENT_GUILD_MEMBER_REMOVE,          EVENT_GUILD_DELETE,
-    EVENT_MESSAGE_DELETE_BULK, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE,
+    EVENT_GUILD_BAN_ADD,
+    LEAVE_EVENTS,
+    EVENT_MESSAGE_DELETE_BULK,
+    EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+    EVENT_NONE,
 };
 
 static const struct route routes[] = {

@@ -2,6 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
+#include "platform/applications/applications.h"
 #include "platform/guilds/guilds.h"
 
 enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
@@ -9,6 +10,15 @@ enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
 static const char IS_BANNED[] = "select 1 from bans where guild_id = $1 and user_id = $2";
 static const char GUILDS_OF_USER[] = "select count(*) from members where user_id = $1";
 static const char MEMBERS_OF_GUILD[] = "select member_count from guilds where id = $1";
+
+enum err member_check_room(struct tx *tx, snowflake user_id)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(user_id)), &row, &found);
+
+    return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
+}
 
 /* Bots go where they are put; people can be banned and have enough. */
 static enum err check_person(struct tx *tx, const struct newcomer *n)
@@ -19,10 +29,7 @@ static enum err check_person(struct tx *tx, const struct newcomer *n)
     enum err e = tx_one(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &row, &found);
     if (e || found)
         return e ? e : ERR_BANNED;
-    e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(n->user_id)), &row, &found);
-    if (e)
-        return e;
-    return row_int(&row, 0) >= MOST_GUILDS ? ERR_MAX_GUILDS : OK;
+    return member_check_room(tx, n->user_id);
 }
 
 static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user)
@@ -91,7 +98,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_REMOVE, to_guild(guild_id), &guild_user_event_schema, &gone);
     call_emit(call, EVENT_GUILD_DELETE, to_user(user_id), &guild_ref_schema, &guild);
-    return OK;
+    return user.bot.given == GIVEN ? application_bot_left(call, guild_id, user_id) : OK;
 }
 
 enum err member_save(struct call *call, const struct member *m)

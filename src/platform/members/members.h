@@ -15,6 +15,9 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
 enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                        struct list *ret);
 
+/* ERR_MAX_GUILDS when somebody is in as many guilds as anybody may be. */
+enum err member_check_room(struct tx *tx, snowflake user_id);
+
 /* Puts an account into a guild, counts it, and announces: GUILD_CREATE to the
  * newcomer, GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false,
  * and nothing happens, when it is a member already. Limits (ERR_MAX_GUILDS,
@@ -32,8 +35,13 @@ enum err member_join(struct call *call, const struct newcomer *n, struct member 
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
 
 /* Takes an account out of a guild and announces: GUILD_MEMBER_REMOVE to the guild,
- * GUILD_DELETE to the account. */
+ * GUILD_DELETE to the account. What a bot's app has there is set right. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
+/* What it can announce, for rows' .fires. */
+#define LEAVE_EVENTS                                                                \
+    EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_GUILD_INTEGRATIONS_UPDATE, \
+        EVENT_INTEGRATION_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_WEBHOOKS_UPDATE,  \
+        EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
 /* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE. */
 enum err member_save(struct call *call, const struct member *m);

@@ -104,7 +104,7 @@ enum err add_guild_member(struct call *call)
     const struct newcomer n = {
         .guild_id = call->target.guild->id,
         .user_id = call->target.user->id,
-        .nick = in->nick,
+        .nick = given_str(in->nick.value.n ? in->nick.value : (struct str){ 0 }),
         .roles = ids_distinct(call->arena, &in->roles),
         .mute = in->mute,
         .deaf = in->deaf,

@@ -187,8 +187,8 @@ static const struct route routes[] = {
         .doc = "Make a member leave.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS),
-        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE,
-                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
+        .fires =
+            (const enum event[]){ LEAVE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = kick_member,
     },
     { 0 },

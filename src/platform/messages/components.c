@@ -2,6 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/utf8.h"
+#include "platform/messages/component_parts.h"
 
 enum { MOST_ROWS = 5, MOST_IN_ROW = 5, MOST_IN_ALL = 40, MOST_TEXT = 4000 };
 
@@ -42,75 +43,26 @@ static const struct choice component_types[] = {
     { 0 },
 };
 
-struct component_emoji {
-    struct opt_id id;
-    struct opt_str name;
-    struct opt_bool animated;
-};
-struct component_option {
-    struct str label, value;
-    struct opt_str description;
-    struct opt_object emoji;
-    struct opt_bool is_default;
-};
 struct component {
     int64_t type;
     struct opt_int id, style, min_values, max_values, spacing, accent_color;
     struct opt_str custom_id, label, url, placeholder, content, description;
-    struct opt_str default_values, media, items, file; /* JSON */
     struct opt_id sku_id;
     struct opt_bool disabled, required, spoiler, divider;
-    struct opt_list options, components, channel_types;
-    struct opt_object emoji, accessory;
+    struct opt_list options, components, channel_types, default_values, items;
+    struct opt_object emoji, accessory, media, file;
 };
 
 static const struct type type_component_type = { .kind = KIND_INT, .choices = component_types };
 static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
 static const struct type type_label = { .kind = KIND_STRING, .max = 80 };
-static const struct type type_option_text = { .kind = KIND_STRING, .min = 1, .max = 100 };
-static const struct type type_option_description = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_placeholder = { .kind = KIND_STRING, .max = 150 };
 static const struct type type_style = { .kind = KIND_INT, .min = 1, .max = 6 };
 static const struct type type_min_values = { .kind = KIND_INT, .min = 0, .max = 25 };
 static const struct type type_max_values = { .kind = KIND_INT, .min = 1, .max = 25 };
 static const struct type type_display_text = { .kind = KIND_STRING, .min = 1, .max = MOST_TEXT };
-static const struct type type_about = { .kind = KIND_STRING, .max = 1024 };
 static const struct type type_spacing = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct type type_channel_types = { .kind = KIND_ARRAY, .of = &type_count };
-
-static const struct field emoji_fields[] = {
-    { FIELD(struct component_emoji, id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct component_emoji, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct component_emoji, animated), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
-    { 0 },
-};
-static const struct schema emoji_schema = {
-    .name = "ComponentEmoji",
-    .size = sizeof(struct component_emoji),
-    .fields = emoji_fields,
-    .doc = "A little picture.",
-};
-static const struct type type_emoji = { .kind = KIND_OBJECT, .schema = &emoji_schema };
-static const struct field option_fields[] = {
-    { FIELD(struct component_option, label), .type = &type_option_text },
-    { FIELD(struct component_option, value), .type = &type_option_text },
-    { FIELD(struct component_option, description), .type = &type_option_description,
-      .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct component_option, emoji), .type = &type_emoji, .flags = OPTIONAL | NULLABLE },
-    { FIELD_AS(struct component_option, is_default, "default"), .type = &type_bool,
-      .flags = OPTIONAL | NULLABLE },
-    { 0 },
-};
-static const struct schema option_schema = {
-    .name = "ComponentOption",
-    .size = sizeof(struct component_option),
-    .fields = option_fields,
-    .doc = "A choice in a menu.",
-};
-static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
-static const struct type type_options = {
-    .kind = KIND_ARRAY, .min = 1, .max = 25, .of = &type_option
-};
 
 static const struct schema component_schema;
 static const struct type type_component = { .kind = KIND_OBJECT, .schema = &component_schema };
@@ -129,13 +81,13 @@ static const struct field component_fields[] = {
     MAYBE(custom_id, type_custom_id),
     MAYBE(style, type_style),
     MAYBE(label, type_label),
-    MAYBE(emoji, type_emoji),
+    MAYBE(emoji, type_component_emoji),
     MAYBE(url, type_url),
     MAYBE(sku_id, type_id),
     MAYBE(disabled, type_bool),
     MAYBE(options, type_options),
     MAYBE(channel_types, type_channel_types),
-    MAYBE(default_values, type_raw),
+    MAYBE(default_values, type_defaults),
     MAYBE(placeholder, type_placeholder),
     MAYBE(min_values, type_min_values),
     MAYBE(max_values, type_max_values),
@@ -143,9 +95,9 @@ static const struct field component_fields[] = {
     MAYBE(components, type_components_in),
     MAYBE(accessory, type_component),
     MAYBE(content, type_display_text),
-    MAYBE(media, type_raw),
-    MAYBE(items, type_raw),
-    MAYBE(file, type_raw),
+    MAYBE(media, type_component_media),
+    MAYBE(items, type_gallery),
+    MAYBE(file, type_component_media),
     MAYBE(description, type_about),
     MAYBE(spoiler, type_bool),
     MAYBE(divider, type_bool),
@@ -357,10 +309,21 @@ static void give_id(struct ids *ids, struct component *c)
     c->id = given_int(ids->next++);
 }
 
+static void leave_out_nulls(struct ids *unused, struct component *c)
+{
+    (void)unused;
+    drop_nulls(&component_schema, c);
+    for (size_t i = 0; i < c->options.value.count; i++)
+        drop_nulls(&option_schema, (struct component_option *)c->options.value.items + i);
+    for (size_t i = 0; i < c->items.value.count; i++)
+        drop_nulls(&gallery_schema, (struct gallery_item *)c->items.value.items + i);
+}
+
 struct str components_text(struct arena *arena, struct list *components)
 {
     struct ids ids = { .next = 1 };
 
+    visit(components, &ids, leave_out_nulls);
     visit(components, &ids, note_id);
     visit(components, &ids, give_id);
     return encoded(arena, &type_components_in, components);

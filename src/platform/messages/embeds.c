@@ -46,10 +46,10 @@ static const struct rule media_url_rule = { media_url_holds, "URL_TYPE_INVALID_U
 static const struct type type_title = { .kind = KIND_STRING, .max = 256 };
 static const struct type type_description = { .kind = KIND_STRING, .max = 4096 };
 static const struct type type_link = { .kind = KIND_STRING, .max = 2048, .rule = &url_rule };
-static const struct type type_media_url = { .kind = KIND_STRING,
-                                            .max = 2048,
-                                            .rule = &media_url_rule,
-                                            .doc = "http, https, or attachment://filename" };
+const struct type type_media_url = { .kind = KIND_STRING,
+                                     .max = 2048,
+                                     .rule = &media_url_rule,
+                                     .doc = "http, https, or attachment://filename" };
 static const struct type type_field_name = { .kind = KIND_STRING, .min = 1, .max = 256 };
 static const struct type type_field_value = { .kind = KIND_STRING, .min = 1, .max = 1024 };
 static const struct type type_footer_text = { .kind = KIND_STRING, .max = 2048 };
@@ -181,25 +181,15 @@ void embeds_check(struct form *form, const struct place *here, const struct opt_
         form_fail(form, &at, "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
 }
 
-/* What is absent or null is left out; the type is ours to say. */
+/* The type is ours to say. */
 static void clean(struct embed *e)
 {
-    struct opt_str *texts[] = { &e->title, &e->description, &e->url };
-    struct opt_object *objects[] = { &e->footer, &e->image, &e->thumbnail, &e->author };
-
     e->type = STR("rich");
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i]->given == GIVEN_NULL)
-            texts[i]->given = ABSENT;
-    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
-        if (objects[i]->given == GIVEN_NULL)
-            objects[i]->given = ABSENT;
-    if (e->timestamp.given == GIVEN_NULL)
-        e->timestamp.given = ABSENT;
-    if (e->color.given == GIVEN_NULL)
-        e->color.given = ABSENT;
-    if (e->fields.given == GIVEN_NULL)
-        e->fields.given = ABSENT;
+    drop_nulls(&embed_schema, e);
+    if (e->footer.value)
+        drop_nulls(&footer_schema, e->footer.value);
+    if (e->author.value)
+        drop_nulls(&author_schema, e->author.value);
 }
 
 struct str embeds_text(struct arena *arena, const struct list *embeds)

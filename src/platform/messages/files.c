@@ -21,19 +21,32 @@ void attachment_drop(struct call *call, snowflake id)
     call_drop_blob(call, name);
 }
 
-static const char FILES_OF_CHANNEL[] = "select a.id from messages m join attachments a on "
-                                       "a.message_id = m.id where m.channel_id = $1";
-
-enum err channel_drop_files(struct call *call, snowflake channel_id)
+static enum err drop_all(struct call *call, const char *sql, snowflake of)
 {
     struct rows rows;
-    enum err e = tx_query(call->tx, FILES_OF_CHANNEL, BIND(v_id(channel_id)), &rows);
+    enum err e = tx_query(call->tx, sql, BIND(v_id(of)), &rows);
 
     if (e)
         return e;
     while (rows_next(&rows))
         attachment_drop(call, row_id(&rows, 0));
     return rows_end(&rows);
+}
+
+static const char FILES_OF_CHANNEL[] = "select a.id from messages m join attachments a on "
+                                       "a.message_id = m.id where m.channel_id = $1";
+static const char FILES_OF_GUILD[] =
+    "select a.id from channels c join messages m on m.channel_id = c.id "
+    "join attachments a on a.message_id = m.id where c.guild_id = $1";
+
+enum err channel_drop_files(struct call *call, snowflake channel_id)
+{
+    return drop_all(call, FILES_OF_CHANNEL, channel_id);
+}
+
+enum err guild_drop_files(struct call *call, snowflake guild_id)
+{
+    return drop_all(call, FILES_OF_GUILD, guild_id);
 }
 
 static bool is_file(const struct part *p)

@@ -69,6 +69,7 @@ bool media_is_safe(struct str type);
 
 /* --- embeds.c ------------------------------------------------------------------------- */
 
+extern const struct type type_media_url; /* http, https, or attachment://filename */
 /* What only all of them together can break. */
 void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
 
@@ -81,6 +82,12 @@ void components_check(struct form *form, const struct place *here,
 
 /* A value as JSON. */
 struct str encoded(struct arena *arena, const struct type *type, const void *value);
+/* Members that came as null are left out when the object is kept: clients take a key
+ * that is there for a value. */
+void drop_nulls(const struct schema *schema, void *object);
+/* What depends on whether the message is made of components only. */
+void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
+                     bool only_components);
 
 /* --- mentions.c ------------------------------------------------------------------------- */
 
@@ -105,6 +112,9 @@ enum err trigger_typing(struct call *call);
 
 enum err may_pin(struct call *call);
 enum err list_pins(struct call *call);
+extern const struct schema pins_query_schema;
+extern const struct type pins_page_reply;
+enum err list_pins_page(struct call *call);
 enum err pin_message(struct call *call);
 enum err unpin_message(struct call *call);
 

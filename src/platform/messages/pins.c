@@ -1,6 +1,8 @@
 /* pins.c - messages that a channel keeps in sight. */
 #include "platform/messages/internal.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -58,6 +60,102 @@ enum err list_pins(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
+/* --- a page of them ---------------------------------------------------------------------- */
+
+struct pins_query {
+    struct opt_int before;
+    int64_t limit;
+};
+struct pin {
+    int64_t pinned_at;
+    const struct message *message;
+};
+struct pins_page {
+    struct list items; /* struct pin */
+    bool has_more;
+};
+
+static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = MOST_PINS };
+static const struct field query_fields[] = {
+    { FIELD(struct pins_query, before), .type = &type_time, .flags = OPTIONAL,
+      .doc = "Only what was pinned earlier" },
+    { FIELD(struct pins_query, limit), .type = &type_limit, .flags = OPTIONAL,
+      .fallback = MOST_PINS },
+    { 0 },
+};
+const struct schema pins_query_schema = {
+    .size = sizeof(struct pins_query),
+    .fields = query_fields,
+    .doc = "Which pinned messages.",
+};
+
+static const struct field pin_fields[] = {
+    { FIELD(struct pin, pinned_at), .type = &type_time },
+    { FIELD(struct pin, message), .type = &type_message },
+    { 0 },
+};
+static const struct schema pin_schema = {
+    .name = "Pin",
+    .size = sizeof(struct pin),
+    .fields = pin_fields,
+    .doc = "A message, and when it was pinned.",
+};
+static const struct type type_pin = { .kind = KIND_OBJECT, .schema = &pin_schema };
+static const struct type type_pins = { .kind = KIND_ARRAY, .of = &type_pin };
+static const struct field page_fields[] = {
+    { FIELD(struct pins_page, items), .type = &type_pins },
+    { FIELD(struct pins_page, has_more), .type = &type_bool },
+    { 0 },
+};
+static const struct schema page_schema = {
+    .name = "PinsPage",
+    .size = sizeof(struct pins_page),
+    .fields = page_fields,
+    .doc = "Pinned messages, those pinned last first.",
+};
+const struct type pins_page_reply = { .kind = KIND_OBJECT, .schema = &page_schema };
+
+static int compare_pins(const void *one, const void *two)
+{
+    const struct pin *a = one, *b = two;
+
+    if (a->pinned_at != b->pinned_at)
+        return a->pinned_at < b->pinned_at ? 1 : -1;
+    return a->message->id < b->message->id ? 1 : -1;
+}
+
+/* GET /channels/{channel.id}/messages/pins: a channel has few, so they are sorted here. */
+enum err list_pins_page(struct call *call)
+{
+    const struct pins_query *q = call->query;
+    struct list messages = { 0 };
+    struct pins_page page = { 0 };
+    enum err e = OK;
+
+    if (call->target.rights & PERMISSION(READ_MESSAGE_HISTORY))
+        e = message_pins(call->tx, call->target.channel->id, &messages);
+    if (!e)
+        e = messages_complete(call, &messages);
+    if (e)
+        return e;
+    for (size_t i = 0; i < messages.count; i++) {
+        const struct message *m = (const struct message *)messages.items + i;
+        int64_t at = m->pinned_at ? m->pinned_at : m->timestamp;
+
+        if (q->before.given != GIVEN || at < q->before.value)
+            *(struct pin *)list_add(call->arena, &page.items, sizeof(struct pin)) =
+                (struct pin){ at, m };
+    }
+    if (page.items.count)
+        qsort(page.items.items, page.items.count, sizeof(struct pin), compare_pins);
+    page.has_more = page.items.count > (size_t)q->limit;
+    if (page.has_more)
+        page.items.count = (size_t)q->limit;
+    return call_reply(call, &page);
+}
+
+/* --- pinning ------------------------------------------------------------------------------ */
+
 /* The channel is told who pinned what. */
 static enum err say_pinned(struct call *call, const struct channel *c, snowflake id)
 {
@@ -90,6 +188,7 @@ enum err pin_message(struct call *call)
     if (!e && count >= MOST_PINS)
         e = ERR_MAX_PINS;
     m->pinned = true;
+    m->pinned_at = clock_us();
     if (!e)
         e = message_save(call, c, m);
     if (e)
@@ -106,6 +205,7 @@ enum err unpin_message(struct call *call)
     if (!m->pinned)
         return OK;
     m->pinned = false;
+    m->pinned_at = 0;
     enum err e = message_save(call, call->target.channel, m);
     if (!e)
         announce(call, call->target.channel, false);

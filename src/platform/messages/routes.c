@@ -125,8 +125,11 @@ static enum err delete_message(struct call *call)
     const struct message *m = call->target.message;
     enum err e = message_delete(call, c, m);
 
+    struct audit_options options = { .channel_id = given_id(c->id), .count = given_str(STR("1")) };
+
     if (!e && !is_author(call))
-        e = audit(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id);
+        e = audit_with(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id, &options,
+                       (struct list){ 0 });
     return e;
 }
 
@@ -170,7 +173,11 @@ static enum err bulk_delete_messages(struct call *call)
         add_once(call, &once, ids[i]);
     }
     enum err e = messages_delete(call, c, &once);
-    return e ? e : audit(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id);
+    struct audit_options options = { .count =
+                                         given_str(str_printf(call->arena, "%zu", once.count)) };
+    return e ? e
+             : audit_with(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id, &options,
+                          (struct list){ 0 });
 }
 
 /* --- the table ----------------------------------------------------------------------------------
@@ -304,6 +311,39 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/pins/{message.id}",
         .name = "unpin_message",
+        .doc = "Let go of a pinned message.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE, 0 },
+        .admit = may_pin,
+        .handle = unpin_message,
+    },
+    /* The newer names of the same three. */
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/messages/pins",
+        .name = "list_pins_page",
+        .doc = "Pinned messages and when they were, those pinned last first.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &pins_query_schema,
+        .reply = &pins_page_reply,
+        .handle = list_pins_page,
+    },
+    {
+        .method = PUT,
+        .path = "/channels/{channel.id}/messages/pins/{message.id}",
+        .name = "pin_message_by_new_name",
+        .doc = "Pin a message; needs PIN_MESSAGES or MANAGE_MESSAGES.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
+                                       EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
+                                       EVENT_THREAD_UPDATE, 0 },
+        .admit = may_pin,
+        .handle = pin_message,
+    },
+    {
+        .method = DELETE,
+        .path = "/channels/{channel.id}/messages/pins/{message.id}",
+        .name = "unpin_message_by_new_name",
         .doc = "Let go of a pinned message.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE, 0 },

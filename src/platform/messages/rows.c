@@ -8,7 +8,7 @@
     "mentions, mention_roles, embeds, components, pinned, flags, webhook_id, "          \
     "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
     "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
-    "reference_guild_id"
+    "reference_guild_id, pinned_at"
 
 static void read_ids(struct tx *tx, struct str json, struct list *ret)
 {
@@ -102,6 +102,7 @@ static void read_message(const struct rows *r, struct message *m)
         .interaction_metadata = shown_text(r, 19),
         .ephemeral_for = row_id(r, 20),
         .message_reference = read_reference(r),
+        .pinned_at = row_int(r, 25),
     };
     /* As many as there are; what they are is asked for later. */
     m->attachments.count = (size_t)row_int(r, 21);
@@ -275,18 +276,18 @@ enum err message_insert(struct tx *tx, const struct message *m)
 static const char SAVE_MESSAGE[] =
     "update messages set content = $2, edited_at = $3, mention_everyone = $4, mentions = $5, "
     "mention_roles = $6, embeds = $7, components = $8, flags = $9, attachment_count = $10, "
-    "pinned = $11, interaction_metadata = $12 where id = $1";
+    "pinned = $11, interaction_metadata = $12, pinned_at = $13 where id = $1";
 
 enum err message_update(struct tx *tx, const struct message *m)
 {
-    return tx_exec(tx, SAVE_MESSAGE,
-                   BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
-                        v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
-                        v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
-                        v_text(m->components), v_int(m->flags),
-                        v_int((int64_t)m->attachments.count), v_int(m->pinned),
-                        v_opt_text(m->interaction_metadata)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_MESSAGE,
+        BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
+             v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
+             v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds), v_text(m->components),
+             v_int(m->flags), v_int((int64_t)m->attachments.count), v_int(m->pinned),
+             v_opt_text(m->interaction_metadata), m->pinned_at ? v_int(m->pinned_at) : v_null()),
+        NULL);
 }
 
 enum err message_remove(struct tx *tx, snowflake id)

@@ -15,6 +15,17 @@ struct str encoded(struct arena *arena, const struct type *type, const void *val
     return text;
 }
 
+void drop_nulls(const struct schema *schema, void *object)
+{
+    for (const struct field *f = schema->fields; f->name.p; f++) {
+        enum given *given = (enum given *)((char *)object + f->offset);
+
+        /* It is the first member of all that may be missing. */
+        if (f->member >= MEMBER_OPT_STR && *given == GIVEN_NULL)
+            *given = ABSENT;
+    }
+}
+
 /* --- mentions --------------------------------------------------------------------------- */
 
 static const struct choice mention_kinds[] = {
@@ -137,18 +148,13 @@ static bool nonce_holds(struct str json, struct arena *arena)
     }
 }
 
-static void check_body(struct form *form, const struct place *here, const void *object)
+void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
+                     bool only_components)
 {
-    const struct message_body *in = object;
-    struct place nonce = place_key(here, STR("nonce")), content = place_key(here, STR("content"));
-    struct place embeds = place_key(here, STR("embeds"));
-    bool v2 = in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2;
+    struct place content = place_key(here, STR("content")), embeds = place_key(here, STR("embeds"));
 
-    if (in->nonce.given == GIVEN && !nonce_holds(in->nonce.value, form->arena))
-        form_fail(form, &nonce, "NONCE_TYPE_INVALID", "A nonce is text (25) or a whole number.");
-    embeds_check(form, here, &in->embeds);
-    components_check(form, here, &in->components, v2);
-    if (!v2)
+    components_check(form, here, &in->components, only_components);
+    if (!only_components)
         return;
     if (in->content.given == GIVEN && in->content.value.n)
         form_fail(form, &content, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
@@ -156,6 +162,26 @@ static void check_body(struct form *form, const struct place *here, const void *
     if (in->embeds.value.count)
         form_fail(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                   "Embeds cannot be used with these components.");
+}
+
+static void check_body(struct form *form, const struct place *here, const void *object)
+{
+    const struct message_body *in = object;
+    struct place nonce = place_key(here, STR("nonce"));
+
+    if (in->nonce.given == GIVEN && !nonce_holds(in->nonce.value, form->arena))
+        form_fail(form, &nonce, "NONCE_TYPE_INVALID", "A nonce is text (25) or a whole number.");
+    embeds_check(form, here, &in->embeds);
+    body_check_kind(form, here, in,
+                    in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
+}
+
+/* The rest depends on what the message is by now. */
+static void check_edit(struct form *form, const struct place *here, const void *object)
+{
+    const struct message_body *in = object;
+
+    embeds_check(form, here, &in->embeds);
 }
 
 /* clang-format off */
@@ -198,7 +224,7 @@ static const struct schema edit_schema = {
     .name = "MessagePatch",
     .size = sizeof(struct message_body),
     .fields = edit_fields,
-    .check = check_body,
+    .check = check_edit,
     .doc = "What changes about a message.",
 };
 static const struct schema webhook_schema = {

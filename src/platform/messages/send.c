@@ -21,11 +21,26 @@ static const char BLOCKED[] =
 static const char TOGETHER[] = "select 1 from members a join members b on b.guild_id = a.guild_id "
                                "where a.user_id = $1 and b.user_id = $2 limit 1";
 
-static enum err exists(struct call *call, const char *sql, snowflake other, bool *ret)
+static const char INSTALLED[] = "select 1 from authorizations where application_id = $1 and "
+                                "user_id = $2 and installed = 1";
+
+static enum err exists(struct call *call, const char *sql, snowflake one, snowflake two, bool *ret)
 {
     struct rows row;
 
-    return tx_one(call->tx, sql, BIND(v_id(call->caller->id), v_id(other)), &row, ret);
+    return tx_one(call->tx, sql, BIND(v_id(one), v_id(two)), &row, ret);
+}
+
+/* Bots write to people they share a guild with, and who have their app on the account. */
+static enum err check_acquainted(struct call *call, snowflake other)
+{
+    const struct caller *bot = call->caller;
+    bool found = false;
+    enum err e = exists(call, TOGETHER, bot->id, other, &found);
+
+    if (!e && !found)
+        e = exists(call, INSTALLED, bot->application_id, other, &found);
+    return e || found ? e : ERR_NO_MUTUAL_GUILDS;
 }
 
 /* A direct channel needs somebody at the other end who takes messages from us. */
@@ -38,13 +53,10 @@ static enum err check_direct(struct call *call, const struct channel *c)
     if (e || !others.count)
         return e;
     snowflake other = *(snowflake *)others.items;
-    e = exists(call, BLOCKED, other, &found);
+    e = exists(call, BLOCKED, call->caller->id, other, &found);
     if (e || found)
         return e ? e : ERR_CANNOT_MESSAGE;
-    if (call->caller->kind != CALLER_BOT)
-        return OK;
-    e = exists(call, TOGETHER, other, &found);
-    return e ? e : found ? OK : ERR_NO_MUTUAL_GUILDS;
+    return call->caller->kind == CALLER_BOT ? check_acquainted(call, other) : OK;
 }
 
 static enum err check_place(struct call *call, const struct channel *c)

@@ -211,6 +211,28 @@ static bool nothing_left(const struct message *m)
            str_is(m->components, "[]");
 }
 
+static void edit_parts(struct call *call, const struct sender *from, struct message *m)
+{
+    const struct message_body *in = call->body;
+
+    if (in->content.given != ABSENT)
+        m->content = in->content.given == GIVEN ? in->content.value : STR("");
+    if (from->rich && in->embeds.given != ABSENT)
+        m->embeds = embeds_text(call->arena, &in->embeds.value);
+    if (from->rich && in->components.given != ABSENT)
+        m->components = components_text(call->arena, (struct list *)&in->components.value);
+}
+
+/* A message that becomes one of components only lets go of everything else. */
+static enum err check_kind(struct call *call, const struct message *m)
+{
+    if (!(m->flags & MESSAGE_IS_COMPONENTS_V2) || (!m->content.n && str_is(m->embeds, "[]")))
+        return OK;
+    return call_invalid(call, m->content.n ? "content" : "embeds",
+                        "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                        "The message has text or embeds.");
+}
+
 enum err message_edit(struct call *call, const struct sender *from, struct message *m)
 {
     const struct message_body *in = call->body;
@@ -222,14 +244,14 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
     if (e)
         return e;
     edit_flags(from, in, m);
-    if (in->content.given != ABSENT)
-        m->content = in->content.given == GIVEN ? in->content.value : STR("");
-    if (from->rich && in->embeds.given != ABSENT)
-        m->embeds = embeds_text(call->arena, &in->embeds.value);
-    if (from->rich && in->components.given != ABSENT)
-        m->components = components_text(call->arena, (struct list *)&in->components.value);
-    e = edit_attachments(call, m);
-    if (!e && nothing_left(m))
+    body_check_kind(&call->form, NULL, in, m->flags & MESSAGE_IS_COMPONENTS_V2);
+    if (form_failed(&call->form))
+        return ERR_INVALID_FORM_BODY;
+    edit_parts(call, from, m);
+    e = check_kind(call, m);
+    if (!e)
+        e = edit_attachments(call, m);
+    if (!e && touched && nothing_left(m))
         e = ERR_EMPTY_MESSAGE;
     if (!e && (in->content.given || in->allowed_mentions.given))
         e = edit_mentions(call, from, m);

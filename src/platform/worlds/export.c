@@ -66,7 +66,7 @@ static enum err export_applications(struct tx *tx, struct opt_list *ret)
             .bot = shown_text(&r, 4, NULL),
             .bot_public = shown_bool(&r, 5, true),
             .bot_require_code_grant = shown_bool(&r, 6, false),
-            .flags = shown_int(&r, 7, 0),
+            .flags = shown_int(&r, 7, APPLICATION_FLAGS_OWN),
             .tags = shown_text(&r, 8, "[]"),
             .redirect_uris = shown_text(&r, 9, "[]"),
             .install_params = shown_text(&r, 10, NULL),

@@ -80,8 +80,8 @@ enum err import_user(struct importing *im, const void *entry, const struct place
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
-    "insert into applications (id, name, owner_id, key_salt, verify_key) "
-    "values ($1, $2, $3, $4, $5)";
+    "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
+    "values ($1, $2, $3, $4, $5, $6)";
 static const char DRESS_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
@@ -139,9 +139,10 @@ static enum err add_application(struct importing *im, const struct world_applica
     randombytes_buf(salt, sizeof salt);
     struct application made = { .id = id, .key_salt = str_slice((const char *)salt, sizeof salt) };
     struct str key = application_verify_key(im->arena, im->options->auth, &made);
-    return tx_exec(
-        im->tx, ADD_APPLICATION,
-        BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key)), NULL);
+    return tx_exec(im->tx, ADD_APPLICATION,
+                   BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key),
+                        v_int(APPLICATION_FLAGS_OWN)),
+                   NULL);
 }
 
 static enum err dress_application(struct importing *im, const struct world_application *a,

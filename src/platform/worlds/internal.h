@@ -3,6 +3,7 @@
 #define PLATFORM_WORLDS_INTERNAL_H
 
 #include "json/schema.h"
+#include "model/application.h"
 #include "model/channel.h"
 #include "platform/rows.h"
 #include "platform/worlds/worlds.h"

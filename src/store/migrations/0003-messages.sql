@@ -13,6 +13,7 @@ create table messages (
     embeds text not null default '[]',        -- JSON, as sent out
     components text not null default '[]',    -- JSON, as sent out
     pinned bigint not null default 0,
+    pinned_at bigint,
     flags bigint not null default 0,
     nonce text,                               -- JSON, as sent
     webhook_id bigint,

@@ -1,0 +1,90 @@
+/* locale.c - the language that a call is made in. */
+#include "platform/accounts/internal.h"
+
+#include "base/mem.h"
+
+static const struct str fallback = STR_INIT("en-US");
+
+/* One of ours as we write it; p == NULL: it is none. */
+static struct str known_locale(struct str tag)
+{
+    for (const struct choice *c = type_locale.choices; c->text; c++)
+        if (str_eq_nocase(tag, str_of(c->text)))
+            return str_of(c->text);
+    return (struct str){ 0 };
+}
+
+/* Languages that we only have with a region. */
+static const struct {
+    const char *language, *locale;
+} regional[] = {
+    { "en", "en-US" }, { "es", "es-ES" }, { "pt", "pt-BR" }, { "sv", "sv-SE" }, { "zh", "zh-CN" },
+};
+
+/* The tag itself, else its language wherever it is spoken. */
+static struct str nearest_locale(struct str tag)
+{
+    struct str found = known_locale(tag), language = str_cut(&tag, '-');
+
+    if (!found.p)
+        found = known_locale(language);
+    for (size_t i = 0; !found.p && i < COUNT_OF(regional); i++)
+        if (str_eq_nocase(language, str_of(regional[i].language)))
+            found = str_of(regional[i].locale);
+    return found;
+}
+
+/* "q=0.8" is 800. What says nothing counts in full, what makes no sense not at all. */
+static int weight_of(struct str parameters)
+{
+    struct str q = str_trim(parameters);
+    int weight = 0, digit = 100;
+
+    if (!q.n)
+        return 1000;
+    if (!str_starts(q, STR("q=")) || q.n < 3 || (q.p[2] != '0' && q.p[2] != '1'))
+        return 0;
+    if (q.p[2] == '1')
+        return 1000;
+    for (size_t i = 4; i < q.n && q.p[i] >= '0' && q.p[i] <= '9'; i++, digit /= 10)
+        weight += (q.p[i] - '0') * digit;
+    return weight;
+}
+
+struct str locale_wanted(struct str named, struct str accepted)
+{
+    struct str best = known_locale(str_trim(named));
+    int most = 0;
+
+    if (best.p)
+        return best;
+    while (accepted.n) {
+        struct str range = str_cut(&accepted, ','), tag = str_cut(&range, ';');
+        struct str found = nearest_locale(str_trim(tag));
+        int weight = weight_of(range);
+
+        if (found.p && weight > most) {
+            best = found;
+            most = weight;
+        }
+    }
+    return best;
+}
+
+enum err request_locale(struct call *call, struct str *ret)
+{
+    const struct http_request *r = call->exchange->request;
+    struct user user;
+
+    *ret = locale_wanted(http_header(r, STR("X-Discord-Locale")),
+                         http_header(r, STR("Accept-Language")));
+    if (ret->p)
+        return OK;
+    *ret = fallback;
+    if (!call->caller)
+        return OK;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+    if (!e && user.locale.n)
+        *ret = user.locale;
+    return e;
+}

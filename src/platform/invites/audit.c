@@ -1,0 +1,43 @@
+/* audit.c - invites in the audit log, which tells all about them as changes. */
+#include "platform/invites/internal.h"
+
+#include "base/mem.h"
+
+enum { MOST_CHANGES = 7 };
+
+static struct str number(struct call *call, int64_t n)
+{
+    return str_printf(call->arena, "%lld", (long long)n);
+}
+
+static struct str quoted(struct call *call, struct str text)
+{
+    return STR_CONCAT(call->arena, STR("\""), text, STR("\""));
+}
+
+enum err invite_audit(struct call *call, enum audit_action action, const struct invite *i)
+{
+    struct audit_change changes[MOST_CHANGES] = { 0 };
+    const struct {
+        const char *key;
+        struct str value;
+    } facts[MOST_CHANGES] = {
+        { "code", quoted(call, i->code) },
+        { "channel_id", quoted(call, number(call, (int64_t)i->channel_id.value)) },
+        { "inviter_id", quoted(call, number(call, (int64_t)i->inviter_id)) },
+        { "uses", number(call, i->uses) },
+        { "max_uses", number(call, i->max_uses) },
+        { "max_age", number(call, i->max_age) },
+        { "temporary", i->temporary ? STR("true") : STR("false") },
+    };
+
+    for (size_t n = 0; n < COUNT_OF(facts); n++) {
+        changes[n].key = str_of(facts[n].key);
+        if (action == AUDIT_INVITE_DELETE)
+            changes[n].old_value = given_str(facts[n].value);
+        else
+            changes[n].new_value = given_str(facts[n].value);
+    }
+    return audit_with(call, i->guild_id.value, action, 0, NULL,
+                      (struct list){ changes, COUNT_OF(changes) });
+}

@@ -1,0 +1,35 @@
+/* component_parts.h - what components hold besides numbers and words. */
+#ifndef PLATFORM_MESSAGES_COMPONENT_PARTS_H
+#define PLATFORM_MESSAGES_COMPONENT_PARTS_H
+
+#include "platform/messages/internal.h"
+
+struct component_emoji {
+    struct opt_id id;
+    struct opt_str name;
+    struct opt_bool animated;
+};
+struct component_option {
+    struct str label, value;
+    struct opt_str description;
+    struct opt_object emoji;
+    struct opt_bool is_default;
+};
+struct component_default {
+    snowflake id;
+    struct str type;
+};
+struct component_media {
+    struct str url;
+};
+struct gallery_item {
+    const struct component_media *media;
+    struct opt_str description;
+    struct opt_bool spoiler;
+};
+
+extern const struct schema option_schema, gallery_schema;
+extern const struct type type_component_emoji, type_options, type_defaults, type_component_media,
+    type_gallery, type_about;
+
+#endif
