@@ -130,9 +130,9 @@ int64_t seed_member(const struct seed_options *o, int64_t guild, int64_t j)
 
 int64_t seed_guild_owner(const struct seed_options *o, int64_t n)
 {
-    uint64_t draw = seed_draw(o, DRAW_OWNER, n, 0);
+    uint64_t draw = seed_draw(o, DRAW_OWNER, n, 0), size = (uint64_t)seed_guild_size(o, n);
 
-    return seed_member(o, n, (int64_t)(draw % (uint64_t)seed_guild_size(o, n)));
+    return seed_member(o, n, size ? (int64_t)(draw % size) : 0);
 }
 
 int64_t seed_joined_at(const struct seed_options *o, int64_t guild, int64_t j)
@@ -177,7 +177,8 @@ static int64_t first_message(const struct seed_options *o, int64_t guild, int64_
 
 int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_t j)
 {
-    int64_t n = j * text_channels(o) / seed_guild_messages(o, guild);
+    int64_t messages = seed_guild_messages(o, guild);
+    int64_t n = messages ? j * text_channels(o) / messages : 0;
 
     while (first_message(o, guild, n + 1) <= j)
         n++;
