@@ -128,18 +128,3 @@ const struct schema guild_user_event_schema = {
     .fields = guild_user_event_fields,
     .doc = "Something that happened to a user in a guild.",
 };
-
-/* The list is JSON text of plain names, so a quoted name is found as it stands. */
-bool guild_has_feature(const struct guild *g, const char *feature)
-{
-    size_t n = strlen(feature);
-
-    for (const char *p = g->features.p, *end = p + g->features.n; p; p++) {
-        p = memmem(p, (size_t)(end - p), feature, n);
-        if (!p)
-            return false;
-        if (p > g->features.p && p[-1] == '"' && p + n < end && p[n] == '"')
-            return true;
-    }
-    return false;
-}

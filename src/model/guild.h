@@ -62,7 +62,4 @@ extern const struct schema guild_role_gone_schema;  /* GUILD_ROLE_DELETE */
 extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* */
 extern const struct type type_guild, type_guild_name;
 
-/* Is this feature in the guild's list? */
-bool guild_has_feature(const struct guild *g, const char *feature);
-
 #endif

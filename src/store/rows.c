@@ -10,11 +10,6 @@ struct arena *tx_arena(struct tx *tx)
     return tx->work->arena;
 }
 
-bool tx_is_postgres(const struct tx *tx)
-{
-    return tx->store->engine == &postgres_engine;
-}
-
 enum err tx_fail(struct tx *tx, enum err e)
 {
     if (!tx->failed)

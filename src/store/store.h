@@ -95,7 +95,6 @@ void store_turn_end(struct store *s, struct loop *loop);
 /* --- queries --------------------------------------------------------------- */
 
 struct arena *tx_arena(struct tx *tx);
-bool tx_is_postgres(const struct tx *tx);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 
