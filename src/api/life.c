@@ -2,6 +2,7 @@
  *
  *   loop         route, credential, limit, kind of caller, scope, path, body
  *   read tx      (a credential we have not seen lately; a stage a row asked for)
+ *   loop         (an answer from elsewhere that is waited for)
  *   pool         (a stage that takes long: passwords)
  *   transaction  resolvers, rights, what the body's decoding said, handler
  *   loop         answer
@@ -305,11 +306,27 @@ static void proceed(struct life *l, enum stage ended)
             return;
         }
     }
-    if (ended <= STAGE_LOOK && call->compute) {
+    if (ended <= STAGE_LOOK && call->await) {
+        call->stage = STAGE_AWAIT;
+        call->await(call);
+        return;
+    }
+    if (ended <= STAGE_AWAIT && call->compute) {
         start_compute(l);
         return;
     }
     handle(l);
+}
+
+void call_resume(struct call *call, enum err e)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    assert(call->stage == STAGE_AWAIT);
+    if (e)
+        answer_error(l, e);
+    else
+        proceed(l, STAGE_AWAIT);
 }
 
 static void identify(struct life *l)
