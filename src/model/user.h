@@ -25,6 +25,10 @@ struct user {
     bool disabled, deleting;
 };
 
+/* Bits of flags that the server itself looks at. */
+#define USER_SPAMMER     (INT64_C(1) << 20)
+#define USER_QUARANTINED (INT64_C(1) << 44)
+
 /* An account and the credential to go on with, after a change. */
 struct user_with_token {
     struct user user; /* first: the rows of a user hold for it too */
