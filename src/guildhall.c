@@ -55,6 +55,7 @@ const struct domain *const guildhall_domains[] = {
     &relationships_domain,
     &game_relationships_domain,
     &friend_suggestions_domain,
+    &contacts_domain,
     &voice_domain,
     &assets_domain,
     &default_avatars_domain,

@@ -36,6 +36,7 @@ struct user_with_token {
 };
 
 extern const struct type type_username, type_display_name;
+extern const struct type type_phone; /* E.164: + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
 extern const struct type type_bit_set; /* a set of bits, as a number */
 

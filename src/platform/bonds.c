@@ -248,6 +248,10 @@ enum err bond_become_friends(struct call *call, struct bond *p)
     if (!e)
         e = suggestion_drop(call, p->their_id, p->my_id);
     if (!e)
+        e = suggestions_watch(call, p->my_id);
+    if (!e)
+        e = suggestions_watch(call, p->their_id);
+    if (!e)
         e = show_presence(call, p->my_id, p->their_id);
     return e ? e : show_presence(call, p->their_id, p->my_id);
 }

@@ -177,7 +177,7 @@ static const char ADMISSIBLE[] =
     "d.suggested_id = $2 and d.until > $3)";
 
 /* Those who want requests from nobody are not offered to anybody. */
-static enum err is_admissible(struct tx *tx, snowflake owner, snowflake id, bool *ret)
+enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
     struct rows row;
@@ -235,7 +235,7 @@ static enum err add_offer(struct tx *tx, snowflake owner, const struct suggestio
 {
     struct candidate *c = find_candidate(candidates, o->user_id);
     bool admissible;
-    enum err e = is_admissible(tx, owner, o->user_id, &admissible);
+    enum err e = suggestion_admissible(tx, owner, o->user_id, &admissible);
 
     if (e || !admissible)
         return e;

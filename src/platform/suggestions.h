@@ -37,6 +37,9 @@ struct suggestion_offer {
 enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
                              const struct list *offers);
 
+/* Whether somebody may be suggested to the owner at all. */
+enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, bool *ret);
+
 /* The suggestion goes, whatever its reasons; the owner is told if there was one. */
 enum err suggestion_drop(struct call *call, snowflake owner, snowflake suggested);
 /* The same, and it does not come back for 180 days. */
@@ -46,6 +49,16 @@ enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, 
 /* struct friend_suggestion, the best first. */
 enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret);
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
+
+/* --- suggestions_found.c: what the server finds by itself -------------------------------- */
+
+/* Friends of friends, and friends elsewhere, are looked for within a day, and every day
+ * from then on. */
+enum err suggestions_watch(struct call *call, snowflake owner);
+/* At once: for whoever has just learnt of somebody's friends on another platform, or that
+ * they are no longer to be looked at. */
+enum err suggestions_from_connections(struct call *call, snowflake owner);
+extern const struct job_kind *const suggestion_jobs[];
 
 #define SUGGESTION_EVENTS EVENT_FRIEND_SUGGESTION_CREATE, EVENT_FRIEND_SUGGESTION_DELETE
 

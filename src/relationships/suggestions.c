@@ -42,4 +42,5 @@ const struct domain friend_suggestions_domain = {
     .name = "Friend suggestions",
     .doc = "People whom one might know.",
     .routes = routes,
+    .jobs = suggestion_jobs,
 };
