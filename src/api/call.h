@@ -57,8 +57,10 @@ struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;
-    struct tx *tx; /* inside look and handle */
+    struct exchange *exchange;     /* NULL: an errand */
+    const struct multipart *parts; /* what was uploaded; NULL: nothing */
+    struct loop *loop;             /* where the call lives */
+    struct tx *tx;                 /* inside look and handle */
 
     const struct caller *caller; /* NULL: nobody, on open routes */
     struct str token;            /* the credential as sent, without its scheme word */
@@ -68,11 +70,17 @@ struct call {
     const void *query, *body;
 
     /* Stages that prepare may ask for: a read transaction, in which the path was
-     * resolved and rights were checked, then work that takes long (on the pool,
-     * without a transaction). */
+     * resolved and rights were checked; then an answer from elsewhere, which is waited
+     * for without holding anything up; then work that takes long (on the pool, without
+     * a transaction). await runs on the loop, asks, and sees to it that call_resume is
+     * called there, once. look may take it back by setting it to NULL. */
     enum err (*look)(struct call *call);
+    void (*await)(struct call *call);
     enum err (*compute)(struct call *call);
     void *data; /* what the stages pass on */
+    /* What a handler may ask for: on the loop, when its transaction has committed and
+     * before the answer leaves. */
+    void (*after)(struct call *call);
 
     /* The api's own, from here on. */
     struct form form;
@@ -86,9 +94,14 @@ struct call {
     struct announcement *announced, **announced_end;
     struct forgotten *forgotten;
     struct blob_name *kept, *dropped;
+    int64_t job_due; /* the earliest job that it scheduled; 0: none */
     struct work work;
     int stage;
 };
+
+/* Goes on with a call that waits, or ends it with an error; the call may be gone when this
+ * returns. */
+void call_resume(struct call *call, enum err e);
 
 /* The id of a path parameter by its resolver's name. */
 snowflake call_id(const struct call *call, const char *name);
@@ -119,6 +132,9 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
  * where it hears of the guild. */
 void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
                   const struct schema *schema, const void *object);
+/* The same with an object that is JSON in the call's arena already. */
+void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
+                    struct str json);
 
 /* Count this call against a limit with a key of the handler's own (a login name).
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */

@@ -56,7 +56,7 @@ static bool is_file(const struct part *p)
 
 size_t upload_count(const struct call *call)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = call->parts;
     size_t count = 0;
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
@@ -88,7 +88,7 @@ static const struct attachment_in *words_about(const struct list *words, uint64_
 
 static bool is_uploaded(const struct call *call, uint64_t number)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = call->parts;
     size_t nth = 0;
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
@@ -100,7 +100,7 @@ static bool is_uploaded(const struct call *call, uint64_t number)
 
 enum err uploads_check(struct call *call, const struct list *words, const struct list *present)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = call->parts;
     const struct attachment *old = present->items;
     const struct attachment_in *in = words->items;
     struct place list = place_key(NULL, STR("attachments"));
@@ -146,7 +146,7 @@ static enum err keep(struct call *call, const struct part *p, const struct attac
 
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = call->parts;
     enum err e = OK;
     size_t nth = 0;
 
