@@ -249,7 +249,7 @@ struct seat {
 
 /* What a channel lets whom do. */
 struct place_rule {
-    snowflake id, parent_id;
+    snowflake id, parent_id, owner_id;
     int64_t type;
     uint32_t count;
     struct overwrite overwrites[];
@@ -375,8 +375,9 @@ struct guild_facts {
 };
 
 void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f);
+/* payload: where the guild itself is written to, or NULL. */
 enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_viewer *v,
-                          bool payload, struct guild_facts *f);
+                          struct json *payload, struct guild_facts *f);
 /* Takes the seat; NULL when the guild or the member is gone. */
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f);
 
