@@ -55,6 +55,8 @@ struct gateway_source {
      * their overwrites, the member with its roles. ERR_UNKNOWN_… when it is gone. */
     enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
                      struct list *ret_channels);
+    /* Writes a channel of a guild, as its events do. ERR_UNKNOWN_CHANNEL. */
+    enum err (*channel)(struct tx *tx, snowflake id, struct json *out);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Members with users, for GUILD_MEMBERS_CHUNK. */

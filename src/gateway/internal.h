@@ -282,10 +282,12 @@ struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id);
 struct seat *seat_find(const struct session *s, enum subject_kind kind, snowflake id);
 void seat_leave(struct seat *seat);
 void seat_set_member(struct seat *seat, const struct member *m);
+void seat_drop_role(struct seat *seat, snowflake role_id);
 void topics_free(struct hub *h);
 
 struct view *view_new(const struct guild *g, const struct list *channels);
 void view_free(struct view *v);
+uint64_t view_role(const struct view *v, snowflake id); /* 0: there is none */
 void view_set_role(struct view *v, snowflake id, uint64_t permissions);
 void view_drop_role(struct view *v, snowflake id);
 void view_set_channel(struct view *v, const struct channel *c);

@@ -46,6 +46,13 @@ static struct role_rule *find_role(const struct view *v, snowflake id)
     return NULL;
 }
 
+uint64_t view_role(const struct view *v, snowflake id)
+{
+    const struct role_rule *r = find_role(v, id);
+
+    return r ? r->permissions : 0;
+}
+
 void view_set_role(struct view *v, snowflake id, uint64_t permissions)
 {
     struct role_rule *r = find_role(v, id);

@@ -118,6 +118,16 @@ static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
     return e;
 }
 
+static enum err channel(struct tx *tx, snowflake id, struct json *out)
+{
+    struct channel c;
+    enum err e = channel_find(tx, id, &c);
+
+    if (!e)
+        schema_encode_object(out, &channel_schema, &c);
+    return e;
+}
+
 static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
     struct guild g;
@@ -176,6 +186,7 @@ const struct gateway_source gateway_source = {
     .ready = gateway_ready,
     .guild = guild,
     .view = view,
+    .channel = channel,
     .member = member_find,
     .member_count = member_count,
     .members = members,
