@@ -19,7 +19,6 @@
 #include "platform/channels/channels.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
-#include "platform/guilds/view.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
@@ -173,12 +172,11 @@ static bool check_config(const struct config *c)
     return true;
 }
 
-/* After each commit: what is remembered of guilds first, then whoever listens. */
+/* After each commit. */
 static void announce(void *arg, const struct announcement *list)
 {
     const struct guildhall *g = arg;
 
-    views_note(list);
     if (g->hooks.announce)
         g->hooks.announce(g->hooks.arg, list);
     gateway_announce(g->gateway, list);
@@ -377,7 +375,6 @@ void guildhall_stop(struct guildhall *g)
         api_stop(g->api);
     loops_stop(g->loops);
     store_close(g->store);
-    views_forget();
     api_free(g->api);
     gateway_free(g->gateway);
     auth_close(g->auth);
