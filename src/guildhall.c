@@ -26,6 +26,7 @@
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
 #include "platform/webhooks/webhooks.h"
+#include "relationships/relationships.h"
 #include "voice/voice.h"
 
 /* In the order of the reference. */
@@ -50,6 +51,10 @@ const struct domain *const guildhall_domains[] = {
     &teams_domain,
     &oauth2_domain,
     &gateway_addresses_domain,
+    &relationships_domain,
+    &game_relationships_domain,
+    &friend_suggestions_domain,
+    &contacts_domain,
     &voice_domain,
     &assets_domain,
     &default_avatars_domain,

@@ -117,6 +117,10 @@ void gateway_forget(struct gateway *g, snowflake account, const unsigned char to
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
+/* How an account looks to others by its sessions: "online", "idle" or "dnd". NULL: it is
+ * not there, or does not want to be seen. From any thread. */
+const char *gateway_status(struct gateway *g, snowflake user_id);
+
 /* How many sessions this bot may still begin today. */
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
 

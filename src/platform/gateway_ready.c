@@ -1,6 +1,7 @@
 /* gateway_ready.c - what an account is told when it connects. */
 #include "model/regions.h"
 #include "platform/channels/channels.h"
+#include "platform/friends.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
 #include "platform/platform.h"
@@ -80,8 +81,6 @@ static const char SETTINGS[] =
 static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
     static const char *const lists[] = {
-        "relationships",
-        "game_relationships",
         "user_guild_settings",
         "read_state",
         "connected_accounts",
@@ -95,12 +94,13 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
 
     if (!e)
         e = write_notes(tx, v->user_id, out);
+    if (!e)
+        e = ready_relationships(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
     raw(out, "user_settings", SETTINGS);
     raw(out, "user_settings_proto", "\"\"");
-    raw(out, "friend_suggestion_count", "0");
     raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
     raw(out, "auth", "{\"authenticator_types\":[]}");
     raw(out, "analytics_token", "\"\"");
