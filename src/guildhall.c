@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "commands/commands.h"
 #include "gateway/gateway.h"
 #include "model/regions.h"
 #include "net/server.h"
@@ -50,6 +51,7 @@ const struct domain *const guildhall_domains[] = {
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
+    &commands_domain,
     &gateway_addresses_domain,
     &relationships_domain,
     &game_relationships_domain,
