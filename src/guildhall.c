@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "commands/commands.h"
 #include "gateway/gateway.h"
 #include "model/regions.h"
 #include "net/server.h"
@@ -19,7 +20,6 @@
 #include "platform/channels/channels.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
-#include "platform/guilds/view.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
@@ -51,6 +51,7 @@ const struct domain *const guildhall_domains[] = {
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
+    &commands_domain,
     &gateway_addresses_domain,
     &relationships_domain,
     &game_relationships_domain,
@@ -169,6 +170,7 @@ static bool check_config(const struct config *c)
         log_error("voice-regions %s", problem);
         return false;
     }
+    regions_set_endpoint(c->voice_endpoint);
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must begin with http:// or https://");
@@ -177,12 +179,11 @@ static bool check_config(const struct config *c)
     return true;
 }
 
-/* After each commit: what is remembered of guilds first, then whoever listens. */
+/* After each commit. */
 static void announce(void *arg, const struct announcement *list)
 {
     const struct guildhall *g = arg;
 
-    views_note(list);
     if (g->hooks.announce)
         g->hooks.announce(g->hooks.arg, list);
     gateway_announce(g->gateway, list);
@@ -381,7 +382,6 @@ void guildhall_stop(struct guildhall *g)
         api_stop(g->api);
     loops_stop(g->loops);
     store_close(g->store);
-    views_forget();
     api_free(g->api);
     gateway_free(g->gateway);
     auth_close(g->auth);

@@ -18,44 +18,6 @@ static void empty_lists(struct json *out, const char *const *names)
         raw(out, *names, "[]");
 }
 
-static enum err write_user(struct tx *tx, snowflake id, struct json *out)
-{
-    struct user user;
-    enum err e = user_find(tx, id, &user);
-
-    if (e)
-        return e;
-    json_name(out, "user");
-    schema_encode_object(out, &own_user_schema, &user);
-    return OK;
-}
-
-static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
-
-static enum err guild_ids(struct tx *tx, snowflake user_id, struct list *ret)
-{
-    struct rows rows;
-    enum err e = tx_query(tx, GUILDS_OF, BIND(v_id(user_id)), &rows);
-
-    *ret = (struct list){ 0 };
-    while (!e && rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return e ? e : rows_end(&rows);
-}
-
-static enum err write_guilds(struct tx *tx, const struct gateway_viewer *v, struct json *out)
-{
-    struct list ids;
-    enum err e = guild_ids(tx, v->user_id, &ids);
-
-    json_name(out, "guilds");
-    json_array(out);
-    for (size_t i = 0; !e && i < ids.count; i++)
-        e = gateway_source.guild(tx, ((snowflake *)ids.items)[i], v, out);
-    json_array_end(out);
-    return e;
-}
-
 static enum err write_private_channels(struct tx *tx, snowflake user_id, struct json *out)
 {
     struct list channels;
@@ -128,10 +90,8 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
         "users",
         NULL,
     };
-    enum err e = write_guilds(tx, v, out);
+    enum err e = write_private_channels(tx, v->user_id, out);
 
-    if (!e)
-        e = write_private_channels(tx, v->user_id, out);
     if (!e)
         e = write_notes(tx, v->user_id, out);
     if (!e)
@@ -152,10 +112,8 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
 
 enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
-    enum err e = write_user(tx, v->user_id, out);
-
-    if (e)
-        return e;
+    json_name(out, "user");
+    schema_encode_object(out, &own_user_schema, v->user);
     write_fixed(out);
     return v->bot ? write_bot(out) : write_person(tx, v, out);
 }

@@ -1,6 +1,8 @@
 /* changes.c - making applications and changing them. */
 #include "platform/applications/internal.h"
 
+#include "platform/command_index.h"
+
 /* What the stages before the handler found out. */
 struct change {
     snowflake id;
@@ -179,12 +181,21 @@ static void apply(const struct call *call, struct application *a)
     apply_install(in, a);
 }
 
+/* Indexes of commands show applications, too. */
+static bool looks_different(const struct application *a, const struct application *b)
+{
+    return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||
+           !str_eq(a->icon.value, b->icon.value) || a->flags != b->flags;
+}
+
 enum err modify_application(struct call *call)
 {
-    struct application *a = call->target.application;
+    struct application *a = call->target.application, before = *a;
 
     apply(call, a);
     enum err e = application_update(call->tx, a);
+    if (!e && looks_different(a, &before))
+        e = command_index_move(call->tx, a->id);
     if (!e)
         e = application_load_makers(call->tx, a);
     return e ? e : call_reply(call, a);
