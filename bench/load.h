@@ -12,6 +12,7 @@ struct options {
     const char *path;
     const char *token;       /* get: sent as Authorization */
     const char *tokens_file; /* write, sessions: a user's token a line, a connection each */
+    const char *script_file; /* play: lines of METHOD PATH TOKEN BODY, a part a connection */
     const char *post;        /* sessions: what makes an event */
     const char *prefix;      /* register: names are the prefix and a number */
     uint64_t connections;
@@ -24,6 +25,7 @@ struct options {
  * answered. */
 void load_get(const struct options *o);
 void load_write(const struct options *o);
+void load_play(const struct options *o);
 void load_register(const struct options *o);
 
 /* Opens connections, one request each, and holds them until standard input
