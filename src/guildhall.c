@@ -12,6 +12,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gateway/gateway.h"
+#include "integrations/integrations.h"
+#include "model/platforms.h"
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -51,6 +53,10 @@ const struct domain *const guildhall_domains[] = {
     &teams_domain,
     &oauth2_domain,
     &gateway_addresses_domain,
+    &integrations_domain,
+    &connections_domain,
+    &role_connections_domain,
+    &connection_pages_domain,
     &voice_domain,
     &assets_domain,
     &default_avatars_domain,
@@ -162,6 +168,15 @@ static bool check_config(const struct config *c)
 
     if (!regions_set(str_of(c->voice_regions), &problem)) {
         log_error("voice-regions %s", problem);
+        return false;
+    }
+    if (!platforms_set(&(struct platform_options){ .at = { c->platform_a, c->platform_b },
+                                                   .key = { c->platform_a_key, c->platform_b_key },
+                                                   .words = c->integration_words,
+                                                   .partners_guild = c->partners_guild,
+                                                   .partners_account = c->partners_account },
+                       &problem)) {
+        log_error("%s", problem);
         return false;
     }
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&

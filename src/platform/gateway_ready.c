@@ -1,6 +1,7 @@
 /* gateway_ready.c - what an account is told when it connects. */
 #include "model/regions.h"
 #include "platform/channels/channels.h"
+#include "platform/connections.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
 #include "platform/platform.h"
@@ -122,7 +123,6 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
         "game_relationships",
         "user_guild_settings",
         "read_state",
-        "connected_accounts",
         "linked_users",
         "experiments",
         "guild_experiments",
@@ -135,6 +135,8 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
         e = write_private_channels(tx, v->user_id, out);
     if (!e)
         e = write_notes(tx, v->user_id, out);
+    if (!e)
+        e = connections_write(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
