@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "commands/commands.h"
 #include "gateway/gateway.h"
+#include "integrations/integrations.h"
+#include "model/platforms.h"
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -57,6 +59,10 @@ const struct domain *const guildhall_domains[] = {
     &game_relationships_domain,
     &friend_suggestions_domain,
     &contacts_domain,
+    &integrations_domain,
+    &connections_domain,
+    &role_connections_domain,
+    &connection_pages_domain,
     &voice_domain,
     &assets_domain,
     &default_avatars_domain,
@@ -171,6 +177,15 @@ static bool check_config(const struct config *c)
         return false;
     }
     regions_set_endpoint(c->voice_endpoint);
+    if (!platforms_set(&(struct platform_options){ .at = { c->platform_a, c->platform_b },
+                                                   .key = { c->platform_a_key, c->platform_b_key },
+                                                   .words = c->integration_words,
+                                                   .partners_guild = c->partners_guild,
+                                                   .partners_account = c->partners_account },
+                       &problem)) {
+        log_error("%s", problem);
+        return false;
+    }
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must begin with http:// or https://");
