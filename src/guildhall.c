@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gateway/gateway.h"
+#include "gifs/gifs.h"
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -50,10 +51,12 @@ const struct domain *const guildhall_domains[] = {
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
+    &gifs_domain,
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,
     &default_avatars_domain,
+    &gif_files_domain,
     &service_domain,
     NULL,
 };
@@ -156,6 +159,25 @@ static enum err open_tls(struct guildhall *g)
     return OK;
 }
 
+static bool set_gifs(const struct config *c)
+{
+    struct gifs_options options = {
+        .source = c->gifs,
+        .rating = c->gif_rating,
+        .categories = c->gif_categories,
+        .blocked_words = c->gif_blocked_words,
+        .provider = c->gif_provider,
+        .provider_key = c->gif_provider_key,
+        .media_hosts = c->gif_media_hosts,
+    };
+    const char *problem;
+
+    if (gifs_set(&options, &problem))
+        return true;
+    log_error("%s", problem);
+    return false;
+}
+
 static bool check_config(const struct config *c)
 {
     const char *problem;
@@ -169,7 +191,7 @@ static bool check_config(const struct config *c)
         log_error("public-url must begin with http:// or https://");
         return false;
     }
-    return true;
+    return set_gifs(c);
 }
 
 /* After each commit: what is remembered of guilds first, then whoever listens. */
@@ -377,6 +399,7 @@ void guildhall_stop(struct guildhall *g)
     loops_stop(g->loops);
     store_close(g->store);
     views_forget();
+    gifs_forget();
     api_free(g->api);
     gateway_free(g->gateway);
     auth_close(g->auth);
