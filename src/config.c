@@ -63,6 +63,8 @@ const struct option_row config_rows[] = {
       .help = "What the other server knows us by; clients never see it" },
     { "gif-media-hosts", OPTION_TEXT, AT(gif_media_hosts), .value = "HOST,…",
       .help = "Hosts that its files may lie on; *.example.org for all below" },
+    { "voice-endpoint", OPTION_TEXT, AT(voice_endpoint), .value = "HOST[/PATH]",
+      .help = "Where voice connections go, TLS on port 443; {region} stands for the region" },
     { "password-memory", OPTION_INT, AT(password_memory_mib), .fallback = "19", .min = 1,
       .max = 1024, .help = "MiB that hashing a password takes (Argon2id)" },
     { "password-passes", OPTION_INT, AT(password_passes), .fallback = "2", .min = 1, .max = 20,

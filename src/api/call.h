@@ -78,6 +78,9 @@ struct call {
     void (*await)(struct call *call);
     enum err (*compute)(struct call *call);
     void *data; /* what the stages pass on */
+    /* What a handler may ask for: on the loop, when its transaction has committed and
+     * before the answer leaves. */
+    void (*after)(struct call *call);
 
     /* The api's own, from here on. */
     struct form form;
@@ -129,6 +132,9 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
  * where it hears of the guild. */
 void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
                   const struct schema *schema, const void *object);
+/* The same with an object that is JSON in the call's arena already. */
+void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
+                    struct str json);
 
 /* Count this call against a limit with a key of the handler's own (a login name).
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */

@@ -141,6 +141,7 @@ void attempt_forget(struct life *l)
     call->forgotten = NULL;
     call->dropped = NULL;
     call->job_due = 0;
+    call->after = NULL;
     if (!call->decoded)
         call->form.root = NULL;
 }
@@ -218,6 +219,8 @@ static void tx_done(struct work *w, enum err e)
     case STAGE_LOOK:
         break;
     default:
+        if (!e && call->after)
+            call->after(call);
         if (e)
             answer_error(l, e);
         else
@@ -265,7 +268,7 @@ static void handle(struct life *l)
     }
 }
 
-/* --- the stage that takes long ------------------------------------------------------------ */
+/* --- the stages that take long ----------------------------------------------------------- */
 
 static void compute(uv_work_t *w)
 {
