@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "commands/commands.h"
 #include "gateway/gateway.h"
+#include "gifs/gifs.h"
 #include "integrations/integrations.h"
 #include "model/platforms.h"
 #include "model/regions.h"
@@ -54,6 +55,7 @@ const struct domain *const guildhall_domains[] = {
     &teams_domain,
     &oauth2_domain,
     &commands_domain,
+    &gifs_domain,
     &gateway_addresses_domain,
     &relationships_domain,
     &game_relationships_domain,
@@ -66,6 +68,7 @@ const struct domain *const guildhall_domains[] = {
     &voice_domain,
     &assets_domain,
     &default_avatars_domain,
+    &gif_files_domain,
     &service_domain,
     NULL,
 };
@@ -168,6 +171,25 @@ static enum err open_tls(struct guildhall *g)
     return OK;
 }
 
+static bool set_gifs(const struct config *c)
+{
+    struct gifs_options options = {
+        .source = c->gifs,
+        .rating = c->gif_rating,
+        .categories = c->gif_categories,
+        .blocked_words = c->gif_blocked_words,
+        .provider = c->gif_provider,
+        .provider_key = c->gif_provider_key,
+        .media_hosts = c->gif_media_hosts,
+    };
+    const char *problem;
+
+    if (gifs_set(&options, &problem))
+        return true;
+    log_error("%s", problem);
+    return false;
+}
+
 static bool check_config(const struct config *c)
 {
     const char *problem;
@@ -191,7 +213,7 @@ static bool check_config(const struct config *c)
         log_error("public-url must begin with http:// or https://");
         return false;
     }
-    return true;
+    return set_gifs(c);
 }
 
 /* After each commit. */
@@ -397,6 +419,7 @@ void guildhall_stop(struct guildhall *g)
         api_stop(g->api);
     loops_stop(g->loops);
     store_close(g->store);
+    gifs_forget();
     api_free(g->api);
     gateway_free(g->gateway);
     auth_close(g->auth);
