@@ -2,6 +2,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "platform/voice.h"
 
 /* Everybody is listed in guilds up to this size; in larger ones only the viewer. */
 enum { SMALL = 250 };
@@ -82,5 +83,6 @@ enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
     ret->large = ret->guild.member_count > SMALL;
     show_channels(tx_arena(tx), &s, user.bot.value, &channels, ret);
     show_threads(tx_arena(tx), &s, &channels, &threads, ret);
-    return show_members(tx, &s, ret);
+    e = show_members(tx, &s, ret);
+    return e ? e : voice_show(tx, &s.rights_of, &channels, ret);
 }
