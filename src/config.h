@@ -6,7 +6,8 @@
 
 struct config {
     const char *listen, *data, *store, *config;
-    const char *public_url, *cors_origin, *voice_regions, *voice_endpoint;
+    const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
+        *voice_endpoint;
     const char *log_level, *log_format, *durability, *private_endpoints;
     const char *tls_cert, *tls_key;
     const char *gifs, *gif_rating, *gif_categories, *gif_blocked_words;

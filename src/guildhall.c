@@ -65,7 +65,9 @@ const struct domain *const guildhall_domains[] = {
     &connections_domain,
     &role_connections_domain,
     &connection_pages_domain,
+    &regions_domain,
     &voice_domain,
+    &calls_domain,
     &assets_domain,
     &default_avatars_domain,
     &gif_files_domain,
@@ -83,6 +85,7 @@ struct guildhall {
     struct api *api;
     struct server_app api_app;
     struct gateway *gateway;
+    struct voice *voice;
     struct loops *loops;
     struct tls_context *tls;
     struct server *server;
@@ -110,6 +113,7 @@ void guildhall_init(const struct config *config)
     log_init(STDERR_FILENO, level_of(config->log_level), json);
     hash_init();
     snowflake_init((unsigned)config->node);
+    voice_init();
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -196,6 +200,14 @@ static bool check_config(const struct config *c)
 
     if (!regions_set(str_of(c->voice_regions), &problem)) {
         log_error("voice-regions %s", problem);
+        return false;
+    }
+    if (!regions_set_vip(str_of(c->voice_vip_regions), &problem)) {
+        log_error("voice-vip-regions %s", problem);
+        return false;
+    }
+    if (!regions_set_near(str_of(c->voice_near), &problem)) {
+        log_error("voice-near %s", problem);
         return false;
     }
     regions_set_endpoint(c->voice_endpoint);
@@ -292,6 +304,16 @@ static struct api *make_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
+static bool command(void *arg, const struct gateway_caller *who, int op, struct str d)
+{
+    return voice_command(((struct guildhall *)arg)->voice, who, op, d);
+}
+
+static void ended(void *arg, const struct gateway_caller *who)
+{
+    voice_ended(((struct guildhall *)arg)->voice, who);
+}
+
 static struct gateway *make_gateway(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -299,6 +321,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .store = g->store,
         .auth = g->auth,
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
+        .hooks = { g, command, ended },
         .public_url = c->public_url,
         .no_limits = !c->rate_limits,
     };
@@ -387,7 +410,9 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->loops = loops_start(loop_count(config), on_turn_end, g);
     gateway_start(g->gateway, g->loops);
     api_start(g->api, g->loops);
-    e = start_server(g, port);
+    e = voice_start(g->api, g->loops, &g->voice);
+    if (!e)
+        e = start_server(g, port);
     if (e)
         goto fail;
 
@@ -415,9 +440,11 @@ void guildhall_stop(struct guildhall *g)
         api_wait(g->api);
     server_free(g->server);
     gateway_stop(g->gateway);
+    voice_stop(g->voice);
     if (g->api)
         api_stop(g->api);
     loops_stop(g->loops);
+    voice_free(g->voice);
     store_close(g->store);
     gifs_forget();
     api_free(g->api);
