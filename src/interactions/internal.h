@@ -2,6 +2,7 @@
 #ifndef INTERACTIONS_INTERNAL_H
 #define INTERACTIONS_INTERNAL_H
 
+#include "commands/commands.h"
 #include "interactions/interactions.h"
 #include "model/channel.h"
 #include "model/message.h"
@@ -14,8 +15,6 @@ enum interaction_type {
     INTERACTION_AUTOCOMPLETE = 4,
     INTERACTION_MODAL = 5,
 };
-
-enum interaction_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE = 2 };
 
 enum callback_type {
     CALLBACK_PONG = 1,
@@ -42,8 +41,9 @@ enum interaction_state {
 struct interaction {
     snowflake id, application_id, user_id, channel_id;
     snowflake guild_id; /* 0: outside guilds */
-    int64_t type, context;
-    struct str owners; /* JSON: authorizing_integration_owners */
+    int64_t type;       /* enum interaction_type */
+    int64_t context;    /* enum command_context */
+    struct str owners;  /* JSON: authorizing_integration_owners */
     struct str locale;
     struct opt_str nonce;   /* JSON: text or number; GIVEN_NULL: none */
     struct opt_str session; /* of the gateway */
