@@ -54,9 +54,14 @@ static bool is_file(const struct part *p)
     return strcmp(p->name, "payload_json") != 0 && p->filename;
 }
 
+static const struct multipart *parts_of(const struct call *call)
+{
+    return ((const struct sending *)call->data)->parts;
+}
+
 size_t upload_count(const struct call *call)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = parts_of(call);
     size_t count = 0;
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
@@ -88,7 +93,7 @@ static const struct attachment_in *words_about(const struct list *words, uint64_
 
 static bool is_uploaded(const struct call *call, uint64_t number)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = parts_of(call);
     size_t nth = 0;
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
@@ -98,12 +103,13 @@ static bool is_uploaded(const struct call *call, uint64_t number)
     return false;
 }
 
-enum err uploads_check(struct call *call, const struct list *words, const struct list *present)
+enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
+                       const struct list *present)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = parts_of(call);
     const struct attachment *old = present->items;
     const struct attachment_in *in = words->items;
-    struct place list = place_key(NULL, STR("attachments"));
+    struct place list = place_key(here, STR("attachments"));
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
         if (is_file(multipart_at(parts, i)) && multipart_at(parts, i)->data.n > MESSAGE_MAX_FILE)
@@ -146,7 +152,7 @@ static enum err keep(struct call *call, const struct part *p, const struct attac
 
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)
 {
-    const struct multipart *parts = call->exchange->parts;
+    const struct multipart *parts = parts_of(call);
     enum err e = OK;
     size_t nth = 0;
 
