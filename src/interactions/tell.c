@@ -1,0 +1,71 @@
+/* tell.c - what the one who asked hears of it. */
+#include "interactions/internal.h"
+
+#include "platform/rows.h"
+
+struct outcome {
+    snowflake id;
+    struct opt_str nonce; /* JSON */
+    struct opt_int reason_code;
+};
+
+static const struct field success_fields[] = {
+    { FIELD(struct outcome, id), .type = &type_id },
+    { FIELD(struct outcome, nonce), .type = &type_raw, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema success_schema = {
+    .size = sizeof(struct outcome),
+    .fields = success_fields,
+};
+
+static const struct field failure_fields[] = {
+    { FIELD(struct outcome, id), .type = &type_id },
+    { FIELD(struct outcome, nonce), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct outcome, reason_code), .type = &type_int, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema failure_schema = {
+    .size = sizeof(struct outcome),
+    .fields = failure_fields,
+};
+
+void interaction_tell(struct call *call, const struct interaction *it, enum event event,
+                      const struct schema *schema, const void *object)
+{
+    call_emit(call, event, to_user(it->user_id), schema, object);
+}
+
+void interaction_tell_success(struct call *call, const struct interaction *it)
+{
+    struct outcome o = { .id = it->id, .nonce = it->nonce };
+
+    interaction_tell(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
+}
+
+/* --- it failed --------------------------------------------------------------------------- */
+
+static struct opt_str where_given(struct opt_str s)
+{
+    return s.given == GIVEN ? s : (struct opt_str){ 0 };
+}
+
+static const char FAIL[] = "update interactions set state = 2 where id = $1 and state = 0";
+
+enum err interaction_fail(struct call *call, snowflake id, enum failure_reason reason)
+{
+    struct interaction it;
+    int64_t changed;
+    enum err e = tx_exec(call->tx, FAIL, BIND(v_id(id)), &changed);
+
+    if (e || !changed)
+        return e;
+    e = interaction_find(call->tx, id, &it);
+    if (e)
+        return e;
+    struct outcome o = { .id = id,
+                         .nonce = where_given(it.nonce),
+                         .reason_code = given_int(reason) };
+    interaction_tell(call, &it, EVENT_INTERACTION_FAILURE, &failure_schema, &o);
+    return OK;
+}
