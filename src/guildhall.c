@@ -208,6 +208,16 @@ static void gateway_metrics(void *arg, struct buf *out)
                s.closed);
 }
 
+/* Who can only be reached from this machine may reach this machine. */
+static bool may_call_private(const struct guildhall *g)
+{
+    struct str host = str_of(g->host);
+
+    if (strcmp(g->config->private_endpoints, "auto") != 0)
+        return strcmp(g->config->private_endpoints, "on") == 0;
+    return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
+}
+
 static struct api *make_api(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -231,6 +241,7 @@ static struct api *make_api(struct guildhall *g)
         .forgotten = forgotten,
         .forgotten_arg = g,
         .gateway = g->gateway,
+        .private_endpoints = may_call_private(g),
         .metrics = gateway_metrics,
         .metrics_arg = g,
     };
@@ -332,6 +343,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->api = make_api(g);
     g->loops = loops_start(loop_count(config), on_turn_end, g);
     gateway_start(g->gateway, g->loops);
+    api_start(g->api, g->loops);
     e = start_server(g, port);
     if (e)
         goto fail;
@@ -360,6 +372,8 @@ void guildhall_stop(struct guildhall *g)
         api_wait(g->api);
     server_free(g->server);
     gateway_stop(g->gateway);
+    if (g->api)
+        api_stop(g->api);
     loops_stop(g->loops);
     store_close(g->store);
     views_forget();

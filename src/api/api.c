@@ -32,6 +32,7 @@ void api_free(struct api *api)
 {
     if (!api)
         return;
+    jobs_free(api->jobs);
     limits_free(api->limits);
     router_free(api->router);
     mem_free(api);
@@ -109,8 +110,8 @@ struct server *api_server(const struct api *api)
 struct str api_url(const struct call *call, const char *scheme)
 {
     const char *set = call->api->options.public_url;
-    struct str host = call->exchange->request->host;
-    bool secure = call->exchange->secure;
+    struct str host = call->exchange ? call->exchange->request->host : (struct str){ 0 };
+    bool secure = call->exchange && call->exchange->secure;
 
     if (set) {
         struct str url = str_of(set);

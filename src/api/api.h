@@ -9,6 +9,7 @@
 #include "net/server.h"
 #include "store/store.h"
 
+struct fetcher;
 struct gateway; /* gateway/gateway.h; handed on, not looked into */
 
 struct api_options {
@@ -30,6 +31,7 @@ struct api_options {
     /* Adds to what /metrics tells. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;
+    bool private_endpoints; /* requests of ours may go to loopback and private addresses */
     /* Argon2id cost; tests make it cheap. */
     unsigned long long password_ops;
     size_t password_memory;
@@ -42,12 +44,19 @@ void api_free(struct api *api);
 
 /* What the server wants to know. */
 struct server_app api_app(struct api *api);
+/* Once the loops run, before the server listens: jobs are looked after from now on. */
+void api_start(struct api *api, struct loops *loops);
 /* For /metrics; once the server runs. */
 void api_set_server(struct api *api, struct server *server);
 /* From now on /readyz says no. */
 void api_drain(struct api *api);
 /* Waits until no call is running: their works and stages are over. */
 void api_wait(struct api *api);
+/* After that, before the loops stop: requests to other servers are given up. */
+void api_stop(struct api *api);
+
+/* For requests to other servers (net/client.h); on that loop's thread. */
+struct fetcher *api_fetcher(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
 struct server *api_server(const struct api *api);

@@ -57,8 +57,10 @@ struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;
-    struct tx *tx; /* inside look and handle */
+    struct exchange *exchange;     /* NULL: an errand */
+    const struct multipart *parts; /* what was uploaded; NULL: nothing */
+    struct loop *loop;             /* where the call lives */
+    struct tx *tx;                 /* inside look and handle */
 
     const struct caller *caller; /* NULL: nobody, on open routes */
     struct str token;            /* the credential as sent, without its scheme word */
@@ -86,6 +88,7 @@ struct call {
     struct announcement *announced, **announced_end;
     struct forgotten *forgotten;
     struct blob_name *kept, *dropped;
+    int64_t job_due; /* the earliest job that it scheduled; 0: none */
     struct work work;
     int stage;
 };

@@ -26,11 +26,16 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
 const struct route *router_peek(const struct router *r, enum http_method method, struct str target);
 const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
 
+struct jobs;
+
 struct api {
     struct api_options options;
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
+    struct jobs *jobs;         /* NULL until it starts */
+    struct fetcher **fetchers; /* one a loop, made at first use */
+    struct loops *loops;
     struct server *_Atomic server; /* NULL while it starts */
     enum err (*permit)(struct call *call, uint64_t needs);
     _Atomic bool draining;
@@ -65,6 +70,23 @@ struct blob_name {
     struct blob_name *next;
     const char *name;
 };
+
+void blobs_delete(const struct call *call, const struct blob_name *list);
+
+/* A call that has done nothing yet. */
+void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop);
+/* Every run starts from scratch: the store may try again. */
+void attempt_forget(struct life *l);
+/* For struct work, of a call's or an errand's: on the thread that committed, in the order of
+ * the commits. */
+void call_committed(struct work *w);
+
+struct jobs *jobs_start(struct api *api, struct loop *loop);
+/* No new ones are begun; what runs goes on until api_wait. */
+void jobs_stop(struct jobs *jobs);
+void jobs_free(struct jobs *jobs);
+/* Something will be due then; from any thread. Accepts NULL. */
+void jobs_expect(struct jobs *jobs, int64_t due);
 
 /* Takes an exchange from its head to its answer. */
 void call_begin(struct api *api, struct exchange *x);

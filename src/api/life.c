@@ -72,7 +72,7 @@ static void answer_limited(struct life *l)
     send_answer(l, 429, STR("application/json"));
 }
 
-static void delete_blobs(const struct call *call, const struct blob_name *list)
+void blobs_delete(const struct call *call, const struct blob_name *list)
 {
     for (; list; list = list->next)
         blob_delete(call->api->options.store, list->name);
@@ -85,7 +85,7 @@ static void answer_error(struct life *l, enum err e)
     if (call->reply_file >= 0)
         close(call->reply_file);
     call->reply_file = -1;
-    delete_blobs(call, call->kept);
+    blobs_delete(call, call->kept);
     if (e == ERR_RATE_LIMITED) {
         answer_limited(l);
         return;
@@ -125,8 +125,7 @@ static enum err enter(struct life *l)
     return e ? e : call->decoded;
 }
 
-/* Every run starts from scratch: the store may try again. */
-static void forget_attempt(struct life *l)
+void attempt_forget(struct life *l)
 {
     struct call *call = &l->call;
 
@@ -140,6 +139,7 @@ static void forget_attempt(struct life *l)
     call->announced_end = &call->announced;
     call->forgotten = NULL;
     call->dropped = NULL;
+    call->job_due = 0;
     if (!call->decoded)
         call->form.root = NULL;
 }
@@ -151,7 +151,7 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
     enum err e;
 
     call->tx = tx;
-    forget_attempt(l);
+    attempt_forget(l);
     switch ((enum stage)call->stage) {
     case STAGE_CREDENTIAL:
         e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
@@ -170,8 +170,7 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
     return e;
 }
 
-/* On the thread that committed, in the order of the commits. */
-static void after_commit(struct work *w)
+void call_committed(struct work *w)
 {
     struct life *l = container_of(w, struct life, call.work);
     struct call *call = &l->call;
@@ -185,9 +184,11 @@ static void after_commit(struct work *w)
         if (o->forgotten)
             o->forgotten(o->forgotten_arg, f->account, f->session);
     }
-    delete_blobs(call, call->dropped);
+    blobs_delete(call, call->dropped);
     if (call->announced && o->announce)
         o->announce(o->announce_arg, call->announced);
+    if (call->job_due)
+        jobs_expect(call->api->jobs, call->job_due);
 }
 
 static void tx_done(struct work *w, enum err e)
@@ -228,9 +229,9 @@ static void submit(struct life *l, enum stage stage, enum store_mode mode)
     l->lines_before = call->headers.n;
     call->work = (struct work){
         .mode = mode,
-        .loop = call->exchange->loop,
+        .loop = call->loop,
         .run = run_in_tx,
-        .committed = after_commit,
+        .committed = call_committed,
         .done = tx_done,
         .arena = call->arena,
     };
@@ -277,7 +278,7 @@ static void compute_done(uv_work_t *w, int status)
 static void start_compute(struct life *l)
 {
     l->call.stage = STAGE_COMPUTE;
-    uv_queue_work(loop_uv(l->call.exchange->loop), &l->compute, compute, compute_done);
+    uv_queue_work(loop_uv(l->call.loop), &l->compute, compute, compute_done);
 }
 
 /* --- from stage to stage -------------------------------------------------------------------- */
@@ -360,22 +361,28 @@ static void answer_options(struct life *l)
     send_answer(l, 204, (struct str){ 0 });
 }
 
+void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop)
+{
+    /* Field by field would be faster still, but this is what a reader expects. */
+    memset(call, 0, sizeof *call);
+    call->api = api;
+    call->arena = arena;
+    call->loop = loop;
+    call->form.arena = arena;
+    call->reply_file = -1;
+    call->announced_end = &call->announced;
+    buf_init(&call->reply, CALL_MAX_REPLY);
+    buf_init(&call->headers, CALL_MAX_HEADERS);
+}
+
 void call_begin(struct api *api, struct exchange *x)
 {
     struct life *l = arena_raw(x->arena, sizeof *l);
     struct call *call = &l->call;
 
-    /* Field by field would be faster still, but this is what a reader expects. */
-    memset(call, 0, sizeof *call);
-    call->api = api;
-    call->arena = x->arena;
+    call_init(call, api, x->arena, x->loop);
     call->exchange = x;
-    call->form.arena = x->arena;
-    call->reply_file = -1;
-    call->announced_end = &call->announced;
-    buf_init(&call->reply, CALL_MAX_REPLY);
-    buf_init(&call->headers, CALL_MAX_HEADERS);
-
+    call->parts = x->parts;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     router_match(api->router, x->arena, x->request->method, x->request->path, &l->match);
     call->route = l->match.route;

@@ -15,6 +15,7 @@
 #include "net/http.h"
 
 struct call;
+struct job_kind;
 
 /* As the rows write them. */
 #define GET    HTTP_GET
@@ -101,6 +102,7 @@ struct domain {
     /* Does the caller have these rights where the path leads? At most one domain
      * says. */
     enum err (*permit)(struct call *call, uint64_t needs);
+    const struct job_kind *const *jobs; /* end with NULL; may be NULL */
 };
 
 int route_status(const struct route *r);

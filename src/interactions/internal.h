@@ -80,7 +80,7 @@ struct acknowledgement {
     int64_t callback_type;
     snowflake response_id; /* what @original is; 0: nothing */
     bool ephemeral;
-    struct str modal; /* JSON; p == NULL: none */
+    struct str modal; /* JSON: {custom_id, components}, with ids; p == NULL: none */
 };
 /* The first one wins: ERR_ALREADY_ACKNOWLEDGED for all others; ERR_UNKNOWN_INTERACTION when
  * it failed, or waited longer than it may. Tests and sets in one statement; updates *it.

@@ -73,11 +73,13 @@ struct str locale_wanted(struct str named, struct str accepted)
 
 enum err request_locale(struct call *call, struct str *ret)
 {
-    const struct http_request *r = call->exchange->request;
+    const struct http_request *r = call->exchange ? call->exchange->request : NULL;
     struct user user;
 
-    *ret = locale_wanted(http_header(r, STR("X-Discord-Locale")),
-                         http_header(r, STR("Accept-Language")));
+    *ret = (struct str){ 0 };
+    if (r)
+        *ret = locale_wanted(http_header(r, STR("X-Discord-Locale")),
+                             http_header(r, STR("Accept-Language")));
     if (ret->p)
         return OK;
     *ret = fallback;

@@ -83,9 +83,11 @@ static bool is_text(struct str s)
 
 enum err audit_reason(struct call *call, struct opt_str *ret)
 {
-    struct str header = http_header(call->exchange->request, STR("X-Audit-Log-Reason")), text;
+    struct str header = { 0 }, text;
 
     *ret = (struct opt_str){ .given = ABSENT };
+    if (call->exchange)
+        header = http_header(call->exchange->request, STR("X-Audit-Log-Reason"));
     if (!header.n)
         return OK;
     text = decode(call->arena, header);

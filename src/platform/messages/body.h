@@ -61,9 +61,8 @@ struct sender {
 /* What the stages pass on; call->data of every route that takes such a body. */
 struct sending {
     const struct message_body *in;
-    const struct place *here;      /* of `in` in the call's body; NULL: it is all of it */
-    const struct multipart *parts; /* with the files that came along; NULL: none */
-    struct list uploads;           /* struct attachment */
+    const struct place *here; /* of `in` in the call's body; NULL: it is all of it */
+    struct list uploads;      /* struct attachment */
 };
 
 /* The row's prepare. check runs when files came along, before they are kept. */

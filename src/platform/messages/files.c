@@ -54,14 +54,9 @@ static bool is_file(const struct part *p)
     return strcmp(p->name, "payload_json") != 0 && p->filename;
 }
 
-static const struct multipart *parts_of(const struct call *call)
-{
-    return ((const struct sending *)call->data)->parts;
-}
-
 size_t upload_count(const struct call *call)
 {
-    const struct multipart *parts = parts_of(call);
+    const struct multipart *parts = call->parts;
     size_t count = 0;
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
@@ -93,7 +88,7 @@ static const struct attachment_in *words_about(const struct list *words, uint64_
 
 static bool is_uploaded(const struct call *call, uint64_t number)
 {
-    const struct multipart *parts = parts_of(call);
+    const struct multipart *parts = call->parts;
     size_t nth = 0;
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
@@ -106,7 +101,7 @@ static bool is_uploaded(const struct call *call, uint64_t number)
 enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
                        const struct list *present)
 {
-    const struct multipart *parts = parts_of(call);
+    const struct multipart *parts = call->parts;
     const struct attachment *old = present->items;
     const struct attachment_in *in = words->items;
     struct place list = place_key(here, STR("attachments"));
@@ -152,7 +147,7 @@ static enum err keep(struct call *call, const struct part *p, const struct attac
 
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)
 {
-    const struct multipart *parts = parts_of(call);
+    const struct multipart *parts = call->parts;
     enum err e = OK;
     size_t nth = 0;
 

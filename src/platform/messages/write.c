@@ -22,7 +22,7 @@ enum err prepare_sending_part(struct call *call, const struct message_body *in,
 {
     struct sending *sending = call->data = arena_alloc(call->arena, sizeof *sending);
 
-    *sending = (struct sending){ .in = in, .here = here, .parts = call->exchange->parts };
+    *sending = (struct sending){ .in = in, .here = here };
     if (upload_count(call)) {
         call->look = check;
         call->compute = keep_uploads;

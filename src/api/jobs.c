@@ -1,0 +1,331 @@
+/* jobs.c - rows that are due, taken and run.
+ *
+ * One timer on the first loop. It knows when the next job is due (the store says so,
+ * and whoever schedules an earlier one), looks at the store then, and takes each job
+ * by changing its row: who changes it runs it. A lease is a due time in the future. */
+#include "api/jobs.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "api/errand.h"
+#include "api/internal.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum {
+    AT_ONCE = 64,       /* jobs taken in one look */
+    TICK_MS = 250,      /* the clock may be moved, so it is looked at this often */
+    OTHERS_LOOK_S = 10, /* other processes schedule too */
+    RETRY_S = 5,        /* after a failure */
+    UNKNOWN_S = 3600,   /* a kind of another version of this program */
+    SECOND = 1000 * 1000,
+};
+
+struct jobs {
+    struct api *api;
+    struct loop *loop;
+    uv_timer_t *timer;
+    _Atomic int64_t next; /* when something is due; INT64_MAX: never, as far as we know */
+    int64_t looked_at;
+    unsigned busy; /* looks and takings under way */
+    bool others;   /* the store is shared */
+};
+
+/* --- rows --------------------------------------------------------------------------------- */
+
+enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
+                      struct str data)
+{
+    if (!call->job_due || due_us < call->job_due)
+        call->job_due = due_us;
+    return tx_exec(
+        call->tx,
+        "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
+        "on conflict (kind, key) do update set due = excluded.due, data = excluded.data",
+        BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us), v_text(data.p ? data : STR(""))),
+        NULL);
+}
+
+enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key)
+{
+    return tx_exec(call->tx, "delete from jobs where kind = $1 and key = $2",
+                   BIND(v_text(str_of(kind->name)), v_id(key)), NULL);
+}
+
+/* --- taking one ------------------------------------------------------------------------------ */
+
+/* As it travels with its errand: the bytes of the job's data follow it. */
+struct taking {
+    char kind[48];
+    struct job job; /* kind NULL: one that we do not know */
+    int64_t until;  /* the row stays, due at this time; 0: it goes */
+    bool taken;
+};
+
+static void end(struct jobs *jobs);
+
+static enum err take_row(struct tx *tx, struct taking *t)
+{
+    const struct value row[] = { v_text(str_of(t->kind)), v_id(t->job.key), v_int(t->job.due),
+                                 v_int(t->until) };
+    int64_t changed = 0;
+    enum err e =
+        t->until ? tx_exec(tx, "update jobs set due = $4 where kind = $1 and key = $2 and due = $3",
+                           row, 4, &changed)
+                 : tx_exec(tx, "delete from jobs where kind = $1 and key = $2 and due = $3", row, 3,
+                           &changed);
+
+    t->taken = changed == 1;
+    return e;
+}
+
+static enum err run_job(struct call *call)
+{
+    struct taking *t = call->data;
+
+    t->job.data.p = (const char *)(t + 1);
+    enum err e = take_row(call->tx, t);
+    if (t->until)
+        call->job_due = t->until;
+    return e || !t->taken || t->until ? e : t->job.kind->run(call, &t->job);
+}
+
+static void start(struct jobs *jobs, const struct taking *t,
+                  void (*done)(struct call *call, enum err e, void *arg))
+{
+    size_t size = sizeof *t + t->job.data.n;
+    char *bytes = mem_new(size);
+
+    memcpy(bytes, t, sizeof *t);
+    memcpy(bytes + sizeof *t, t->job.data.p, t->job.data.n);
+    jobs->busy++;
+    errand_start(jobs->api, jobs->loop,
+                 &(struct errand){ .store = ROUTE_STORE_WRITE,
+                                   .run = run_job,
+                                   .done = done,
+                                   .data = bytes,
+                                   .size = size,
+                                   .arg = jobs });
+    mem_free(bytes);
+}
+
+static void postponed(struct call *call, enum err e, void *arg)
+{
+    const struct taking *t = call->data;
+
+    if (e)
+        log_error("jobs: cannot postpone '%s': %s", t->kind, error_info(e)->message);
+    end(arg);
+}
+
+static void postpone(struct jobs *jobs, const struct taking *failed, int64_t seconds)
+{
+    struct taking t = *failed;
+
+    t.until = clock_us() + seconds * SECOND;
+    start(jobs, &t, postponed);
+}
+
+static void taken(struct call *call, enum err e, void *arg)
+{
+    const struct taking *t = call->data;
+    struct jobs *jobs = arg;
+
+    if (e) {
+        log_warn("jobs: '%s' of %llu: %s", t->kind, (unsigned long long)t->job.key,
+                 error_info(e)->message);
+        postpone(jobs, t, RETRY_S);
+    } else if (t->taken && t->until) {
+        t->job.kind->start(jobs->api, jobs->loop, &t->job);
+    }
+    end(jobs);
+}
+
+/* --- looking -----------------------------------------------------------------------------------
+ */
+
+struct look {
+    struct taking *due; /* in the errand's arena */
+    size_t count;
+    int64_t next; /* when the first that is not due yet will be */
+};
+
+static const struct job_kind *kind_named(const struct api *api, struct str name)
+{
+    for (const struct domain *const *d = api->domains; *d; d++)
+        for (const struct job_kind *const *k = (*d)->jobs; k && *k; k++)
+            if (str_is(name, (*k)->name))
+                return *k;
+    return NULL;
+}
+
+static bool read_job(const struct api *api, const struct rows *r, struct taking *t)
+{
+    struct str kind = row_text(r, 0);
+
+    if (kind.n >= sizeof t->kind)
+        return false;
+    *t = (struct taking){ .job = { kind_named(api, kind), row_id(r, 1), row_int(r, 2),
+                                   row_text(r, 3) } };
+    memcpy(t->kind, kind.p, kind.n);
+    return true;
+}
+
+static enum err look(struct call *call)
+{
+    struct look *l = call->data;
+    struct rows r;
+
+    *l =
+        (struct look){ .due = arena_array(call->arena, struct taking, AT_ONCE), .next = INT64_MAX };
+    enum err e = tx_query(call->tx, "select kind, key, due, data from jobs order by due limit $1",
+                          BIND(v_int(AT_ONCE)), &r);
+    while (!e && l->next == INT64_MAX && rows_next(&r)) {
+        if (row_int(&r, 2) > clock_us())
+            l->next = row_int(&r, 2);
+        else if (read_job(call->api, &r, &l->due[l->count]))
+            l->count++;
+    }
+    return e ? e : rows_end(&r);
+}
+
+static void lower(struct jobs *jobs, int64_t due)
+{
+    int64_t next = jobs->next;
+
+    while (due < next && !atomic_compare_exchange_weak(&jobs->next, &next, due))
+        ;
+}
+
+static void looked(struct call *call, enum err e, void *arg)
+{
+    const struct look *l = call->data;
+    struct jobs *jobs = arg;
+
+    if (e)
+        log_error("jobs: cannot look: %s", error_info(e)->message);
+    for (size_t i = 0; !e && i < l->count; i++) {
+        struct taking t = l->due[i];
+        const struct job_kind *kind = t.job.kind;
+
+        if (!kind) {
+            postpone(jobs, &t, UNKNOWN_S);
+            continue;
+        }
+        t.until = kind->start ? clock_us() + kind->lease_ms * 1000 : 0;
+        start(jobs, &t, taken);
+    }
+    /* A full look may have left some behind; a failed one is repeated. */
+    lower(jobs, e ? clock_us() + SECOND : l->count == AT_ONCE ? 0 : l->next);
+    end(jobs);
+}
+
+static void start_look(struct jobs *jobs)
+{
+    struct look l = { 0 };
+
+    jobs->busy++;
+    jobs->looked_at = clock_us();
+    /* What is scheduled from here on lowers it again. */
+    jobs->next = INT64_MAX;
+    errand_start(jobs->api, jobs->loop,
+                 &(struct errand){ .store = ROUTE_STORE_READ,
+                                   .run = look,
+                                   .done = looked,
+                                   .data = &l,
+                                   .size = sizeof l,
+                                   .arg = jobs });
+}
+
+/* --- the timer -----------------------------------------------------------------------------------
+ */
+
+static void tick(uv_timer_t *timer);
+
+static void wait(struct jobs *jobs)
+{
+    int64_t ms = (jobs->next - clock_us()) / 1000 + 1;
+
+    if (jobs->timer)
+        uv_timer_start(jobs->timer, tick, (uint64_t)(ms < 1 ? 1 : ms > TICK_MS ? TICK_MS : ms), 0);
+}
+
+static void tick(uv_timer_t *timer)
+{
+    struct jobs *jobs = timer->data;
+    int64_t now = clock_us();
+    bool due =
+        jobs->next <= now || (jobs->others && jobs->looked_at + OTHERS_LOOK_S * SECOND <= now);
+
+    if (api_draining(jobs->api))
+        return;
+    if (due && !jobs->busy)
+        start_look(jobs);
+    else if (!jobs->busy)
+        wait(jobs);
+}
+
+static void end(struct jobs *jobs)
+{
+    if (--jobs->busy == 0)
+        wait(jobs);
+}
+
+void jobs_expect(struct jobs *jobs, int64_t due)
+{
+    if (jobs)
+        lower(jobs, due);
+}
+
+/* --- life ----------------------------------------------------------------------------------------
+ */
+
+static void open_timer(struct loop *loop, void *arg)
+{
+    struct jobs *jobs = arg;
+
+    jobs->timer = mem_new(sizeof *jobs->timer);
+    uv_timer_init(loop_uv(loop), jobs->timer);
+    jobs->timer->data = jobs;
+    start_look(jobs);
+}
+
+static void free_timer(uv_handle_t *handle)
+{
+    mem_free(handle);
+}
+
+static void close_timer(struct loop *loop, void *arg)
+{
+    struct jobs *jobs = arg;
+
+    (void)loop;
+    uv_close((uv_handle_t *)jobs->timer, free_timer);
+    jobs->timer = NULL;
+}
+
+struct jobs *jobs_start(struct api *api, struct loop *loop)
+{
+    struct jobs *jobs = mem_new(sizeof *jobs);
+
+    jobs->api = api;
+    jobs->loop = loop;
+    jobs->next = INT64_MAX;
+    jobs->others = strcmp(store_engine(api->options.store), "postgres") == 0;
+    loop_call(loop, open_timer, jobs);
+    return jobs;
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+    if (jobs)
+        loop_call(jobs->loop, close_timer, jobs);
+}
+
+void jobs_free(struct jobs *jobs)
+{
+    mem_free(jobs);
+}

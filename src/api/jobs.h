@@ -1,0 +1,36 @@
+/* jobs.h - what happens by itself, at its time.
+ *
+ * A job is a row: a kind, a key, when it is due. So it survives the process, and of
+ * several processes on one database only one runs it. Domains list their kinds. */
+#ifndef API_JOBS_H
+#define API_JOBS_H
+
+#include "api/call.h"
+
+struct job {
+    const struct job_kind *kind;
+    snowflake key;
+    int64_t due;     /* microseconds */
+    struct str data; /* what job_schedule was given */
+};
+
+struct job_kind {
+    const char *name, *doc;
+    /* In a write transaction. The job is gone afterwards unless run schedules it anew;
+     * after an error nothing has happened and it is tried again a little later. */
+    enum err (*run)(struct call *call, const struct job *job);
+    /* Or, for what takes long or asks other servers: on a loop, outside of transactions,
+     * at most once within lease_ms. It ends with an errand that cancels the job or
+     * schedules it anew; a job whose process died is started again after the lease. The
+     * job is valid during the call only. */
+    void (*start)(struct api *api, struct loop *loop, const struct job *job);
+    int64_t lease_ms;
+};
+
+/* At `due`, or soon after. Replaces the job of that kind with the same key. */
+enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
+                      struct str data);
+/* Fine when there is none. */
+enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
+
+#endif

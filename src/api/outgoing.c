@@ -1,0 +1,53 @@
+/* outgoing.c - what the interface does of its own: jobs, and requests to other servers. */
+#include "api/internal.h"
+#include "base/mem.h"
+#include "net/client.h"
+
+void api_start(struct api *api, struct loops *loops)
+{
+    api->loops = loops;
+    api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
+    api->jobs = jobs_start(api, loops_at(loops, 0));
+}
+
+struct fetcher *api_fetcher(struct api *api, struct loop *loop)
+{
+    struct fetcher **f = &api->fetchers[loop_index(loop)];
+
+    if (!*f)
+        *f = fetcher_new(
+            loop, &(struct fetch_options){ .allow_private = api->options.private_endpoints });
+    return *f;
+}
+
+static void end_fetcher(struct loop *loop, void *arg)
+{
+    struct api *api = arg;
+
+    fetcher_free(api->fetchers[loop_index(loop)]);
+    api->fetchers[loop_index(loop)] = NULL;
+}
+
+static bool any_fetcher(const struct api *api)
+{
+    for (unsigned i = 0; i < loops_count(api->loops); i++)
+        if (api->fetchers[i])
+            return true;
+    return false;
+}
+
+void api_stop(struct api *api)
+{
+    if (!api->loops)
+        return;
+    jobs_stop(api->jobs);
+    /* What is given up ends with an errand each, and an errand may ask again. */
+    do {
+        for (unsigned i = 0; i < loops_count(api->loops); i++)
+            loop_call(loops_at(api->loops, i), end_fetcher, api);
+        api_wait(api);
+    } while (any_fetcher(api));
+    mem_free(api->fetchers);
+    api->fetchers = NULL;
+    api->loops = NULL;
+}
