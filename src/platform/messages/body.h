@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MESSAGES_BODY_H
 #define PLATFORM_MESSAGES_BODY_H
 
+#include "platform/messages/component.h"
 #include "platform/messages/messages.h"
 
 enum {
@@ -42,10 +43,8 @@ struct message_body {
 extern const struct type message_create_body, message_edit_body, webhook_message_body;
 
 /* Parts that other bodies have too, and how they are kept. */
-extern const struct type type_embeds_in, type_components_in;
+extern const struct type type_embeds_in;
 struct str embeds_text(struct arena *arena, const struct list *embeds);
-/* Each component has got an id by then. */
-struct str components_text(struct arena *arena, struct list *components);
 
 /* --- write.c ----------------------------------------------------------------------------- */
 
