@@ -69,12 +69,16 @@ struct call {
     struct target target;
     const void *query, *body;
 
-    /* Stages that prepare may ask for: a read transaction, in which the path was
-     * resolved and rights were checked, then work that takes long (on the pool,
-     * without a transaction). */
+    /* Stages that prepare, or the one before, may ask for: a read transaction, in which
+     * the path was resolved and rights were checked; waiting for others, on the loop,
+     * until call_awaited; work that takes long (on the pool, without a transaction). */
     enum err (*look)(struct call *call);
+    void (*await)(struct call *call);
     enum err (*compute)(struct call *call);
     void *data; /* what the stages pass on */
+    /* What a handler may ask for: on the loop, when its transaction has committed and
+     * before the answer leaves. */
+    void (*after)(struct call *call);
 
     /* The api's own, from here on. */
     struct form form;
@@ -92,6 +96,10 @@ struct call {
     struct work work;
     int stage;
 };
+
+/* Ends the await stage, on the loop, maybe before await returns: with OK the call goes
+ * on. */
+void call_awaited(struct call *call, enum err e);
 
 /* The id of a path parameter by its resolver's name. */
 snowflake call_id(const struct call *call, const char *name);
@@ -122,6 +130,9 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
  * where it hears of the guild. */
 void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
                   const struct schema *schema, const void *object);
+/* The same with an object that is JSON in the call's arena already. */
+void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
+                    struct str json);
 
 /* Count this call against a limit with a key of the handler's own (a login name).
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */

@@ -2,6 +2,7 @@
  *
  *   loop         route, credential, limit, kind of caller, scope, path, body
  *   read tx      (a credential we have not seen lately; a stage a row asked for)
+ *   loop         (a stage that waits for others: an app's endpoint)
  *   pool         (a stage that takes long: passwords)
  *   transaction  resolvers, rights, what the body's decoding said, handler
  *   loop         answer
@@ -140,6 +141,7 @@ void attempt_forget(struct life *l)
     call->forgotten = NULL;
     call->dropped = NULL;
     call->job_due = 0;
+    call->after = NULL;
     if (!call->decoded)
         call->form.root = NULL;
 }
@@ -209,6 +211,8 @@ static void tx_done(struct work *w, enum err e)
     case STAGE_LOOK:
         break;
     default:
+        if (!e && call->after)
+            call->after(call);
         if (e)
             answer_error(l, e);
         else
@@ -256,7 +260,7 @@ static void handle(struct life *l)
     }
 }
 
-/* --- the stage that takes long ------------------------------------------------------------ */
+/* --- the stages that take long ----------------------------------------------------------- */
 
 static void compute(uv_work_t *w)
 {
@@ -273,6 +277,22 @@ static void compute_done(uv_work_t *w, int status)
         answer_error(l, l->computed ? l->computed : ERR_UNAVAILABLE);
     else
         proceed(l, STAGE_COMPUTE);
+}
+
+static void start_await(struct life *l)
+{
+    l->call.stage = STAGE_AWAIT;
+    l->call.await(&l->call);
+}
+
+void call_awaited(struct call *call, enum err e)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    if (e)
+        answer_error(l, e);
+    else
+        proceed(l, STAGE_AWAIT);
 }
 
 static void start_compute(struct life *l)
@@ -305,7 +325,11 @@ static void proceed(struct life *l, enum stage ended)
             return;
         }
     }
-    if (ended <= STAGE_LOOK && call->compute) {
+    if (ended <= STAGE_LOOK && call->await) {
+        start_await(l);
+        return;
+    }
+    if (ended <= STAGE_AWAIT && call->compute) {
         start_compute(l);
         return;
     }
