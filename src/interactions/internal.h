@@ -4,6 +4,7 @@
 
 #include "interactions/interactions.h"
 #include "model/channel.h"
+#include "model/command.h"
 #include "model/message.h"
 #include "platform/applications/applications.h"
 
@@ -14,8 +15,6 @@ enum interaction_type {
     INTERACTION_AUTOCOMPLETE = 4,
     INTERACTION_MODAL = 5,
 };
-
-enum interaction_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE = 2 };
 
 enum callback_type {
     CALLBACK_PONG = 1,
