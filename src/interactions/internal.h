@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "interactions/interactions.h"
 #include "model/channel.h"
+#include "model/command.h"
 #include "model/message.h"
 #include "platform/applications/applications.h"
 

@@ -206,7 +206,7 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     return e;
 }
 
-static enum err remove_with_files(struct call *call, const struct message *m)
+enum err message_forget(struct call *call, const struct message *m)
 {
     const struct attachment *a = m->attachments.items;
 
@@ -223,7 +223,7 @@ static struct opt_id guild_of(const struct channel *c)
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m)
 {
     struct message_gone gone = { m->id, c->id, guild_of(c) };
-    enum err e = remove_with_files(call, m);
+    enum err e = message_forget(call, m);
 
     if (m->ephemeral_for)
         gone.guild_id.given = ABSENT;
@@ -246,7 +246,7 @@ enum err messages_delete(struct call *call, const struct channel *c, const struc
             continue;
         }
         if (!e)
-            e = remove_with_files(call, &m);
+            e = message_forget(call, &m);
         *(snowflake *)list_add(call->arena, &gone.ids, sizeof(snowflake)) = m.id;
     }
     if (!e && gone.ids.count)

@@ -98,12 +98,13 @@ const struct part *upload_find(const struct call *call, uint64_t number)
     return NULL;
 }
 
-enum err uploads_check(struct call *call, const struct list *words, const struct list *present)
+enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
+                       const struct list *present)
 {
     const struct multipart *parts = call->parts;
     const struct attachment *old = present->items;
     const struct attachment_in *in = words->items;
-    struct place list = place_key(NULL, STR("attachments"));
+    struct place list = place_key(here, STR("attachments"));
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
         if (is_file(multipart_at(parts, i)) && multipart_at(parts, i)->data.n > MESSAGE_MAX_FILE)

@@ -45,9 +45,10 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 /* --- files.c: what comes with a message ----------------------------------------------- */
 
 size_t upload_count(const struct call *call);
-/* Are they small enough, and is each that the body speaks of (struct attachment_in)
- * uploaded or present (struct attachment)? */
-enum err uploads_check(struct call *call, const struct list *words, const struct list *present);
+/* Are they small enough, and is each that the body speaks of (struct attachment_in), at
+ * this place, uploaded or present (struct attachment)? */
+enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
+                       const struct list *present);
 /* In a compute stage: writes them to the disk. *ret: struct attachment. */
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret);
 

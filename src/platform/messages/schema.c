@@ -164,7 +164,7 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
                   "Embeds cannot be used with these components.");
 }
 
-static void check_body(struct form *form, const struct place *here, const void *object)
+void message_body_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;
     struct place nonce = place_key(here, STR("nonce"));
@@ -217,7 +217,7 @@ static const struct schema create_schema = {
     .name = "MessageDraft",
     .size = sizeof(struct message_body),
     .fields = create_fields,
-    .check = check_body,
+    .check = message_body_check,
     .doc = "A new message. People's embeds and components are left out.",
 };
 static const struct schema edit_schema = {
@@ -231,7 +231,7 @@ static const struct schema webhook_schema = {
     .name = "WebhookMessageDraft",
     .size = sizeof(struct message_body),
     .fields = webhook_fields,
-    .check = check_body,
+    .check = message_body_check,
     .doc = "A new message of a webhook.",
 };
 
