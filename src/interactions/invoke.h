@@ -4,6 +4,7 @@
 
 #include "interactions/internal.h"
 #include "platform/messages/body.h"
+#include "platform/messages/component.h"
 
 /* --- schema.c: the body ------------------------------------------------------------------ */
 
@@ -81,19 +82,22 @@ struct invoking {
     struct list options;    /* struct option_out */
     struct list files;      /* struct file_out */
     struct message message; /* of a component; id 0: none */
-    struct str data;        /* JSON, for the payload; p == NULL: made of the command */
+    struct str data;        /* JSON, for the payload, without what is resolved */
     bool embedded_launch;   /* answered by the server itself */
 
-    /* In a guild. */
+    /* In a guild: where the app's bot stands, if it is there. */
     bool bot_is_member;
-    struct standing bot; /* its bot's, then */
-    struct str payload;  /* JSON: what the app gets */
+    struct standing bot;
+
+    struct around *around; /* the payload's */
+    struct str payload;    /* JSON: what the app gets */
 };
 
 /* 50035 at `data`: clients read the code. */
 enum err refuse_data(struct call *call, const char *code, const char *message);
 
-/* --- commands.c, options.c: commands and autocomplete ------------------------------------------- */
+/* --- commands.c, options.c: commands and autocomplete -------------------------------------------
+ */
 
 /* Steps 4 to 9 of the interface's order. */
 enum err look_at_command(struct call *call);
@@ -101,7 +105,8 @@ enum err look_at_command(struct call *call);
  * resolved and the rest of the name. */
 enum err options_take(struct call *call);
 
-/* --- owners.c: how the app came here --------------------------------------------------------------- */
+/* --- owners.c: how the app came here
+ * --------------------------------------------------------------- */
 
 /* it.context: in a guild, with the app's own bot, in another private channel. */
 enum err context_find(struct call *call);
@@ -112,14 +117,26 @@ bool owners_only_user(struct str owners);
 /* The map of the interaction that a message answered, or of the message's place. */
 struct str owners_of_message(struct call *call, const struct message *m);
 
-/* --- components.c, modals.c ------------------------------------------------------------------------- */
+/* --- menus.c
+ * ---------------------------------------------------------------------------------------- */
+
+/* The one with this custom_id, in the whole tree (list of struct component); NULL: none. */
+const struct component *component_find(const struct list *components, struct str custom_id);
+/* Can these values (struct str) be chosen there? What they name is resolved, and *ret_values
+ * is what the app gets; *ret_good: false when they cannot. */
+enum err menu_take(struct call *call, const struct component *menu, const struct list *values,
+                   struct list *ret_values, bool *ret_good);
+
+/* --- components.c, modals.c
+ * ------------------------------------------------------------------------- */
 
 enum err look_at_component(struct call *call);
 enum err look_at_modal(struct call *call);
 /* In the handler: it can be submitted once. ERR_UNKNOWN_INTERACTION. */
 enum err modal_take(struct call *call);
 
-/* --- resolved.c -------------------------------------------------------------------------------------- */
+/* --- resolved.c
+ * -------------------------------------------------------------------------------------- */
 
 /* Each adds what an id names, once; *ret_found is false when there is nothing of the kind
  * that the invoker could have meant. */
@@ -134,7 +151,8 @@ void resolve_attachment(struct call *call, const struct attachment *a);
 /* As JSON; p == NULL: nothing was resolved. */
 struct str resolved_text(struct call *call);
 
-/* --- files.c ------------------------------------------------------------------------------------------- */
+/* --- files.c
+ * ------------------------------------------------------------------------------------------- */
 
 /* The n-th file that came along, with these endings (struct str) only; false: there is
  * none, or of another kind. */
@@ -145,17 +163,21 @@ enum err files_keep(struct call *call);
 /* In the handler. */
 enum err files_insert(struct call *call);
 
-/* --- payload.c, deliver.c ------------------------------------------------------------------------------- */
+/* --- payload.c, deliver.c
+ * ------------------------------------------------------------------------------- */
 
 /* What the app gets, with everything around it loaded: payload_gather in the transaction,
  * payload_write when the files are kept. */
 enum err payload_gather(struct call *call);
+/* When something was last pinned in a channel. */
+enum err pins_time(struct tx *tx, struct channel *c);
 void payload_write(struct call *call);
 
 /* In the handler: tells the app when it has committed. */
 void interaction_deliver(struct call *call);
 
-/* --- keep.c --------------------------------------------------------------------------------------------- */
+/* --- keep.c
+ * --------------------------------------------------------------------------------------------- */
 
 /* Who does not answer in time fails, whatever happens to the process. */
 enum err deadline_set(struct call *call, const struct interaction *it);
