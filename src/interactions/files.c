@@ -41,8 +41,7 @@ static bool is_wanted(struct arena *arena, const struct list *file_types, struct
 
     for (size_t i = 0; i < file_types->count; i++)
         if (in_group(wanted[i], ending) ||
-            (wanted[i].n && wanted[i].p[0] == '.' &&
-             str_eq_nocase(str_from(wanted[i], 1), ending)))
+            (wanted[i].n && wanted[i].p[0] == '.' && str_eq_nocase(str_from(wanted[i], 1), ending)))
             return true;
     return file_types->count == 0;
 }

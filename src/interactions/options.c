@@ -110,8 +110,7 @@ static enum err take_number(struct taking *t, struct json_reader *r)
     bool whole = def->type == OPTION_INTEGER;
     struct json_number n;
 
-    if (json_peek(r) != JSON_NUMBER || !json_take_number(r, &n) ||
-        (whole && n.kind == NUMBER_REAL))
+    if (json_peek(r) != JSON_NUMBER || !json_take_number(r, &n) || (whole && n.kind == NUMBER_REAL))
         return refuse_value(t->call, def->name);
     if (!isfinite(n.d) || fabs(n.d) > most || (n.kind == NUMBER_INT && n.i > (int64_t)most))
         return refuse_option(t->call, def->name);

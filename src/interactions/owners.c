@@ -65,7 +65,8 @@ static enum err user_installed(struct tx *tx, snowflake user_id, snowflake appli
     return e;
 }
 
-/* --- the map ----------------------------------------------------------------------------------- */
+/* --- the map -----------------------------------------------------------------------------------
+ */
 
 static struct str write_owners(struct arena *arena, bool guild, snowflake guild_id, bool user,
                                snowflake user_id)

@@ -132,7 +132,8 @@ enum err resolve_mentionable(struct call *call, snowflake id, bool *ret_found)
     return e || *ret_found ? e : resolve_user(call, id, ret_found);
 }
 
-/* --- channels ---------------------------------------------------------------------------------- */
+/* --- channels ----------------------------------------------------------------------------------
+ */
 
 static bool is_type(const struct list *types, int64_t type)
 {
@@ -162,8 +163,7 @@ static enum err add_channel(struct call *call, struct str key, const struct chan
     return pins_time(call->tx, &item->channel);
 }
 
-enum err resolve_channel(struct call *call, snowflake id, const struct list *types,
-                         bool *ret_found)
+enum err resolve_channel(struct call *call, snowflake id, const struct list *types, bool *ret_found)
 {
     struct invoking *v = call->data;
     struct str key = key_of(call->arena, id);
@@ -207,7 +207,8 @@ void resolve_attachment(struct call *call, const struct attachment *a)
     item->attachment = (struct seen_attachment){ *a, true };
 }
 
-/* --- as JSON -------------------------------------------------------------------------------------- */
+/* --- as JSON
+ * -------------------------------------------------------------------------------------- */
 
 static const struct field member_fields[] = {
     { FIELD(struct member, nick), .type = &type_nick, .flags = NULLABLE },

@@ -111,7 +111,8 @@ static const struct schema data_schema = {
 };
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
-/* --- all of it ---------------------------------------------------------------------------------- */
+/* --- all of it ----------------------------------------------------------------------------------
+ */
 
 static const struct field fields[] = {
     { FIELD(struct invocation, type), .type = &type_interaction },
