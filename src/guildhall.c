@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gateway/gateway.h"
+#include "interactions/interactions.h"
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -50,6 +51,8 @@ const struct domain *const guildhall_domains[] = {
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
+    &interactions_domain,
+    &callbacks_domain,
     &gateway_addresses_domain,
     &voice_domain,
     &assets_domain,

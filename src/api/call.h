@@ -47,6 +47,7 @@ struct target {
     struct application *application;
     struct team *team;
     struct invite *invite;
+    struct interaction *interaction;
 };
 
 struct api;

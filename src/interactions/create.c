@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/uploads.h"
-#include "platform/rows.h"
 
 enum err refuse_data(struct call *call, const char *code, const char *message)
 {
@@ -172,17 +171,6 @@ static enum err write_rows(struct call *call)
     return e;
 }
 
-/* An entry point that the server answers itself: the app hears nothing of it. */
-static enum err launch(struct call *call)
-{
-    struct invoking *v = call->data;
-    struct str text = STR_CONCAT(call->arena, STR("Launched **"), v->application.name, STR("**"));
-    struct str body = STR_CONCAT(call->arena, STR("{\"type\":4,\"data\":{\"content\":"),
-                                 column_encode(call->arena, &type_text, &text), STR("}}"));
-
-    return interaction_answer_inline(call, &v->it, STR("application/json"), body);
-}
-
 static enum err create_interaction(struct call *call)
 {
     struct invoking *v = call->data;
@@ -196,7 +184,7 @@ static enum err create_interaction(struct call *call)
         return e;
     interaction_tell_created(call, &v->it);
     if (v->embedded_launch)
-        return launch(call);
+        return interaction_launch(call, &v->it);
     interaction_deliver(call);
     return deadline_set(call, &v->it);
 }

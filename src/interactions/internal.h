@@ -38,6 +38,7 @@ enum interaction_state {
 #define INTERACTION_PATIENCE INT64_C(3000000)   /* to be acknowledged */
 #define INTERACTION_LIFE     INT64_C(900000000) /* of the token; of an open modal, too */
 #define INTERACTION_KEPT     INT64_C(3600000000)
+#define EPHEMERAL_LIFE       INT64_C(900000000) /* of a message, after its last touch */
 
 struct interaction {
     snowflake id, application_id, user_id, channel_id;
@@ -64,7 +65,9 @@ struct interaction {
     snowflake response_id; /* the message behind @original; 0: none */
     bool ephemeral;        /* what the callback said */
     int64_t follow_ups;
-    struct opt_str modal; /* JSON, as the callback put it there; null once submitted */
+    /* {"custom_id", "title", "components"}, as the callback put it there; null once submitted.
+     * The components are of type_components_in, each with its id. */
+    struct opt_str modal;
 };
 
 /* --- rows.c ----------------------------------------------------------------------------- */
@@ -113,13 +116,21 @@ enum failure_reason { FAILURE_UNKNOWN = 1, FAILURE_TIMEOUT = 2 };
 /* INTERACTION_FAILURE; nothing when it was acknowledged or failed before. */
 enum err interaction_fail(struct call *call, snowflake id, enum failure_reason reason);
 
-/* --- keep.c ------------------------------------------------------------------------------ */
+/* --- ephemeral.c -------------------------------------------------------------------------- */
 
 /* Messages for one account are kept for 15 minutes after they were last touched: made,
- * changed, or used. What makes or changes one calls this. */
+ * changed, or used. What makes, changes or uses one calls this. */
 enum err ephemeral_touch(struct call *call, const struct message *m);
+extern const struct job_kind ephemeral_job; /* of callbacks_domain */
 
-/* --- answer.c: callbacks ------------------------------------------------------------------- */
+/* --- launch.c ------------------------------------------------------------------------------- */
+
+/* An entry point that the server answers itself (COMMAND_LAUNCH_ACTIVITY): acknowledges it,
+ * tells so, and says in the channel, as the app, that it was started. In the transaction
+ * that inserted it. */
+enum err interaction_launch(struct call *call, struct interaction *it);
+
+/* --- callback.c, callback_inline.c: answers -------------------------------------------------- */
 
 /* An answer that came inline, with the app's own address: the same as a callback with this
  * body. content_type: application/json, or multipart/form-data with payload_json and

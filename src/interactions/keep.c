@@ -5,12 +5,8 @@
  * moment. Nothing is written again when one is acknowledged. */
 #include "interactions/invoke.h"
 
-#include <inttypes.h>
-
 #include "api/jobs.h"
 #include "base/clock.h"
-#include "platform/channels/channels.h"
-#include "platform/messages/messages.h"
 #include "platform/messages/uploads.h"
 
 enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };
@@ -113,35 +109,4 @@ static enum err sweep_later(struct call *call, int64_t created_ms)
     return e;
 }
 
-/* --- messages for one account ------------------------------------------------------------------
- */
-
-static enum err drop_ephemeral(struct call *call, const struct job *job)
-{
-    snowflake channel_id;
-    struct channel c;
-    struct message m;
-
-    if (!snowflake_parse(job->data, &channel_id))
-        return OK;
-    enum err e = channel_find(call->tx, channel_id, &c);
-    if (!e)
-        e = message_find_ephemeral(call, channel_id, job->key, &m);
-    if (e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE)
-        return OK;
-    return e || !m.ephemeral_for ? e : message_forget(call, &m);
-}
-
-static const struct job_kind ephemerals = {
-    .name = "ephemeral_messages",
-    .doc = "Drops messages that were for one account and are not used any more.",
-    .run = drop_ephemeral,
-};
-
-enum err ephemeral_touch(struct call *call, const struct message *m)
-{
-    return job_schedule(call, &ephemerals, m->id, clock_us() + INTERACTION_LIFE,
-                        str_printf(call->arena, "%" PRIu64, m->channel_id));
-}
-
-const struct job_kind *const interaction_jobs[] = { &deadlines, &sweeping, &ephemerals, NULL };
+const struct job_kind *const interaction_jobs[] = { &deadlines, &sweeping, NULL };

@@ -188,8 +188,8 @@ static const struct schema brief_application_schema = {
     .fields = brief_application_fields,
     .doc = "The app of an integration.",
 };
-static const struct type type_brief_application = { .kind = KIND_OBJECT,
-                                                    .schema = &brief_application_schema };
+const struct type type_integration_application = { .kind = KIND_OBJECT,
+                                                   .schema = &brief_application_schema };
 
 static const struct field account_fields[] = {
     { FIELD(struct integration_account, id), .type = &type_text },
@@ -210,7 +210,8 @@ static const struct field integration_event_fields[] = {
     { FIELD(struct integration, type), .type = &type_text },
     { FIELD(struct integration, enabled), .type = &type_bool },
     { FIELD(struct integration, account), .type = &type_account },
-    { FIELD(struct integration, application), .type = &type_brief_application, .flags = OPTIONAL },
+    { FIELD(struct integration, application), .type = &type_integration_application,
+      .flags = OPTIONAL },
     { FIELD(struct integration, scopes), .type = &type_texts },
     { FIELD(struct integration, guild_id), .type = &type_id },
     { 0 },

@@ -93,6 +93,7 @@ bool application_installs(const struct application *a, enum integration_type typ
 extern const struct schema application_schema;        /* what its makers see */
 extern const struct schema public_application_schema; /* what everybody sees */
 extern const struct type type_application, type_applications, type_public_application;
+extern const struct type type_integration_application; /* what is shown of an app elsewhere */
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
 

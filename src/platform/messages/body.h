@@ -40,6 +40,21 @@ struct message_body {
     struct opt_int flags;
 };
 
+/* What all new messages have, as rows of a schema whose struct begins with it. */
+extern const struct type type_message_content, type_attachments_in, type_allowed_mentions;
+/* clang-format off */
+#define MESSAGE_BODY_FIELD(member_, type_)                                                         \
+    { FIELD(struct message_body, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+#define MESSAGE_PATCH_FIELDS                                                                       \
+    MESSAGE_BODY_FIELD(content, type_message_content),                                             \
+    MESSAGE_BODY_FIELD(embeds, type_embeds_in),                                                    \
+    MESSAGE_BODY_FIELD(components, type_components_in),                                            \
+    MESSAGE_BODY_FIELD(attachments, type_attachments_in),                                          \
+    MESSAGE_BODY_FIELD(allowed_mentions, type_allowed_mentions),                                   \
+    MESSAGE_BODY_FIELD(flags, type_count)
+#define MESSAGE_BODY_FIELDS MESSAGE_PATCH_FIELDS, MESSAGE_BODY_FIELD(tts, type_bool)
+/* clang-format on */
+
 extern const struct type message_create_body, message_edit_body, webhook_message_body;
 
 /* Parts that other bodies have too, and how they are kept. */
@@ -76,6 +91,8 @@ enum err check_uploads(struct call *call, const struct list *present);
 
 /* What ties the parts of a new message together: a schema's check. */
 void message_body_check(struct form *form, const struct place *here, const void *object);
+/* The same for a change; what else depends on the message is seen when it is made. */
+void message_patch_check(struct form *form, const struct place *here, const void *object);
 
 /* From a body to a draft; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret);

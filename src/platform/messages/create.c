@@ -70,7 +70,7 @@ static void add_mentions(struct call *call, const struct list *ids, struct list 
 static void fill(struct call *call, const struct message_draft *d, struct message *m)
 {
     *m = (struct message){
-        .id = snowflake_new(),
+        .id = d->id ? d->id : snowflake_new(),
         .channel_id = d->channel->id,
         .author_id = d->author->id,
         .type = d->type,

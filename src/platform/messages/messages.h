@@ -10,6 +10,7 @@
 
 /* A message that is to be. What is zero is absent, empty or the default. */
 struct message_draft {
+    snowflake id; /* 0: a new one */
     const struct channel *channel;
     int64_t type, flags;
     const struct user *author;   /* shown as the author */
