@@ -51,6 +51,7 @@ const struct domain *const guildhall_domains[] = {
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
+    &interactions_domain,
     &callbacks_domain,
     &gateway_addresses_domain,
     &voice_domain,

@@ -70,9 +70,11 @@ struct call {
     struct target target;
     const void *query, *body;
 
-    /* Stages that prepare, or the one before, may ask for: a read transaction, in which
-     * the path was resolved and rights were checked; waiting for others, on the loop,
-     * until call_awaited; work that takes long (on the pool, without a transaction). */
+    /* Stages that prepare may ask for: a read transaction, in which the path was
+     * resolved and rights were checked; then an answer from elsewhere, which is waited
+     * for without holding anything up; then work that takes long (on the pool, without
+     * a transaction). await runs on the loop, asks, and sees to it that call_resume is
+     * called there, once. look may take it back by setting it to NULL. */
     enum err (*look)(struct call *call);
     void (*await)(struct call *call);
     enum err (*compute)(struct call *call);
@@ -98,9 +100,9 @@ struct call {
     int stage;
 };
 
-/* Ends the await stage, on the loop, maybe before await returns: with OK the call goes
- * on. */
-void call_awaited(struct call *call, enum err e);
+/* Goes on with a call that waits, or ends it with an error; the call may be gone when this
+ * returns. */
+void call_resume(struct call *call, enum err e);
 
 /* The id of a path parameter by its resolver's name. */
 snowflake call_id(const struct call *call, const char *name);

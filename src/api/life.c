@@ -2,7 +2,7 @@
  *
  *   loop         route, credential, limit, kind of caller, scope, path, body
  *   read tx      (a credential we have not seen lately; a stage a row asked for)
- *   loop         (a stage that waits for others: an app's endpoint)
+ *   loop         (an answer from elsewhere that is waited for)
  *   pool         (a stage that takes long: passwords)
  *   transaction  resolvers, rights, what the body's decoding said, handler
  *   loop         answer
@@ -279,22 +279,6 @@ static void compute_done(uv_work_t *w, int status)
         proceed(l, STAGE_COMPUTE);
 }
 
-static void start_await(struct life *l)
-{
-    l->call.stage = STAGE_AWAIT;
-    l->call.await(&l->call);
-}
-
-void call_awaited(struct call *call, enum err e)
-{
-    struct life *l = container_of(call, struct life, call);
-
-    if (e)
-        answer_error(l, e);
-    else
-        proceed(l, STAGE_AWAIT);
-}
-
 static void start_compute(struct life *l)
 {
     l->call.stage = STAGE_COMPUTE;
@@ -326,7 +310,8 @@ static void proceed(struct life *l, enum stage ended)
         }
     }
     if (ended <= STAGE_LOOK && call->await) {
-        start_await(l);
+        call->stage = STAGE_AWAIT;
+        call->await(call);
         return;
     }
     if (ended <= STAGE_AWAIT && call->compute) {
@@ -334,6 +319,17 @@ static void proceed(struct life *l, enum stage ended)
         return;
     }
     handle(l);
+}
+
+void call_resume(struct call *call, enum err e)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    assert(call->stage == STAGE_AWAIT);
+    if (e)
+        answer_error(l, e);
+    else
+        proceed(l, STAGE_AWAIT);
 }
 
 static void identify(struct life *l)

@@ -62,6 +62,8 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
 
     if (to->kind != SUBJECT_GUILD || !(to->channel_id || to->any_of))
         return true;
+    if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
+        return true;
     bool looks = to->channel_id && !(seat->session->bot && d->info->flags & EVENT_STRUCTURE);
     if (!looks && !to->any_of)
         return true;

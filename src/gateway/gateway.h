@@ -107,6 +107,12 @@ void gateway_announce(struct gateway *g, const struct announcement *list);
  * the sessions of that token. From any thread. */
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char token[8]);
 
+/* The session that READY called by this id, as a number for to_session: when it lives
+ * (also without a socket, for a while) and is that user's. From any thread. What is told
+ * to a session that has ended by then is told to nobody. */
+bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
+                          uint64_t *ret);
+
 /* How many sessions this bot may still begin today. */
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
 

@@ -456,7 +456,9 @@ bool registry_add(struct gateway *g, struct session *s);
 void registry_remove(struct gateway *g, struct session *s);
 /* The session, when it lives on this hub; on its loop. */
 struct session *registry_local(struct hub *h, uint64_t number);
-/* Where the session of that id lives now, or NULL. */
+/* The number in a session's id; false: it cannot be one. */
+bool session_id_read(struct str id, uint64_t *ret_number);
+/* Where the session of that number lives now, or NULL. */
 struct hub *registry_home(struct gateway *g, uint64_t number);
 /* May the bot begin another session with this shard now? */
 bool registry_may_start(struct gateway *g, snowflake bot_id, uint32_t shard_id);

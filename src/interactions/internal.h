@@ -107,6 +107,8 @@ snowflake interaction_of_token(const struct call *call, struct str token);
 /* To the session that asked, or to all of the account's. */
 void interaction_tell(struct call *call, const struct interaction *it, enum event event,
                       const struct schema *schema, const void *object);
+/* INTERACTION_CREATE, as the one who asked gets it. */
+void interaction_tell_created(struct call *call, const struct interaction *it);
 /* INTERACTION_SUCCESS */
 void interaction_tell_success(struct call *call, const struct interaction *it);
 

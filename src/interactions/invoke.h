@@ -4,6 +4,7 @@
 
 #include "interactions/internal.h"
 #include "platform/messages/body.h"
+#include "platform/messages/component.h"
 
 /* --- schema.c: the body ------------------------------------------------------------------ */
 
@@ -81,13 +82,15 @@ struct invoking {
     struct list options;    /* struct option_out */
     struct list files;      /* struct file_out */
     struct message message; /* of a component; id 0: none */
-    struct str data;        /* JSON, for the payload; p == NULL: made of the command */
+    struct str data;        /* JSON, for the payload, without what is resolved */
     bool embedded_launch;   /* answered by the server itself */
 
-    /* In a guild. */
+    /* In a guild: where the app's bot stands, if it is there. */
     bool bot_is_member;
-    struct standing bot; /* its bot's, then */
-    struct str payload;  /* JSON: what the app gets */
+    struct standing bot;
+
+    struct around *around; /* the payload's */
+    struct str payload;    /* JSON: what the app gets */
 };
 
 /* 50035 at `data`: clients read the code. */
@@ -113,6 +116,16 @@ enum err owners_find(struct call *call);
 bool owners_only_user(struct str owners);
 /* The map of the interaction that a message answered, or of the message's place. */
 struct str owners_of_message(struct call *call, const struct message *m);
+
+/* --- menus.c
+ * ---------------------------------------------------------------------------------------- */
+
+/* The one with this custom_id, in the whole tree (list of struct component); NULL: none. */
+const struct component *component_find(const struct list *components, struct str custom_id);
+/* Can these values (struct str) be chosen there? What they name is resolved, and *ret_values
+ * is what the app gets; *ret_good: false when they cannot. */
+enum err menu_take(struct call *call, const struct component *menu, const struct list *values,
+                   struct list *ret_values, bool *ret_good);
 
 /* --- components.c, modals.c
  * ------------------------------------------------------------------------- */
@@ -156,6 +169,8 @@ enum err files_insert(struct call *call);
 /* What the app gets, with everything around it loaded: payload_gather in the transaction,
  * payload_write when the files are kept. */
 enum err payload_gather(struct call *call);
+/* When something was last pinned in a channel. */
+enum err pins_time(struct tx *tx, struct channel *c);
 void payload_write(struct call *call);
 
 /* In the handler: tells the app when it has committed. */

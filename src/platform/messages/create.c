@@ -34,7 +34,7 @@ static enum err wake_thread(struct call *call, const struct channel *c)
     metadata.archived = false;
     woken.thread_metadata = &metadata;
     call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, &woken);
-    return OK;
+    return thread_watch(call, &woken);
 }
 
 static const char LAST_MESSAGE[] = "update channels set last_message_id = $2 where id = $1";
