@@ -105,14 +105,17 @@ static enum err take_string(struct taking *t, struct json_reader *r)
 
 static enum err take_number(struct taking *t, struct json_reader *r)
 {
-    const double most = 9007199254740992.0;
+    const int64_t most = INT64_C(1) << 53;
     const struct command_option *def = t->def;
     bool whole = def->type == OPTION_INTEGER;
     struct json_number n;
 
     if (json_peek(r) != JSON_NUMBER || !json_take_number(r, &n) || (whole && n.kind == NUMBER_REAL))
         return refuse_value(t->call, def->name);
-    if (!isfinite(n.d) || fabs(n.d) > most || (n.kind == NUMBER_INT && n.i > (int64_t)most))
+    /* Doubles are rounded where integers are not. */
+    bool small = n.kind == NUMBER_INT ? n.i <= most && n.i >= -most
+                                      : isfinite(n.d) && fabs(n.d) <= (double)most;
+    if (!small)
         return refuse_option(t->call, def->name);
     bool good = def->choices.value.count
                     ? is_choice_number(def, n.d)

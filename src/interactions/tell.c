@@ -1,6 +1,7 @@
 /* tell.c - what the one who asked hears of it. */
 #include "interactions/internal.h"
 
+#include "gateway/gateway.h"
 #include "platform/rows.h"
 
 struct outcome {
@@ -34,7 +35,14 @@ static const struct schema told_schema = {
 void interaction_tell(struct call *call, const struct interaction *it, enum event event,
                       const struct schema *schema, const void *object)
 {
-    call_emit(call, event, to_user(it->user_id), schema, object);
+    struct gateway *g = api_options(call->api)->gateway;
+    struct subject to = to_user(it->user_id);
+    uint64_t session;
+
+    if (g && it->session.given == GIVEN &&
+        gateway_find_session(g, it->user_id, it->session.value, &session))
+        to = to_session(session);
+    call_emit(call, event, to, schema, object);
 }
 
 static struct opt_str where_given(struct opt_str s)

@@ -95,10 +95,10 @@ static bool is_pong(struct call *call, struct str body)
 
 static void refuse(struct call *call)
 {
-    call_awaited(call,
-                 call_invalid(call, "interactions_endpoint_url",
-                              "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID",
-                              "The specified interactions endpoint url could not be verified."));
+    call_resume(call,
+                call_invalid(call, "interactions_endpoint_url",
+                             "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID",
+                             "The specified interactions endpoint url could not be verified."));
 }
 
 static void send_ping(struct call *call, bool spoilt,
@@ -137,7 +137,7 @@ static void spoilt_answered(void *arg, enum fetch_result result, int status,
     (void)content_type;
     (void)body;
     if (result == FETCH_OK && status == 401)
-        call_awaited(arg, OK);
+        call_resume(arg, OK);
     else
         refuse(arg);
 }
