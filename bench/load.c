@@ -20,6 +20,7 @@ static const struct mode {
     { "register", load_register, "--prefix NAME --count N" },
     { "idle", load_idle, "--path P --connections C --seconds S" },
     { "fanout", load_fanout, "--path P --connections C --message BYTES --seconds S" },
+    { "sessions", load_sessions, "--path P --tokens FILE --connections C --post P --token T" },
 };
 
 __attribute__((noreturn)) static void usage(void)
@@ -48,6 +49,7 @@ static struct options options_parse(int argc, char **argv)
         { "path", required_argument, NULL, 'P' },
         { "token", required_argument, NULL, 't' },
         { "tokens", required_argument, NULL, 'T' },
+        { "post", required_argument, NULL, 'o' },
         { "prefix", required_argument, NULL, 'x' },
         { "connections", required_argument, NULL, 'c' },
         { "count", required_argument, NULL, 'n' },
@@ -70,6 +72,9 @@ static struct options options_parse(int argc, char **argv)
             break;
         case 'T':
             o.tokens_file = optarg;
+            break;
+        case 'o':
+            o.post = optarg;
             break;
         case 'x':
             o.prefix = optarg;

@@ -11,7 +11,8 @@ struct options {
     uint16_t port;
     const char *path;
     const char *token;       /* get: sent as Authorization */
-    const char *tokens_file; /* write: a user's token a line, a connection each */
+    const char *tokens_file; /* write, sessions: a user's token a line, a connection each */
+    const char *post;        /* sessions: what makes an event */
     const char *prefix;      /* register: names are the prefix and a number */
     uint64_t connections;
     uint64_t count;   /* stop after so many answers; 0: no limit */
@@ -31,5 +32,7 @@ void load_idle(const struct options *o);
 /* Listeners that GET the path, and one poster: the next POST leaves when all
  * listeners have the event of the one before. */
 void load_fanout(const struct options *o);
+/* Sessions of the gateway; what they do comes from standard input. */
+void load_sessions(const struct options *o);
 
 #endif
