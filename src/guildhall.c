@@ -15,6 +15,7 @@
 #include "gateway/gateway.h"
 #include "gifs/gifs.h"
 #include "integrations/integrations.h"
+#include "interactions/interactions.h"
 #include "model/platforms.h"
 #include "model/regions.h"
 #include "net/server.h"
@@ -55,19 +56,21 @@ const struct domain *const guildhall_domains[] = {
     &teams_domain,
     &oauth2_domain,
     &commands_domain,
-    &gifs_domain,
-    &gateway_addresses_domain,
-    &relationships_domain,
-    &game_relationships_domain,
-    &friend_suggestions_domain,
-    &contacts_domain,
+    &interactions_domain,
+    &callbacks_domain,
     &integrations_domain,
     &connections_domain,
     &role_connections_domain,
     &connection_pages_domain,
+    &gifs_domain,
+    &relationships_domain,
+    &game_relationships_domain,
+    &friend_suggestions_domain,
+    &contacts_domain,
     &regions_domain,
     &voice_domain,
     &calls_domain,
+    &gateway_addresses_domain,
     &assets_domain,
     &default_avatars_domain,
     &gif_files_domain,

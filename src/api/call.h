@@ -49,6 +49,7 @@ struct target {
     struct team *team;
     struct invite *invite;
     struct integration_row *integration;
+    struct interaction *interaction;
 };
 
 struct api;
