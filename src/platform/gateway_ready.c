@@ -1,6 +1,7 @@
 /* gateway_ready.c - what an account is told when it connects. */
 #include "model/regions.h"
 #include "platform/channels/channels.h"
+#include "platform/connections.h"
 #include "platform/friends.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
@@ -81,14 +82,8 @@ static const char SETTINGS[] =
 static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
     static const char *const lists[] = {
-        "user_guild_settings",
-        "read_state",
-        "connected_accounts",
-        "linked_users",
-        "experiments",
-        "guild_experiments",
-        "users",
-        NULL,
+        "user_guild_settings", "read_state", "linked_users", "experiments",
+        "guild_experiments",   "users",      NULL,
     };
     enum err e = write_private_channels(tx, v->user_id, out);
 
@@ -96,6 +91,8 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
         e = write_notes(tx, v->user_id, out);
     if (!e)
         e = ready_relationships(tx, v->user_id, out);
+    if (!e)
+        e = connections_write(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
