@@ -202,13 +202,14 @@ class Relationships:
             pairs = []
             for i in range(WRITERS):
                 one, two = i, (i + 1) % WRITERS
+                # What the round before left behind goes first.
                 pairs.append([
+                    f"DELETE /api/v10{LIST}/{ids[two]} {self.tokens[one]}",
                     f"PUT /api/v10{LIST}/{ids[two]} {self.tokens[one]}",
                     f"PUT /api/v10{LIST}/{ids[one]} {self.tokens[two]} "
-                    '{"confirm_stranger_request":true}',
-                    f"DELETE /api/v10{LIST}/{ids[two]} {self.tokens[one]}"])
+                    '{"confirm_stranger_request":true}'])
             return pairs
-        self.durable(bench, "asking, accepting, ending, 64 connections", parts)
+        self.durable(bench, "ending, asking, accepting, 64 connections", parts)
 
     def row_nickname(self, bench):
         """What one change costs somebody with many friends and somebody with few."""
