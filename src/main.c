@@ -183,6 +183,8 @@ static const struct command commands[] = {
     { "import", "FILE", "Read a world file", tool_import, import_rows },
     { "export", "[FILE]", "Write the world as a file", tool_export, NULL },
     { "seed", "", "Make a large random world", tool_seed, seed_rows },
+    { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
+      tool_invoke, invoke_rows },
     { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
     { "check", "", "Look whether the database is sound", check, NULL },
     { "backup", "FILE", "Copy the embedded database", backup, NULL },
