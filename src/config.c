@@ -49,6 +49,8 @@ const struct option_row config_rows[] = {
       .help = "New applications may use members, presences and message content" },
     { "voice-regions", OPTION_TEXT, AT(voice_regions), .fallback = "main:Main",
       .value = "ID:NAME,…", .help = "Voice regions, the optimal one first" },
+    { "voice-endpoint", OPTION_TEXT, AT(voice_endpoint), .value = "HOST[/PATH]",
+      .help = "Where voice connections go, TLS on port 443; {region} stands for the region" },
     { "password-memory", OPTION_INT, AT(password_memory_mib), .fallback = "19", .min = 1,
       .max = 1024, .help = "MiB that hashing a password takes (Argon2id)" },
     { "password-passes", OPTION_INT, AT(password_passes), .fallback = "2", .min = 1, .max = 20,

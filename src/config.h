@@ -6,7 +6,7 @@
 
 struct config {
     const char *listen, *data, *store, *config;
-    const char *public_url, *cors_origin, *voice_regions;
+    const char *public_url, *cors_origin, *voice_regions, *voice_endpoint;
     const char *log_level, *log_format, *durability, *private_endpoints;
     const char *tls_cert, *tls_key;
     bool tls_self_signed, tls_only, rate_limits, privileged_intents;

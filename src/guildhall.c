@@ -167,6 +167,7 @@ static bool check_config(const struct config *c)
         log_error("voice-regions %s", problem);
         return false;
     }
+    regions_set_endpoint(c->voice_endpoint);
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must begin with http:// or https://");

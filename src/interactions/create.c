@@ -86,7 +86,7 @@ static enum err check_sizes(const struct call *call)
 
     for (size_t i = 0; i < ((struct invoking *)call->data)->files.count; i++)
         if (f[i].part->data.n > MESSAGE_MAX_FILE)
-            return ERR_FILE_TOO_LARGE;
+            return ERR_ENTITY_TOO_LARGE;
     return OK;
 }
 

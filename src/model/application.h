@@ -93,26 +93,14 @@ bool application_installs(const struct application *a, enum integration_type typ
 extern const struct schema application_schema;        /* what its makers see */
 extern const struct schema public_application_schema; /* what everybody sees */
 extern const struct type type_application, type_applications, type_public_application;
-extern const struct type type_integration_application; /* what is shown of an app elsewhere */
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
 
-/* --- an app in a guild ----------------------------------------------------------------- */
+/* --- apps elsewhere ------------------------------------------------------------------------ */
 
-struct integration_account {
-    struct str id, name;
-};
-struct integration {
-    snowflake id, guild_id;
-    struct str name, type; /* "service": an app */
-    bool enabled;
-    const struct integration_account *account;
-    const struct application *application;
-    struct list scopes; /* struct str */
-};
-struct integration_gone {
-    snowflake id, guild_id, application_id;
-};
+/* The app of an integration; the second also says where people prove who they are. */
+extern const struct type type_integration_application, type_described_application;
+
 struct application_ref {
     snowflake application_id;
 };
@@ -120,9 +108,7 @@ struct integrations_ref {
     snowflake guild_id;
 };
 
-extern const struct schema integration_event_schema; /* INTEGRATION_CREATE, _UPDATE */
-extern const struct schema integration_gone_schema;  /* INTEGRATION_DELETE */
-extern const struct schema application_ref_schema;   /* USER_APPLICATION_* */
+extern const struct schema application_ref_schema; /* USER_APPLICATION_* */
 /* GUILD_INTEGRATIONS_UPDATE, GUILD_APPLICATION_COMMAND_INDEX_UPDATE */
 extern const struct schema integrations_ref_schema;
 

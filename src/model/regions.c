@@ -10,6 +10,7 @@ static struct {
     struct region list[MAX_REGIONS];
     char text[MAX_REGIONS][2][MAX_TEXT];
     size_t count;
+    const char *endpoint;
 } regions;
 
 static const struct type type_region_id = { .kind = KIND_STRING, .doc = "Region id" };
@@ -96,4 +97,20 @@ bool region_exists(struct str id)
         if (str_eq(regions.list[i].id, id))
             return true;
     return false;
+}
+
+void regions_set_endpoint(const char *pattern)
+{
+    regions.endpoint = pattern;
+}
+
+struct str region_endpoint(struct arena *arena, struct str id)
+{
+    static const char mark[] = "{region}";
+    const char *at = regions.endpoint ? strstr(regions.endpoint, mark) : NULL;
+
+    if (!regions.endpoint || !at)
+        return str_of(regions.endpoint);
+    return str_printf(arena, "%.*s%.*s%s", (int)(at - regions.endpoint), regions.endpoint,
+                      STR_FMT(id), at + sizeof mark - 1);
 }

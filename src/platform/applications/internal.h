@@ -60,12 +60,6 @@ struct str bot_name_with(struct arena *a, struct str name, snowflake id);
 /* {"0":{},"1":{}} */
 struct list default_integration_types(void);
 
-/* --- install.c ------------------------------------------------------------------------- */
-
-/* An app in a guild, as events tell of it; without scopes. */
-struct integration integration_of(struct arena *arena, const struct application *a,
-                                  snowflake guild_id, snowflake id);
-
 /* --- keys.c, access.c, changes.c, delete.c ------------------------------------------------ */
 
 enum err resolve_application(struct call *call);

@@ -1,0 +1,78 @@
+/* voice.h - who is in voice, as far as guilds, channels and members are concerned.
+ *
+ * A state is a row. Whoever changes one does it here, so that everybody hears of it and
+ * what hangs on it (streams, calls, stages) follows. */
+#ifndef PLATFORM_VOICE_H
+#define PLATFORM_VOICE_H
+
+#include "model/channel.h"
+#include "model/voice_state.h"
+#include "platform/platform.h"
+
+/* --- finding: without the member ------------------------------------------------------ */
+
+/* ERR_UNKNOWN_VOICE_STATE. guild_id 0: in a private call. */
+enum err voice_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct voice_state *ret);
+/* A person's only one, wherever it is; a bot's oldest. */
+enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret);
+/* Lists of struct voice_state, in the order of guilds and users. */
+enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret);
+enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Of a process, by its number. */
+enum err voice_of_node(struct tx *tx, int64_t node, struct list *ret);
+/* How many are in a channel, and how many of them with a camera. */
+enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
+                     int64_t *ret_cameras);
+
+/* --- changing --------------------------------------------------------------------------- */
+
+/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE. from:
+ * the channel of the guild that it was in before, or 0. */
+enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
+/* Announces alone. */
+enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
+
+/* Takes somebody out: VOICE_STATE_UPDATE without a channel, then the followers. */
+enum err voice_leave(struct call *call, const struct voice_state *s);
+/* All of a list (struct voice_state). */
+enum err voice_leave_all(struct call *call, const struct list *states);
+/* Puts somebody into another channel of the guild, as a moderator does:
+ * VOICE_STATE_UPDATE, then VOICE_SERVER_UPDATE to the session that is in voice. */
+enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to);
+
+/* Whether somebody with these rights is kept silent in a channel when they come. */
+bool voice_suppressed(const struct channel *c, snowflake afk_channel_id, uint64_t rights);
+/* Where a channel is hosted: as it says itself, else where those who are in it are, else
+ * `wanted`. */
+enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wanted,
+                           struct str *ret);
+
+/* A new salt: tokens of before are void. */
+struct str voice_salt(struct arena *arena);
+/* VOICE_SERVER_UPDATE to the session of the state. */
+void voice_send_server(struct call *call, const struct voice_state *s);
+
+/* Gives up when the member is not in voice in that guild, else as voice_leave. */
+enum err voice_drop_member(struct call *call, snowflake guild_id, snowflake user_id);
+enum err voice_drop_channel(struct call *call, snowflake channel_id);
+/* A guild that is about to be deleted: nobody is left to be told. */
+enum err voice_drop_guild(struct call *call, snowflake guild_id);
+
+/* What these can announce, for rows' .fires. */
+#define VOICE_EVENTS EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE
+
+/* --- what hangs on it ---------------------------------------------------------------------- */
+
+/* Told inside the transaction, after the change was announced. NULL: does not care. */
+struct voice_follower {
+    /* Left that channel: for good, or for another. */
+    enum err (*left)(struct call *call, const struct voice_state *was);
+    /* May have other rights in the channel now. */
+    enum err (*rights)(struct call *call, const struct voice_state *s, uint64_t rights);
+};
+
+/* Before loops start, once a process; in the order in which they are told. */
+void voice_follow(const struct voice_follower *f);
+
+#endif
