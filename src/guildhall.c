@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "commands/commands.h"
 #include "gateway/gateway.h"
 #include "interactions/interactions.h"
 #include "model/regions.h"
@@ -51,6 +52,7 @@ const struct domain *const guildhall_domains[] = {
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
+    &commands_domain,
     &interactions_domain,
     &callbacks_domain,
     &gateway_addresses_domain,

@@ -45,6 +45,7 @@ struct target {
     struct message *message;
     struct webhook *webhook;
     struct application *application;
+    struct command *command;
     struct team *team;
     struct invite *invite;
     struct interaction *interaction;

@@ -2,6 +2,7 @@
 #include "platform/applications/internal.h"
 
 #include "platform/applications/endpoint.h"
+#include "platform/command_index.h"
 
 /* What the stages before the handler found out. */
 struct change {
@@ -211,12 +212,21 @@ static void apply(const struct call *call, struct application *a)
     apply_install(in, a);
 }
 
+/* Indexes of commands show applications, too. */
+static bool looks_different(const struct application *a, const struct application *b)
+{
+    return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||
+           !str_eq(a->icon.value, b->icon.value) || a->flags != b->flags;
+}
+
 enum err modify_application(struct call *call)
 {
-    struct application *a = call->target.application;
+    struct application *a = call->target.application, before = *a;
 
     apply(call, a);
     enum err e = application_update(call->tx, a);
+    if (!e && looks_different(a, &before))
+        e = command_index_move(call->tx, a->id);
     if (!e)
         e = bot_mark_http(call->tx, a);
     if (!e)

@@ -1,6 +1,7 @@
 /* uninstall.c - taking an app out of a guild, with all it brought, or only its bot. */
 #include "platform/applications/internal.h"
 
+#include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
@@ -130,6 +131,8 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
         e = remove_roles(call, BOT_ROLES, guild_id, a.bot_id);
     if (!e)
         e = remove_roles(call, INTEGRATION_ROLES, guild_id, id);
+    if (!e)
+        e = command_permissions_leave(call->tx, guild_id, application_id);
     if (!e)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
                   &integrations_ref_schema, &guild);
