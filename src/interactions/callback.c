@@ -7,8 +7,6 @@
 
 #include "base/clock.h"
 
-enum { APPLICATION_EMBEDDED = 1 << 17 };
-
 /* What came of it. */
 struct outcome {
     struct message message;

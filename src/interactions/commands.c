@@ -3,8 +3,6 @@
 
 #include "platform/messages/messages.h"
 
-enum { APPLICATION_EMBEDDED = 1 << 17 };
-
 static enum err refuse_command(struct call *call)
 {
     return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID",
