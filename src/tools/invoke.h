@@ -1,6 +1,7 @@
 /* invoke.h - what the files of `guildhall invoke` share.
  *
- *   invoke.c         the steps: a command, a press, a form; what each comes to
+ *   invoke.c         who, where, and which steps
+ *   invoke_steps.c   a command, a press, a form
  *   invoke_line.c    from "/weather city:Oslo" to the body of a call
  *   invoke_places.c  names of channels, people and roles
  *   invoke_wait.c    what the gateway tells of an invocation
@@ -42,7 +43,7 @@ void *invoke_get(struct invoking *v, const struct type *type, const char *path);
 /* Says what is wrong with what was asked; returns false. */
 bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* --- invoke_places.c -------------------------------------------------------------------- */
+/* --- invoke_places.c ------------------------------------------------------------------ */
 
 /* --channel: sets channel_id and guild_id. */
 bool place_find(struct invoking *v);
@@ -51,7 +52,7 @@ snowflake person_named(struct invoking *v, struct str text);
 snowflake role_named(struct invoking *v, struct str text);
 snowflake channel_named(struct invoking *v, struct str text);
 
-/* --- invoke_line.c --------------------------------------------------------------------------- */
+/* --- invoke_line.c -------------------------------------------------------------------- */
 
 /* key:value, with spaces in quotes. */
 struct line_pair {
@@ -65,8 +66,7 @@ bool line_pairs(struct invoking *v, const char *line, struct list *ret);
 bool line_read(struct invoking *v, const char *line, snowflake *ret_application,
                struct str *ret_data);
 
-/* --- invoke_wait.c -----------------------------------------------------------------------------
- */
+/* --- invoke_wait.c -------------------------------------------------------------------- */
 
 struct told_user {
     snowflake id;
@@ -100,6 +100,7 @@ struct outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
     snowflake interaction_id; /* 0: it did not come so far */
+    snowflake pressed;        /* the message whose component led here; 0: none */
     const struct told_message *message;
     const struct told_modal *modal;
     struct list choices;    /* struct told_choice */
@@ -116,12 +117,30 @@ struct told_choice {
 
 const struct told_message *message_told(struct invoking *v, struct str json);
 
-/* Waits for what was invoked with this nonce. pressed: the message whose component it
- * was, or 0. */
-void outcome_await(struct invoking *v, struct str nonce, snowflake pressed, struct outcome *out);
+/* Waits for what was invoked with this nonce. */
+void outcome_await(struct invoking *v, struct str nonce, struct outcome *out);
 
-/* --- invoke_show.c -------------------------------------------------------------------------------
- */
+/* --- invoke_steps.c ------------------------------------------------------------------- */
+
+struct step {
+    const char *name;
+    int64_t type; /* of the interaction */
+    snowflake application_id;
+    struct str data;                    /* JSON */
+    const struct told_message *message; /* whose component it is */
+    snowflake pressed;                  /* the same, also before a form; 0: none */
+};
+
+/* Invokes it, waits, and shows what came of it. */
+struct outcome step_take(struct invoking *v, const struct step *s);
+/* --press, on this message. */
+struct outcome step_press(struct invoking *v, const struct told_message *m);
+/* A step that came to a form goes on where there is --fill. */
+struct outcome step_fill(struct invoking *v, struct outcome before);
+/* --message; NULL after having said that there is none. */
+const struct told_message *message_named(struct invoking *v);
+
+/* --- invoke_show.c -------------------------------------------------------------------- */
 
 /* For people, or with --json a line for programs. */
 void outcome_show(struct invoking *v, const struct outcome *out);

@@ -7,7 +7,7 @@
 #include "json/read.h"
 #include "model/command.h"
 
-/* --- words ------------------------------------------------------------------------------------ */
+/* --- words ---------------------------------------------------------------------------- */
 
 /* A word as it stands, without its quotes. colon: where its key ends; 0: it has none. */
 struct word {
@@ -101,8 +101,7 @@ bool line_pairs(struct invoking *v, const char *line, struct list *ret)
     return gather(v, &words, 0, any_key, NULL, ret);
 }
 
-/* --- values -------------------------------------------------------------------------------------
- */
+/* --- values --------------------------------------------------------------------------- */
 
 static bool write_id(struct json *j, snowflake id)
 {
@@ -222,8 +221,7 @@ static bool write_value(struct invoking *v, struct json *j, const struct known_o
     }
 }
 
-/* --- options
- * --------------------------------------------------------------------------------------- */
+/* --- options -------------------------------------------------------------------------- */
 
 static const struct known_option *find_option(const struct list *options, struct str name)
 {
@@ -298,8 +296,7 @@ static bool write_options(struct invoking *v, struct json *j, const struct list 
     return true;
 }
 
-/* --- the whole
- * ---------------------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------ */
 
 static bool write_target(struct invoking *v, struct json *j, const struct known_command *k)
 {

@@ -48,8 +48,7 @@ static struct str without_mark(struct str text)
     return text.n > 1 && (text.p[0] == '@' || text.p[0] == '#') ? str_from(text, 1) : text;
 }
 
-/* --- where ---------------------------------------------------------------------------------------
- */
+/* --- where ---------------------------------------------------------------------------- */
 
 static bool enter(struct invoking *v, snowflake id)
 {
@@ -114,8 +113,7 @@ bool place_find(struct invoking *v)
                            v->options->channel);
 }
 
-/* --- who
- * ------------------------------------------------------------------------------------------ */
+/* --- who ------------------------------------------------------------------------------ */
 
 static void add_escaped(struct buf *out, struct str text)
 {

@@ -22,8 +22,7 @@ static const char *word_of(enum invoke_status status)
     }
 }
 
-/* --- for programs --------------------------------------------------------------------------------
- */
+/* --- for programs --------------------------------------------------------------------- */
 
 static void add_raw(struct json *j, struct str name, struct str value)
 {
@@ -66,8 +65,7 @@ static void write_json(const struct outcome *out, struct buf *text)
     json_object_end(&j);
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------ */
+/* --- for people ----------------------------------------------------------------------- */
 
 struct shown_part {
     struct opt_str title, description, text, name, value, filename;

@@ -11,7 +11,7 @@
  * that it will. After an acknowledgement that shows nothing, something may still come. */
 enum { UNHEARD_S = 10, SETTLE_S = 3 };
 
-/* --- what is told --------------------------------------------------------------------------- */
+/* --- what is told --------------------------------------------------------------------- */
 
 static const struct field user_fields[] = {
     { FIELD(struct told_user, id), .type = &type_id },
@@ -102,13 +102,11 @@ const struct told_message *message_told(struct invoking *v, struct str json)
     return m;
 }
 
-/* --- waiting -------------------------------------------------------------------------------------
- */
+/* --- waiting -------------------------------------------------------------------------- */
 
 struct waiting {
     struct invoking *v;
     struct str nonce; /* JSON */
-    snowflake pressed;
     int64_t until;
     struct outcome *out;
     bool over;
@@ -155,7 +153,7 @@ static void hear_update(struct waiting *w, const struct told_message *m)
 {
     struct outcome *out = w->out;
     bool answer = out->message && out->message->id == m->id,
-         pressed = w->pressed == m->id && out->acknowledged;
+         pressed = out->pressed == m->id && out->acknowledged;
 
     if (!answer && !pressed)
         return;
@@ -227,12 +225,11 @@ static void hear(struct waiting *w, const struct wire_event *e)
         hear_own(w, e->name, t, e->data);
 }
 
-void outcome_await(struct invoking *v, struct str nonce, snowflake pressed, struct outcome *out)
+void outcome_await(struct invoking *v, struct str nonce, struct outcome *out)
 {
     struct waiting w = {
         .v = v,
         .nonce = STR_CONCAT(v->arena, STR("\""), nonce, STR("\"")),
-        .pressed = pressed,
         .out = out,
     };
     struct wire_event e;

@@ -12,8 +12,7 @@
 enum { PATIENCE_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1 };
 #define SECOND INT64_C(1000000000)
 
-/* --- frames ------------------------------------------------------------------------------------
- */
+/* --- frames --------------------------------------------------------------------------- */
 
 static bool send_frame(struct wire *w, int opcode, struct str payload)
 {
@@ -118,8 +117,7 @@ static enum wire_news next_text(struct wire *w, int64_t until, struct str *ret)
     }
 }
 
-/* --- messages ------------------------------------------------------------------------------------
- */
+/* --- messages ------------------------------------------------------------------------- */
 
 struct envelope {
     int64_t op;
@@ -195,8 +193,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
     }
 }
 
-/* --- beginning
- * ------------------------------------------------------------------------------------ */
+/* --- beginning ------------------------------------------------------------------------ */
 
 static bool shake_hands(struct wire *w)
 {
