@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "gateway/internal.h"
 
-enum { ENOUGH_WAITING = 256 * 1024, STEPS_A_TURN = 8, ERRANDS_MAX = 256 };
+enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256 };
 
 static void finish(struct errand *e)
 {
@@ -41,10 +41,9 @@ static void step_done(struct load *l, enum err error)
  * that is away does not read; its dispatches are kept for it all the same. */
 static bool may_step(const struct errand *e)
 {
-    const struct peer *p = e->session->peer;
+    const struct session *s = e->session;
 
-    return !e->stepping && e->session->errands.next == &e->of_session &&
-           !(p && websocket_waiting(p->ws) > ENOUGH_WAITING);
+    return !e->stepping && s->errands.next == &e->of_session && !(s->peer && s->sent < s->seq);
 }
 
 static struct errand *next_errand(struct hub *h)
