@@ -11,9 +11,10 @@ struct settings {
     struct seed_options seed;
     bool tokens;         /* import: print fresh ones */
     int64_t token_count; /* seed: how many to print */
+    bool json;           /* sessions: as it came */
 };
 
-extern const struct option_row import_rows[], seed_rows[];
+extern const struct option_row import_rows[], seed_rows[], sessions_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
@@ -22,6 +23,7 @@ int tool_demo(const struct settings *s, char **arguments);
 int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
+int tool_sessions(const struct settings *s, char **arguments);
 
 /* Imports a world file; says on stderr why it cannot. */
 enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,
