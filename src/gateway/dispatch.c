@@ -57,9 +57,16 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
     return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
 }
 
+/* Of itself an account hears also where it cannot look. */
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
+    bool own = d->info->flags & EVENT_OWN && about_itself(d, seat->session);
+
+    if (to->hidden_id && (own || seat_rights(seat, to->hidden_id) & PERMISSION(VIEW_CHANNEL)))
+        return false;
+    if (own)
+        return true;
 
     if (to->kind != SUBJECT_GUILD || !(to->channel_id || to->any_of))
         return true;

@@ -73,8 +73,9 @@ struct gateway_caller {
 /* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */
 struct gateway_hooks {
     void *arg;
-    /* op 4, 5, 13, 18-22; d is the JSON of the message, valid for the call only. */
-    void (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    /* op 4, 13, 18-22; d is the JSON of the message, valid for the call only. False: the
+     * opcode does not take such data. */
+    bool (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
     /* A session of the account has ended for good. */
     void (*ended)(void *arg, const struct gateway_caller *who);
 };
@@ -116,6 +117,10 @@ void gateway_forget(struct gateway *g, snowflake account, const unsigned char to
  * to a session that has ended by then is told to nobody. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
+
+/* How an account looks to others by its sessions: "online", "idle" or "dnd". NULL: it is
+ * not there, or does not want to be seen. From any thread. */
+const char *gateway_status(struct gateway *g, snowflake user_id);
 
 /* How many sessions this bot may still begin today. */
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);

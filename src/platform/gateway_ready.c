@@ -1,6 +1,8 @@
 /* gateway_ready.c - what an account is told when it connects. */
 #include "model/regions.h"
 #include "platform/channels/channels.h"
+#include "platform/connections.h"
+#include "platform/friends.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
 #include "platform/platform.h"
@@ -80,27 +82,22 @@ static const char SETTINGS[] =
 static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
     static const char *const lists[] = {
-        "relationships",
-        "game_relationships",
-        "user_guild_settings",
-        "read_state",
-        "connected_accounts",
-        "linked_users",
-        "experiments",
-        "guild_experiments",
-        "users",
-        NULL,
+        "user_guild_settings", "read_state", "linked_users", "experiments",
+        "guild_experiments",   "users",      NULL,
     };
     enum err e = write_private_channels(tx, v->user_id, out);
 
     if (!e)
         e = write_notes(tx, v->user_id, out);
+    if (!e)
+        e = ready_relationships(tx, v->user_id, out);
+    if (!e)
+        e = connections_write(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
     raw(out, "user_settings", SETTINGS);
     raw(out, "user_settings_proto", "\"\"");
-    raw(out, "friend_suggestion_count", "0");
     raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
     raw(out, "auth", "{\"authenticator_types\":[]}");
     raw(out, "analytics_token", "\"\"");

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 #define CHANNEL_COLUMNS                                                                          \
@@ -273,7 +274,9 @@ static const char DELETE_CHANNEL[] = "delete from channels where id = $1";
 
 enum err channel_delete(struct tx *tx, snowflake id)
 {
-    return tx_exec(tx, DELETE_CHANNEL, BIND(v_id(id)), NULL);
+    enum err e = tx_exec(tx, DELETE_CHANNEL, BIND(v_id(id)), NULL);
+
+    return e ? e : command_permissions_forget(tx, 0, id);
 }
 
 static const char CHANNELS_OF_PARENT[] =

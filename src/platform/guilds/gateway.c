@@ -4,6 +4,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/guilds/internal.h"
 #include "platform/members/members.h"
+#include "platform/voice.h"
 
 /* Everybody is listed in guilds up to this size; in larger ones only the viewer. */
 enum { SMALL = 250 };
@@ -109,7 +110,8 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     ret->large = ret->guild.member_count > SMALL;
     show_channels(tx_arena(tx), &who, look->user->bot.value, &parts.channels, ret);
     show_threads(tx_arena(tx), &who, &parts.channels, &parts.threads, ret);
-    return show_members(tx, look, ret);
+    e = show_members(tx, look, ret);
+    return e ? e : voice_show(tx, &who, &parts.channels, ret);
 }
 
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,

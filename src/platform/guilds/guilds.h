@@ -102,9 +102,10 @@ enum audit_action {
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
 
 /* What some actions tell besides. Clients read it without asking whether it is there:
- * overwrites tell id, type and role_name, deleted messages channel_id and count. */
+ * overwrites tell id, type and role_name, deleted messages channel_id and count,
+ * permissions of commands application_id. */
 struct audit_options {
-    struct opt_id channel_id, id;
+    struct opt_id channel_id, id, application_id;
     struct opt_str count, type, role_name;
 };
 /* What was changed; the values are JSON. Invites tell their code and limits. */
