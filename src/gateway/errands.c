@@ -98,6 +98,27 @@ void errand_begin(struct session *s, struct errand *e)
     run_soon(s->hub);
 }
 
+bool errands_stepping(const struct session *s)
+{
+    for (const struct link *at = s->errands.next; at != &s->errands; at = at->next)
+        if (container_of(at, const struct errand, of_session)->stepping)
+            return true;
+    return false;
+}
+
+void errands_detach(struct session *s)
+{
+    for (struct link *at = s->errands.next; at != &s->errands; at = at->next)
+        list_remove(&container_of(at, struct errand, of_session)->link);
+}
+
+void errands_attach(struct session *s)
+{
+    for (struct link *at = s->errands.next; at != &s->errands; at = at->next)
+        list_append(&s->hub->errands, &container_of(at, struct errand, of_session)->link);
+    run_soon(s->hub);
+}
+
 void errands_drop(struct session *s)
 {
     while (!list_empty(&s->errands)) {

@@ -414,6 +414,10 @@ struct errand {
 /* Frees it instead when the session has too many. */
 void errand_begin(struct session *s, struct errand *e);
 void errands_drop(struct session *s);
+/* They move with their session, between two steps. */
+bool errands_stepping(const struct session *s);
+void errands_detach(struct session *s);
+void errands_attach(struct session *s);
 void errands_turn(struct turn_end *t);
 void errands_run(struct post *post);
 

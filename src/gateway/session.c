@@ -176,7 +176,7 @@ void session_expired(struct deadline *d)
 void session_detach(struct session *s)
 {
     deadline_drop(&s->away);
-    errands_drop(s);
+    errands_detach(s);
     list_remove(&s->link);
 }
 
@@ -186,4 +186,5 @@ void session_attach(struct session *s, struct hub *h)
     s->hub = h;
     pthread_mutex_unlock(&h->gateway->lock);
     list_append(&h->sessions, &s->link);
+    errands_attach(s);
 }
