@@ -15,12 +15,12 @@ struct scene {
 static void install(struct client *c, const char *guild, const char *app, const char *scopes,
                     const char *permissions)
 {
-    expect_status(client_post(c,
-                              TEXT(c->world,
-                                   "{'authorize': true, 'guild_id': '%s', 'permissions': '%s'}",
-                                   guild, permissions),
-                              "/oauth2/authorize?client_id=%s&scope=%s", app, scopes),
-                  200);
+    expect_status(
+        client_post(c,
+                    TEXT(c->world, "{'authorize': true, 'guild_id': '%s', 'permissions': '%s'}",
+                         guild, permissions),
+                    "/oauth2/authorize?client_id=%s&scope=%s", app, scopes),
+        200);
     forget_told(c->world);
 }
 
@@ -39,18 +39,19 @@ static struct scene make_scene(struct world *w)
     return s;
 }
 
-#define ADD_WEBHOOK                                                                         \
-    "insert into webhooks (id, guild_id, channel_id, application_id, name, salt) values "   \
+#define ADD_WEBHOOK                                                                       \
+    "insert into webhooks (id, guild_id, channel_id, application_id, name, salt) values " \
     "(%llu, %s, %s, %s, 'x', '')"
 #define ADD_COMMAND                                                                          \
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, "    \
     "integration_types, definition, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, 1, '{}', " \
     "'{}')"
-#define ADD_PERMISSION                                                                         \
+#define ADD_PERMISSION                                                                        \
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, " \
     "permission, position) values (%s, %s, %s, 1, %s, 1, 0)"
 
-/* --- removing ------------------------------------------------------------------------------------------ */
+/* --- removing
+ * ------------------------------------------------------------------------------------------ */
 
 static void removing_an_app_integration_takes_all_it_brought(struct world *w)
 {
@@ -124,16 +125,17 @@ static void removing_a_platform_integration_takes_its_role(struct world *w)
 static void integrations_are_removed_with_a_reason(struct world *w)
 {
     struct scene s = make_scene(w);
-    struct answer a = client_request(
-        s.bob, "DELETE", TEXT(w, "/api/v10/guilds/%s/integrations/%s", s.guild, s.id),
-        "X-Audit-Log-Reason: no%20dice\r\n", STR(""));
+    struct answer a = client_request(s.bob, "DELETE",
+                                     TEXT(w, "/api/v10/guilds/%s/integrations/%s", s.guild, s.id),
+                                     "X-Audit-Log-Reason: no%20dice\r\n", STR(""));
 
     expect_status(a, 204);
     expect_json(client_get(s.ada, "/guilds/%s/audit-logs?action_type=82", s.guild),
                 "{'audit_log_entries': [{'reason': 'no dice', 'user_id': '%s'}]}", s.bob->id);
 }
 
-/* --- when its bot leaves ----------------------------------------------------------------------------------- */
+/* --- when its bot leaves
+ * ----------------------------------------------------------------------------------- */
 
 static void an_app_integration_stays_without_its_bot(struct world *w)
 {
@@ -157,7 +159,8 @@ static void an_app_integration_with_nothing_left_goes(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
 }
 
-/* --- POST /guilds/{guild.id}/migrate-command-scope ------------------------------------------------------------- */
+/* --- POST /guilds/{guild.id}/migrate-command-scope
+ * ------------------------------------------------------------- */
 
 #define MIGRATE "/guilds/%s/migrate-command-scope"
 
@@ -200,7 +203,8 @@ static void migrating_leaves_other_integrations_alone(struct world *w)
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'scopes': ['webhook.incoming']}, {}]");
 }
 
-/* --- GET /users/@me/guilds/integration-application-ids ----------------------------------------------------------- */
+/* --- GET /users/@me/guilds/integration-application-ids
+ * ----------------------------------------------------------- */
 
 static void application_ids_of_all_guilds_are_listed(struct world *w)
 {
@@ -222,7 +226,9 @@ static void application_ids_of_all_guilds_are_listed(struct world *w)
     expect_error(client_get(s.bot, "/users/@me/guilds/integration-application-ids"), 403, 20001);
 }
 
-/* --- who is told ---------------------------------------------------------------------------------------------------- */
+/* --- who is told
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void integration_events_are_for_managers_and_bots_that_asked(struct world *w)
 {
@@ -255,7 +261,9 @@ static void integration_events_are_for_managers_and_bots_that_asked(struct world
     expect_silence(eve);
 }
 
-/* --- private channels ------------------------------------------------------------------------------------------------- */
+/* --- private channels
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* A group of ada's with bob and eve. */
 struct group {

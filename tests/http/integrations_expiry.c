@@ -48,8 +48,8 @@ static void wait_days(struct world *w, double days)
 
 static void kicks(struct client *c, const struct scene *s)
 {
-    expect_status(
-        client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id), 204);
+    expect_status(client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id),
+                  204);
     forget_told(c->world);
 }
 
@@ -106,9 +106,9 @@ static void expiry_removes_members_where_the_guild_wants_it(struct world *w)
 static void expiry_keeps_who_manages_the_guild(struct world *w)
 {
     struct scene s = make_scene(w);
-    const char *role = make_role(
-        s.ada, s.guild,
-        TEXT(w, "{'name': 'x', 'permissions': '%llu'}", BITS(PERMISSION(MANAGE_GUILD))));
+    const char *role =
+        make_role(s.ada, s.guild,
+                  TEXT(w, "{'name': 'x', 'permissions': '%llu'}", BITS(PERMISSION(MANAGE_GUILD))));
 
     put_role_on(s.guild, s.bob, role);
     lapse(w, &s);

@@ -36,7 +36,8 @@ static int64_t lapses(struct world *w)
     return store_count(w, "select count(*) from integration_members where lapsed_at is not null");
 }
 
-/* --- sync -------------------------------------------------------------------------------------------- */
+/* --- sync
+ * -------------------------------------------------------------------------------------------- */
 
 static void a_sync_gives_subscribers_their_role(struct world *w)
 {
@@ -193,10 +194,9 @@ static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
     long long me = (long long)snowflake_new();
 
     /* 1200 subscribers and 700 members, 600 of whom subscribe. */
-    world_sql(w,
-              "with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200) "
-              "insert into platform_subscription (type, account_id, subscriber_id, since) "
-              "select 'platform_a', 'streamer', 's' || i, 1 from n");
+    world_sql(w, "with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200) "
+                 "insert into platform_subscription (type, account_id, subscriber_id, since) "
+                 "select 'platform_a', 'streamer', 's' || i, 1 from n");
     world_sql(w,
               "with recursive n (i) as (select 1 union all select i + 1 from n where i < 700) "
               "insert into users (id, username) select %lld + i, 'user' || i from n",
@@ -212,8 +212,9 @@ static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
     sync_now(s.ada, s.guild, s.id);
     expect(store_count(w, "select subscriber_count from integrations") == 1200);
     expect(store_count(w, "select count(*) from member_roles") == 101);
-    world_sql(w, "update connections set id = 'x' || id where type = 'platform_a' and user_id > "
-                 "%lld",
+    world_sql(w,
+              "update connections set id = 'x' || id where type = 'platform_a' and user_id > "
+              "%lld",
               me);
     world_sql(w, "update connections set id = 's' || (user_id - %lld) where user_id > %lld", me,
               me);
@@ -225,7 +226,8 @@ static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
     expect(store_count(w, "select count(*) from integration_subscribers") == 1);
 }
 
-/* --- what goes wrong ------------------------------------------------------------------------------------ */
+/* --- what goes wrong
+ * ------------------------------------------------------------------------------------ */
 
 static void an_account_without_owner_is_revoked(struct world *w)
 {
@@ -236,8 +238,10 @@ static void an_account_without_owner_is_revoked(struct world *w)
     forget_told(w);
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
     expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'id': '%s', 'revoked': true, "
-                "'enabled': true}", s.id);
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                "{'id': '%s', 'revoked': true, "
+                "'enabled': true}",
+                s.id);
     expect_nothing_told(w);
     sync_now(s.ada, s.guild, s.id);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
@@ -245,8 +249,9 @@ static void an_account_without_owner_is_revoked(struct world *w)
     expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
     /* With its owner it comes back by itself. */
     link_account(s.ada, PLATFORM_A, "streamer");
-    expect_number(w, 1, "select count(*) from integrations where revoked_at is null "
-                        "and syncing = 0");
+    expect_number(w, 1,
+                  "select count(*) from integrations where revoked_at is null "
+                  "and syncing = 0");
 }
 
 static void an_account_that_stays_revoked_is_switched_off(struct world *w)
@@ -280,8 +285,7 @@ static void a_sync_that_was_cut_off_goes_on(struct world *w)
     /* As a process leaves it that dies among the members. */
     world_sql(w, "update integrations set syncing = 1, round = 5");
     world_sql(w, "insert into integration_subscribers values (%s, 'bob', 5)", s.id);
-    world_sql(w,
-              "update jobs set due = %lld, data = '2 5 1 0 ' where kind = 'integration-sync'",
+    world_sql(w, "update jobs set due = %lld, data = '2 5 1 0 ' where kind = 'integration-sync'",
               (long long)(clock_us() + 60 * INT64_C(1000000)));
     world_restart(w);
     settle();

@@ -36,8 +36,7 @@ enum err request_install_group(struct call *call, const struct request *r, snowf
     if (!e)
         e = check_scopes(call, r);
     if (!e)
-        e = tx_one(call->tx, COUNT, BIND(v_id(channel_id), v_id(r->application->id)), &row,
-                   &found);
+        e = tx_one(call->tx, COUNT, BIND(v_id(channel_id), v_id(r->application->id)), &row, &found);
     if (e)
         return e;
     if (row_int(&row, 0) >= MOST_INTEGRATIONS)
