@@ -184,6 +184,8 @@ static const struct command commands[] = {
     { "export", "[FILE]", "Write the world as a file", tool_export, NULL },
     { "seed", "", "Make a large random world", tool_seed, seed_rows },
     { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
+    { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
+      NULL },
     { "check", "", "Look whether the database is sound", check, NULL },
     { "backup", "FILE", "Copy the embedded database", backup, NULL },
     { "openapi", "", "Print the OpenAPI document", openapi, NULL },
