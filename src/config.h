@@ -6,9 +6,12 @@
 
 struct config {
     const char *listen, *data, *store, *config;
-    const char *public_url, *cors_origin, *voice_regions;
+    const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
+        *voice_endpoint;
     const char *log_level, *log_format, *durability, *private_endpoints;
     const char *tls_cert, *tls_key;
+    const char *gifs, *gif_rating, *gif_categories, *gif_blocked_words;
+    const char *gif_provider, *gif_provider_key, *gif_media_hosts;
     bool tls_self_signed, tls_only, rate_limits, privileged_intents;
     const char *platform_a, *platform_b, *platform_a_key, *platform_b_key;
     const char *integration_words, *partners_guild, *partners_account;

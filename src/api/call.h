@@ -45,9 +45,11 @@ struct target {
     struct message *message;
     struct webhook *webhook;
     struct application *application;
+    struct command *command;
     struct team *team;
     struct invite *invite;
     struct integration_row *integration;
+    struct interaction *interaction;
 };
 
 struct api;

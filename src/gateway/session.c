@@ -102,7 +102,7 @@ void session_dispatch(struct session *s, struct news *n, unsigned form)
 
 void session_tell(struct session *s, enum event event, struct str payload)
 {
-    struct news *n = news_new(event, (struct subject){ SUBJECT_SESSION, s->number, 0, 0 }, payload);
+    struct news *n = news_new(event, to_session(s->number), payload);
 
     session_dispatch(s, n, 0);
     news_unref(n);

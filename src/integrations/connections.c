@@ -328,7 +328,7 @@ static const struct route routes[] = {
         .reply = &type_connection,
         .fires = (const enum event[]){ LINK_EVENTS, EVENT_NONE },
         .limit = &callback_limit,
-        .prepare = prepare_callback,
+        .prepare = prepare_link_callback,
         .handle = callback_connection,
     },
     { 0 },

@@ -179,7 +179,7 @@ struct callback_body {
 };
 
 enum err authorize_connection(struct call *call);
-enum err prepare_callback(struct call *call);
+enum err prepare_link_callback(struct call *call);
 enum err callback_connection(struct call *call);
 /* The platform of a path's {connection.type}. */
 enum platform path_platform(const struct call *call);

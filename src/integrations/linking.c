@@ -217,7 +217,7 @@ static enum err look_at_state(struct call *call)
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
 }
 
-enum err prepare_callback(struct call *call)
+enum err prepare_link_callback(struct call *call)
 {
     const struct callback_body *in = call->body;
     struct linking *l = call->data = arena_alloc(call->arena, sizeof *l);

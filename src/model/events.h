@@ -71,6 +71,7 @@ struct subject {
     snowflake id;
     snowflake channel_id; /* SUBJECT_GUILD: 0, or only who can view it */
     uint64_t any_of;      /* SUBJECT_GUILD: 0, or only who has one of these rights */
+    snowflake hidden_id;  /* SUBJECT_GUILD: 0, or only who cannot view this channel */
 };
 
 static inline struct subject to_user(snowflake id)
@@ -88,10 +89,21 @@ static inline struct subject to_viewers(snowflake guild_id, snowflake channel_id
     return (struct subject){ .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id };
 }
 
+/* Who can view the one channel, but not the other. */
+static inline struct subject to_viewers_unless(snowflake guild_id, snowflake channel_id,
+                                               snowflake hidden_id)
+{
+    return (struct subject){
+        .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id, .hidden_id = hidden_id
+    };
+}
+
 /* In the channel when one is given, else in the guild as a whole. */
 static inline struct subject to_entitled(snowflake guild_id, snowflake channel_id, uint64_t any_of)
 {
-    return (struct subject){ SUBJECT_GUILD, guild_id, channel_id, any_of };
+    return (struct subject){
+        .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id, .any_of = any_of
+    };
 }
 
 /* The people of a private channel. */

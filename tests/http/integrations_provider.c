@@ -367,9 +367,9 @@ static void bad_words_for_integrations_are_refused(struct world *w)
                                        "platform_a:x y" };
 
     world_stop(w);
+    world_log_begin(w);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         world_config(w)->integration_words = bad[i];
-        world_config(w)->log_level = "off";
         expect(!world_try_start(w));
     }
     world_config(w)->integration_words = NULL;
@@ -378,6 +378,9 @@ static void bad_words_for_integrations_are_refused(struct world *w)
     world_config(w)->platform_a = "local";
     world_config(w)->partners_guild = "x";
     expect(!world_try_start(w));
+    const char *log = world_log_end(w);
+    expect(strstr(log, "has one word for two types") && strstr(log, "local, off, or an http"));
+    expect(strstr(log, "partners-guild must be the id of a guild"));
     world_config(w)->partners_guild = NULL;
     expect(world_try_start(w));
 }

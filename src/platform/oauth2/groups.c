@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "platform/channels/channels.h"
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 enum { MOST_INTEGRATIONS = 50 };
@@ -41,8 +42,9 @@ enum err request_install_group(struct call *call, const struct request *r, snowf
         return e;
     if (row_int(&row, 0) >= MOST_INTEGRATIONS)
         return ERR_MAX_INTEGRATIONS;
-    return tx_exec(call->tx, ADD,
-                   BIND(v_id(snowflake_new()), v_id(channel_id), v_id(r->application->id),
-                        v_id(call->caller->id), v_int(clock_us())),
-                   NULL);
+    e = tx_exec(call->tx, ADD,
+                BIND(v_id(snowflake_new()), v_id(channel_id), v_id(r->application->id),
+                     v_id(call->caller->id), v_int(clock_us())),
+                NULL);
+    return e ? e : command_index_move(call->tx, channel_id);
 }

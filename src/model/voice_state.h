@@ -1,0 +1,58 @@
+/* voice_state.h - somebody in voice, and calls in private channels. */
+#ifndef MODEL_VOICE_STATE_H
+#define MODEL_VOICE_STATE_H
+
+#include "model/member.h"
+
+struct voice_state {
+    struct opt_id guild_id;   /* null in private calls; absent inside a gateway guild */
+    struct opt_id channel_id; /* null: left */
+    snowflake user_id;
+    const struct member *member; /* NULL in private calls and inside a gateway guild */
+    struct str session_id;
+    struct opt_int connected_at; /* seconds */
+    bool deaf, mute, self_deaf, self_mute, self_stream, self_video, suppress;
+    struct opt_int request_to_speak_timestamp;
+
+    /* Not shown to anybody. */
+    uint64_t session; /* for to_session */
+    int64_t node, active_at;
+    struct str region, salt;
+    bool live; /* a voice socket is open */
+};
+
+/* Where a voice connection goes. */
+struct voice_server {
+    struct str token;
+    struct opt_id guild_id;   /* null in private calls */
+    struct opt_id channel_id; /* private calls only */
+    struct opt_str endpoint;  /* host and path, without scheme; null: none now */
+};
+
+/* A call in a private channel. */
+struct voice_call {
+    snowflake channel_id, message_id;
+    struct str region;
+    struct list ringing;          /* snowflakes */
+    struct opt_list voice_states; /* struct voice_state; CALL_CREATE alone */
+};
+struct voice_call_gone {
+    snowflake channel_id;
+};
+
+/* The guild of a state, 0 in private calls, and its channel, 0 when it was left. */
+static inline snowflake voice_guild(const struct voice_state *s)
+{
+    return s->guild_id.given == GIVEN ? s->guild_id.value : 0;
+}
+static inline snowflake voice_channel(const struct voice_state *s)
+{
+    return s->channel_id.given == GIVEN ? s->channel_id.value : 0;
+}
+
+extern const struct schema voice_state_schema, voice_server_schema;
+extern const struct schema voice_call_schema;      /* CALL_CREATE, CALL_UPDATE */
+extern const struct schema voice_call_gone_schema; /* CALL_DELETE */
+extern const struct type type_voice_state, type_voice_states;
+
+#endif

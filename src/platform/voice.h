@@ -1,0 +1,114 @@
+/* voice.h - who is in voice, as far as guilds, channels and members are concerned.
+ *
+ * A state is a row. Whoever changes one does it here, so that everybody hears of it and
+ * what hangs on it (streams, calls, stages) follows. */
+#ifndef PLATFORM_VOICE_H
+#define PLATFORM_VOICE_H
+
+#include "api/jobs.h"
+#include "model/guild.h"
+#include "model/rights.h"
+#include "model/voice_state.h"
+#include "platform/platform.h"
+
+/* --- finding: without the member ------------------------------------------------------ */
+
+/* ERR_UNKNOWN_VOICE_STATE. guild_id 0: in a private call. */
+enum err voice_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct voice_state *ret);
+/* A person's only one, wherever it is; a bot's oldest. */
+enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret);
+/* Lists of struct voice_state, in the order of guilds and users. */
+enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret);
+enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Of a process, by its number. */
+enum err voice_of_node(struct tx *tx, int64_t node, struct list *ret);
+/* How many are in a channel, and how many of them with a camera. */
+enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
+                     int64_t *ret_cameras);
+
+/* --- changing --------------------------------------------------------------------------- */
+
+/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE. from:
+ * the channel of the guild that it was in before, or 0. */
+enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
+/* Announces alone. */
+enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
+
+/* Takes somebody out: VOICE_STATE_UPDATE without a channel, then the followers. */
+enum err voice_leave(struct call *call, const struct voice_state *s);
+/* All of a list (struct voice_state). */
+enum err voice_leave_all(struct call *call, const struct list *states);
+/* Puts somebody into another channel of the guild, as a moderator does:
+ * VOICE_STATE_UPDATE, then VOICE_SERVER_UPDATE to the session that is in voice. */
+enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to);
+
+/* Whether somebody with these rights is kept silent in a channel when they come. */
+bool voice_suppressed(const struct channel *c, snowflake afk_channel_id, uint64_t rights);
+/* Where a channel is hosted: as it says itself, else where those who are in it are, else
+ * `wanted`. */
+enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wanted,
+                           struct str *ret);
+
+/* A new salt: tokens of before are void. */
+struct str voice_salt(struct arena *arena);
+/* VOICE_SERVER_UPDATE to the session of the state. */
+void voice_send_server(struct call *call, const struct voice_state *s);
+
+/* Gives up when the member is not in voice in that guild, else as voice_leave. */
+enum err voice_drop_member(struct call *call, snowflake guild_id, snowflake user_id);
+enum err voice_drop_channel(struct call *call, snowflake channel_id);
+/* A guild that is about to be deleted: nobody is left to be told. */
+enum err voice_drop_guild(struct call *call, snowflake guild_id);
+
+/* Somebody may be somewhere else than before, or a channel be hosted there: everybody in
+ * it is told anew where their voice is. */
+enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);
+
+/* --- what changes by itself -------------------------------------------------------------- */
+
+/* Rights may have changed: of one member, in one channel, or (0) of everybody anywhere in
+ * the guild. Who may not speak is silenced, who may again is not. */
+enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id,
+                      snowflake user_id);
+extern const struct job_kind voice_review_job; /* when a timeout is over */
+
+/* Who does nothing for long goes to the guild's AFK channel. After a join, and for all of
+ * a guild when it has other wishes. */
+enum err voice_watch_idle(struct call *call, const struct voice_state *s);
+enum err voice_watch_guild(struct call *call, snowflake guild_id);
+extern const struct job_kind voice_idle_job;
+
+/* Speakers of a stage may have come or gone: one without any is closed in a while. */
+enum err stage_watch(struct call *call, snowflake channel_id);
+extern const struct job_kind stage_silence_job;
+
+/* Adds to a guild, as who has these rights is shown it, the states in channels that it can
+ * view and the members of everybody in voice. */
+enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
+                    struct gateway_guild *ret);
+
+/* Has it the regions that are not for everybody? */
+bool guild_is_vip(const struct guild *g);
+
+/* What these can announce, for rows' .fires. */
+#define VOICE_EVENTS   EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE
+#define HANG_UP_EVENTS EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE
+
+/* For voice/: tells the followers. */
+enum err voice_tell_left(struct call *call, const struct voice_state *was);
+
+/* --- what hangs on it ---------------------------------------------------------------------- */
+
+/* Told inside the transaction, after the change was announced. NULL: does not care. */
+struct voice_follower {
+    /* Left that channel: for good, or for another. */
+    enum err (*left)(struct call *call, const struct voice_state *was);
+    /* May have other rights in the channel now. */
+    enum err (*rights)(struct call *call, const struct voice_state *s, uint64_t rights);
+};
+
+/* Before loops start, once a process; in the order in which they are told. */
+void voice_follow(const struct voice_follower *f);
+
+#endif
