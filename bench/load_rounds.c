@@ -359,6 +359,7 @@ void load_rounds(const struct options *o)
     session_open(&w.bot, o->bot, bot_told);
     for (size_t i = 0; i < w.lane_count; i++) {
         w.lanes[i].source.readable = lane_readable;
+        w.lanes[i].number = (uint64_t)clock_us(); /* no nonce of a run before */
         http_open(&w.lanes[i].http, o->port);
         watch(w.lanes[i].http.fd, &w.lanes[i].source);
     }
