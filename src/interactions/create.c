@@ -189,6 +189,9 @@ static enum err create_interaction(struct call *call)
     return deadline_set(call, &v->it);
 }
 
+/* Options are completed while somebody types. */
+static const struct limit asking = { .name = "interactions", .count = 50, .window_s = 10 };
+
 static const struct route routes[] = {
     {
         .method = POST,
@@ -204,6 +207,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_INTERACTION_CREATE, EVENT_INTERACTION_SUCCESS,
                                        EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
                                        EVENT_THREAD_UPDATE, EVENT_NONE },
+        .limit = &asking,
         .prepare = prepare_create_interaction,
         .handle = create_interaction,
     },
