@@ -183,10 +183,13 @@ static enum err create_interaction(struct call *call)
     if (e)
         return e;
     interaction_tell_created(call, &v->it);
+    e = deadline_set(call, &v->it);
+    if (e)
+        return e;
     if (v->embedded_launch)
         return interaction_launch(call, &v->it);
     interaction_deliver(call);
-    return deadline_set(call, &v->it);
+    return OK;
 }
 
 /* Options are completed while somebody types. */
