@@ -2,7 +2,7 @@
  *
  * All checks are made on one snapshot, before the transaction that writes: what they say
  * held a moment ago, as if it had been asked then. What can happen once only (a nonce, a
- * modal) is decided where it is written. */
+ * modal), and whether the command is still the same, is decided where it is written. */
 #include "interactions/invoke.h"
 
 #include "base/clock.h"
@@ -158,8 +158,12 @@ static enum err asked_before(struct call *call, bool *ret)
 static enum err write_rows(struct call *call)
 {
     struct invoking *v = call->data;
-    enum err e = v->it.opener_id ? modal_take(call) : OK;
+    enum err e = OK;
 
+    if (v->command.id)
+        e = command_recheck(call);
+    else if (v->it.opener_id)
+        e = modal_take(call);
     if (!e)
         e = interaction_insert(call->tx, &v->it);
     if (!e)

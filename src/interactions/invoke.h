@@ -101,6 +101,8 @@ enum err refuse_data(struct call *call, const char *code, const char *message);
 
 /* Steps 4 to 9 of the interface's order. */
 enum err look_at_command(struct call *call);
+/* In the handler: is it still the command that was looked at? */
+enum err command_recheck(struct call *call);
 /* What was chosen and typed, against the command's options: fills in options, files,
  * resolved and the rest of the name. */
 enum err options_take(struct call *call);
