@@ -14,7 +14,7 @@ enum err refuse_data(struct call *call, const char *code, const char *message)
     return call_invalid(call, "data", code, message);
 }
 
-/* --- before the transaction that writes ----------------------------------------------------- */
+/* --- before the transaction that writes --------------------------------------------- */
 
 /* The channel, as the caller sees it, and the guild that it says. */
 static enum err enter(struct call *call)
@@ -33,7 +33,7 @@ static enum err enter(struct call *call)
         return ERR_UNKNOWN_GUILD;
     it->channel_id = c->id;
     it->guild_id = guild_id;
-    return OK;
+    return channel_takes_messages(c->type) ? OK : ERR_NOT_TEXT_CHANNEL;
 }
 
 /* Where the app's bot stands, if it is there. */
@@ -133,8 +133,7 @@ static enum err prepare_create_interaction(struct call *call)
     return OK;
 }
 
-/* --- in it --------------------------------------------------------------------------------------
- */
+/* --- in it -------------------------------------------------------------------------- */
 
 static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
