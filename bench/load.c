@@ -16,7 +16,8 @@ static const struct mode {
     const char *help;
 } modes[] = {
     { "get", load_get, "--path P [--token T] --connections C [--count N] --seconds S" },
-    { "write", load_write, "--tokens FILE --connections C [--count N] --seconds S" },
+    { "write", load_write,
+      "--tokens FILE [--path P --body JSON] --connections C [--count N] --seconds S" },
     { "register", load_register, "--prefix NAME --count N" },
     { "idle", load_idle, "--path P --connections C --seconds S" },
     { "fanout", load_fanout, "--path P --connections C --message BYTES --seconds S" },
@@ -60,6 +61,7 @@ static struct options options_parse(int argc, char **argv)
         { "count", required_argument, NULL, 'n' },
         { "seconds", required_argument, NULL, 's' },
         { "message", required_argument, NULL, 'm' },
+        { "body", required_argument, NULL, 'b' },
         { 0 },
     };
     struct options o = { .connections = 1, .seconds = 10, .prefix = "bench" };
@@ -105,10 +107,15 @@ static struct options options_parse(int argc, char **argv)
         case 'm':
             o.message = number(optarg, 1 << 20);
             break;
+        case 'b':
+            o.body = optarg;
+            break;
         default:
             usage();
         }
     }
+    if (o.body && !o.path)
+        usage();
     if (!o.port || !o.connections || o.seconds <= 0 || o.seconds > 600)
         usage();
     return o;

@@ -12,6 +12,7 @@ struct options {
     const char *path;
     const char *token;       /* get: sent as Authorization */
     const char *tokens_file; /* write, sessions: a user's token a line, a connection each */
+    const char *body;        /* write: what is POSTed to the path; # is another number each time */
     const char *post;        /* sessions: what makes an event */
     const char *bot;         /* rounds: the bot's token, without its word */
     const char *body;        /* rounds: what is asked, with NONCE in it */

@@ -30,6 +30,7 @@ enum auth_kinds {
     AUTH_USER = 2,   /* a person's token */
     AUTH_BOT = 4,    /* a bot's token */
     AUTH_BEARER = 8, /* an OAuth2 access token with the row's scope */
+    AUTH_GOOD = 16,  /* with AUTH_OPEN: a credential need not be sent, but must be good */
 };
 
 /* Where the handler's transaction runs; by default GET reads and the rest write. */

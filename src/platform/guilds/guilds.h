@@ -48,7 +48,14 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id);
 /* Takes it from members and channels too; roles above it go down by one. */
 enum err role_delete(struct tx *tx, const struct role *r);
 
-/* Everything about a guild as the gateway shows it to a member. */
+/* Everything about a guild as the gateway shows it to a member: guild_look when the
+ * member and its account are there already. Of a read, valid until the next one. */
+struct guild_look {
+    snowflake guild_id;
+    const struct member *member; /* with its roles */
+    const struct user *user;
+};
+enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret);
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
                            struct gateway_guild *ret);
 

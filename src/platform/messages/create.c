@@ -86,6 +86,7 @@ static void fill(struct call *call, const struct message_draft *d, struct messag
         .nonce = d->nonce,
         .interaction = d->interaction,
         .interaction_metadata = d->interaction_metadata,
+        .call = d->call,
         .webhook_id = some_id(d->webhook_id),
         .webhook_name = d->webhook_name,
         .webhook_avatar = d->webhook_avatar,

@@ -24,6 +24,7 @@ struct message_draft {
     struct list mentions, mention_roles;              /* snowflakes */
     struct opt_str nonce;                             /* JSON: text or number */
     struct opt_str interaction, interaction_metadata; /* JSON */
+    struct opt_str call;                              /* JSON, of MESSAGE_CALL */
     const struct message_reference *message_reference;
     struct list attachments; /* struct attachment, whose bytes are kept by now */
     snowflake ephemeral_for; /* with MESSAGE_EPHEMERAL: who sees it besides the author */
