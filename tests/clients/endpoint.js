@@ -34,6 +34,11 @@ const answers = {
     return { type: 5 };
   },
   wrong: () => ({ type: 7 }),
+  // Acknowledged, and left like that; whoever reads the line may go on.
+  held: (i) => {
+    process.stdout.write(`token ${i.token}\n`);
+    return { type: 5 };
+  },
   // Nothing inline; the answer comes by a call.
   accepted: (i) => {
     setTimeout(() => call('POST', `/interactions/${i.id}/${i.token}/callback`,

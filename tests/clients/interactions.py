@@ -205,30 +205,66 @@ def everything(home):
 # --- an app that is called -------------------------------------------------------------------
 
 
-def endpoint_checks_signatures(executable):
-    command, folder = node_command("endpoint.js")
-    home = Home(executable)
-    try:
-        status, application = home.bot.call("GET", "/applications/@me")
-        expect(status == 200, application)
-        app = home.start_app([*command, home.api, application["id"], application["verify_key"]],
-                             folder)
-        port = app.line().removeprefix("listening ")
-        status, answer = home.bot.call("PATCH", "/applications/@me", {
+class Endpoint:
+    """An app that is called at its own address."""
+
+    def __init__(self, executable, *commands):
+        command, folder = node_command("endpoint.js")
+        self.home = Home(executable)
+        status, self.application = self.home.bot.call("GET", "/applications/@me")
+        expect(status == 200, self.application)
+        self.id = self.application["id"]
+        self.app = self.home.start_app(
+            [*command, self.home.api, self.id, self.application["verify_key"]], folder)
+        port = self.app.line().removeprefix("listening ")
+        status, answer = self.home.bot.call("PATCH", "/applications/@me", {
             "interactions_endpoint_url": f"http://127.0.0.1:{port}/"})
         expect(status == 200, answer)
-        expect(sorted([app.line(), app.line()]) == ["forged 1", "good 1"], "both probes")
-        for name in ("inline", "deferred", "accepted", "wrong"):
-            status, answer = home.bot.call("POST", f"/applications/{application['id']}/commands",
-                                           {"name": name, "description": "x"})
+        expect(sorted([self.app.line(), self.app.line()]) == ["forged 1", "good 1"], "both probes")
+        for name in commands:
+            status, answer = self.home.bot.call("POST", f"/applications/{self.id}/commands",
+                                                {"name": name, "description": "x"})
             expect(status == 201, answer)
+
+    def close(self):
+        self.home.close()
+
+
+def endpoint_checks_signatures(executable):
+    endpoint = Endpoint(executable, "inline", "deferred", "accepted", "wrong")
+    home, app = endpoint.home, endpoint.app
+    try:
         expect(home.content("/inline") == "Inline", "an answer inline")
         expect(home.content("/deferred") == "Deferred, then edited", "deferred inline")
         expect(home.content("/accepted") == "By a call", "202, then a call")
         expect(home.invoke("/wrong", status=4)[0]["outcome"] == "failed", "a wrong answer")
         expect([app.line() for _ in range(4)] == ["good 2"] * 4, "each was signed")
     finally:
-        home.close()
+        endpoint.close()
+
+
+def an_answer_outlives_kill_9(executable):
+    endpoint = Endpoint(executable, "held")
+    home, app = endpoint.home, endpoint.app
+    try:
+        held = home.invoke("/held", "--wait", "1", status=5)[0]
+        expect(held["message"]["flags"] == 128, "it is loading")
+        expect(app.line() == "good 2", "it was called")
+        token = app.line().removeprefix("token ")
+        home.process.kill()
+        home.process = start_guildhall(executable, home.data)
+        client = Client(home.process.port)
+        status, answer = client.call(
+            "PATCH", f"/webhooks/{endpoint.id}/{token}/messages/@original", {"content": "Late"})
+        expect(status == 200 and answer["content"] == "Late" and answer["flags"] == 0, answer)
+        status, answer = client.call("POST", f"/webhooks/{endpoint.id}/{token}", {"content": "More"})
+        expect(status == 200 and answer["type"] == 19, answer)
+        status, answer = client.call(
+            "POST", f"/interactions/{held['interaction_id']}/{token}/callback", {"type": 5})
+        expect(status == 400 and answer["code"] == 40060, answer)
+        client.close()
+    finally:
+        endpoint.close()
 
 
 # --- the examples of docs/testing-your-bot.md ------------------------------------------------
@@ -278,6 +314,7 @@ if __name__ == "__main__":
         discord_js_answers,
         discord_py_answers,
         endpoint_checks_signatures,
+        an_answer_outlives_kill_9,
         example_for_discord_js_runs,
         example_for_discord_py_runs,
     ])
