@@ -109,6 +109,22 @@ static void menus_take_what_they_offer(struct world *w)
             "data.values", FAILED);
 }
 
+static void menus_may_be_left_empty_where_they_say_so(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *m =
+        show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'any', 'min_values': "
+                 "0}]}, {'type': 1, 'components': [{'type': 5, 'custom_id': 'one', "
+                 "'required': false}]}");
+
+    expect_status(use(&s, s.bob, m, "'component_type': 5, 'custom_id': 'any', 'values': []"), 204);
+    expect_dom(&s, last_interaction(&s), "{'data': {'values': []}}");
+    expect(!dom_at(last_interaction(&s), "data.resolved"));
+    /* Only modals know what is required. */
+    expect_invalid(use(&s, s.bob, m, "'component_type': 5, 'custom_id': 'one', 'values': []"),
+                   "data.values", FAILED);
+}
+
 static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
 {
     struct scene s = world_scene(w);
@@ -216,6 +232,7 @@ const struct test interactions_components_tests[] = {
     TEST(what_is_not_there_cannot_be_pressed),
     TEST(whoever_sees_a_message_may_use_it),
     TEST(menus_take_what_they_offer),
+    TEST(menus_may_be_left_empty_where_they_say_so),
     TEST(menus_of_people_roles_and_channels_resolve_them),
     TEST(buttons_below_answers_remember_who_installed_the_app),
     TEST(ephemeral_messages_are_used_by_who_sees_them),

@@ -274,6 +274,26 @@ static void what_is_being_typed_is_text(struct world *w)
     }
 }
 
+static void options_of_subcommands_complete(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *id = scene_command(
+        &s, "'options': [{'name': 'sub', 'description': 'S', 'type': 1, 'options': [{'name': 'n', "
+            "'description': 'N', 'type': 10, 'autocomplete': true}]}]");
+
+    expect_status(
+        type_in(&s, id,
+                "{'name': 'sub', 'type': 1, 'options': [{'name': 'n', 'type': 10, 'value': "
+                "'1.', 'focused': true}]}"),
+        204);
+    expect_dom(
+        &s, last_interaction(&s),
+        "{'data': {'options': [{'name': 'sub', 'type': 1, 'options': [{'name': 'n', 'type': 10, "
+        "'value': '1.', 'focused': true}]}]}}");
+    expect_error(type_in(&s, id, "{'name': 'sub', 'type': 1, 'focused': true}"), 400, 50035);
+    expect_error(type_in(&s, id, "{'name': 'sub', 'type': 1}"), 400, 50035);
+}
+
 static void only_slash_commands_complete(struct world *w)
 {
     struct scene s = world_scene(w);
@@ -287,9 +307,15 @@ static void only_slash_commands_complete(struct world *w)
 }
 
 const struct test interactions_options_tests[] = {
-    TEST(texts_have_their_length),          TEST(numbers_have_their_range),
-    TEST(yes_and_no_are_booleans),          TEST(choices_are_all_there_is),
-    TEST(a_lot_of_text_arrives_whole),      TEST(what_is_required_is_there_and_nothing_unknown),
-    TEST(subcommands_nest_and_one_is_used), TEST(what_is_being_typed_is_text),
-    TEST(only_slash_commands_complete),     { 0 },
+    TEST(texts_have_their_length),
+    TEST(numbers_have_their_range),
+    TEST(yes_and_no_are_booleans),
+    TEST(choices_are_all_there_is),
+    TEST(a_lot_of_text_arrives_whole),
+    TEST(what_is_required_is_there_and_nothing_unknown),
+    TEST(subcommands_nest_and_one_is_used),
+    TEST(what_is_being_typed_is_text),
+    TEST(options_of_subcommands_complete),
+    TEST(only_slash_commands_complete),
+    { 0 },
 };
