@@ -30,8 +30,8 @@ int tool_demo(const struct settings *s, char **arguments);
 int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
-int tool_invoke(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
+int tool_invoke(const struct settings *s, char **arguments);
 
 /* Imports a world file; says on stderr why it cannot. */
 enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,
