@@ -21,6 +21,8 @@ static const struct mode {
     { "register", load_register, "--prefix NAME --count N" },
     { "idle", load_idle, "--path P --connections C --seconds S" },
     { "fanout", load_fanout, "--path P --connections C --message BYTES --seconds S" },
+    { "rounds", load_rounds,
+      "--token T --bot T --body JSON --connections C [--rate N] --seconds S" },
     { "sessions", load_sessions, "--path P --tokens FILE --connections C --post P --token T" },
 };
 
@@ -51,6 +53,9 @@ static struct options options_parse(int argc, char **argv)
         { "token", required_argument, NULL, 't' },
         { "tokens", required_argument, NULL, 'T' },
         { "post", required_argument, NULL, 'o' },
+        { "bot", required_argument, NULL, 'B' },
+        { "body", required_argument, NULL, 'b' },
+        { "rate", required_argument, NULL, 'r' },
         { "prefix", required_argument, NULL, 'x' },
         { "connections", required_argument, NULL, 'c' },
         { "count", required_argument, NULL, 'n' },
@@ -77,6 +82,15 @@ static struct options options_parse(int argc, char **argv)
             break;
         case 'o':
             o.post = optarg;
+            break;
+        case 'B':
+            o.bot = optarg;
+            break;
+        case 'b':
+            o.body = optarg;
+            break;
+        case 'r':
+            o.rate = number(optarg, 100000);
             break;
         case 'x':
             o.prefix = optarg;

@@ -280,10 +280,11 @@ class Sessions:
                              "x write loop", ("<=", limit),
                              {"server us": many / 1e3, "floor us": least / 1e3,
                               "event bytes": world.event_size, "POST us": alone / 1e3})
-            bench.report.add(f"an event{name} at one of 10,000 sessions", many / few,
-                             "x one of 100", ("<=", 1.2),
+            # The bare loop itself slows down: ten thousand sockets are not in the caches.
+            bench.report.add(f"an event{name} at one of 10,000 sessions",
+                             (many / least) / (few / few_least), "x one of 100", ("<=", 1.2),
                              {"of 10,000 us": many / 1e3, "of 100 us": few / 1e3,
-                              "floor, the same": least / few_least})
+                              "as it is": many / few, "floor, the same": least / few_least})
         finally:
             server.kill()
             floor.kill()

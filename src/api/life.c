@@ -62,14 +62,14 @@ static void answer_success(struct life *l)
     send_answer(l, status, type);
 }
 
-static void answer_limited(struct life *l)
+static void answer_limited(struct life *l, enum err e)
 {
     struct call *call = &l->call;
 
     buf_reset(&call->headers);
     limits_headers(&l->verdict, l->match.limit, &call->headers);
     buf_reset(&call->reply);
-    limits_body(&l->verdict, 0, &call->reply);
+    limits_body(&l->verdict, error_info(e)->code, &call->reply);
     send_answer(l, 429, STR("application/json"));
 }
 
@@ -87,8 +87,8 @@ static void answer_error(struct life *l, enum err e)
         close(call->reply_file);
     call->reply_file = -1;
     blobs_delete(call, call->kept);
-    if (e == ERR_RATE_LIMITED) {
-        answer_limited(l);
+    if (e == ERR_RATE_LIMITED || e == ERR_TOO_MANY_REQUESTS) {
+        answer_limited(l, e);
         return;
     }
     buf_reset(&call->reply);

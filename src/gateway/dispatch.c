@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gateway/facts.h"
 #include "gateway/internal.h"
+#include "gateway/sight.h"
 
 struct delivery {
     struct hub *hub;
@@ -56,9 +57,16 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
     return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
 }
 
+/* Of itself an account hears also where it cannot look. */
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
+    bool own = d->info->flags & EVENT_OWN && about_itself(d, seat->session);
+
+    if (to->hidden_id && (own || seat_rights(seat, to->hidden_id) & PERMISSION(VIEW_CHANNEL)))
+        return false;
+    if (own)
+        return true;
 
     if (to->kind != SUBJECT_GUILD || !(to->channel_id || to->any_of))
         return true;
@@ -146,6 +154,8 @@ static void change_view(struct delivery *d, struct topic *t)
         break;
     case EVENT_GUILD_ROLE_DELETE:
         view_drop_role(v, d->facts.role_id);
+        for (uint32_t i = 0; i < t->count; i++)
+            seat_drop_role(t->seats[i], d->facts.role_id);
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
@@ -278,9 +288,11 @@ void dispatch(struct hub *h, struct news *n)
         deliver_changed_channel(&d, t);
         return;
     }
+    struct sight *sight = sight_begin(t, n->event, &d.facts);
     change_view(&d, t);
     for (uint32_t i = 0; i < t->count; i++)
         deliver(&d, t->seats[i]);
+    sight_end(sight, h);
     if (n->to.kind == SUBJECT_GUILD) {
         take_away(&d, t);
     } else if (n->to.kind == SUBJECT_USER) {

@@ -39,6 +39,12 @@ enum {
         APPLICATION_PRESENCE_LIMITED | APPLICATION_MEMBERS_LIMITED | APPLICATION_CONTENT_LIMITED,
 };
 
+/* Bits that the server sets. */
+enum {
+    APPLICATION_EMBEDDED = 1 << 17,      /* can be launched inside a client */
+    APPLICATION_COMMAND_BADGE = 1 << 23, /* has a global command */
+};
+
 /* Where an app can be installed; the keys of integration_types_config. */
 enum integration_type { INSTALL_GUILD = 0, INSTALL_USER = 1 };
 

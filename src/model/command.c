@@ -4,6 +4,8 @@
 #include "model/application.h"
 #include "model/channel.h"
 
+enum { LOCALES = 34 };
+
 /* --- rules that bodies share with objects ----------------------------------------------- */
 
 static const struct choice command_types[] = {
@@ -92,6 +94,8 @@ const struct type type_choice_value = { .kind = KIND_RAW,
                                                "or a number, as the option's type says" };
 /* The keys are locales; values obey the rule of what they stand for. */
 const struct type type_localizations = { .kind = KIND_MAP,
+                                         .flags = TYPE_NULL_NONE,
+                                         .max = LOCALES,
                                          .of = &type_text,
                                          .doc = "Locale to words in it" };
 static const struct type type_context = { .kind = KIND_INT, .choices = contexts };
@@ -102,11 +106,23 @@ const struct type type_command_integration_types = { .kind = KIND_ARRAY,
                                                      .of = &type_integration_type };
 static const struct type type_channel_type = { .kind = KIND_INT, .choices = channel_types };
 const struct type type_channel_types = { .kind = KIND_ARRAY, .of = &type_channel_type };
+
+static bool file_type_holds(struct str s)
+{
+    if (str_is(s, "image") || str_is(s, "video") || str_is(s, "audio"))
+        return true;
+    for (size_t i = 1; i < s.n; i++)
+        if (s.p[i] <= ' ' || s.p[i] == '.' || s.p[i] == '/')
+            return false;
+    return s.n > 1 && s.p[0] == '.';
+}
+static const struct rule file_type_rule = { file_type_holds, FORM_REGEX };
 static const struct type type_file_type = {
     .kind = KIND_STRING,
     .flags = TYPE_LOWER,
     .min = 1,
     .max = 32,
+    .rule = &file_type_rule,
     .doc = "image, video, audio, or an extension with its dot",
 };
 const struct type type_file_types = { .kind = KIND_ARRAY,
@@ -117,29 +133,24 @@ const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_
 
 /* --- objects ----------------------------------------------------------------------------- */
 
-/* Words that are there in the reader's language. */
+/* The dictionaries, and what stands for them in one language. */
 /* clang-format off */
-#define NAME_FIELDS(type_)                                                                         \
-    { FIELD(type_, name_localizations), .type = &type_localizations,                               \
-      .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(type_, name_localized), .type = &type_text, .flags = OPTIONAL,                         \
+#define DICTIONARY(type_, member_)                                                                 \
+    { FIELD(type_, member_), .type = &type_localizations, .flags = OPTIONAL | NULLABLE }
+#define LOCALIZED(type_, localized_, default_)                                                     \
+    { FIELD(type_, localized_), .type = &type_text, .flags = OPTIONAL,                             \
       .doc = "In the reader's language; lists only" },                                             \
-    { FIELD(type_, name_default), .type = &type_text, .flags = OPTIONAL,                           \
-      .doc = "The original, where name is in the reader's language; indexes only" }
-#define DESCRIPTION_FIELDS(type_)                                                                  \
-    { FIELD(type_, description_localizations), .type = &type_localizations,                        \
-      .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(type_, description_localized), .type = &type_text, .flags = OPTIONAL,                  \
-      .doc = "In the reader's language; lists only" },                                             \
-    { FIELD(type_, description_default), .type = &type_text, .flags = OPTIONAL,                    \
-      .doc = "The original, where description is in the reader's language; indexes only" }
+    { FIELD(type_, default_), .type = &type_text, .flags = OPTIONAL,                               \
+      .doc = "The original, where the reader's language took its place; indexes only" }
+
+#define CHOICE_NAME { FIELD(struct command_choice, name), .type = &type_choice_name }
+#define CHOICE_NAMES DICTIONARY(struct command_choice, name_localizations)
+#define CHOICE_VALUE { FIELD(struct command_choice, value), .type = &type_choice_value }
 /* clang-format on */
 
 static const struct field choice_fields[] = {
-    { FIELD(struct command_choice, name), .type = &type_choice_name },
-    NAME_FIELDS(struct command_choice),
-    { FIELD(struct command_choice, value), .type = &type_choice_value },
-    { 0 },
+    CHOICE_NAME,  CHOICE_NAMES, LOCALIZED(struct command_choice, name_localized, name_default),
+    CHOICE_VALUE, { 0 },
 };
 const struct schema command_choice_schema = {
     .name = "ApplicationCommandOptionChoice",
@@ -152,17 +163,26 @@ static const struct type type_choices = { .kind = KIND_ARRAY,
                                           .max = COMMAND_MOST_CHOICES,
                                           .of = &type_command_choice };
 
-static const struct type type_options, type_options_kept;
+static const struct field choice_plain_fields[] = { CHOICE_NAME, CHOICE_VALUE, { 0 } };
+static const struct schema choice_plain_schema = {
+    .size = sizeof(struct command_choice),
+    .fields = choice_plain_fields,
+};
+static const struct type type_choice_plain = { .kind = KIND_OBJECT,
+                                               .schema = &choice_plain_schema };
+static const struct type type_choices_plain = { .kind = KIND_ARRAY, .of = &type_choice_plain };
+
+static const struct type type_options, type_options_kept, type_options_plain;
 
 /* clang-format off */
-#define OPTION_FIELDS(options_)                                                                    \
+#define OPTION_NAME                                                                                \
     { FIELD(struct command_option, type), .type = &type_option_type },                             \
-    { FIELD(struct command_option, name), .type = &type_option_name },                             \
-    NAME_FIELDS(struct command_option),                                                            \
-    { FIELD(struct command_option, description), .type = &type_option_description },               \
-    DESCRIPTION_FIELDS(struct command_option),                                                     \
+    { FIELD(struct command_option, name), .type = &type_option_name }
+#define OPTION_DESCRIPTION                                                                         \
+    { FIELD(struct command_option, description), .type = &type_option_description }
+#define OPTION_REST(options_, choices_)                                                            \
     { FIELD(struct command_option, required), .type = &type_bool, .flags = OPTIONAL },             \
-    { FIELD(struct command_option, choices), .type = &type_choices, .flags = OPTIONAL },           \
+    { FIELD(struct command_option, choices), .type = &choices_, .flags = OPTIONAL },               \
     { FIELD(struct command_option, options), .type = &options_, .flags = OPTIONAL },               \
     { FIELD(struct command_option, channel_types), .type = &type_channel_types,                    \
       .flags = OPTIONAL },                                                                         \
@@ -175,7 +195,16 @@ static const struct type type_options, type_options_kept;
     { FIELD(struct command_option, autocomplete), .type = &type_bool, .flags = OPTIONAL }
 /* clang-format on */
 
-static const struct field option_fields[] = { OPTION_FIELDS(type_options), { 0 } };
+static const struct field option_fields[] = {
+    OPTION_NAME,
+    DICTIONARY(struct command_option, name_localizations),
+    LOCALIZED(struct command_option, name_localized, name_default),
+    OPTION_DESCRIPTION,
+    DICTIONARY(struct command_option, description_localizations),
+    LOCALIZED(struct command_option, description_localized, description_default),
+    OPTION_REST(type_options, type_choices),
+    { 0 },
+};
 const struct schema command_option_schema = {
     .name = "ApplicationCommandOption",
     .size = sizeof(struct command_option),
@@ -188,18 +217,34 @@ static const struct type type_options = { .kind = KIND_ARRAY,
                                           .of = &type_command_option };
 
 static const struct field option_kept_fields[] = {
-    OPTION_FIELDS(type_options_kept),
+    OPTION_NAME,
+    DICTIONARY(struct command_option, name_localizations),
+    OPTION_DESCRIPTION,
+    DICTIONARY(struct command_option, description_localizations),
+    OPTION_REST(type_options_kept, type_choices),
     { FIELD(struct command_option, file_types), .type = &type_file_types, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema option_kept_schema = {
-    .name = "KeptCommandOption",
     .size = sizeof(struct command_option),
     .fields = option_kept_fields,
-    .doc = "An option with all that is kept of it.",
 };
 static const struct type type_option_kept = { .kind = KIND_OBJECT, .schema = &option_kept_schema };
 static const struct type type_options_kept = { .kind = KIND_ARRAY, .of = &type_option_kept };
+
+static const struct field option_plain_fields[] = {
+    OPTION_NAME,
+    OPTION_DESCRIPTION,
+    OPTION_REST(type_options_plain, type_choices_plain),
+    { 0 },
+};
+static const struct schema option_plain_schema = {
+    .size = sizeof(struct command_option),
+    .fields = option_plain_fields,
+};
+static const struct type type_option_plain = { .kind = KIND_OBJECT,
+                                               .schema = &option_plain_schema };
+static const struct type type_options_plain = { .kind = KIND_ARRAY, .of = &type_option_plain };
 
 static const struct type type_flag = { .kind = KIND_BOOL };
 static const struct type type_permission_map = { .kind = KIND_MAP, .of = &type_flag };
@@ -222,17 +267,17 @@ const struct type type_command_index_permissions = { .kind = KIND_OBJECT,
                                                      .schema = &index_permissions_schema };
 
 /* clang-format off */
-#define COMMAND_FIELDS(options_)                                                                   \
+#define COMMAND_BEGIN                                                                              \
     { FIELD(struct command, id), .type = &type_id },                                               \
     { FIELD(struct command, application_id), .type = &type_id },                                   \
     { FIELD(struct command, version), .type = &type_id, .doc = "Of its last change" },             \
     { FIELD(struct command, default_member_permissions), .type = &type_permissions,                \
       .flags = NULLABLE },                                                                         \
     { FIELD(struct command, type), .type = &type_command_type },                                   \
-    { FIELD(struct command, name), .type = &type_command_name },                                   \
-    NAME_FIELDS(struct command),                                                                   \
-    { FIELD(struct command, description), .type = &type_command_description },                     \
-    DESCRIPTION_FIELDS(struct command),                                                            \
+    { FIELD(struct command, name), .type = &type_command_name }
+#define COMMAND_DESCRIPTION                                                                        \
+    { FIELD(struct command, description), .type = &type_command_description }
+#define COMMAND_REST(options_)                                                                     \
     { FIELD(struct command, guild_id), .type = &type_id, .flags = OPTIONAL },                      \
     { FIELD(struct command, dm_permission), .type = &type_bool, .flags = OPTIONAL | DEPRECATED,    \
       .doc = "Global commands only" },                                                             \
@@ -247,7 +292,13 @@ const struct type type_command_index_permissions = { .kind = KIND_OBJECT,
 /* clang-format on */
 
 static const struct field command_fields[] = {
-    COMMAND_FIELDS(type_options),
+    COMMAND_BEGIN,
+    DICTIONARY(struct command, name_localizations),
+    LOCALIZED(struct command, name_localized, name_default),
+    COMMAND_DESCRIPTION,
+    DICTIONARY(struct command, description_localizations),
+    LOCALIZED(struct command, description_localized, description_default),
+    COMMAND_REST(type_options),
     { FIELD(struct command, global_popularity_rank), .type = &type_int, .flags = OPTIONAL,
       .doc = "In indexes: 1 is used most of the application's" },
     { FIELD(struct command, permissions), .type = &type_command_index_permissions,
@@ -263,14 +314,31 @@ const struct schema command_schema = {
 const struct type type_command = { .kind = KIND_OBJECT, .schema = &command_schema };
 const struct type type_commands = { .kind = KIND_ARRAY, .of = &type_command };
 
-static const struct field command_kept_fields[] = { COMMAND_FIELDS(type_options_kept), { 0 } };
+static const struct field command_kept_fields[] = {
+    COMMAND_BEGIN,
+    DICTIONARY(struct command, name_localizations),
+    COMMAND_DESCRIPTION,
+    DICTIONARY(struct command, description_localizations),
+    COMMAND_REST(type_options_kept),
+    { 0 },
+};
 static const struct schema command_kept_schema = {
-    .name = "KeptCommand",
     .size = sizeof(struct command),
     .fields = command_kept_fields,
-    .doc = "A command with all that is kept of it.",
 };
 const struct type type_command_kept = { .kind = KIND_OBJECT, .schema = &command_kept_schema };
+
+static const struct field command_plain_fields[] = {
+    COMMAND_BEGIN,
+    COMMAND_DESCRIPTION,
+    COMMAND_REST(type_options_plain),
+    { 0 },
+};
+static const struct schema command_plain_schema = {
+    .size = sizeof(struct command),
+    .fields = command_plain_fields,
+};
+const struct type type_command_plain = { .kind = KIND_OBJECT, .schema = &command_plain_schema };
 
 /* --- permissions ------------------------------------------------------------------------ */
 

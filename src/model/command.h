@@ -95,8 +95,9 @@ struct command {
 
 extern const struct schema command_schema, command_option_schema, command_choice_schema;
 extern const struct type type_command, type_commands, type_command_option, type_command_choice;
-/* With everything that is kept, also what is not shown; no checks. */
-extern const struct type type_command_kept;
+/* With everything that is kept, also what is not shown; and without words but the
+ * original's. */
+extern const struct type type_command_kept, type_command_plain;
 /* Rules that bodies share with objects. */
 extern const struct type type_command_type, type_command_name, type_command_description,
     type_option_type, type_option_name, type_option_description, type_choice_name,

@@ -2,6 +2,7 @@
 #include "platform/voice_internal.h"
 
 #include <sodium.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "model/regions.h"
@@ -26,7 +27,7 @@ void voice_follow(const struct voice_follower *f)
 
 enum err voice_tell_left(struct call *call, const struct voice_state *was)
 {
-    enum err e = OK;
+    enum err e = voice_guild(was) ? stage_watch(call, voice_channel(was)) : OK;
 
     for (size_t i = 0; !e && i < MAX_FOLLOWERS && followers[i]; i++)
         if (followers[i]->left)
@@ -180,7 +181,35 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     if (e)
         return e;
     voice_send_server(call, &moved);
-    return voice_tell_left(call, s);
+    e = voice_tell_left(call, s);
+    return e ? e : voice_watch_idle(call, &moved);
+}
+
+enum err voice_migrate(struct call *call, snowflake channel_id, struct str region)
+{
+    struct list states;
+    enum err e = voice_in_channel(call->tx, channel_id, &states);
+
+    for (size_t i = 0; !e && i < states.count; i++) {
+        struct voice_state *s = (struct voice_state *)states.items + i;
+
+        if (str_eq(s->region, region))
+            continue;
+        s->region = region;
+        s->salt = voice_salt(call->arena);
+        s->live = false;
+        e = voice_put(call->tx, s);
+        if (!e)
+            voice_send_server(call, s);
+    }
+    return e;
+}
+
+bool guild_is_vip(const struct guild *g)
+{
+    static const char name[] = "\"VIP_REGIONS\"";
+
+    return memmem(g->features.p, g->features.n, name, sizeof name - 1) != NULL;
 }
 
 /* --- what goes takes its voice with it -------------------------------------------------------- */

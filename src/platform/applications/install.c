@@ -5,6 +5,7 @@
 #include "platform/applications/internal.h"
 
 #include "base/clock.h"
+#include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
@@ -259,6 +260,9 @@ enum err application_install_guild(struct call *call, const struct installation 
     if (e)
         return e;
     announce_install(call, &done);
+    e = command_index_move(call->tx, in->guild_id);
+    if (e)
+        return e;
     return audit(call, in->guild_id,
                  done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
                  done.integration.id);

@@ -11,6 +11,7 @@ create table commands (
     contexts bigint not null,          -- set of bits: where it can be used
     integration_types bigint not null, -- set of bits: how it must be installed
     locales bigint not null default 0, -- set of bits: languages that it has words in
+    used_day bigint not null default 0, -- when it was last used, in days since 1970
     hidden bigint not null default 0,  -- the definition has parts that nobody is shown
     definition text not null,          -- JSON, all of it
     plain text not null,               -- JSON, as it is listed to those who have no words of their own
