@@ -8,6 +8,7 @@
  *   floor --answer FILE                  every request gets the answer
  *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
  *                                        the bytes of EVENT to all that joined
+ *   … --ready FILE                       the first frame of one that joined gets this
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +30,7 @@
 enum { MAX_CONNECTIONS = 65536, MAX_HEAD = 4096, EVENTS_A_TURN = 256 };
 
 struct connection {
-    bool joined;
+    bool joined, greeted;
     size_t n; /* bytes of an unfinished head */
     char head[MAX_HEAD];
 };
@@ -37,7 +38,7 @@ struct connection {
 static struct connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
 static int last_connection;
 static int epoll_fd, listen_fd;
-static struct str answer, event;
+static struct str answer, event, ready;
 
 static void die(const char *what)
 {
@@ -115,13 +116,27 @@ static void fan_out(void)
             connection_close(fd);
 }
 
+/* Of a client that was answered 101: whole in one read, as loopback brings it. */
+static bool frame_answer(int fd, struct connection *c)
+{
+    bool first = !c->greeted;
+
+    c->n = 0;
+    c->greeted = true;
+    return !first || send_whole(fd, ready);
+}
+
 static bool request_answer(int fd, const char *head)
 {
-    if (event.n && memcmp(head, "GET ", 4) == 0)
+    bool join = (event.n || ready.n) && memcmp(head, "GET ", 4) == 0;
+
+    if (join)
         connections[fd]->joined = true;
     else if (event.n)
         fan_out();
-    return connections[fd] && send_whole(fd, answer);
+    if (!connections[fd])
+        return false;
+    return send_whole(fd, ready.n && !join ? STR("HTTP/1.1 204 No Content\r\n\r\n") : answer);
 }
 
 static void connection_read(int fd)
@@ -136,6 +151,11 @@ static void connection_read(int fd)
         return;
     }
     c->n += (size_t)got;
+    if (c->joined && c->head[0] & 0x80) {
+        if (!frame_answer(fd, c))
+            connection_close(fd);
+        return;
+    }
     size_t at = 0;
     char *end;
     while ((end = memmem(c->head + at, c->n - at, "\r\n\r\n", 4)) != NULL) {
@@ -173,6 +193,7 @@ int main(int argc, char **argv)
     static const struct option names[] = {
         { "answer", required_argument, NULL, 'a' },
         { "fanout", required_argument, NULL, 'f' },
+        { "ready", required_argument, NULL, 'r' },
         { 0 },
     };
 
@@ -181,11 +202,13 @@ int main(int argc, char **argv)
             answer = file_read(optarg);
         else if (c == 'f')
             event = file_read(optarg);
+        else if (c == 'r')
+            ready = file_read(optarg);
         else
             return 2;
     }
     if (!answer.n) {
-        fprintf(stderr, "usage: floor --answer FILE [--fanout FILE]\n");
+        fprintf(stderr, "usage: floor --answer FILE [--fanout FILE] [--ready FILE]\n");
         return 2;
     }
     listen_anywhere();

@@ -16,10 +16,14 @@ static const struct mode {
     const char *help;
 } modes[] = {
     { "get", load_get, "--path P [--token T] --connections C [--count N] --seconds S" },
-    { "write", load_write, "--tokens FILE --connections C [--count N] --seconds S" },
+    { "write", load_write,
+      "--tokens FILE [--path P --body JSON] --connections C [--count N] --seconds S" },
     { "register", load_register, "--prefix NAME --count N" },
     { "idle", load_idle, "--path P --connections C --seconds S" },
     { "fanout", load_fanout, "--path P --connections C --message BYTES --seconds S" },
+    { "rounds", load_rounds,
+      "--token T --bot T --body JSON --connections C [--rate N] --seconds S" },
+    { "sessions", load_sessions, "--path P --tokens FILE --connections C --post P --token T" },
 };
 
 __attribute__((noreturn)) static void usage(void)
@@ -48,11 +52,16 @@ static struct options options_parse(int argc, char **argv)
         { "path", required_argument, NULL, 'P' },
         { "token", required_argument, NULL, 't' },
         { "tokens", required_argument, NULL, 'T' },
+        { "post", required_argument, NULL, 'o' },
+        { "bot", required_argument, NULL, 'B' },
+        { "body", required_argument, NULL, 'b' },
+        { "rate", required_argument, NULL, 'r' },
         { "prefix", required_argument, NULL, 'x' },
         { "connections", required_argument, NULL, 'c' },
         { "count", required_argument, NULL, 'n' },
         { "seconds", required_argument, NULL, 's' },
         { "message", required_argument, NULL, 'm' },
+        { "body", required_argument, NULL, 'b' },
         { 0 },
     };
     struct options o = { .connections = 1, .seconds = 10, .prefix = "bench" };
@@ -71,6 +80,18 @@ static struct options options_parse(int argc, char **argv)
         case 'T':
             o.tokens_file = optarg;
             break;
+        case 'o':
+            o.post = optarg;
+            break;
+        case 'B':
+            o.bot = optarg;
+            break;
+        case 'b':
+            o.body = optarg;
+            break;
+        case 'r':
+            o.rate = number(optarg, 100000);
+            break;
         case 'x':
             o.prefix = optarg;
             break;
@@ -86,10 +107,15 @@ static struct options options_parse(int argc, char **argv)
         case 'm':
             o.message = number(optarg, 1 << 20);
             break;
+        case 'b':
+            o.body = optarg;
+            break;
         default:
             usage();
         }
     }
+    if (o.body && !o.path)
+        usage();
     if (!o.port || !o.connections || o.seconds <= 0 || o.seconds > 600)
         usage();
     return o;

@@ -63,7 +63,7 @@ static void client_readable(struct run *r, struct client *c)
     int64_t now = clock_mono();
     sample_add(r, now - c->http.began);
     r->ended = now;
-    if (a.status != 200 && a.status != 201)
+    if (a.status < 200 || a.status > 299)
         r->refused++;
     if (r->answered_with)
         r->answered_with(r, c, &a);
@@ -153,13 +153,28 @@ void load_get(const struct options *o)
 
 /* --- write ------------------------------------------------------------------ */
 
+/* A number of this client's own, each time another one, in place of '#'. */
+static void write_body(struct client *c, const char *pattern, struct buf *out)
+{
+    for (; *pattern; pattern++) {
+        if (*pattern == '#')
+            buf_add_u64(out, c->number += 1);
+        else
+            buf_add_char(out, *pattern);
+    }
+    buf_add_char(out, '\0');
+}
+
 static void write_prepare(struct run *r, struct client *c)
 {
-    char body[64];
+    const struct options *o = r->options;
+    struct buf body;
 
-    (void)r;
-    snprintf(body, sizeof body, "{\"bio\":\"%llu\"}", (unsigned long long)++c->number);
-    http_request(&c->http, "PATCH", "/api/v10/users/@me", c->token, body);
+    buf_init(&body, 4096);
+    write_body(c, o->body ? o->body : "{\"bio\":\"#\"}", &body);
+    http_request(&c->http, o->body ? "POST" : "PATCH", o->body ? o->path : "/api/v10/users/@me",
+                 c->token, body.p);
+    buf_clear(&body);
 }
 
 static char *file_text(const char *path)
@@ -183,6 +198,7 @@ void load_write(const struct options *o)
     r.clients = mem_new(r.count * sizeof *r.clients);
     for (size_t i = 0; i < r.count; i++) {
         r.clients[i].token = strtok_r(rest, "\n", &rest);
+        r.clients[i].number = o->body ? i * 1500 : 0;
         if (!r.clients[i].token)
             die("%zu connections need as many tokens", r.count);
     }

@@ -11,7 +11,12 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "commands/commands.h"
 #include "gateway/gateway.h"
+#include "gifs/gifs.h"
+#include "integrations/integrations.h"
+#include "interactions/interactions.h"
+#include "model/platforms.h"
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -19,7 +24,6 @@
 #include "platform/channels/channels.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
-#include "platform/guilds/view.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
@@ -27,6 +31,7 @@
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
 #include "platform/webhooks/webhooks.h"
+#include "relationships/relationships.h"
 #include "voice/voice.h"
 
 /* In the order of the reference. */
@@ -50,12 +55,25 @@ const struct domain *const guildhall_domains[] = {
     &applications_domain,
     &teams_domain,
     &oauth2_domain,
-    &gateway_addresses_domain,
+    &commands_domain,
+    &interactions_domain,
+    &callbacks_domain,
+    &integrations_domain,
+    &connections_domain,
+    &role_connections_domain,
+    &connection_pages_domain,
+    &gifs_domain,
+    &relationships_domain,
+    &game_relationships_domain,
+    &friend_suggestions_domain,
+    &contacts_domain,
     &regions_domain,
     &voice_domain,
     &calls_domain,
+    &gateway_addresses_domain,
     &assets_domain,
     &default_avatars_domain,
+    &gif_files_domain,
     &service_domain,
     NULL,
 };
@@ -160,6 +178,25 @@ static enum err open_tls(struct guildhall *g)
     return OK;
 }
 
+static bool set_gifs(const struct config *c)
+{
+    struct gifs_options options = {
+        .source = c->gifs,
+        .rating = c->gif_rating,
+        .categories = c->gif_categories,
+        .blocked_words = c->gif_blocked_words,
+        .provider = c->gif_provider,
+        .provider_key = c->gif_provider_key,
+        .media_hosts = c->gif_media_hosts,
+    };
+    const char *problem;
+
+    if (gifs_set(&options, &problem))
+        return true;
+    log_error("%s", problem);
+    return false;
+}
+
 static bool check_config(const struct config *c)
 {
     const char *problem;
@@ -177,20 +214,28 @@ static bool check_config(const struct config *c)
         return false;
     }
     regions_set_endpoint(c->voice_endpoint);
+    if (!platforms_set(&(struct platform_options){ .at = { c->platform_a, c->platform_b },
+                                                   .key = { c->platform_a_key, c->platform_b_key },
+                                                   .words = c->integration_words,
+                                                   .partners_guild = c->partners_guild,
+                                                   .partners_account = c->partners_account },
+                       &problem)) {
+        log_error("%s", problem);
+        return false;
+    }
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must begin with http:// or https://");
         return false;
     }
-    return true;
+    return set_gifs(c);
 }
 
-/* After each commit: what is remembered of guilds first, then whoever listens. */
+/* After each commit. */
 static void announce(void *arg, const struct announcement *list)
 {
     const struct guildhall *g = arg;
 
-    views_note(list);
     if (g->hooks.announce)
         g->hooks.announce(g->hooks.arg, list);
     gateway_announce(g->gateway, list);
@@ -404,7 +449,7 @@ void guildhall_stop(struct guildhall *g)
     loops_stop(g->loops);
     voice_free(g->voice);
     store_close(g->store);
-    views_forget();
+    gifs_forget();
     api_free(g->api);
     gateway_free(g->gateway);
     auth_close(g->auth);

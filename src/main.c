@@ -183,6 +183,8 @@ static const struct command commands[] = {
     { "import", "FILE", "Read a world file", tool_import, import_rows },
     { "export", "[FILE]", "Write the world as a file", tool_export, NULL },
     { "seed", "", "Make a large random world", tool_seed, seed_rows },
+    { "gifs", "import FILE [FOLDER]", "Read GIFs from JSON or CSV, files from FOLDER", tool_gifs,
+      NULL },
     { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
     { "check", "", "Look whether the database is sound", check, NULL },
     { "backup", "FILE", "Copy the embedded database", backup, NULL },

@@ -111,17 +111,21 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
 void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
                   const struct schema *schema, const void *object)
 {
-    struct announcement *a = arena_alloc(call->arena, sizeof *a);
     struct buf payload;
     struct json j = json_to(&payload);
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
-    *a = (struct announcement){ .event = event,
-                                .to = to,
-                                .payload = str_dup(call->arena, buf_str(&payload)),
-                                .guild_id = guild_id };
+    call_emit_text(call, event, to, guild_id, str_dup(call->arena, buf_str(&payload)));
     buf_clear(&payload);
+}
+
+void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
+                    struct str json)
+{
+    struct announcement *a = arena_alloc(call->arena, sizeof *a);
+
+    *a = (struct announcement){ .event = event, .to = to, .payload = json, .guild_id = guild_id };
     *call->announced_end = a;
     call->announced_end = &a->next;
 }
@@ -149,6 +153,14 @@ enum err call_wait(struct call *call, int64_t ms)
         .reset_after_ms = ms,
     };
     return ERR_RATE_LIMITED;
+}
+
+enum err call_wait_shared(struct call *call, int64_t ms)
+{
+    enum err e = call_wait(call, ms);
+
+    container_of(call, struct life, call)->verdict.shared = true;
+    return e;
 }
 
 static void note_blob(struct call *call, struct blob_name **list, const char *name)

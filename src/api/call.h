@@ -45,8 +45,11 @@ struct target {
     struct message *message;
     struct webhook *webhook;
     struct application *application;
+    struct command *command;
     struct team *team;
     struct invite *invite;
+    struct integration_row *integration;
+    struct interaction *interaction;
 };
 
 struct api;
@@ -70,11 +73,17 @@ struct call {
     const void *query, *body;
 
     /* Stages that prepare may ask for: a read transaction, in which the path was
-     * resolved and rights were checked, then work that takes long (on the pool,
-     * without a transaction). */
+     * resolved and rights were checked; then an answer from elsewhere, which is waited
+     * for without holding anything up; then work that takes long (on the pool, without
+     * a transaction). await runs on the loop, asks, and sees to it that call_resume is
+     * called there, once. look may take it back by setting it to NULL. */
     enum err (*look)(struct call *call);
+    void (*await)(struct call *call);
     enum err (*compute)(struct call *call);
     void *data; /* what the stages pass on */
+    /* What a handler may ask for: on the loop, when its transaction has committed and
+     * before the answer leaves. */
+    void (*after)(struct call *call);
 
     /* The api's own, from here on. */
     struct form form;
@@ -92,6 +101,10 @@ struct call {
     struct work work;
     int stage;
 };
+
+/* Goes on with a call that waits, or ends it with an error; the call may be gone when this
+ * returns. */
+void call_resume(struct call *call, enum err e);
 
 /* The id of a path parameter by its resolver's name. */
 snowflake call_id(const struct call *call, const char *name);
@@ -122,6 +135,9 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
  * where it hears of the guild. */
 void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
                   const struct schema *schema, const void *object);
+/* The same with an object that is JSON in the call's arena already. */
+void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
+                    struct str json);
 
 /* Count this call against a limit with a key of the handler's own (a login name).
  * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */
@@ -129,6 +145,8 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
 
 /* Refuse for now: ERR_RATE_LIMITED, and the answer says how long to wait. */
 enum err call_wait(struct call *call, int64_t ms);
+/* The same where everybody has to wait, not only this caller. */
+enum err call_wait_shared(struct call *call, int64_t ms);
 
 /* Keeps a blob, in a compute stage; it goes again when the call fails after all. */
 enum err call_keep_blob(struct call *call, const char *name, struct str bytes);

@@ -44,7 +44,7 @@ struct api {
 };
 
 /* What a call waits for next. */
-enum stage { STAGE_CREDENTIAL, STAGE_LOOK, STAGE_COMPUTE, STAGE_HANDLE };
+enum stage { STAGE_CREDENTIAL, STAGE_LOOK, STAGE_AWAIT, STAGE_COMPUTE, STAGE_HANDLE };
 
 /* The whole of a call, with what handlers need not see. */
 struct life {

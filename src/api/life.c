@@ -2,6 +2,7 @@
  *
  *   loop         route, credential, limit, kind of caller, scope, path, body
  *   read tx      (a credential we have not seen lately; a stage a row asked for)
+ *   loop         (an answer from elsewhere that is waited for)
  *   pool         (a stage that takes long: passwords)
  *   transaction  resolvers, rights, what the body's decoding said, handler
  *   loop         answer
@@ -61,14 +62,14 @@ static void answer_success(struct life *l)
     send_answer(l, status, type);
 }
 
-static void answer_limited(struct life *l)
+static void answer_limited(struct life *l, enum err e)
 {
     struct call *call = &l->call;
 
     buf_reset(&call->headers);
     limits_headers(&l->verdict, l->match.limit, &call->headers);
     buf_reset(&call->reply);
-    limits_body(&l->verdict, 0, &call->reply);
+    limits_body(&l->verdict, error_info(e)->code, &call->reply);
     send_answer(l, 429, STR("application/json"));
 }
 
@@ -86,8 +87,8 @@ static void answer_error(struct life *l, enum err e)
         close(call->reply_file);
     call->reply_file = -1;
     blobs_delete(call, call->kept);
-    if (e == ERR_RATE_LIMITED) {
-        answer_limited(l);
+    if (e == ERR_RATE_LIMITED || e == ERR_TOO_MANY_REQUESTS) {
+        answer_limited(l, e);
         return;
     }
     buf_reset(&call->reply);
@@ -140,6 +141,7 @@ void attempt_forget(struct life *l)
     call->forgotten = NULL;
     call->dropped = NULL;
     call->job_due = 0;
+    call->after = NULL;
     if (!call->decoded)
         call->form.root = NULL;
 }
@@ -191,6 +193,14 @@ void call_committed(struct work *w)
         jobs_expect(call->api->jobs, call->job_due);
 }
 
+/* May somebody call whose credential is not good? */
+static bool takes_anybody(const struct call *call)
+{
+    unsigned auth = call->route->auth;
+
+    return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
+}
+
 static void tx_done(struct work *w, enum err e)
 {
     struct life *l = container_of(w, struct life, call.work);
@@ -203,12 +213,14 @@ static void tx_done(struct work *w, enum err e)
     case STAGE_CREDENTIAL:
         if (!e)
             call->caller = &l->caller;
-        else if (e == ERR_UNAUTHORIZED && call->route->auth & AUTH_OPEN)
+        else if (e == ERR_UNAUTHORIZED && takes_anybody(call))
             e = OK;
         break;
     case STAGE_LOOK:
         break;
     default:
+        if (!e && call->after)
+            call->after(call);
         if (e)
             answer_error(l, e);
         else
@@ -256,7 +268,7 @@ static void handle(struct life *l)
     }
 }
 
-/* --- the stage that takes long ------------------------------------------------------------ */
+/* --- the stages that take long ----------------------------------------------------------- */
 
 static void compute(uv_work_t *w)
 {
@@ -305,11 +317,27 @@ static void proceed(struct life *l, enum stage ended)
             return;
         }
     }
-    if (ended <= STAGE_LOOK && call->compute) {
+    if (ended <= STAGE_LOOK && call->await) {
+        call->stage = STAGE_AWAIT;
+        call->await(call);
+        return;
+    }
+    if (ended <= STAGE_AWAIT && call->compute) {
         start_compute(l);
         return;
     }
     handle(l);
+}
+
+void call_resume(struct call *call, enum err e)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    assert(call->stage == STAGE_AWAIT);
+    if (e)
+        answer_error(l, e);
+    else
+        proceed(l, STAGE_AWAIT);
 }
 
 static void identify(struct life *l)
@@ -328,7 +356,7 @@ static void identify(struct life *l)
         proceed(l, STAGE_CREDENTIAL);
     } else if (header.p && credential_parse(kind, call->token, &l->credential)) {
         submit(l, STAGE_CREDENTIAL, STORE_READ);
-    } else if (call->route->auth & AUTH_OPEN) {
+    } else if (takes_anybody(call)) {
         proceed(l, STAGE_CREDENTIAL);
     } else {
         answer_error(l, ERR_UNAUTHORIZED);

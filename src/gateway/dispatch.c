@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gateway/facts.h"
 #include "gateway/internal.h"
+#include "gateway/sight.h"
 
 struct delivery {
     struct hub *hub;
@@ -68,6 +69,8 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
         return true;
 
     if (to->kind != SUBJECT_GUILD || !(to->channel_id || to->any_of))
+        return true;
+    if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
     bool looks = to->channel_id && !(seat->session->bot && d->info->flags & EVENT_STRUCTURE);
     if (!looks && !to->any_of)
@@ -151,6 +154,8 @@ static void change_view(struct delivery *d, struct topic *t)
         break;
     case EVENT_GUILD_ROLE_DELETE:
         view_drop_role(v, d->facts.role_id);
+        for (uint32_t i = 0; i < t->count; i++)
+            seat_drop_role(t->seats[i], d->facts.role_id);
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
@@ -283,9 +288,11 @@ void dispatch(struct hub *h, struct news *n)
         deliver_changed_channel(&d, t);
         return;
     }
+    struct sight *sight = sight_begin(t, n->event, &d.facts);
     change_view(&d, t);
     for (uint32_t i = 0; i < t->count; i++)
         deliver(&d, t->seats[i]);
+    sight_end(sight, h);
     if (n->to.kind == SUBJECT_GUILD) {
         take_away(&d, t);
     } else if (n->to.kind == SUBJECT_USER) {

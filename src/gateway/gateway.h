@@ -22,6 +22,7 @@ struct gateway_viewer {
     uint32_t intents;        /* bots */
     int64_t capabilities;    /* users */
     int64_t large_threshold; /* guilds with more members are large */
+    const struct user *user; /* itself, where that was read already; or NULL */
 };
 
 /* Members that a client asks for. */
@@ -42,17 +43,20 @@ struct gateway_source {
     /* Ids of the account's guilds and private channels. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
     enum err (*private_channels)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Writes the members of READY that are not the session's own; for bots without
-     * guilds, for users with whole ones. */
+    /* The account itself. */
+    enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
+    /* Writes what READY says beside the session and guilds; v->user is there. */
     enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
     /* Writes a guild as its member sees it: the object of GUILD_CREATE, without
      * "unavailable". */
-    enum err (*guild)(struct tx *tx, snowflake guild_id, const struct gateway_viewer *v,
+    enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
                       struct json *out);
     /* What rights come from: the guild with its roles, all channels and threads with
      * their overwrites, the member with its roles. ERR_UNKNOWN_… when it is gone. */
     enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
                      struct list *ret_channels);
+    /* Writes a channel of a guild, as its events do. ERR_UNKNOWN_CHANNEL. */
+    enum err (*channel)(struct tx *tx, snowflake id, struct json *out);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Members with users, for GUILD_MEMBERS_CHUNK. */
@@ -107,6 +111,16 @@ void gateway_announce(struct gateway *g, const struct announcement *list);
 /* A credential is no longer good: its sessions are closed with 4004. account 0: only
  * the sessions of that token. From any thread. */
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char token[8]);
+
+/* The session that READY called by this id, as a number for to_session: when it lives
+ * (also without a socket, for a while) and is that user's. From any thread. What is told
+ * to a session that has ended by then is told to nobody. */
+bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
+                          uint64_t *ret);
+
+/* How an account looks to others by its sessions: "online", "idle" or "dnd". NULL: it is
+ * not there, or does not want to be seen. From any thread. */
+const char *gateway_status(struct gateway *g, snowflake user_id);
 
 /* How many sessions this bot may still begin today. */
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);

@@ -14,6 +14,8 @@ enum {
     THRESHOLD_MIN = 25,
     THRESHOLD_MAX = 250,
     THRESHOLD_BOT = 50,
+    USUAL_READY = 12 * 1024, /* room to begin with */
+    OWN_PART = 2048,
 };
 
 /* Application flags that allow a privileged intent: the full and the limited one. */
@@ -252,20 +254,25 @@ static void keep_covered(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-static enum err read_users_guilds(struct identification *i, struct tx *tx)
+/* A guild that was left meanwhile has written nothing. */
+static enum err read_users_guilds(struct identification *i, struct tx *tx,
+                                  const struct gateway_viewer *v, struct json *out)
 {
     const snowflake *ids = i->guilds.items;
     struct guild_facts *all = arena_array(tx_arena(tx), struct guild_facts, i->guilds.count + 1);
 
+    json_name(out, "guilds");
+    json_array(out);
     for (size_t k = 0; k < i->guilds.count; k++) {
         all[k] = (struct guild_facts){ .guild_id = ids[k], .wants_view = true };
         for (size_t n = 0; n < i->fact_count; n++)
             if (i->facts[n].guild_id == ids[k])
                 all[k].wants_view = i->facts[n].wants_view;
-        enum err e = guild_facts_read(i->load.hub, tx, &i->viewer, false, &all[k]);
+        enum err e = guild_facts_read(i->load.hub, tx, v, out, &all[k]);
         if (e)
             return e;
     }
+    json_array_end(out);
     i->guilds.items = all;
     return OK;
 }
@@ -274,21 +281,26 @@ static enum err read_ready(struct load *l, struct tx *tx)
 {
     struct identification *i = container_of(l, struct identification, load);
     const struct gateway_source *source = l->hub->gateway->options.source;
+    struct gateway_viewer v = i->viewer;
     struct buf out;
     struct json j = json_to(&out);
 
-    enum err e = source->guilds(tx, i->viewer.user_id, &i->guilds);
+    enum err e = source->guilds(tx, v.user_id, &i->guilds);
     if (!e)
-        e = source->private_channels(tx, i->viewer.user_id, &i->private_channels);
+        e = source->private_channels(tx, v.user_id, &i->private_channels);
+    if (!e)
+        e = source->user(tx, v.user_id, &v.user);
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
     buf_init(&out, MAX_PAYLOAD);
-    if (i->viewer.bot)
+    buf_room(&out, USUAL_READY);
+    if (v.bot)
         write_bot(i, &j);
-    e = source->ready(tx, &i->viewer, &j);
-    if (!e && !i->viewer.bot)
-        e = read_users_guilds(i, tx);
+    else
+        e = read_users_guilds(i, tx, &v, &j);
+    if (!e)
+        e = source->ready(tx, &v, &j);
     if (!e)
         i->ready = str_dup(tx_arena(tx), buf_str(&out));
     buf_clear(&out);
@@ -332,6 +344,7 @@ static void tell_ready(struct identification *i, struct peer *p)
     struct json j = json_to(&out);
 
     buf_init(&out, MAX_PAYLOAD);
+    buf_room(&out, i->ready.n + OWN_PART);
     json_object(&j);
     write_own(i, p, &j);
     write_url(p, &j);

@@ -249,7 +249,7 @@ struct seat {
 
 /* What a channel lets whom do. */
 struct place_rule {
-    snowflake id, parent_id;
+    snowflake id, parent_id, owner_id;
     int64_t type;
     uint32_t count;
     struct overwrite overwrites[];
@@ -282,10 +282,12 @@ struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id);
 struct seat *seat_find(const struct session *s, enum subject_kind kind, snowflake id);
 void seat_leave(struct seat *seat);
 void seat_set_member(struct seat *seat, const struct member *m);
+void seat_drop_role(struct seat *seat, snowflake role_id);
 void topics_free(struct hub *h);
 
 struct view *view_new(const struct guild *g, const struct list *channels);
 void view_free(struct view *v);
+uint64_t view_role(const struct view *v, snowflake id); /* 0: there is none */
 void view_set_role(struct view *v, snowflake id, uint64_t permissions);
 void view_drop_role(struct view *v, snowflake id);
 void view_set_channel(struct view *v, const struct channel *c);
@@ -375,8 +377,9 @@ struct guild_facts {
 };
 
 void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f);
+/* payload: where the guild itself is written to, or NULL. */
 enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_viewer *v,
-                          bool payload, struct guild_facts *f);
+                          struct json *payload, struct guild_facts *f);
 /* Takes the seat; NULL when the guild or the member is gone. */
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f);
 
@@ -456,7 +459,9 @@ bool registry_add(struct gateway *g, struct session *s);
 void registry_remove(struct gateway *g, struct session *s);
 /* The session, when it lives on this hub; on its loop. */
 struct session *registry_local(struct hub *h, uint64_t number);
-/* Where the session of that id lives now, or NULL. */
+/* The number in a session's id; false: it cannot be one. */
+bool session_id_read(struct str id, uint64_t *ret_number);
+/* Where the session of that number lives now, or NULL. */
 struct hub *registry_home(struct gateway *g, uint64_t number);
 /* May the bot begin another session with this shard now? */
 bool registry_may_start(struct gateway *g, snowflake bot_id, uint32_t shard_id);

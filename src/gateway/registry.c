@@ -1,4 +1,6 @@
 /* registry.c - who has which session, over all loops of the process. */
+#include <sodium.h>
+
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -100,6 +102,35 @@ struct hub *registry_home(struct gateway *g, uint64_t number)
     struct hub *h = s ? s->hub : NULL;
     pthread_mutex_unlock(&g->lock);
     return h;
+}
+
+/* The first half of an id is the number. */
+bool session_id_read(struct str id, uint64_t *ret_number)
+{
+    unsigned char bytes[SESSION_ID / 2];
+    size_t n;
+
+    if (id.n != SESSION_ID ||
+        sodium_hex2bin(bytes, sizeof bytes, id.p, id.n, NULL, &n, NULL) != 0 || n != sizeof bytes)
+        return false;
+    memcpy(ret_number, bytes, sizeof *ret_number);
+    return true;
+}
+
+bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
+                          uint64_t *ret)
+{
+    uint64_t number;
+
+    if (!session_id_read(session_id, &number))
+        return false;
+    pthread_mutex_lock(&g->lock);
+    const struct session *s = map_get(&g->sessions, number);
+    bool found = s && s->caller.id == user_id && str_eq(str_of(s->id), session_id);
+    pthread_mutex_unlock(&g->lock);
+    if (found)
+        *ret = number;
+    return found;
 }
 
 struct session *registry_local(struct hub *h, uint64_t number)

@@ -3,8 +3,6 @@
  * A session that lives on another loop is asked for. That loop first looks at every
  * event that this one has seen when it asked; this one notes what it sees from then
  * on. So when the session has moved it is told each event exactly once. */
-#include <sodium.h>
-
 #include "base/mem.h"
 #include "gateway/greeting.h"
 #include "gateway/opcodes.h"
@@ -143,8 +141,7 @@ void handovers_continue(struct hub *h)
     }
 }
 
-/* --- the receiver ------------------------------------------------------------------------------
- */
+/* --- the receiver -------------------------------------------------------------------------- */
 
 static void handover_end(struct handover *h, struct session *s)
 {
@@ -225,8 +222,7 @@ static void ask(struct hub *from, struct resumption *r)
     loop_post(from->loop, &h->post);
 }
 
-/* --- op 6
- * ------------------------------------------------------------------------------------------ */
+/* --- op 6 ---------------------------------------------------------------------------------- */
 
 static void known(struct greeting *g)
 {
@@ -242,20 +238,6 @@ static void known(struct greeting *g)
     answer(r, is_theirs(s, r) ? s : NULL);
 }
 
-/* The first half of the id names the session among the others. */
-static bool read_id(struct resumption *r, struct str id)
-{
-    unsigned char bytes[SESSION_ID / 2];
-
-    if (id.n != SESSION_ID)
-        return false;
-    memcpy(r->id, id.p, SESSION_ID);
-    if (sodium_hex2bin(bytes, sizeof bytes, r->id, SESSION_ID, NULL, NULL, NULL) != 0)
-        return false;
-    memcpy(&r->number, bytes, sizeof r->number);
-    return true;
-}
-
 void handle_resume(struct peer *p, int op, struct str raw, const void *d)
 {
     const struct resume *in = d;
@@ -266,8 +248,8 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
     r->bad_seq = !in->seq.p || !str_to_i64(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
     /* A name that cannot be one of ours is like one that we forgot. */
-    if (!read_id(r, in->session_id))
-        r->number = 0;
+    if (session_id_read(in->session_id, &r->number))
+        memcpy(r->id, in->session_id.p, SESSION_ID);
     if (!greeting_init(&r->greeting, p, in->token)) {
         peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         mem_free(r);

@@ -70,7 +70,9 @@ static void decode_object(struct decoder *d, const struct schema *schema, const 
 static void decode_item(struct decoder *d, const struct type *type, const struct place *at,
                         void *out)
 {
-    if (json_peek(&d->reader) == JSON_NULL && type->kind != KIND_RAW)
+    if (json_peek(&d->reader) == JSON_NULL && type->kind == KIND_OBJECT)
+        refuse(d, at, FORM_NO_ITEM);
+    else if (json_peek(&d->reader) == JSON_NULL && type->kind != KIND_RAW)
         refuse(d, at, FORM_REQUIRED);
     else
         decode_value(d, type, at, out);
@@ -126,6 +128,13 @@ static void decode_entry(struct decoder *d, const struct type *of, struct str ke
     decode_item(d, of, &at, entry + sizeof(struct str));
 }
 
+/* An entry that is null, where that means that there is none. */
+static bool skip_null(struct decoder *d, const struct type *type)
+{
+    return type->flags & TYPE_NULL_NONE && json_peek(&d->reader) == JSON_NULL &&
+           json_take_null(&d->reader);
+}
+
 static void decode_map(struct decoder *d, const struct type *type, const struct place *at,
                        struct list *out)
 {
@@ -134,6 +143,8 @@ static void decode_map(struct decoder *d, const struct type *type, const struct 
 
     json_enter(&d->reader);
     while (json_next_member(&d->reader, &key)) {
+        if (skip_null(d, type))
+            continue;
         if (out->count < items_allowed(type) || find_entry(out, map_entry_size(type->of), key)) {
             decode_entry(d, type->of, key, at, out);
         } else {
@@ -186,7 +197,7 @@ static void decode_value(struct decoder *d, const struct type *type, const struc
     case KIND_ARRAY:
         if (kind == JSON_ARRAY)
             decode_array(d, type, at, out);
-        else
+        else if (!skip_null(d, type))
             refuse(d, at, FORM_NOT_LIST);
         break;
     case KIND_MAP:

@@ -179,7 +179,7 @@ const struct schema application_schema = {
 const struct type type_application = { .kind = KIND_OBJECT, .schema = &application_schema };
 const struct type type_applications = { .kind = KIND_ARRAY, .of = &type_application };
 
-/* --- an app in a guild ----------------------------------------------------------------- */
+/* --- apps elsewhere ------------------------------------------------------------------------ */
 
 static const struct field brief_application_fields[] = { BRIEF_FIELDS, { 0 } };
 static const struct schema brief_application_schema = {
@@ -188,52 +188,23 @@ static const struct schema brief_application_schema = {
     .fields = brief_application_fields,
     .doc = "The app of an integration.",
 };
-static const struct type type_brief_application = { .kind = KIND_OBJECT,
-                                                    .schema = &brief_application_schema };
+const struct type type_integration_application = { .kind = KIND_OBJECT,
+                                                   .schema = &brief_application_schema };
 
-static const struct field account_fields[] = {
-    { FIELD(struct integration_account, id), .type = &type_text },
-    { FIELD(struct integration_account, name), .type = &type_text },
+static const struct field described_application_fields[] = {
+    BRIEF_FIELDS,
+    { FIELD(struct application, role_connections_verification_url), .type = &type_url,
+      .flags = NULLABLE },
     { 0 },
 };
-static const struct schema account_schema = {
-    .name = "IntegrationAccount",
-    .size = sizeof(struct integration_account),
-    .fields = account_fields,
-    .doc = "The account behind an integration.",
+static const struct schema described_application_schema = {
+    .name = "DescribedApplication",
+    .size = sizeof(struct application),
+    .fields = described_application_fields,
+    .doc = "The app of an integration, and where people prove who they are.",
 };
-static const struct type type_account = { .kind = KIND_OBJECT, .schema = &account_schema };
-
-static const struct field integration_event_fields[] = {
-    { FIELD(struct integration, id), .type = &type_id },
-    { FIELD(struct integration, name), .type = &type_text },
-    { FIELD(struct integration, type), .type = &type_text },
-    { FIELD(struct integration, enabled), .type = &type_bool },
-    { FIELD(struct integration, account), .type = &type_account },
-    { FIELD(struct integration, application), .type = &type_brief_application, .flags = OPTIONAL },
-    { FIELD(struct integration, scopes), .type = &type_texts },
-    { FIELD(struct integration, guild_id), .type = &type_id },
-    { 0 },
-};
-const struct schema integration_event_schema = {
-    .name = "IntegrationEvent",
-    .size = sizeof(struct integration),
-    .fields = integration_event_fields,
-    .doc = "An integration that was added or changed.",
-};
-
-static const struct field integration_gone_fields[] = {
-    { FIELD(struct integration_gone, id), .type = &type_id },
-    { FIELD(struct integration_gone, guild_id), .type = &type_id },
-    { FIELD(struct integration_gone, application_id), .type = &type_id },
-    { 0 },
-};
-const struct schema integration_gone_schema = {
-    .name = "IntegrationGone",
-    .size = sizeof(struct integration_gone),
-    .fields = integration_gone_fields,
-    .doc = "An integration that was removed.",
-};
+const struct type type_described_application = { .kind = KIND_OBJECT,
+                                                 .schema = &described_application_schema };
 
 static const struct field application_ref_fields[] = {
     { FIELD(struct application_ref, application_id), .type = &type_id },

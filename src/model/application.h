@@ -39,6 +39,12 @@ enum {
         APPLICATION_PRESENCE_LIMITED | APPLICATION_MEMBERS_LIMITED | APPLICATION_CONTENT_LIMITED,
 };
 
+/* Bits that the server sets. */
+enum {
+    APPLICATION_EMBEDDED = 1 << 17,      /* can be launched inside a client */
+    APPLICATION_COMMAND_BADGE = 1 << 23, /* has a global command */
+};
+
 /* Where an app can be installed; the keys of integration_types_config. */
 enum integration_type { INSTALL_GUILD = 0, INSTALL_USER = 1 };
 
@@ -96,22 +102,11 @@ extern const struct type type_application, type_applications, type_public_applic
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
 
-/* --- an app in a guild ----------------------------------------------------------------- */
+/* --- apps elsewhere ------------------------------------------------------------------------ */
 
-struct integration_account {
-    struct str id, name;
-};
-struct integration {
-    snowflake id, guild_id;
-    struct str name, type; /* "service": an app */
-    bool enabled;
-    const struct integration_account *account;
-    const struct application *application;
-    struct list scopes; /* struct str */
-};
-struct integration_gone {
-    snowflake id, guild_id, application_id;
-};
+/* The app of an integration; the second also says where people prove who they are. */
+extern const struct type type_integration_application, type_described_application;
+
 struct application_ref {
     snowflake application_id;
 };
@@ -119,9 +114,7 @@ struct integrations_ref {
     snowflake guild_id;
 };
 
-extern const struct schema integration_event_schema; /* INTEGRATION_CREATE, _UPDATE */
-extern const struct schema integration_gone_schema;  /* INTEGRATION_DELETE */
-extern const struct schema application_ref_schema;   /* USER_APPLICATION_* */
+extern const struct schema application_ref_schema; /* USER_APPLICATION_* */
 /* GUILD_INTEGRATIONS_UPDATE, GUILD_APPLICATION_COMMAND_INDEX_UPDATE */
 extern const struct schema integrations_ref_schema;
 

@@ -44,10 +44,11 @@ enum intent_bit {
 
 enum event_flags {
     EVENT_TO_ALL = 0,
-    EVENT_TO_USERS = 1,  /* never to bots */
-    EVENT_STRUCTURE = 2, /* of a guild: bots hear of channels that they cannot view */
-    EVENT_CONTENT = 4,   /* a message: its content is for those who asked for it */
-    EVENT_OWN = 8,       /* about the receiver itself it needs no intent */
+    EVENT_TO_USERS = 1,   /* never to bots */
+    EVENT_STRUCTURE = 2,  /* of a guild: bots hear of channels that they cannot view */
+    EVENT_CONTENT = 4,    /* a message: its content is for those who asked for it */
+    EVENT_OWN = 8,        /* about the receiver itself it needs no intent */
+    EVENT_BY_INTENT = 16, /* people need the subject's rights, bots only the intent */
 };
 
 struct event_info {

@@ -22,10 +22,14 @@ int tool_demo(const struct settings *s, char **arguments);
 int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
+int tool_gifs(const struct settings *s, char **arguments);
 
 /* Imports a world file; says on stderr why it cannot. */
 enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,
                      struct arena *arena, struct world_report *ret);
+
+/* Reads a whole file, or the standard input for "-"; says on stderr why it cannot. */
+bool read_whole_file(const char *path, struct buf *out);
 
 /* Says what is wrong with the command line; returns the status for it. */
 int usage(const char *problem);

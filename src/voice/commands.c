@@ -2,7 +2,7 @@
 #include "voice/calls.h"
 #include "voice/internal.h"
 
-const struct command_row command_rows[] = {
+const struct command_row voice_command_rows[] = {
     { 4, &type_voice_request, update_voice_state, aim_voice_state },
     { 13, &type_call_request, connect_call, NULL },
     { 0 },

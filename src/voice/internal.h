@@ -44,7 +44,7 @@ struct command_row {
     void (*aim)(struct order *o);
 };
 
-extern const struct command_row command_rows[]; /* end with .type == NULL */
+extern const struct command_row voice_command_rows[]; /* end with .type == NULL */
 
 static inline bool order_is_bot(const struct order *o)
 {

@@ -334,7 +334,7 @@ static struct order *order_new(struct voice *v, const struct gateway_caller *who
 
 static const struct command_row *row_of(int op)
 {
-    for (const struct command_row *r = command_rows; r->type; r++)
+    for (const struct command_row *r = voice_command_rows; r->type; r++)
         if (r->op == op)
             return r;
     return NULL;

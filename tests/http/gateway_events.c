@@ -154,7 +154,7 @@ static void hidden_channels_keep_their_events(struct world *w)
         expect_heard(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
         publish(&h, e, to, payload);
         /* Bots know the structure of a guild, whatever they may look into. */
-        bool structure = info->flags & EVENT_STRUCTURE;
+        bool structure = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
         expect_heard(&h, e, info->intents & ~INTENTS_PRIVATE, structure,
                      e != EVENT_PRESENCE_UPDATE);
     }

@@ -2,6 +2,7 @@
 #include "channels.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define THREADS "/channels/%s/threads"
 #define ACTIVE  "/guilds/%s/threads/active"
@@ -293,6 +294,65 @@ static void a_message_has_one_thread_with_its_id(struct world *w)
                 "{'type': 10}");
 }
 
+/* Up to three seconds of real time. */
+static void expect_archived(struct client *c, const char *thread)
+{
+    struct answer a = client_get(c, "/channels/%s", thread);
+
+    for (int i = 0; i < 300; i++) {
+        if (dom_at(a.json, "thread_metadata.archived")->truth)
+            return;
+        usleep(10000);
+        a = client_get(c, "/channels/%s", thread);
+    }
+    expect_json(a, "{'thread_metadata': {'archived': true}}");
+}
+
+static void a_quiet_thread_is_archived_by_itself(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
+    const char *id = start(ada, c, ", 'auto_archive_duration': 60");
+
+    world_wait(w, 3599);
+    usleep(300 * 1000);
+    expect_nothing_told(w);
+    world_wait(w, 2);
+    expect_archived(ada, id);
+    expect_told(w, viewers(g, id), "THREAD_UPDATE",
+                "{'id': '%s', 'thread_metadata': {'archived': true}}", id);
+    expect_nothing_told(w);
+    /* Opened again, it has its whole time. */
+    expect_status(client_patch(ada, "{'archived': false}", "/channels/%s", id), 200);
+    world_wait(w, 3500);
+    usleep(300 * 1000);
+    expect_json(client_get(ada, "/channels/%s", id), "{'thread_metadata': {'archived': false}}");
+    world_wait(w, 101);
+    expect_archived(ada, id);
+}
+
+static void a_thread_in_which_somebody_speaks_stays_open(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
+    const char *id = start(ada, c, ", 'auto_archive_duration': 60");
+
+    world_wait(w, 3000);
+    expect_status(client_post(ada, "{'content': 'still here'}", "/channels/%s/messages", id), 200);
+    world_wait(w, 3000);
+    usleep(300 * 1000);
+    expect_json(client_get(ada, "/channels/%s", id), "{'thread_metadata': {'archived': false}}");
+    world_wait(w, 601);
+    expect_archived(ada, id);
+    /* Speaking opens it again, with its whole time. */
+    expect_status(client_post(ada, "{'content': 'back'}", "/channels/%s/messages", id), 200);
+    world_wait(w, 3500);
+    usleep(300 * 1000);
+    expect_json(client_get(ada, "/channels/%s", id), "{'thread_metadata': {'archived': false}}");
+    world_wait(w, 101);
+    expect_archived(ada, id);
+}
+
 const struct test threads_tests[] = {
     TEST(a_thread_is_started_in_a_channel),
     TEST(thread_bodies_have_limits),
@@ -306,5 +366,7 @@ const struct test threads_tests[] = {
     TEST(threads_go_with_their_channel),
     TEST(threads_have_no_overwrites_of_their_own),
     TEST(a_message_has_one_thread_with_its_id),
+    TEST(a_quiet_thread_is_archived_by_itself),
+    TEST(a_thread_in_which_somebody_speaks_stays_open),
     { 0 },
 };

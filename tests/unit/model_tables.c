@@ -25,8 +25,11 @@ static void errors_are_whole(void **state)
         assert_true(has_own_status((enum err)e));
         assert_true(i->code >= 0);
         assert_true(strlen(i->message) > 0);
-        for (int other = OK + 1; i->code && other < e; other++)
-            assert_int_not_equal(error_info((enum err)other)->code, i->code);
+        /* Where a limit depends on what it is for, one code has several sentences, side
+         * by side. */
+        for (int other = OK + 1; i->code && other < e - 1; other++)
+            if (error_info((enum err)other)->code == i->code)
+                assert_int_equal(error_info((enum err)(other + 1))->code, i->code);
     }
 }
 

@@ -19,6 +19,12 @@ static const struct type type_status_text = { .kind = KIND_STRING, .max = 128 };
 static const struct type type_discovery = {
     .kind = KIND_INT, .min = 0, .max = 6, .doc = "Found by: 2 phone, 4 email"
 };
+static const struct type type_game_messages = {
+    .kind = KIND_INT,
+    .min = 0,
+    .max = 3,
+    .doc = "Messages in games: 0 unset, 1 from all, 2 from who has the game, 3 none"
+};
 static const struct type type_filter = { .kind = KIND_INT, .min = 0, .max = 2 };
 static const struct type type_afk = { .kind = KIND_INT, .min = 60, .max = 600 };
 static const struct type type_offset = {
@@ -74,6 +80,7 @@ static const struct field settings_fields[] = {
     SETTING(default_guilds_restricted, type_bool),
     SETTING(guild_folders, type_folders),
     SETTING(allow_game_friend_dms, type_bool),
+    SETTING(slayer_sdk_receive_dms_in_game, type_game_messages),
     SETTING(stream_notifications_enabled, type_bool),
     SETTING(view_nsfw_commands, type_bool),
     SETTING(view_nsfw_guilds, type_bool),
@@ -110,6 +117,7 @@ const struct user_settings settings_defaults = {
     .default_guilds_restricted = { GIVEN, false },
     .guild_folders = { .given = GIVEN },
     .allow_game_friend_dms = { GIVEN, true },
+    .slayer_sdk_receive_dms_in_game = { GIVEN, 0 },
     .stream_notifications_enabled = { GIVEN, true },
     .view_nsfw_commands = { GIVEN, false },
     .view_nsfw_guilds = { GIVEN, false },

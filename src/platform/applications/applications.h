@@ -4,6 +4,7 @@
 
 #include "model/application.h"
 #include "model/guild.h"
+#include "model/integration.h"
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
 
@@ -87,8 +88,23 @@ enum err application_install_guild(struct call *call, const struct installation 
         EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,                             \
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
-/* Takes an app out of a guild with all it brought: its bot, roles and webhooks. Does
- * nothing where it is not installed. */
+/* An app in a guild, as it is shown; without scopes. */
+struct integration integration_of_application(struct arena *arena, const struct application *a,
+                                              snowflake guild_id, snowflake id);
+bool scopes_have_name(const struct list *scopes, const char *name);
+
+/* Tells those who manage the guild, in the order of the interface: that its integrations
+ * changed, and which one. event: INTEGRATION_CREATE or _UPDATE. */
+void integration_announce(struct call *call, enum event event, const struct integration *i);
+/* The same for one that goes; application_id 0: it is no app. */
+void integration_announce_gone(struct call *call, snowflake guild_id, snowflake id,
+                               snowflake application_id);
+/* Takes a role of an integration's from everybody, with GUILD_ROLE_DELETE. Fine when it
+ * is gone already. */
+enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake role_id);
+
+/* Takes an app out of a guild with all it brought: its bot, roles, webhooks, commands and
+ * what members may do with them. Does nothing where it is not installed. */
 enum err application_uninstall_guild(struct call *call, snowflake application_id,
                                      snowflake guild_id);
 /* For a bot that has just left: its integration has the scope `bot` no more, the role it

@@ -1,5 +1,8 @@
 /* delete.c - the end of an application, and of all that depends on it. */
 #include "platform/applications/internal.h"
+#include "platform/game_friends.h"
+
+#include "platform/command_index.h"
 
 /* Ids that a query names, taken whole: what follows writes the same tables. */
 static enum err gather(struct tx *tx, const char *sql, snowflake id, struct list *ret)
@@ -37,9 +40,11 @@ static enum err leave_users(struct call *call, const struct application *a)
     struct list users;
     enum err e = gather(call->tx, USERS_WITH, a->id, &users);
 
-    for (size_t i = 0; i < users.count && !e; i++)
+    for (size_t i = 0; i < users.count && !e; i++) {
+        e = command_index_move(call->tx, ((snowflake *)users.items)[i]);
         call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(((snowflake *)users.items)[i]),
                   &application_ref_schema, &gone);
+    }
     return e;
 }
 
@@ -64,6 +69,8 @@ enum err delete_application(struct call *call)
 
     if (!e)
         e = leave_users(call, a);
+    if (!e)
+        e = game_relationships_end_all(call, a->id);
     if (!e)
         e = end_tokens(call, a);
     if (!e)

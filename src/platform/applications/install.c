@@ -5,13 +5,14 @@
 #include "platform/applications/internal.h"
 
 #include "base/clock.h"
+#include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
 
 enum { MOST_INTEGRATIONS = 50, MOST_ROLES = 250 };
 
-static bool has_scope(const struct list *scopes, const char *name)
+bool scopes_have_name(const struct list *scopes, const char *name)
 {
     for (size_t i = 0; i < scopes->count; i++)
         if (str_is(((const struct str *)scopes->items)[i], name))
@@ -21,7 +22,7 @@ static bool has_scope(const struct list *scopes, const char *name)
 
 static void add_scope(struct arena *arena, struct list *scopes, struct str name)
 {
-    if (!has_scope(scopes, str_dupz(arena, name)))
+    if (!scopes_have_name(scopes, str_dupz(arena, name)))
         *(struct str *)list_add(arena, scopes, sizeof(struct str)) = name;
 }
 
@@ -34,7 +35,7 @@ static struct list join_scopes(struct arena *arena, struct list before, struct l
         add_scope(arena, &all, ((const struct str *)before.items)[i]);
     for (size_t i = 0; i < more.count; i++)
         add_scope(arena, &all, ((const struct str *)more.items)[i]);
-    if (has_scope(&all, "bot"))
+    if (scopes_have_name(&all, "bot"))
         add_scope(arena, &all, STR("applications.commands"));
     return all;
 }
@@ -61,13 +62,13 @@ static enum err add_integration(struct tx *tx, const struct installation *in,
         return e ? e : ERR_MAX_INTEGRATIONS;
     return tx_exec(tx, ADD_INTEGRATION,
                    BIND(v_id(i->id), v_id(i->guild_id), v_text(i->name), v_id(in->application->id),
-                        v_text(column_encode(tx_arena(tx), &type_texts, &i->scopes)),
+                        v_text(column_encode(tx_arena(tx), &type_texts, &i->scopes.value)),
                         in->user_id ? v_id(in->user_id) : v_null(), v_int(clock_us())),
                    NULL);
 }
 
-struct integration integration_of(struct arena *arena, const struct application *a,
-                                  snowflake guild_id, snowflake id)
+struct integration integration_of_application(struct arena *arena, const struct application *a,
+                                              snowflake guild_id, snowflake id)
 {
     struct integration_account *account = arena_alloc(arena, sizeof *account);
 
@@ -99,15 +100,16 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
         return e;
     if (found)
         before = column_list(arena, &type_texts, row_text(&row, 1));
-    *i = integration_of(arena, a, in->guild_id, found ? row_id(&row, 0) : snowflake_new());
-    i->scopes = join_scopes(arena, before, in->scopes);
+    *i = integration_of_application(arena, a, in->guild_id,
+                                    found ? row_id(&row, 0) : snowflake_new());
+    i->scopes = (struct opt_list){ GIVEN, join_scopes(arena, before, in->scopes) };
     ret->new_integration = !found;
     if (!found)
         return add_integration(tx, in, i);
-    return tx_exec(
-        tx, SAVE_INTEGRATION,
-        BIND(v_id(i->id), v_text(i->name), v_text(column_encode(arena, &type_texts, &i->scopes))),
-        NULL);
+    return tx_exec(tx, SAVE_INTEGRATION,
+                   BIND(v_id(i->id), v_text(i->name),
+                        v_text(column_encode(arena, &type_texts, &i->scopes.value))),
+                   NULL);
 }
 
 /* --- the bot's role --------------------------------------------------------------------- */
@@ -173,7 +175,7 @@ static enum err write_role(struct tx *tx, const struct installation *in, struct 
 enum err application_install_rows(struct tx *tx, const struct installation *in,
                                   struct installed *ret)
 {
-    bool with_bot = has_scope(&in->scopes, "bot");
+    bool with_bot = scopes_have_name(&in->scopes, "bot");
 
     *ret = (struct installed){ 0 };
     if (with_bot && !in->application->bot_id)
@@ -223,14 +225,24 @@ static void announce_role(struct call *call, const struct installed *done)
                   &event);
 }
 
-static void announce_integration(struct call *call, const struct installed *done)
+void integration_announce(struct call *call, enum event event, const struct integration *i)
+{
+    struct integrations_ref guild = { i->guild_id };
+    struct subject managers = to_entitled(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
+    struct integration shown = *i;
+
+    integration_dress(&shown);
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
+    call_emit(call, event, managers, &integration_event_schema, &shown);
+}
+
+static void announce_install(struct call *call, const struct installed *done)
 {
     struct integrations_ref guild = { done->integration.guild_id };
-    struct subject managers = to_entitled(guild.guild_id, 0, PERMISSION(MANAGE_GUILD));
 
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
-    call_emit(call, done->new_integration ? EVENT_INTEGRATION_CREATE : EVENT_INTEGRATION_UPDATE,
-              managers, &integration_event_schema, &done->integration);
+    integration_announce(
+        call, done->new_integration ? EVENT_INTEGRATION_CREATE : EVENT_INTEGRATION_UPDATE,
+        &done->integration);
     call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild.guild_id),
               &integrations_ref_schema, &guild);
 }
@@ -243,11 +255,14 @@ enum err application_install_guild(struct call *call, const struct installation 
     if (e)
         return e;
     announce_role(call, &done); /* before the member that has it */
-    if (has_scope(&in->scopes, "bot"))
+    if (scopes_have_name(&in->scopes, "bot"))
         e = bring_bot(call, in, &done);
     if (e)
         return e;
-    announce_integration(call, &done);
+    announce_install(call, &done);
+    e = command_index_move(call->tx, in->guild_id);
+    if (e)
+        return e;
     return audit(call, in->guild_id,
                  done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
                  done.integration.id);

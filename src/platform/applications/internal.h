@@ -47,6 +47,8 @@ enum err application_delete_row(struct tx *tx, snowflake id);
 enum err bot_insert(struct tx *tx, const struct application *a);
 /* For an application that came without one. */
 enum err application_add_bot(struct tx *tx, struct application *a);
+/* The bot shows whether its app is called at an address of its own. */
+enum err bot_mark_http(struct tx *tx, struct application *a);
 enum err bot_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: decisions without input or output ------------------------------------------ */
@@ -57,12 +59,6 @@ struct str bot_name(struct arena *a, struct str name);
 struct str bot_name_with(struct arena *a, struct str name, snowflake id);
 /* {"0":{},"1":{}} */
 struct list default_integration_types(void);
-
-/* --- install.c ------------------------------------------------------------------------- */
-
-/* An app in a guild, as events tell of it; without scopes. */
-struct integration integration_of(struct arena *arena, const struct application *a,
-                                  snowflake guild_id, snowflake id);
 
 /* --- keys.c, access.c, changes.c, delete.c ------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* uninstall.c - taking an app out of a guild, with all it brought, or only its bot. */
 #include "platform/applications/internal.h"
 
+#include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
@@ -39,13 +40,17 @@ static enum err remove_webhooks(struct call *call, snowflake guild_id, snowflake
 
 static const char BOT_ROLES[] =
     "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
+static const char INTEGRATION_ROLES[] =
+    "select id from roles where guild_id = $1 and integration_id = $2 and managed = 1";
 
-static enum err remove_role(struct call *call, snowflake guild_id, snowflake role_id)
+enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake role_id)
 {
     struct guild_role_gone gone = { guild_id, role_id };
     struct role role;
 
     enum err e = role_find(call->tx, guild_id, role_id, &role);
+    if (e == ERR_UNKNOWN_ROLE)
+        return OK;
     if (!e)
         e = role_delete(call->tx, &role);
     if (!e)
@@ -68,32 +73,55 @@ static const char FIND_INTEGRATION[] = "select id from integrations where guild_
                                        "application_id = $2 and type = 'service'";
 static const char DELETE_INTEGRATION[] = "delete from integrations where id = $1";
 
-/* False: it is not there. The events name who leaves, so they come first. */
-static enum err remove_integration(struct call *call, snowflake guild_id, snowflake application_id,
-                                   bool *ret_found)
-{
-    struct integrations_ref guild = { guild_id };
-    struct integration_gone gone = { .guild_id = guild_id, .application_id = application_id };
-    struct subject managers = to_entitled(guild_id, 0, PERMISSION(MANAGE_GUILD));
-    struct rows row;
+static const char DELETE_COMMANDS[] =
+    "delete from commands where guild_id = $1 and application_id = $2";
+static const char DELETE_PERMISSIONS[] =
+    "delete from command_permissions where guild_id = $1 and application_id = $2";
 
-    enum err e = tx_one(call->tx, FIND_INTEGRATION, BIND(v_id(guild_id), v_id(application_id)),
-                        &row, ret_found);
-    if (e || !*ret_found)
-        return e;
-    gone.id = row_id(&row, 0);
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
-    call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_gone_schema, &gone);
-    return tx_exec(call->tx, DELETE_INTEGRATION, BIND(v_id(gone.id)), NULL);
+/* Those of this guild, and what its members may do with any of the app's. */
+static enum err remove_commands(struct tx *tx, snowflake guild_id, snowflake application_id)
+{
+    enum err e = tx_exec(tx, DELETE_PERMISSIONS, BIND(v_id(guild_id), v_id(application_id)), NULL);
+
+    return e ? e : tx_exec(tx, DELETE_COMMANDS, BIND(v_id(guild_id), v_id(application_id)), NULL);
 }
 
-static enum err remove_roles(struct call *call, snowflake guild_id, snowflake bot_id)
+void integration_announce_gone(struct call *call, snowflake guild_id, snowflake id,
+                               snowflake application_id)
+{
+    struct integrations_ref guild = { guild_id };
+    struct integration_gone gone = { .id = id, .guild_id = { GIVEN, guild_id } };
+    struct subject managers = to_entitled(guild_id, 0, PERMISSION(MANAGE_GUILD));
+
+    if (application_id)
+        gone.application_id = (struct opt_id){ GIVEN, application_id };
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
+    call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_gone_schema, &gone);
+}
+
+/* *ret 0: it is not there. The events name who leaves, so they come first. */
+static enum err remove_integration(struct call *call, snowflake guild_id, snowflake application_id,
+                                   snowflake *ret)
+{
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(call->tx, FIND_INTEGRATION, BIND(v_id(guild_id), v_id(application_id)),
+                        &row, &found);
+    *ret = e || !found ? 0 : row_id(&row, 0);
+    if (!*ret)
+        return e;
+    integration_announce_gone(call, guild_id, *ret, application_id);
+    return tx_exec(call->tx, DELETE_INTEGRATION, BIND(v_id(*ret)), NULL);
+}
+
+static enum err remove_roles(struct call *call, const char *sql, snowflake guild_id, snowflake id)
 {
     struct list roles;
-    enum err e = gather(call->tx, BOT_ROLES, guild_id, bot_id, &roles);
+    enum err e = gather(call->tx, sql, guild_id, id, &roles);
 
     for (size_t i = 0; !e && i < roles.count; i++)
-        e = remove_role(call, guild_id, ((const snowflake *)roles.items)[i]);
+        e = integration_drop_role(call, guild_id, ((const snowflake *)roles.items)[i]);
     return e;
 }
 
@@ -102,18 +130,24 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
 {
     struct integrations_ref guild = { guild_id };
     struct application a;
-    bool found = false;
+    snowflake id = 0;
 
     enum err e = application_find(call->tx, application_id, &a);
     if (!e)
-        e = remove_integration(call, guild_id, application_id, &found);
-    if (e || !found)
+        e = remove_integration(call, guild_id, application_id, &id);
+    if (e || !id)
         return e;
-    e = remove_bot(call, guild_id, a.bot_id);
+    e = remove_commands(call->tx, guild_id, application_id);
+    if (!e)
+        e = remove_bot(call, guild_id, a.bot_id);
     if (!e)
         e = remove_webhooks(call, guild_id, application_id);
     if (!e)
-        e = remove_roles(call, guild_id, a.bot_id);
+        e = remove_roles(call, BOT_ROLES, guild_id, a.bot_id);
+    if (!e)
+        e = remove_roles(call, INTEGRATION_ROLES, guild_id, id);
+    if (!e)
+        e = command_permissions_leave(call->tx, guild_id, application_id);
     if (!e)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
                   &integrations_ref_schema, &guild);
@@ -141,12 +175,9 @@ static struct list without_bot(struct arena *arena, const struct list *scopes)
 
 static enum err save_scopes(struct call *call, const struct integration *i)
 {
-    struct integrations_ref guild = { i->guild_id };
-    struct subject managers = to_entitled(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
-    struct str scopes = column_encode(call->arena, &type_texts, &i->scopes);
+    struct str scopes = column_encode(call->arena, &type_texts, &i->scopes.value);
 
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
-    call_emit(call, EVENT_INTEGRATION_UPDATE, managers, &integration_event_schema, i);
+    integration_announce(call, EVENT_INTEGRATION_UPDATE, i);
     return tx_exec(call->tx, SAVE_SCOPES, BIND(v_id(i->id), v_text(scopes)), NULL);
 }
 
@@ -170,8 +201,8 @@ enum err application_bot_left(struct call *call, snowflake guild_id, snowflake b
     e = application_find(call->tx, row_id(&row, 1), &a);
     if (e)
         return e;
-    struct integration i = integration_of(call->arena, &a, guild_id, id);
-    i.scopes = left;
+    struct integration i = integration_of_application(call->arena, &a, guild_id, id);
+    i.scopes = (struct opt_list){ GIVEN, left };
     e = save_scopes(call, &i);
-    return e ? e : remove_roles(call, guild_id, bot_id);
+    return e ? e : remove_roles(call, BOT_ROLES, guild_id, bot_id);
 }

@@ -42,6 +42,10 @@ enum err channel_open_for_all(struct call *call, const struct channel *c);
 enum err group_join(struct call *call, const struct channel *c, const struct user *user,
                     snowflake by, bool *ret_new);
 
+/* An open thread is archived when it has been quiet for as long as it says. To be said when
+ * it is made, opened again, or its time changes. */
+enum err thread_watch(struct call *call, const struct channel *thread);
+
 /* Whom an event about this channel is for: viewers in a guild, else its people. */
 struct subject to_channel_viewers(const struct channel *c);
 

@@ -139,6 +139,7 @@ enum err leave_private_channel(struct call *call, bool silent);
 enum err admit_modify_thread(struct call *call);
 enum err modify_thread(struct call *call);
 enum err delete_thread(struct call *call);
+extern const struct job_kind *const thread_jobs[];
 void emit_thread_gone(struct call *call, const struct channel *thread);
 /* A channel with its messages and their files. */
 enum err channel_drop(struct call *call, snowflake id);

@@ -115,6 +115,8 @@ static enum err make_thread(struct call *call, snowflake id, int64_t type)
     enum err e = channel_insert(call->tx, &c);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
+    if (!e)
+        e = thread_watch(call, &c);
     if (e)
         return e;
     c.newly_created = given_bool(true);
@@ -256,6 +258,8 @@ enum err modify_thread(struct call *call)
     e = channel_save(call->tx, &c);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
+    if (!e && !thread.archived)
+        e = thread_watch(call, &c);
     if (e)
         return e;
     call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
@@ -329,4 +333,5 @@ const struct domain threads_domain = {
     .name = "Threads",
     .doc = "Conversations that hang on a channel.",
     .routes = routes,
+    .jobs = thread_jobs,
 };

@@ -15,6 +15,8 @@ static const struct field options_fields[] = {
     { FIELD(struct audit_options, type), .type = &type_text, .flags = OPTIONAL,
       .doc = "0: a role, 1: a member" },
     { FIELD(struct audit_options, role_name), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct audit_options, application_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Whose commands" },
     { 0 },
 };
 static const struct schema options_schema = {

@@ -48,7 +48,14 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id);
 /* Takes it from members and channels too; roles above it go down by one. */
 enum err role_delete(struct tx *tx, const struct role *r);
 
-/* Everything about a guild as the gateway shows it to a member. */
+/* Everything about a guild as the gateway shows it to a member: guild_look when the
+ * member and its account are there already. Of a read, valid until the next one. */
+struct guild_look {
+    snowflake guild_id;
+    const struct member *member; /* with its roles */
+    const struct user *user;
+};
+enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret);
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
                            struct gateway_guild *ret);
 
@@ -95,9 +102,10 @@ enum audit_action {
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
 
 /* What some actions tell besides. Clients read it without asking whether it is there:
- * overwrites tell id, type and role_name, deleted messages channel_id and count. */
+ * overwrites tell id, type and role_name, deleted messages channel_id and count,
+ * permissions of commands application_id. */
 struct audit_options {
-    struct opt_id channel_id, id;
+    struct opt_id channel_id, id, application_id;
     struct opt_str count, type, role_name;
 };
 /* What was changed; the values are JSON. Invites tell their code and limits. */

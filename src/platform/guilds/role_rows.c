@@ -1,6 +1,7 @@
 /* role_rows.c - roles in the store. */
 #include "platform/guilds/internal.h"
 
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 #define ROLE_COLUMNS                                                                             \
@@ -146,5 +147,5 @@ enum err role_delete(struct tx *tx, const struct role *r)
         e = tx_exec(tx, DELETE_ROLE, BIND(v_id(r->id)), NULL);
     if (!e)
         e = tx_exec(tx, CLOSE_GAP, BIND(v_id(r->guild_id), v_int(r->position)), NULL);
-    return e;
+    return e ? e : command_permissions_forget(tx, r->guild_id, r->id);
 }

@@ -1,6 +1,7 @@
 /* rows.c - guilds in the store. */
 #include "platform/guilds/internal.h"
 
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 #define GUILD_COLUMNS                                                                             \
@@ -110,5 +111,7 @@ static const char DELETE_GUILD[] = "delete from guilds where id = $1";
 
 enum err guild_delete(struct tx *tx, snowflake id)
 {
-    return tx_exec(tx, DELETE_GUILD, BIND(v_id(id)), NULL);
+    enum err e = tx_exec(tx, DELETE_GUILD, BIND(v_id(id)), NULL);
+
+    return e ? e : commands_forget_guild(tx, id);
 }

@@ -1,6 +1,7 @@
 /* rows.c - members in the store. */
 #include "platform/members/internal.h"
 
+#include "platform/command_index.h"
 #include "platform/rows.h"
 #include "platform/users.h"
 
@@ -221,7 +222,8 @@ enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
         return e;
     if (!gone)
         return ERR_UNKNOWN_MEMBER;
-    return tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
+    e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
+    return e ? e : command_permissions_forget(tx, guild_id, user_id);
 }
 
 static const char SAVE_MEMBER[] =

@@ -34,7 +34,7 @@ static enum err wake_thread(struct call *call, const struct channel *c)
     metadata.archived = false;
     woken.thread_metadata = &metadata;
     call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, &woken);
-    return OK;
+    return thread_watch(call, &woken);
 }
 
 static const char LAST_MESSAGE[] = "update channels set last_message_id = $2 where id = $1";
@@ -70,7 +70,7 @@ static void add_mentions(struct call *call, const struct list *ids, struct list 
 static void fill(struct call *call, const struct message_draft *d, struct message *m)
 {
     *m = (struct message){
-        .id = snowflake_new(),
+        .id = d->id ? d->id : snowflake_new(),
         .channel_id = d->channel->id,
         .author_id = d->author->id,
         .type = d->type,
@@ -207,7 +207,7 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     return e;
 }
 
-static enum err remove_with_files(struct call *call, const struct message *m)
+enum err message_forget(struct call *call, const struct message *m)
 {
     const struct attachment *a = m->attachments.items;
 
@@ -224,7 +224,7 @@ static struct opt_id guild_of(const struct channel *c)
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m)
 {
     struct message_gone gone = { m->id, c->id, guild_of(c) };
-    enum err e = remove_with_files(call, m);
+    enum err e = message_forget(call, m);
 
     if (m->ephemeral_for)
         gone.guild_id.given = ABSENT;
@@ -247,7 +247,7 @@ enum err messages_delete(struct call *call, const struct channel *c, const struc
             continue;
         }
         if (!e)
-            e = remove_with_files(call, &m);
+            e = message_forget(call, &m);
         *(snowflake *)list_add(call->arena, &gone.ids, sizeof(snowflake)) = m.id;
     }
     if (!e && gone.ids.count)

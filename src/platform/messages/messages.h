@@ -10,6 +10,7 @@
 
 /* A message that is to be. What is zero is absent, empty or the default. */
 struct message_draft {
+    snowflake id; /* 0: a new one */
     const struct channel *channel;
     int64_t type, flags;
     const struct user *author;   /* shown as the author */
@@ -51,6 +52,8 @@ enum err message_save(struct call *call, const struct channel *c, struct message
 
 /* Deletes it with its files and announces MESSAGE_DELETE. */
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m);
+/* The same without a word: what was only kept for a while. */
+enum err message_forget(struct call *call, const struct message *m);
 /* Several at once: MESSAGE_DELETE_BULK. Ids that are not of this channel are skipped. */
 enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids);
 

@@ -355,8 +355,10 @@ enum err attachment_remove(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from attachments where id = $1", BIND(v_id(id)), NULL);
 }
 
+/* Files of options and modals have addresses of the same kind. */
 static const char FIND_ATTACHMENT[] =
-    "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2";
+    "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
+    "select " ATTACHMENT_COLUMNS " from interaction_files where id = $1 and channel_id = $2";
 
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
 {

@@ -15,7 +15,7 @@
 struct world_user {
     struct opt_id id;
     struct str username;
-    struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth;
+    struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
 };

@@ -79,6 +79,7 @@ static const struct field user_fields[] = {
     MAYBE(struct world_user, bio, type_text),
     MAYBE(struct world_user, locale, type_locale),
     MAYBE(struct world_user, date_of_birth, type_text),
+    MAYBE(struct world_user, phone, type_phone),
     MAYBE(struct world_user, flags, type_int),
     MAYBE(struct world_user, public_flags, type_int),
     MAYBE(struct world_user, premium_type, type_count),

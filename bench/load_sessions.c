@@ -1,0 +1,292 @@
+/* load_sessions.c - many sessions of the gateway, told what to do line by line.
+ *
+ * Opens them, says so with a line of JSON, then does what standard input asks for, a
+ * line each, and answers with a line when it is done:
+ *
+ *   alive          every session sends a heartbeat, as fast as they are answered
+ *   beat SECONDS   heartbeats at the pace that the server asked for
+ *   post COUNT     a POST, then its event at every session; so many times
+ *
+ * Sessions expect one message for each of these and no others. */
+#include "load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "http.h"
+
+enum { WAVE = 32, MAX_IN = 1 << 22, READ_SIZE = 16384, WAIT_S = 30, HEARTBEAT_MS = 41250 };
+
+struct session {
+    int fd;
+    struct buf in; /* what came and was not looked at */
+};
+
+struct sessions {
+    const struct options *options;
+    struct session *all;
+    size_t count, next_beat;
+    struct http poster;
+    char **tokens;
+    size_t token_count;
+    uint64_t bytes; /* received */
+};
+
+/* --- frames ----------------------------------------------------------------------- */
+
+static void receive(struct sessions *w, struct session *s)
+{
+    char *at = buf_room(&s->in, READ_SIZE);
+    ssize_t got = at ? recv(s->fd, at, READ_SIZE, 0) : 0;
+
+    if (got <= 0)
+        die("a session was closed: %s", got ? strerror(errno) : "by the server");
+    s->in.n += (size_t)got;
+    w->bytes += (uint64_t)got;
+}
+
+/* Bytes of the head of the frame that is in there, and of its payload; 0: not whole. */
+static size_t frame_head(struct str in, uint64_t *ret_payload)
+{
+    const unsigned char *p = (const unsigned char *)in.p;
+
+    if (in.n < 2)
+        return 0;
+    size_t extra = p[1] == 126 ? 2 : p[1] == 127 ? 8 : 0;
+    if (in.n < 2 + extra)
+        return 0;
+    if ((p[0] & 0x0f) == 8)
+        die("a session was closed with %d", in.n > 3 ? p[2] << 8 | p[3] : 0);
+    *ret_payload = extra ? 0 : p[1];
+    for (size_t i = 0; i < extra; i++)
+        *ret_payload = *ret_payload << 8 | p[2 + i];
+    return 2 + extra;
+}
+
+/* Waits for one message and lets it go. */
+static void message_wait(struct sessions *w, struct session *s)
+{
+    uint64_t payload = 0;
+    size_t head;
+
+    while ((head = frame_head(buf_str(&s->in), &payload)) == 0 || s->in.n < head + payload)
+        receive(w, s);
+    size_t used = head + payload;
+    s->in.n -= used;
+    memmove(s->in.p, s->in.p + used, s->in.n);
+    if (!s->in.n)
+        buf_clear(&s->in);
+}
+
+/* Masked with zeros: what is measured is the other side. */
+static void frame_send(struct session *s, struct str text)
+{
+    char head[8] = { (char)0x81 };
+    size_t n = 2;
+
+    if (text.n < 126) {
+        head[1] = (char)(0x80 | text.n);
+    } else {
+        head[1] = (char)(0x80 | 126);
+        head[2] = (char)(text.n >> 8);
+        head[3] = (char)text.n;
+        n = 4;
+    }
+    struct iovec parts[] = { { head, n + 4 }, { (void *)(uintptr_t)text.p, text.n } };
+    struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+    if (sendmsg(s->fd, &m, MSG_NOSIGNAL) != (ssize_t)(n + 4 + text.n))
+        die("cannot send: %s", strerror(errno));
+}
+
+/* --- beginning ----------------------------------------------------------------------- */
+
+static void upgrade(struct sessions *w, struct session *s)
+{
+    struct http h;
+    struct timeval patience = { .tv_sec = WAIT_S };
+
+    http_open(&h, w->options->port);
+    buf_printf(&h.out,
+               "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+               "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+               w->options->path);
+    http_send(&h);
+    buf_clear(&h.out);
+    setsockopt(h.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    s->fd = h.fd;
+    buf_init(&s->in, MAX_IN);
+}
+
+static void await_handshake(struct sessions *w, struct session *s)
+{
+    const char *end;
+
+    while (!s->in.n || !(end = memmem(s->in.p, s->in.n, "\r\n\r\n", 4)))
+        receive(w, s);
+    if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
+        die("the handshake was answered %.12s", s->in.p);
+    size_t head = (size_t)(end + 4 - s->in.p);
+    s->in.n -= head;
+    memmove(s->in.p, s->in.p + head, s->in.n);
+}
+
+static void identify(struct sessions *w, size_t i)
+{
+    char text[1024];
+    const char *token = w->tokens[i % w->token_count];
+    int n = snprintf(text, sizeof text,
+                     "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":513,\"properties\":"
+                     "{\"os\":\"linux\",\"browser\":\"load\",\"device\":\"load\"}}}",
+                     token);
+
+    frame_send(&w->all[i], str_slice(text, (size_t)n));
+}
+
+static void open_wave(struct sessions *w, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        upgrade(w, &w->all[i]);
+    for (size_t i = from; i < to; i++) {
+        await_handshake(w, &w->all[i]);
+        message_wait(w, &w->all[i]); /* Hello */
+    }
+    for (size_t i = from; i < to; i++)
+        identify(w, i);
+    for (size_t i = from; i < to; i++)
+        message_wait(w, &w->all[i]); /* READY */
+}
+
+/* --- what is asked for ------------------------------------------------------------------ */
+
+static void beat(struct sessions *w, size_t i)
+{
+    frame_send(&w->all[i], STR("{\"op\":1,\"d\":1}"));
+    message_wait(w, &w->all[i]);
+}
+
+static uint64_t beat_all(struct sessions *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        beat(w, i);
+    return w->count;
+}
+
+static uint64_t beat_paced(struct sessions *w, double seconds)
+{
+    int64_t began = clock_mono(), end = began + (int64_t)(seconds * 1e9);
+    int64_t step = HEARTBEAT_MS * 1000000LL / (int64_t)w->count;
+    uint64_t beats = 0;
+
+    for (int64_t at = began; at < end; at += step, beats++) {
+        int64_t wait = at - clock_mono();
+        struct timespec pause = { wait / 1000000000, wait % 1000000000 };
+
+        if (wait > 0)
+            nanosleep(&pause, NULL);
+        beat(w, w->next_beat);
+        w->next_beat = (w->next_beat + 1) % w->count;
+    }
+    return beats;
+}
+
+static uint64_t post(struct sessions *w, uint64_t times)
+{
+    for (uint64_t n = 0; n < times; n++) {
+        http_send(&w->poster);
+        struct answer a = http_wait(&w->poster);
+        if (a.status >= 300)
+            die("the POST was answered %d: %.*s", a.status, STR_FMT(a.body));
+        /* The last one first: a reader that waits at every socket would have the server
+         * wake it up ten thousand times, which remote clients do not. */
+        for (size_t i = w->count; i--;)
+            message_wait(w, &w->all[i]);
+    }
+    return times * w->count;
+}
+
+static void obey(struct sessions *w)
+{
+    char line[64];
+
+    while (fgets(line, sizeof line, stdin)) {
+        const char *number = strchr(line, ' ');
+        double amount = number ? strtod(number, NULL) : 0;
+        uint64_t before = w->bytes, done;
+
+        if (strncmp(line, "alive", 5) == 0)
+            done = beat_all(w);
+        else if (strncmp(line, "beat", 4) == 0)
+            done = beat_paced(w, amount < WAIT_S ? amount : WAIT_S);
+        else if (strncmp(line, "post", 4) == 0 && amount <= 100000)
+            done = post(w, (uint64_t)amount);
+        else
+            die("what is '%s'?", line);
+        printf("{\"messages\":%llu,\"bytes\":%llu}\n", (unsigned long long)done,
+               (unsigned long long)(w->bytes - before));
+        fflush(stdout);
+    }
+}
+
+/* Says goodbye, so that the server does not keep them for when they come back. */
+static void close_all(struct sessions *w)
+{
+    static const char goodbye[] = "\x88\x82\0\0\0\0\x03\xe8";
+    char rest[256];
+
+    for (size_t i = 0; i < w->count; i++) {
+        send(w->all[i].fd, goodbye, sizeof goodbye - 1, MSG_NOSIGNAL);
+        shutdown(w->all[i].fd, SHUT_WR);
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        while (recv(w->all[i].fd, rest, sizeof rest, 0) > 0)
+            ;
+        close(w->all[i].fd);
+        buf_clear(&w->all[i].in);
+    }
+    mem_free(w->all);
+    http_close(&w->poster);
+}
+
+/* --- all of it ----------------------------------------------------------------------------- */
+
+static void read_tokens(struct sessions *w)
+{
+    FILE *f = fopen(w->options->tokens_file, "r");
+    char line[512];
+
+    while (f && fgets(line, sizeof line, f)) {
+        w->tokens = mem_resize(w->tokens, (w->token_count + 1) * sizeof *w->tokens);
+        line[strcspn(line, "\n")] = '\0';
+        w->tokens[w->token_count++] = strdup(line);
+    }
+    if (!w->token_count)
+        die("no tokens in '%s'", w->options->tokens_file);
+    fclose(f);
+}
+
+void load_sessions(const struct options *o)
+{
+    struct sessions w = { .options = o, .count = o->connections };
+
+    if (!o->path || !o->tokens_file || !o->post || !o->token)
+        die("sessions needs --path, --tokens, --post and --token");
+    read_tokens(&w);
+    w.all = mem_new(w.count * sizeof *w.all);
+    for (size_t i = 0; i < w.count; i += WAVE)
+        open_wave(&w, i, i + WAVE < w.count ? i + WAVE : w.count);
+    printf("{\"sessions\":%zu,\"bytes\":%llu}\n", w.count, (unsigned long long)w.bytes);
+    fflush(stdout);
+    http_open(&w.poster, o->port);
+    http_request(&w.poster, "POST", o->post, o->token,
+                 "{\"content\":\"Who is coming to the workshop tonight?\"}");
+    obey(&w);
+    close_all(&w);
+}

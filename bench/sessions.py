@@ -1,0 +1,296 @@
+"""Rows about the gateway: what a session costs, at rest and when something happens."""
+
+import base64
+import json
+import os
+import socket
+import statistics
+import struct
+import subprocess
+import time
+
+from process import Client, Failed, Process, start_guildhall
+
+MANY = 10_000
+FEW = 100
+PLAIN = "/gateway?v=10&encoding=json"
+PACKED = PLAIN + "&compress=zlib-stream"
+KEY = base64.b64encode(b"the sample nonce").decode()
+
+
+class Wire:
+    """One session by hand, to capture the exact bytes that the floor repeats."""
+
+    def __init__(self, port, path, token):
+        self.socket = socket.create_connection(("127.0.0.1", port), 20)
+        self.have = b""
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+                            f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                            f"Sec-WebSocket-Key: {KEY}\r\n\r\n".encode())
+        while b"\r\n\r\n" not in self.have:
+            self._more()
+        end = self.have.index(b"\r\n\r\n") + 4
+        head, self.have = self.have[:end], self.have[end:]
+        self.handshake = head + self.frame()
+        text = json.dumps({"op": 2, "d": {"token": token, "intents": 513, "properties": {}}})
+        self.socket.sendall(struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) + text.encode())
+        self.ready = self.frame()
+
+    def _more(self):
+        piece = self.socket.recv(65536)
+        if not piece:
+            raise Failed("the gateway closed the connection")
+        self.have += piece
+
+    def _take(self, count):
+        while len(self.have) < count:
+            self._more()
+        return self.have[:count]
+
+    def frame(self):
+        """The next message as it came, with its head."""
+        size, head = self._take(2)[1], 2
+        if size == 126:
+            size, head = struct.unpack(">H", self._take(4)[2:])[0], 4
+        elif size == 127:
+            size, head = struct.unpack(">Q", self._take(10)[2:])[0], 10
+        whole = self._take(head + size)
+        self.have = self.have[head + size:]
+        return whole
+
+    def close(self):
+        self.socket.close()
+
+
+class Crowd:
+    """Many sessions, held by bench/load."""
+
+    def __init__(self, bench, port, path, count, world):
+        command = [bench.tool("load"), "sessions", "--port", str(port), "--path", path, "--tokens",
+                   world.tokens, "--connections", str(count), "--post",
+                   f"/api/v10/channels/{world.channel}/messages", "--token", world.owner]
+        if bench.load_cpu is not None:
+            command = ["taskset", "-c", str(bench.load_cpu)] + command
+        self.count = count
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True)
+        self._answer()
+
+    def _answer(self):
+        line = self.child.stdout.readline()
+        if not line:
+            raise Failed(self.child.communicate()[1].strip() or "the load ended")
+        return json.loads(line)
+
+    def ask(self, what):
+        self.child.stdin.write(what + "\n")
+        self.child.stdin.flush()
+        return self._answer()
+
+    def end(self):
+        self.child.stdin.close()
+        try:
+            self.child.wait(60)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+        self.child.stdout.close()
+        self.child.stderr.close()
+
+
+class World:
+    """Ten thousand people in one guild, a token for each."""
+
+    def __init__(self, bench, count):
+        self.folder = os.path.join(bench.folder, "crowd")
+        self.tokens = os.path.join(bench.folder, "crowd-tokens")
+        names = [f"p{i}" for i in range(count)]
+        world = {"users": [{"username": name} for name in names],
+                 "guilds": [{"name": "Everybody", "owner": names[0],
+                             "members": [{"user": name} for name in names[1:]],
+                             "roles": [{"name": f"Role {i}"} for i in range(5)],
+                             "channels": [{"name": f"room-{i}"} for i in range(10)]}]}
+        done = subprocess.run([bench.guildhall, "import", "-", "--data", self.folder, "--tokens"],
+                              input=json.dumps(world), capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            raise Failed(done.stderr.strip())
+        lines = [line.split() for line in done.stdout.splitlines()]
+        tokens = [words[-1] for words in lines if len(words) == 2 and words[0] in set(names)]
+        if len(tokens) != count:
+            raise Failed(f"{len(tokens)} tokens for {count} people")
+        with open(self.tokens, "w", encoding="ascii") as f:
+            f.write("\n".join(tokens) + "\n")
+        self.owner = tokens[0]
+        self.channel = None
+
+    def serve(self, bench):
+        server = bench.watch(start_guildhall(bench.guildhall, self.folder, "--loops", "1",
+                                             cpu=bench.server_cpu))
+        if not self.channel:
+            client = Client(server.port, self.owner)
+            _, guilds = client.call("GET", "/users/@me/guilds")
+            _, channels = client.call("GET", f"/guilds/{guilds[0]['id']}/channels")
+            client.close()
+            self.channel = channels[0]["id"]
+        return server
+
+    def floor(self, bench, server, path):
+        """A floor that says what the server said, byte for byte."""
+        wire = Wire(server.port, path, self.owner)
+        client = Client(server.port, self.owner)
+        status, _ = client.call("POST", f"/channels/{self.channel}/messages",
+                                {"content": "Who is coming to the workshop tonight?"})
+        if status != 200:
+            raise Failed(f"the message was answered {status}")
+        client.close()
+        files = {"answer": wire.handshake, "ready": wire.ready, "fanout": wire.frame()}
+        wire.close()
+        command = [bench.tool("floor")]
+        for name, data in files.items():
+            at = os.path.join(bench.folder, f"floor-{name}")
+            with open(at, "wb") as f:
+                f.write(data)
+            command += [f"--{name}", at]
+        self.ready_size, self.event_size = len(files["ready"]), len(files["fanout"])
+        return bench.watch(Process(command, cpu=bench.server_cpu))
+
+
+def spent(process, crowd, what):
+    """Processor time that the process takes for what the sessions do."""
+    before, _ = process.cpu_ns()
+    crowd.ask(what)
+    return process.cpu_ns()[0] - before
+
+
+class Sessions:
+    """The rows, in the order in which they need each other."""
+
+    def __init__(self, bench, quick):
+        self.count = MANY
+        self.rounds = 3 if quick else 5
+        self.posts = 4 if quick else 8
+        self.world = None
+
+    def rows(self):
+        return [("sessions: memory", self.row_memory),
+                ("sessions: memory, zlib-stream", self.row_memory_packed),
+                ("sessions: identify", self.row_identify),
+                ("sessions: events", self.row_events),
+                ("sessions: events, zlib-stream", self.row_events_packed)]
+
+    def crowded(self, bench):
+        if not self.world:
+            self.world = World(bench, self.count)
+        return self.world
+
+    # --- at rest ------------------------------------------------------------------------------
+
+    def memory(self, bench, path, name, limit, beats):
+        world = self.crowded(bench)
+        server = world.serve(bench)
+        crowd = None
+        try:
+            Crowd(bench, server.port, path, 200, world).end()  # warms pools and caches up
+            time.sleep(0.5)
+            before = server.memory("RssAnon")
+            crowd = Crowd(bench, server.port, path, self.count, world)
+            time.sleep(0.5)
+            each = (server.memory("RssAnon") - before) / self.count
+            bench.report.add(f"heap of an idle session{name} (of 10,000)", each / 1024, "KiB",
+                             ("<=", limit), {"VmRSS MiB": server.memory("VmRSS") / 2**20})
+            if beats:
+                self.beats(bench, server, crowd)
+        finally:
+            if crowd:
+                crowd.end()
+            server.kill()
+
+    def beats(self, bench, server, crowd):
+        seconds = 10
+        before, began = server.cpu_ns()[0], time.monotonic()
+        done = crowd.ask(f"beat {seconds}")
+        took = time.monotonic() - began
+        share = (server.cpu_ns()[0] - before) / 1e9 / took
+        bench.report.add("heartbeats of 10,000 sessions", share * 100, "% of a core", ("<=", 1),
+                         {"beats/s": done["messages"] / took})
+
+    def row_memory(self, bench):
+        self.memory(bench, PLAIN, "", 4, True)
+
+    def row_memory_packed(self, bench):
+        self.memory(bench, PACKED, ", zlib-stream", 24, False)
+
+    # --- beginning ------------------------------------------------------------------------------
+
+    def row_identify(self, bench):
+        """From the connection to READY, for people in a guild of ten thousand."""
+        world = self.crowded(bench)
+        server = world.serve(bench)
+        floor = world.floor(bench, server, PLAIN)
+        times = {server: [], floor: []}
+        count = 500
+        try:
+            for number in range(self.rounds + 1):
+                for process in (server, floor) if number % 2 else (floor, server):
+                    before, _ = process.cpu_ns()
+                    crowd = Crowd(bench, process.port, PLAIN, count, world)
+                    times[process].append((process.cpu_ns()[0] - before) / count)
+                    crowd.end()
+                    time.sleep(0.3)
+            ours, least = (statistics.median(times[p][1:]) for p in (server, floor))
+            bench.report.add("Identify to READY", ours / least, "x floor", ("<=", 3),
+                             {"server us": ours / 1e3, "floor us": least / 1e3,
+                              "READY bytes": world.ready_size})
+        finally:
+            server.kill()
+            floor.kill()
+
+    # --- events -----------------------------------------------------------------------------------
+
+    def per_event(self, bench, process, path, count, posts, alive):
+        """Processor time of one POST and its event at so many sessions."""
+        crowd = Crowd(bench, process.port, path, count, self.world)
+        rounds = []
+        try:
+            crowd.ask("post 1")
+            for _ in range(self.rounds):
+                if alive:
+                    crowd.ask("alive")
+                rounds.append(spent(process, crowd, f"post {posts}") / posts)
+        finally:
+            crowd.end()
+        time.sleep(0.5)
+        return statistics.median(rounds)
+
+    def events(self, bench, path, name, limit):
+        world = self.crowded(bench)
+        server = world.serve(bench)
+        floor = world.floor(bench, server, path)
+        try:
+            figures = {}
+            for process in (server, floor):
+                def cost(count, posts):
+                    return self.per_event(bench, process, path, count, posts, process is server)
+                # What the POST itself costs is taken off.
+                alone, few, many = cost(1, 200), cost(FEW, 200), cost(self.count, self.posts)
+                figures[process] = ((few - alone) / (FEW - 1), (many - alone) / (self.count - 1),
+                                    alone)
+            (few, many, alone), (few_least, least, _) = figures[server], figures[floor]
+            bench.report.add(f"an event{name}, 10,000 sessions in a guild", many / least,
+                             "x write loop", ("<=", limit),
+                             {"server us": many / 1e3, "floor us": least / 1e3,
+                              "event bytes": world.event_size, "POST us": alone / 1e3})
+            # The bare loop itself slows down: ten thousand sockets are not in the caches.
+            bench.report.add(f"an event{name} at one of 10,000 sessions",
+                             (many / least) / (few / few_least), "x one of 100", ("<=", 1.2),
+                             {"of 10,000 us": many / 1e3, "of 100 us": few / 1e3,
+                              "as it is": many / few, "floor, the same": least / few_least})
+        finally:
+            server.kill()
+            floor.kill()
+
+    def row_events(self, bench):
+        self.events(bench, PLAIN, "", 1.5)
+
+    def row_events_packed(self, bench):
+        self.events(bench, PACKED, ", zlib-stream", 2.2)

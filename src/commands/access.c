@@ -1,0 +1,124 @@
+/* access.c - what the paths of commands lead to, and who may go there. */
+#include "commands/internal.h"
+
+#include "platform/applications/applications.h"
+#include "platform/rows.h"
+
+static const char SCOPES_IN_GUILD[] = "select scopes from integrations where guild_id = $1 and "
+                                      "application_id = $2 and type = 'service'";
+
+static bool brings_commands(const struct list *scopes)
+{
+    const struct str *s = scopes->items;
+
+    for (size_t i = 0; i < scopes->count; i++)
+        if (str_is(s[i], "applications.commands") || str_is(s[i], "bot"))
+            return true;
+    return false;
+}
+
+enum err application_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                              bool *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, SCOPES_IN_GUILD, BIND(v_id(guild_id), v_id(application_id)), &row, &found);
+
+    *ret = false;
+    if (e || !found)
+        return e;
+    struct list scopes = column_list(tx_arena(tx), &type_texts, row_text(&row, 0));
+    *ret = brings_commands(&scopes);
+    return OK;
+}
+
+static enum err enter_guild(struct call *call, snowflake guild_id)
+{
+    struct guild *g = call->target.guild = arena_alloc(call->arena, sizeof *g);
+    bool there = false;
+
+    enum err e = guild_find(call->tx, guild_id, g);
+    if (!e)
+        e = application_in_guild(call->tx, call->target.application->id, guild_id, &there);
+    return e || there ? e : ERR_MISSING_ACCESS;
+}
+
+/* Its makers register commands, and need not be in the guild; others do not learn where an
+ * application is. */
+static enum err enter_as_maker(struct call *call, snowflake guild_id)
+{
+    enum err e = application_modifiable(call);
+
+    return e ? e : enter_guild(call, guild_id);
+}
+
+/* Permissions are for people of the guild, and for the application itself. */
+static enum err enter_as_member(struct call *call, snowflake guild_id)
+{
+    const struct caller *c = call->caller;
+    struct standing *s;
+    enum err e = OK;
+
+    if (c->application_id && c->application_id != call->target.application->id)
+        return ERR_APPLICATION_NOT_YOURS;
+    if (c->kind != CALLER_BOT) {
+        s = call->target.standing = arena_alloc(call->arena, sizeof *s);
+        e = standing_find(call->tx, guild_id, c->id, s);
+        call->target.rights = s->rights;
+    }
+    return e ? e : enter_guild(call, guild_id);
+}
+
+/* A path's parameter has one name, whichever route it leads to. */
+static bool is_about_permissions(const struct route *r)
+{
+    static const char end[] = "/permissions";
+    size_t n = strlen(r->path);
+
+    return n >= sizeof end - 1 && strcmp(r->path + n - (sizeof end - 1), end) == 0;
+}
+
+enum err resolve_app_guild(struct call *call)
+{
+    snowflake id = call_id(call, "app_guild.id");
+
+    return is_about_permissions(call->route) ? enter_as_member(call, id) : enter_as_maker(call, id);
+}
+
+/* Permissions are also those of global commands, and of the application for all of them. */
+enum err resolve_command(struct call *call)
+{
+    snowflake id = call_id(call, "command.id");
+    snowflake guild_id = call->target.guild ? call->target.guild->id : 0;
+    bool permissions = is_about_permissions(call->route);
+    struct command *k;
+
+    if (permissions && id == call->target.application->id)
+        return OK;
+    k = call->target.command = arena_alloc(call->arena, sizeof *k);
+    enum err e = command_find(call->tx, call->target.application->id, id, k);
+    if (e || k->guild_id.value == guild_id || (permissions && !k->guild_id.value))
+        return e;
+    return ERR_UNKNOWN_COMMAND;
+}
+
+static const char DIRECT_CHANNEL[] =
+    "select 1 from direct_channels where low_id = $1 and high_id = $2";
+
+/* Lists of global commands are also for those who talk to the bot. */
+enum err admit_list_commands(struct call *call)
+{
+    const struct application *a = call->target.application;
+    snowflake me = call->caller->id;
+    struct rows row;
+    bool found;
+
+    enum err e = application_modifiable(call);
+    if (e != ERR_APPLICATION_NOT_YOURS || call->caller->kind != CALLER_USER || !a->bot_id)
+        return e;
+    e = tx_one(call->tx, DIRECT_CHANNEL,
+               BIND(v_id(me < a->bot_id ? me : a->bot_id), v_id(me < a->bot_id ? a->bot_id : me)),
+               &row, &found);
+    return e || found ? e : ERR_APPLICATION_NOT_YOURS;
+}

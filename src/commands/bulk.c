@@ -1,0 +1,277 @@
+/* bulk.c - all commands of a scope at once.
+ *
+ * Bots send the same list at every start, so the usual case is that nothing changes and
+ * nothing is written. What is matched keeps its id; everything or nothing happens. */
+#include "commands/internal.h"
+
+#include "commands/form.h"
+#include "platform/applications/applications.h"
+
+struct item {
+    struct command command;
+    const struct command_row *old; /* NULL: a new one */
+    bool changed;
+};
+
+struct bulk {
+    struct call *call;
+    snowflake application_id, guild_id;
+    const struct list *body; /* struct command_patch */
+    struct item *items;      /* as many */
+    struct list rows;        /* struct command_row: what is there */
+    bool *matched;           /* which of them stay */
+};
+
+static size_t row_count(const struct bulk *b)
+{
+    return b->rows.count;
+}
+static const struct command_row *row_at(const struct bulk *b, size_t i)
+{
+    return (const struct command_row *)b->rows.items + i;
+}
+static const struct command_patch *patch_at(const struct bulk *b, size_t i)
+{
+    return (const struct command_patch *)b->body->items + i;
+}
+
+/* --- reading ------------------------------------------------------------------------------------
+ */
+
+static enum err make_items(struct bulk *b)
+{
+    struct arena *arena = b->call->arena;
+    enum err e = OK;
+
+    b->items = arena_alloc(arena, b->body->count * sizeof *b->items + 1);
+    for (size_t i = 0; i < b->body->count; i++) {
+        struct place here = place_index(NULL, i);
+        struct command *k = &b->items[i].command;
+
+        *k = command_blank(b->guild_id);
+        k->application_id = b->application_id;
+        command_apply(arena, k, patch_at(b, i));
+        command_tidy(arena, k);
+        enum err misfit = command_fit(b->call, k, patch_at(b, i), &here);
+        e = e ? e : misfit;
+    }
+    return e;
+}
+
+static bool same_command(const struct bulk *b, size_t i, size_t n)
+{
+    const struct command *one = &b->items[i].command, *two = &b->items[n].command;
+    const struct opt_id *id = &patch_at(b, i)->id, *other = &patch_at(b, n)->id;
+
+    return (one->type == two->type && str_eq(one->name, two->name)) ||
+           (id->given == GIVEN && other->given == GIVEN && id->value == other->value);
+}
+
+static enum err check_duplicates(struct bulk *b)
+{
+    enum err e = OK;
+
+    for (size_t n = 1; n < b->body->count; n++) {
+        struct place at = place_index(NULL, n);
+        size_t i = 0;
+
+        while (i < n && !same_command(b, i, n))
+            i++;
+        if (i < n) {
+            form_fail(&b->call->form, &at, FORM_DUPLICATE_COMMAND);
+            e = ERR_INVALID_FORM_BODY;
+        }
+    }
+    return e;
+}
+
+/* --- matching
+ * ------------------------------------------------------------------------------------- */
+
+static void match(struct bulk *b, size_t item, size_t row)
+{
+    b->items[item].old = row_at(b, row);
+    b->matched[row] = true;
+}
+
+/* Ids first, since an id may carry away the name that another item has now. */
+static void match_ids(struct bulk *b)
+{
+    for (size_t i = 0; i < b->body->count; i++) {
+        const struct opt_id *id = &patch_at(b, i)->id;
+
+        for (size_t n = 0; id->given == GIVEN && n < row_count(b); n++)
+            if (row_at(b, n)->id == id->value && row_at(b, n)->type == b->items[i].command.type)
+                match(b, i, n);
+    }
+}
+
+/* There is one entry point: it is that, whatever it is called. */
+static bool is_named(const struct command_row *row, const struct command *k)
+{
+    return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
+}
+
+static void match_names(struct bulk *b)
+{
+    for (size_t i = 0; i < b->body->count; i++)
+        for (size_t n = 0; !b->items[i].old && n < row_count(b); n++)
+            if (!b->matched[n] && is_named(row_at(b, n), &b->items[i].command))
+                match(b, i, n);
+}
+
+/* --- what it comes to
+ * ------------------------------------------------------------------------------ */
+
+static enum err check_counts(const struct bulk *b)
+{
+    for (int64_t type = COMMAND_CHAT_INPUT; type <= COMMAND_ENTRY_POINT; type++) {
+        int64_t count = 0;
+
+        for (size_t i = 0; i < b->body->count; i++)
+            count += b->items[i].command.type == type;
+        if (count > most_commands(type))
+            return most_commands_error(type);
+    }
+    return OK;
+}
+
+/* What launches the application is not lost by leaving it out. */
+static enum err check_entry_point(const struct bulk *b)
+{
+    if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
+        return OK;
+    for (size_t n = 0; n < row_count(b); n++)
+        if (row_at(b, n)->type == COMMAND_ENTRY_POINT && !b->matched[n])
+            return ERR_ENTRY_POINT_REQUIRED;
+    return OK;
+}
+
+/* Ids and versions; *ret_new are the ids that count for the day's limit. */
+static void number_items(struct bulk *b, struct list *ret_new)
+{
+    for (size_t i = 0; i < b->body->count; i++) {
+        struct item *item = &b->items[i];
+        struct command *k = &item->command;
+
+        if (item->old) {
+            k->id = item->old->id;
+            k->version = item->old->version;
+            item->changed = !command_is_kept(b->call->arena, k, item->old);
+        } else {
+            k->id = snowflake_new();
+            item->changed = true;
+            *(snowflake *)list_add(b->call->arena, ret_new, sizeof k->id) = k->id;
+        }
+        if (item->changed)
+            k->version = item->old ? snowflake_new() : k->id;
+    }
+}
+
+/* --- writing
+ * --------------------------------------------------------------------------------------- */
+
+static enum err delete_others(struct bulk *b, bool *ret_changed)
+{
+    enum err e = OK;
+
+    for (size_t n = 0; n < row_count(b) && !e; n++) {
+        if (b->matched[n])
+            continue;
+        *ret_changed = true;
+        e = permissions_drop(b->call, row_at(b, n), false);
+        if (!e)
+            e = command_delete_row(b->call->tx, row_at(b, n)->id);
+    }
+    return e;
+}
+
+/* Names may go round in circles: all that change are freed before any is taken. */
+static enum err free_names(struct bulk *b)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->body->count && !e; i++) {
+        const struct item *item = &b->items[i];
+
+        if (!item->old || str_eq(item->old->name, item->command.name))
+            continue;
+        e = permissions_drop(b->call, item->old, true);
+        if (!e)
+            e = command_unname(b->call->tx, item->old->id);
+    }
+    return e;
+}
+
+static enum err write_items(struct bulk *b, bool *ret_changed)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->body->count && !e; i++) {
+        const struct item *item = &b->items[i];
+
+        if (!item->changed)
+            continue;
+        *ret_changed = true;
+        e = item->old ? command_update(b->call->tx, &item->command)
+                      : command_insert(b->call->tx, &item->command);
+    }
+    return e;
+}
+
+static enum err write_all(struct bulk *b)
+{
+    struct list new_ids = { 0 };
+    bool changed = false;
+
+    number_items(b, &new_ids);
+    enum err e =
+        count_creates(b->call->tx, b->application_id, b->guild_id, new_ids.items, new_ids.count);
+    if (!e)
+        e = delete_others(b, &changed);
+    if (!e)
+        e = free_names(b);
+    if (!e)
+        e = write_items(b, &changed);
+    if (!e && changed)
+        e = commands_changed(b->call, b->call->target.application, b->guild_id);
+    return e;
+}
+
+static enum err reply(struct bulk *b)
+{
+    struct list commands = { 0 };
+
+    for (size_t i = 0; i < b->body->count; i++)
+        *(struct command *)list_add(b->call->arena, &commands, sizeof(struct command)) =
+            b->items[i].command;
+    return call_reply(b->call, &commands);
+}
+
+/* PUT …/commands: these and no others. */
+enum err overwrite_commands(struct call *call)
+{
+    struct bulk b = {
+        .call = call,
+        .application_id = call->target.application->id,
+        .guild_id = call->target.guild ? call->target.guild->id : 0,
+        .body = call->body,
+    };
+
+    enum err e = make_items(&b);
+    enum err duplicates = check_duplicates(&b);
+    if (e || duplicates)
+        return e ? e : duplicates;
+    e = command_rows(call->tx, b.application_id, b.guild_id, &b.rows);
+    if (e)
+        return e;
+    b.matched = arena_alloc(call->arena, b.rows.count + 1);
+    match_ids(&b);
+    match_names(&b);
+    e = check_counts(&b);
+    if (!e)
+        e = check_entry_point(&b);
+    if (!e)
+        e = write_all(&b);
+    return e ? e : reply(&b);
+}

@@ -1,0 +1,134 @@
+/* changes.c - what a change of commands means for others. */
+#include "commands/internal.h"
+
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "platform/applications/applications.h"
+#include "platform/command_index.h"
+
+/* --- telling guilds -------------------------------------------------------------------------- */
+
+static void tell_guild(struct call *call, snowflake guild_id)
+{
+    struct integrations_ref guild = { guild_id };
+
+    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
+              &integrations_ref_schema, &guild);
+}
+
+static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
+                                  "type = 'service' order by guild_id";
+static const char NOTE_TOLD[] = "update command_indexes set told_at = $2 where id = $1";
+
+static enum err tell_guilds(struct call *call, snowflake application_id)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, GUILDS_WITH, BIND(v_id(application_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        tell_guild(call, row_id(&rows, 0));
+    e = rows_end(&rows);
+    return e ? e
+             : tx_exec(call->tx, NOTE_TOLD, BIND(v_id(application_id), v_int(clock_us())), NULL);
+}
+
+static enum err tell_later(struct call *call, const struct job *job)
+{
+    return tell_guilds(call, job->key);
+}
+
+const struct job_kind command_news_job = {
+    .name = "command_news",
+    .doc = "Tells guilds that global commands of an application changed again.",
+    .run = tell_later,
+};
+
+static const char TOLD_AT[] = "select told_at from command_indexes where id = $1";
+
+/* A global command is in many guilds, and one change often follows another: each guild
+ * hears of it at once, and then at most once a second. */
+static enum err tell_all(struct call *call, snowflake application_id)
+{
+    enum { SECOND_US = 1000 * 1000 };
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(call->tx, TOLD_AT, BIND(v_id(application_id)), &row, &found);
+    if (e)
+        return e;
+    int64_t next = row_int(&row, 0) + SECOND_US;
+    if (clock_us() >= next)
+        return tell_guilds(call, application_id);
+    return job_schedule(call, &command_news_job, application_id, next, STR(""));
+}
+
+/* --- what everybody sees of an application ------------------------------------------------------
+ */
+
+static const char HAS_GLOBAL[] =
+    "select count(*) from commands where application_id = $1 and guild_id = 0";
+static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
+
+/* An application with global commands has a badge for it. */
+static enum err set_badge(struct call *call, const struct application *a)
+{
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(call->tx, HAS_GLOBAL, BIND(v_id(a->id)), &row, &found);
+    if (e)
+        return e;
+    int64_t flags = a->flags & ~(int64_t)APPLICATION_COMMAND_BADGE;
+    if (row_int(&row, 0))
+        flags |= APPLICATION_COMMAND_BADGE;
+    if (flags == a->flags)
+        return OK;
+    return tx_exec(call->tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
+}
+
+enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id)
+{
+    enum err e = command_index_move(call->tx, guild_id ? guild_id : a->id);
+
+    if (e)
+        return e;
+    if (guild_id) {
+        tell_guild(call, guild_id);
+        return OK;
+    }
+    e = set_badge(call, a);
+    return e ? e : tell_all(call, a->id);
+}
+
+/* --- permissions that go with a command ---------------------------------------------------------
+ */
+
+static const char GUILDS_WITH_ROWS[] =
+    "select distinct guild_id from command_permissions where target_id = $1 order by guild_id";
+static const char DROP_ROWS[] = "delete from command_permissions where target_id = $1";
+
+enum err permissions_drop(struct call *call, const struct command_row *k, bool tell)
+{
+    struct list guilds = { 0 };
+    struct rows rows;
+
+    enum err e = tx_query(call->tx, GUILDS_WITH_ROWS, BIND(v_id(k->id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(snowflake *)list_add(call->arena, &guilds, sizeof(snowflake)) = row_id(&rows, 0);
+    e = rows_end(&rows);
+    for (size_t i = 0; i < guilds.count && !e; i++) {
+        snowflake guild_id = ((const snowflake *)guilds.items)[i];
+        struct command_permissions none = { k->id, k->application_id, guild_id, { 0 } };
+
+        if (tell)
+            permissions_announce(call, &none);
+        e = command_index_move(call->tx, guild_id);
+    }
+    if (e || !guilds.count)
+        return e;
+    return tx_exec(call->tx, DROP_ROWS, BIND(v_id(k->id)), NULL);
+}

@@ -1,0 +1,215 @@
+/* draft.c - from what a body says to the command that is kept. */
+#include "base/utf8.h"
+#include "commands/internal.h"
+#include "json/read.h"
+
+struct command command_blank(snowflake guild_id)
+{
+    struct command k = {
+        .type = COMMAND_CHAT_INPUT,
+        .name_localizations = { .given = GIVEN_NULL },
+        .description_localizations = { .given = GIVEN_NULL },
+        .default_member_permissions = { .given = GIVEN_NULL },
+    };
+
+    if (guild_id) {
+        k.guild_id = given_id(guild_id);
+        return k;
+    }
+    k.dm_permission = given_bool(true);
+    k.contexts.given = GIVEN_NULL;
+    return k;
+}
+
+/* --- what a body says ----------------------------------------------------------------------- */
+
+static bool has_context(const struct list *contexts, int64_t context)
+{
+    for (size_t i = 0; i < contexts->count; i++)
+        if (((const int64_t *)contexts->items)[i] == context)
+            return true;
+    return false;
+}
+
+/* The older field, where the newer one has been set before: direct channels come and go. */
+static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
+{
+    struct list left = { 0 };
+
+    k->dm_permission.value = allowed;
+    if (k->contexts.given != GIVEN || has_context(&k->contexts.value, CONTEXT_BOT_DM) == allowed)
+        return;
+    for (int64_t c = CONTEXT_GUILD; c <= CONTEXT_PRIVATE_CHANNEL; c++)
+        if (c == CONTEXT_BOT_DM ? allowed : has_context(&k->contexts.value, c))
+            *(int64_t *)list_add(arena, &left, sizeof c) = c;
+    if (!left.count)
+        *(int64_t *)list_add(arena, &left, sizeof(int64_t)) = CONTEXT_GUILD;
+    k->contexts.value = left;
+}
+
+static void apply_contexts(struct arena *arena, struct command *k, const struct command_patch *in)
+{
+    if (in->contexts.given == GIVEN) {
+        k->contexts = in->contexts;
+        k->dm_permission.value = has_context(&in->contexts.value, CONTEXT_BOT_DM);
+        return;
+    }
+    if (in->contexts.given == GIVEN_NULL)
+        k->contexts = (struct opt_list){ .given = GIVEN_NULL };
+    if (in->dm_permission.given != ABSENT)
+        apply_dm_permission(arena, k, in->dm_permission.given != GIVEN || in->dm_permission.value);
+}
+
+static void apply_list(struct opt_list *field, const struct opt_list *in, enum given none)
+{
+    if (in->given != ABSENT)
+        *field = in->given == GIVEN ? *in : (struct opt_list){ .given = none };
+}
+
+void command_apply(struct arena *arena, struct command *k, const struct command_patch *in)
+{
+    if (in->type.given == GIVEN)
+        k->type = in->type.value;
+    if (in->name.given == GIVEN)
+        k->name = in->name.value;
+    if (in->description.given != ABSENT)
+        k->description = in->description.given == GIVEN ? in->description.value : (struct str){ 0 };
+    apply_list(&k->name_localizations, &in->name_localizations, GIVEN_NULL);
+    apply_list(&k->description_localizations, &in->description_localizations, GIVEN_NULL);
+    apply_list(&k->options, &in->options, ABSENT);
+    if (in->default_member_permissions.given != ABSENT)
+        k->default_member_permissions = in->default_member_permissions;
+    if (in->nsfw.given != ABSENT)
+        k->nsfw = in->nsfw.given == GIVEN && in->nsfw.value;
+    if (k->guild_id.given == GIVEN)
+        return; /* the rest is for global commands */
+    apply_contexts(arena, k, in);
+    apply_list(&k->integration_types, &in->integration_types, ABSENT);
+    if (in->handler.given != ABSENT)
+        k->handler = in->handler;
+}
+
+/* --- the one form that is kept ---------------------------------------------------------------- */
+
+/* Sorted by locale; none at all is null. */
+static void tidy_dictionary(struct opt_list *dictionary)
+{
+    struct pair *p = dictionary->value.items;
+
+    if (!dictionary->value.count)
+        dictionary->given = GIVEN_NULL;
+    for (size_t i = 1; i < dictionary->value.count; i++)
+        for (size_t n = i; n && str_cmp(p[n].key, p[n - 1].key) < 0; n--) {
+            struct pair swapped = p[n];
+
+            p[n] = p[n - 1];
+            p[n - 1] = swapped;
+        }
+}
+
+/* Each once, ascending; all are small. */
+static void tidy_numbers(struct arena *arena, struct opt_list *numbers)
+{
+    struct list tidy = { 0 };
+    unsigned set = 0;
+
+    for (size_t i = 0; i < numbers->value.count; i++)
+        set |= 1u << ((const int64_t *)numbers->value.items)[i];
+    for (int64_t n = 0; n < 32; n++)
+        if (set & 1u << n)
+            *(int64_t *)list_add(arena, &tidy, sizeof n) = n;
+    numbers->value = tidy;
+}
+
+static struct str tidy_value(struct arena *arena, const struct command_choice *c, int64_t type)
+{
+    struct json_reader r;
+    struct json_number n;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 8192);
+    json_reader_init(&r, c->value, arena);
+    if (type == OPTION_STRING)
+        json_text(&j, choice_text(arena, c));
+    else if (json_take_number(&r, &n) && n.kind == NUMBER_INT)
+        json_int(&j, n.i);
+    else
+        json_real(&j, n.d);
+    struct str value = str_dup(arena, buf_str(&out));
+    buf_clear(&out);
+    return value;
+}
+
+static void tidy_choices(struct arena *arena, struct command_option *o)
+{
+    struct command_choice *c = o->choices.value.items;
+
+    for (size_t i = 0; i < o->choices.value.count; i++) {
+        tidy_dictionary(&c[i].name_localizations);
+        c[i].value = tidy_value(arena, &c[i], o->type);
+    }
+}
+
+static void drop_unless(bool keep, struct opt_list *list)
+{
+    if (!keep || !list->value.count)
+        *list = (struct opt_list){ .given = ABSENT };
+}
+
+static void tidy_options(struct arena *arena, const struct list *options)
+{
+    struct command_option *o = options->items;
+
+    for (struct command_option *end = o + options->count; o < end; o++) {
+        bool parent = o->type == OPTION_SUB_COMMAND || o->type == OPTION_SUB_COMMAND_GROUP;
+
+        tidy_dictionary(&o->name_localizations);
+        tidy_dictionary(&o->description_localizations);
+        drop_unless(true, &o->choices);
+        drop_unless(parent, &o->options);
+        drop_unless(o->type == OPTION_CHANNEL, &o->channel_types);
+        drop_unless(o->type == OPTION_ATTACHMENT, &o->file_types);
+        if (parent)
+            o->required.given = ABSENT;
+        if (!o->autocomplete.value)
+            o->autocomplete.given = ABSENT;
+        if (o->type != OPTION_INTEGER && o->type != OPTION_NUMBER)
+            o->min_value.given = o->max_value.given = ABSENT;
+        if (o->type != OPTION_STRING)
+            o->min_length.given = o->max_length.given = ABSENT;
+        tidy_choices(arena, o);
+        tidy_options(arena, &o->options.value);
+    }
+}
+
+/* Names in menus have no white space around them, and nothing describes them. */
+static void tidy_menu(struct command *k)
+{
+    struct pair *p = k->name_localizations.value.items;
+
+    k->name = utf8_trim(k->name);
+    for (size_t i = 0; i < k->name_localizations.value.count; i++)
+        p[i].value = utf8_trim(p[i].value);
+    k->description_localizations = (struct opt_list){ .given = GIVEN_NULL };
+}
+
+void command_tidy(struct arena *arena, struct command *k)
+{
+    if (k->type == COMMAND_USER || k->type == COMMAND_MESSAGE)
+        tidy_menu(k);
+    if (!k->description.p)
+        k->description = STR("");
+    tidy_dictionary(&k->name_localizations);
+    tidy_dictionary(&k->description_localizations);
+    drop_unless(k->type == COMMAND_CHAT_INPUT, &k->options);
+    tidy_options(arena, &k->options.value);
+    if (k->type != COMMAND_ENTRY_POINT)
+        k->handler.given = ABSENT;
+    else if (k->handler.given != GIVEN)
+        k->handler = given_int(COMMAND_APP_HANDLER);
+    if (k->contexts.given == GIVEN)
+        tidy_numbers(arena, &k->contexts);
+    if (k->integration_types.given == GIVEN)
+        tidy_numbers(arena, &k->integration_types);
+}

@@ -1,0 +1,72 @@
+/* index.h - indexes: which commands there are, for a guild, an account, an application or a
+ * private channel. */
+#ifndef COMMANDS_INDEX_H
+#define COMMANDS_INDEX_H
+
+#include "commands/internal.h"
+
+/* --- index_schema.c ------------------------------------------------------------------------ */
+
+struct activity_config {
+    struct list supported_platforms; /* struct str */
+};
+struct index_application {
+    snowflake id;
+    struct str name, description;
+    struct opt_str icon;
+    const struct command_index_permissions *permissions;
+    const struct user *bot;
+    struct opt_id bot_id;
+    uint64_t flags;
+    const struct activity_config *embedded_activity_config;
+};
+struct command_index {
+    struct list applications;         /* struct index_application */
+    struct list application_commands; /* struct str: JSON of commands */
+    snowflake version;
+};
+extern const struct type command_index_kept; /* with commands as finished JSON */
+
+/* --- index_rows.c --------------------------------------------------------------------------- */
+
+/* Whose applications. */
+enum index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
+
+/* A command as its row has it. text is the definition where it has words for the reader,
+ * else what is listed. */
+struct index_row {
+    snowflake id, application_id, guild_id;
+    int64_t type, uses, rank; /* rank: of global commands */
+    struct opt_id default_member_permissions;
+    bool nsfw, localized;
+    unsigned contexts, integration_types;
+    struct str text;
+};
+
+/* key: the guild, account, application or channel. */
+enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
+/* All global commands of these applications, a guild's also its own; struct index_row, by
+ * application and id, ranked. */
+enum err index_commands(struct tx *tx, enum index_kind kind, snowflake key, struct str locale,
+                        struct list *ret);
+enum err index_version(struct tx *tx, enum index_kind kind, snowflake key, snowflake *ret);
+
+/* --- index_rules.c: what somebody sees of a guild's commands ------------------------------------
+ */
+
+struct index_reader {
+    struct tx *tx;
+    const struct standing *standing;
+    struct list rows;   /* struct target_row: all of the guild's, by target */
+    bool looked_around; /* channels are known */
+    struct list rights; /* uint64_t: in channels that have overwrites */
+};
+
+enum err index_reader_load(struct tx *tx, const struct standing *s, struct index_reader *ret);
+/* Can the reader use it anywhere in the guild? */
+enum err index_usable(struct index_reader *r, const struct index_row *k, bool *ret);
+/* What rows of a target say about the reader; NULL: there are none. */
+const struct command_index_permissions *index_permissions(struct index_reader *r,
+                                                          snowflake target_id);
+
+#endif

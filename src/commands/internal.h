@@ -1,0 +1,161 @@
+/* internal.h - what the files of commands/ share. */
+#ifndef COMMANDS_INTERNAL_H
+#define COMMANDS_INTERNAL_H
+
+#include "commands/commands.h"
+
+/* --- schema.c: bodies and queries -------------------------------------------------------- */
+
+/* New commands, changes, and the items of a bulk overwrite share it. */
+struct command_patch {
+    struct opt_id id; /* bulk overwrites only */
+    struct opt_int type, handler;
+    struct opt_str name, description;
+    struct opt_list name_localizations, description_localizations; /* struct pair */
+    struct opt_list options;                                       /* struct command_option */
+    struct opt_id default_member_permissions;
+    struct opt_bool dm_permission, nsfw;
+    struct opt_list integration_types, contexts; /* int64_t */
+};
+struct commands_query {
+    bool with_localizations;
+};
+struct permissions_body {
+    struct list permissions; /* struct command_permission */
+};
+struct embedded_body {
+    bool embedded;
+};
+
+extern const struct schema commands_query_schema;
+extern const struct type command_body, guild_command_body, command_patch_body,
+    guild_command_patch_body, commands_body, guild_commands_body, permissions_body, embedded_body;
+
+/* --- check.c, options_check.c, size.c: is a definition what the interface allows? ----------- */
+
+/* Notes everything that is wrong with a command, as it would be kept. */
+void command_check(struct form *form, const struct place *here, const struct command *k);
+/* The same for a list of options: a command's (inside is 0) or that of a sub-command or a
+ * group. */
+void options_check(struct form *form, const struct place *here, const struct list *options,
+                   int64_t inside);
+/* The keys of a dictionary. */
+void localizations_check(struct form *form, const struct place *here,
+                         const struct opt_list *dictionary);
+/* The rule of all names but those in menus. */
+void name_rule_check(struct form *form, const struct place *at, struct str name);
+/* Has it more than COMMAND_MOST_CHARACTERS, as the interface counts them? */
+bool command_is_too_large(struct arena *arena, const struct command *k);
+
+/* The text of a choice's value, a number's as it is written. */
+struct str choice_text(struct arena *arena, const struct command_choice *c);
+
+/* --- draft.c: from bodies to commands ------------------------------------------------------ */
+
+/* A command without words, global or of a guild (0: global). */
+struct command command_blank(snowflake guild_id);
+/* Puts in what a body says: absent leaves alone, null is the default. */
+void command_apply(struct arena *arena, struct command *k, const struct command_patch *in);
+/* Brings it into the one form that is kept: what does not apply is left out, what has no
+ * order is put into one. */
+void command_tidy(struct arena *arena, struct command *k);
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+/* A command as its row has it: what decides without the definition, and the definition. */
+struct command_row {
+    snowflake id, application_id, guild_id, version;
+    int64_t type;
+    struct str name, definition;
+};
+
+/* Of one scope (0: global), by id. */
+enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id,
+                      struct list *ret); /* struct command_row */
+enum err command_row_find(struct tx *tx, snowflake application_id, snowflake guild_id, int64_t type,
+                          struct str name, struct command_row *ret, bool *ret_found);
+enum err command_read(struct tx *tx, struct str definition, struct command *ret);
+enum err command_insert(struct tx *tx, const struct command *k);
+enum err command_update(struct tx *tx, const struct command *k);
+/* Frees its name for another of the same bulk overwrite. */
+enum err command_unname(struct tx *tx, snowflake id);
+enum err command_delete_row(struct tx *tx, snowflake id);
+/* Is what would be kept what is kept already? Versions do not count. */
+bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row);
+
+/* --- register.c ------------------------------------------------------------------------- */
+
+/* Gives a global command the installation contexts of its application where the body names
+ * none; refuses those that the application has not. */
+enum err command_fit(struct call *call, struct command *k, const struct command_patch *in,
+                     const struct place *here);
+
+/* --- limits.c -------------------------------------------------------------------------- */
+
+/* How many of a type one scope may have, and the error of one more. */
+int64_t most_commands(int64_t type);
+enum err most_commands_error(int64_t type);
+/* That many more of a type; ERR_MAX_COMMANDS and its sisters. */
+enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             int64_t type);
+/* Notes new ids; ERR_MAX_DAILY_COMMANDS. ids: snowflakes. */
+enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
+                       const snowflake *ids, size_t count);
+
+/* --- changes.c: what a change means for others ----------------------------------------------- */
+
+/* Commands of a scope changed: indexes move, those who can use them are told. */
+enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id);
+/* Takes a command's rows away in all guilds; with tell, each hears of it. */
+enum err permissions_drop(struct call *call, const struct command_row *k, bool tell);
+extern const struct job_kind command_news_job;
+
+/* --- permit.c, permissions.c
+ * ------------------------------------------------------------------------ */
+
+/* Rows of a target in a guild (struct command_permission), as they were supplied. */
+enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, struct list *ret);
+/* To all bots of the guild, and to people who manage it. */
+void permissions_announce(struct call *call, const struct command_permissions *p);
+
+/* --- uses.c --------------------------------------------------------------------------- */
+
+/* Uses after this day count for ranks. */
+int64_t ranked_since(void);
+
+/* --- access.c ---------------------------------------------------------------------------- */
+
+/* {app_guild.id}: a guild that the application is in. {command.id}: one of its commands,
+ * in the guild where the path has one. */
+enum err resolve_app_guild(struct call *call);
+enum err resolve_command(struct call *call);
+/* Is the application installed in a guild so that it has commands there? */
+enum err application_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                              bool *ret);
+enum err admit_list_commands(struct call *call);
+
+/* --- handlers ------------------------------------------------------------------------------ */
+
+enum err list_commands(struct call *call);
+enum err get_command(struct call *call);
+enum err create_command(struct call *call);
+enum err modify_command(struct call *call);
+enum err delete_command(struct call *call);
+enum err overwrite_commands(struct call *call);
+
+enum err list_command_permissions(struct call *call);
+enum err get_command_permissions(struct call *call);
+enum err modify_command_permissions(struct call *call);
+enum err admit_read_permissions(struct call *call);
+enum err admit_modify_permissions(struct call *call);
+
+enum err get_guild_command_index(struct call *call);
+enum err get_user_command_index(struct call *call);
+enum err get_application_command_index(struct call *call);
+enum err get_channel_command_index(struct call *call);
+
+enum err set_embedded(struct call *call);
+
+extern const struct type command_index_reply; /* what all indexes are */
+
+#endif

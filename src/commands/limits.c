@@ -1,0 +1,64 @@
+/* limits.c - how many commands there may be, and how many may be made in a day. */
+#include "base/clock.h"
+#include "commands/internal.h"
+
+enum { MOST_CHAT_INPUT = 100, MOST_MENU = 15, MOST_DAILY = 200 };
+static const int64_t DAY_MS = 24 * 60 * 60 * 1000;
+
+int64_t most_commands(int64_t type)
+{
+    if (type == COMMAND_CHAT_INPUT)
+        return MOST_CHAT_INPUT;
+    return type == COMMAND_ENTRY_POINT ? 1 : MOST_MENU;
+}
+
+enum err most_commands_error(int64_t type)
+{
+    if (type == COMMAND_CHAT_INPUT)
+        return ERR_MAX_COMMANDS;
+    return type == COMMAND_ENTRY_POINT ? ERR_MAX_ENTRY_POINTS : ERR_MAX_MENU_COMMANDS;
+}
+
+static const char COUNT_TYPE[] = "select count(*) from commands where application_id = $1 and "
+                                 "guild_id = $2 and type = $3";
+
+enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             int64_t type)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_TYPE, BIND(v_id(application_id), v_id(guild_id), v_int(type)),
+                        &row, &found);
+
+    if (e)
+        return e;
+    return row_int(&row, 0) < most_commands(type) ? OK : most_commands_error(type);
+}
+
+/* Ids tell when they were made. Those older than a day count no more. */
+static const char FORGET_CREATES[] =
+    "delete from command_creates where application_id = $1 and guild_id = $2 and id <= $3";
+static const char COUNT_CREATES[] =
+    "select count(*) from command_creates where application_id = $1 and guild_id = $2";
+static const char NOTE_CREATE[] =
+    "insert into command_creates (application_id, guild_id, id) values ($1, $2, $3)";
+
+enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
+                       const snowflake *ids, size_t count)
+{
+    snowflake yesterday = snowflake_at(clock_ms() - DAY_MS);
+    struct value application = v_id(application_id), guild = v_id(guild_id);
+    struct rows row;
+    bool found;
+
+    if (!count)
+        return OK;
+    enum err e = tx_exec(tx, FORGET_CREATES, BIND(application, guild, v_id(yesterday)), NULL);
+    if (!e)
+        e = tx_one(tx, COUNT_CREATES, BIND(application, guild), &row, &found);
+    if (!e && row_int(&row, 0) + (int64_t)count > MOST_DAILY)
+        return ERR_MAX_DAILY_COMMANDS;
+    for (size_t i = 0; i < count && !e; i++)
+        e = tx_exec(tx, NOTE_CREATE, BIND(application, guild, v_id(ids[i])), NULL);
+    return e;
+}

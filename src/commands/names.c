@@ -1,0 +1,96 @@
+/* names.c - what commands and options may be called.
+ *
+ * The rule is the interface's own: letters and numbers of every script. Devanagari and
+ * Thai are named besides because their vowel signs are marks and not letters. Names in
+ * ASCII, nearly all of them, are decided by a table. */
+#include "commands/names.h"
+
+#include <assert.h>
+#include <pthread.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <utf8proc.h>
+
+#include "base/utf8.h"
+
+enum { LONGEST_NAME = 32 };
+
+static const char RULE[] = "^[-_'\\p{L}\\p{N}\\p{sc:Deva}\\p{sc:Thai}]{1,32}$";
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pcre2_code *rule;
+
+static void compile_rule(void)
+{
+    int error;
+    PCRE2_SIZE at;
+
+    rule = pcre2_compile((PCRE2_SPTR)RULE, sizeof RULE - 1,
+                         PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOLLAR_ENDONLY, &error, &at, NULL);
+    assert(rule);
+}
+
+static bool characters_hold(struct str name)
+{
+    pthread_once(&once, compile_rule);
+    pcre2_match_data *found = pcre2_match_data_create(1, NULL);
+    assert(found);
+    int matches = pcre2_match(rule, (PCRE2_SPTR)name.p, name.n, 0, 0, found, NULL);
+
+    pcre2_match_data_free(found);
+    return matches > 0;
+}
+
+static bool is_lower_case(struct str name)
+{
+    uint32_t c;
+
+    for (size_t n; (n = utf8_decode(name, &c)); name = str_from(name, n))
+        if ((uint32_t)utf8proc_tolower((utf8proc_int32_t)c) != c)
+            return false;
+    return true;
+}
+
+static enum name_fault check_any(struct str name)
+{
+    if (!characters_hold(name))
+        return NAME_CHARACTERS;
+    return is_lower_case(name) ? NAME_FINE : NAME_CASE;
+}
+
+/* What a byte of ASCII is in a name. */
+enum { OTHER = 1, ALLOWED = 2, UPPER = 4 };
+
+static unsigned kind_of(unsigned char c)
+{
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '\'')
+        return ALLOWED;
+    return c >= 'A' && c <= 'Z' ? UPPER : OTHER;
+}
+
+enum name_fault name_check(struct str name)
+{
+    unsigned kinds = 0;
+
+    for (size_t i = 0; i < name.n; i++) {
+        unsigned char c = (unsigned char)name.p[i];
+
+        if (c >= 0x80)
+            return check_any(name);
+        kinds |= kind_of(c);
+    }
+    if (kinds & OTHER || name.n == 0 || name.n > LONGEST_NAME)
+        return NAME_CHARACTERS;
+    return kinds & UPPER ? NAME_CASE : NAME_FINE;
+}
+
+bool menu_name_holds(struct str name)
+{
+    uint32_t c;
+
+    for (size_t n; (n = utf8_decode(name, &c)); name = str_from(name, n))
+        if (utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_CC)
+            return false;
+    return true;
+}

@@ -1,0 +1,161 @@
+/* rows.c - commands in the store.
+ *
+ * A row holds what is kept and what is listed as finished JSON, so that lists and indexes
+ * copy instead of building; columns beside it hold what queries and verdicts ask for. */
+#include "commands/internal.h"
+
+#include "platform/rows.h"
+
+enum err command_read(struct tx *tx, struct str definition, struct command *ret)
+{
+    const struct command *k = column_decode(tx_arena(tx), &type_command_kept, definition);
+
+    if (!k)
+        return ERR_UNKNOWN_COMMAND;
+    *ret = *k;
+    return OK;
+}
+
+static const char FIND_COMMAND[] =
+    "select definition from commands where id = $1 and application_id = $2";
+
+enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
+                      struct command *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, FIND_COMMAND, BIND(v_id(command_id), v_id(application_id)), &row, &found);
+
+    if (e)
+        return e;
+    return found ? command_read(tx, row_text(&row, 0), ret) : ERR_UNKNOWN_COMMAND;
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+#define ROW_COLUMNS "id, application_id, guild_id, version, type, name, definition"
+
+static struct command_row read_row(const struct rows *r)
+{
+    return (struct command_row){
+        .id = row_id(r, 0),
+        .application_id = row_id(r, 1),
+        .guild_id = row_id(r, 2),
+        .version = row_id(r, 3),
+        .type = row_int(r, 4),
+        .name = row_text(r, 5),
+        .definition = row_text(r, 6),
+    };
+}
+
+static const char COMMANDS_OF[] =
+    "select " ROW_COLUMNS " from commands where application_id = $1 and guild_id = $2 order by id";
+
+enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, COMMANDS_OF, BIND(v_id(application_id), v_id(guild_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct command_row *)list_add(tx_arena(tx), ret, sizeof(struct command_row)) =
+            read_row(&rows);
+    return rows_end(&rows);
+}
+
+static const char COMMAND_NAMED[] =
+    "select " ROW_COLUMNS
+    " from commands where application_id = $1 and guild_id = $2 and type = $3 and name = $4";
+
+enum err command_row_find(struct tx *tx, snowflake application_id, snowflake guild_id, int64_t type,
+                          struct str name, struct command_row *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, COMMAND_NAMED,
+                        BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), &row,
+                        ret_found);
+
+    if (!e && *ret_found)
+        *ret = read_row(&row);
+    return e;
+}
+
+bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row)
+{
+    struct command same = *k;
+
+    same.version = row->version;
+    return str_eq(column_encode(arena, &type_command_kept, &same), row->definition);
+}
+
+/* --- writing -----------------------------------------------------------------------------------
+ */
+
+static bool hides_something(const struct list *options)
+{
+    const struct command_option *o = options->items;
+
+    for (size_t i = 0; i < options->count; i++)
+        if (o[i].file_types.given == GIVEN || hides_something(&o[i].options.value))
+            return true;
+    return false;
+}
+
+static const char ADD_COMMAND[] =
+    "insert into commands (id, application_id, guild_id, type, name, version, "
+    "default_member_permissions, nsfw, contexts, integration_types, locales, hidden, definition, "
+    "plain) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+
+enum err command_insert(struct tx *tx, const struct command *k)
+{
+    struct arena *arena = tx_arena(tx);
+
+    return tx_exec(
+        tx, ADD_COMMAND,
+        BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
+             v_text(k->name), v_id(k->version), v_opt_id(k->default_member_permissions),
+             v_int(k->nsfw), v_int(command_contexts(k)), v_int(command_integration_types(k)),
+             v_int((int64_t)command_locales(k)), v_int(hides_something(&k->options.value)),
+             v_text(column_encode(arena, &type_command_kept, k)),
+             v_text(column_encode(arena, &type_command_plain, k))),
+        NULL);
+}
+
+static const char SAVE_COMMAND[] =
+    "update commands set name = $2, version = $3, default_member_permissions = $4, nsfw = $5, "
+    "contexts = $6, integration_types = $7, locales = $8, hidden = $9, definition = $10, "
+    "plain = $11 where id = $1";
+
+enum err command_update(struct tx *tx, const struct command *k)
+{
+    struct arena *arena = tx_arena(tx);
+
+    return tx_exec(tx, SAVE_COMMAND,
+                   BIND(v_id(k->id), v_text(k->name), v_id(k->version),
+                        v_opt_id(k->default_member_permissions), v_int(k->nsfw),
+                        v_int(command_contexts(k)), v_int(command_integration_types(k)),
+                        v_int((int64_t)command_locales(k)),
+                        v_int(hides_something(&k->options.value)),
+                        v_text(column_encode(arena, &type_command_kept, k)),
+                        v_text(column_encode(arena, &type_command_plain, k))),
+                   NULL);
+}
+
+/* No name has a space in front, so this is nobody's. */
+static const char UNNAME_COMMAND[] =
+    "update commands set name = ' ' || cast(id as text) where id = $1";
+
+enum err command_unname(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, UNNAME_COMMAND, BIND(v_id(id)), NULL);
+}
+
+static const char DELETE_COMMAND[] = "delete from commands where id = $1";
+
+enum err command_delete_row(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, DELETE_COMMAND, BIND(v_id(id)), NULL);
+}

@@ -1,0 +1,80 @@
+/* size.c - how large a command is, as its limit counts it: of every name, description and
+ * value the characters, of what is there in many languages those of the longest. */
+#include "base/utf8.h"
+#include "commands/internal.h"
+#include "json/read.h"
+
+struct str choice_text(struct arena *arena, const struct command_choice *c)
+{
+    struct str text = c->value;
+    struct json_reader r;
+
+    if (!text.n || text.p[0] != '"')
+        return text;
+    if (!memchr(text.p, '\\', text.n))
+        return str_slice(text.p + 1, text.n - 2);
+    json_reader_init(&r, text, arena);
+    json_take_string(&r, &text);
+    return text;
+}
+
+/* Bytes are never fewer than characters: most commands need no counting. */
+struct measure {
+    size_t (*length)(struct str text);
+    struct arena *arena;
+};
+
+static size_t bytes(struct str text)
+{
+    return text.n;
+}
+
+static size_t longest(const struct measure *m, struct str text, const struct opt_list *dictionary)
+{
+    const struct pair *p = dictionary->value.items;
+    size_t most = m->length(text);
+
+    for (size_t i = 0; i < dictionary->value.count; i++) {
+        size_t n = m->length(p[i].value);
+
+        if (n > most)
+            most = n;
+    }
+    return most;
+}
+
+static size_t choices_size(const struct measure *m, const struct list *choices)
+{
+    const struct command_choice *c = choices->items;
+    size_t sum = 0;
+
+    for (size_t i = 0; i < choices->count; i++)
+        sum += longest(m, c[i].name, &c[i].name_localizations) +
+               m->length(choice_text(m->arena, &c[i]));
+    return sum;
+}
+
+static size_t options_size(const struct measure *m, const struct list *options)
+{
+    const struct command_option *o = options->items;
+    size_t sum = 0;
+
+    for (size_t i = 0; i < options->count; i++)
+        sum += longest(m, o[i].name, &o[i].name_localizations) +
+               longest(m, o[i].description, &o[i].description_localizations) +
+               choices_size(m, &o[i].choices.value) + options_size(m, &o[i].options.value);
+    return sum;
+}
+
+static size_t command_size(const struct measure *m, const struct command *k)
+{
+    return longest(m, k->name, &k->name_localizations) +
+           longest(m, k->description, &k->description_localizations) +
+           options_size(m, &k->options.value);
+}
+
+bool command_is_too_large(struct arena *arena, const struct command *k)
+{
+    return command_size(&(struct measure){ bytes, arena }, k) > COMMAND_MOST_CHARACTERS &&
+           command_size(&(struct measure){ utf8_length, arena }, k) > COMMAND_MOST_CHARACTERS;
+}

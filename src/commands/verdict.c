@@ -1,0 +1,104 @@
+/* verdict.c - who may use a command, from plain data.
+ *
+ * The interface's order: what the place asks of everybody, then the channel's rows, then
+ * the person's and its roles', then the command's own default. Rows of the command come
+ * before rows of the application; the first that says anything decides its stage. */
+#include "commands/commands.h"
+
+enum answer { SILENT, YES, NO };
+
+static enum answer row_for(const struct list *rows, snowflake id, enum command_permission_type type)
+{
+    const struct command_permission *p = rows->items;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (p[i].id == id && p[i].type == type)
+            return p[i].permission ? YES : NO;
+    return SILENT;
+}
+
+static bool holds_role(const struct command_question *q, snowflake id)
+{
+    for (size_t i = 0; i < q->role_count; i++)
+        if (q->roles[i] == id)
+            return true;
+    return false;
+}
+
+/* One role that may is enough. */
+static enum answer rows_for_roles(const struct list *rows, const struct command_question *q)
+{
+    const struct command_permission *p = rows->items;
+    enum answer answer = SILENT;
+
+    for (size_t i = 0; i < rows->count && answer != YES; i++)
+        if (p[i].type == COMMAND_PERMISSION_ROLE && p[i].id != q->guild_id &&
+            holds_role(q, p[i].id))
+            answer = p[i].permission ? YES : NO;
+    return answer;
+}
+
+static enum answer for_channel(const struct list *rows, const struct command_question *q)
+{
+    enum answer answer = row_for(rows, q->channel_id, COMMAND_PERMISSION_CHANNEL);
+
+    return answer ? answer : row_for(rows, q->guild_id - 1, COMMAND_PERMISSION_CHANNEL);
+}
+
+static enum answer for_person(const struct list *rows, const struct command_question *q)
+{
+    enum answer answer = row_for(rows, q->user_id, COMMAND_PERMISSION_USER);
+
+    if (!answer)
+        answer = rows_for_roles(rows, q);
+    return answer ? answer : row_for(rows, q->guild_id, COMMAND_PERMISSION_ROLE);
+}
+
+static bool has_access(const struct command_question *q)
+{
+    uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
+
+    if (!q->by_user_install)
+        needs |= q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES);
+    return q->administrator || (!q->timed_out && (q->rights & needs) == needs);
+}
+
+static bool default_allows(const struct command_question *q)
+{
+    const struct opt_id *needs = &q->default_member_permissions;
+
+    if (needs->given != GIVEN)
+        return true;
+    return needs->value && (q->rights & needs->value) == needs->value;
+}
+
+/* A row of the command allows whatever the default says; one of the application does not. */
+enum command_verdict command_judge_person(const struct command_question *q)
+{
+    if (q->administrator)
+        return COMMAND_ALLOWED;
+    enum answer answer = for_person(&q->of_command, q);
+    if (answer == YES)
+        return COMMAND_ALLOWED;
+    if (!answer)
+        answer = for_person(&q->of_application, q);
+    if (answer == NO)
+        return COMMAND_USER_DENIED;
+    return default_allows(q) ? COMMAND_ALLOWED : COMMAND_DEFAULT_DENIED;
+}
+
+enum command_verdict command_judge(const struct command_question *q)
+{
+    if (q->nsfw && !q->nsfw_allowed)
+        return COMMAND_NOT_OF_AGE;
+    if (!q->guild_id)
+        return COMMAND_ALLOWED;
+    if (q->archived || !has_access(q))
+        return COMMAND_NO_ACCESS;
+    if (q->administrator || q->by_user_install)
+        return COMMAND_ALLOWED;
+    enum answer answer = for_channel(&q->of_command, q);
+    if (!answer)
+        answer = for_channel(&q->of_application, q);
+    return answer == NO ? COMMAND_CHANNEL_DENIED : command_judge_person(q);
+}

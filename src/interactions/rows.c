@@ -1,0 +1,138 @@
+/* rows.c - interactions in the store. */
+#include "interactions/internal.h"
+
+#include "base/clock.h"
+#include "platform/rows.h"
+
+#define COLUMNS                                                                          \
+    "id, type, application_id, user_id, channel_id, guild_id, context, owners, locale, " \
+    "nonce, session, command_id, command_type, handler, name, target_id, focused_type, " \
+    "message_id, opener_id"
+
+int64_t interaction_created(const struct interaction *it)
+{
+    return snowflake_ms(it->id) * 1000;
+}
+
+static void read_row(const struct rows *r, struct interaction *it)
+{
+    *it = (struct interaction){
+        .id = row_id(r, 0),
+        .type = row_int(r, 1),
+        .application_id = row_id(r, 2),
+        .user_id = row_id(r, 3),
+        .channel_id = row_id(r, 4),
+        .guild_id = row_id(r, 5),
+        .context = row_int(r, 6),
+        .owners = row_text(r, 7),
+        .locale = row_text(r, 8),
+        .nonce = row_opt_text(r, 9),
+        .session = row_opt_text(r, 10),
+        .command_id = row_id(r, 11),
+        .command_type = row_int(r, 12),
+        .handler = row_int(r, 13),
+        .name = row_text(r, 14),
+        .target_id = row_id(r, 15),
+        .focused_type = row_int(r, 16),
+        .message_id = row_id(r, 17),
+        .opener_id = row_id(r, 18),
+        .state = row_int(r, 19),
+        .callback_type = row_int(r, 20),
+        .response_id = row_id(r, 21),
+        .ephemeral = row_bool(r, 22),
+        .follow_ups = row_int(r, 23),
+        .modal = row_opt_text(r, 24),
+    };
+}
+
+static const char FIND[] =
+    "select " COLUMNS ", state, callback_type, response_id, ephemeral, follow_ups, modal "
+    "from interactions where id = $1";
+
+enum err interaction_find(struct tx *tx, snowflake id, struct interaction *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND, BIND(v_id(id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_INTERACTION;
+    read_row(&row, ret);
+    return OK;
+}
+
+static struct value v_some_id(snowflake id)
+{
+    return id ? v_id(id) : v_null();
+}
+
+static struct value v_some_int(int64_t v)
+{
+    return v ? v_int(v) : v_null();
+}
+
+static const char ADD[] = "insert into interactions (" COLUMNS
+                          ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
+                          "$14, $15, $16, $17, $18, $19)";
+
+enum err interaction_insert(struct tx *tx, const struct interaction *it)
+{
+    return tx_exec(
+        tx, ADD,
+        BIND(v_id(it->id), v_int(it->type), v_id(it->application_id), v_id(it->user_id),
+             v_id(it->channel_id), v_some_id(it->guild_id), v_int(it->context), v_text(it->owners),
+             v_text(it->locale), v_opt_text(it->nonce), v_opt_text(it->session),
+             v_some_id(it->command_id), v_some_int(it->command_type), v_some_int(it->handler),
+             it->name.p ? v_text(it->name) : v_null(), v_some_id(it->target_id),
+             v_some_int(it->focused_type), v_some_id(it->message_id), v_some_id(it->opener_id)),
+        NULL);
+}
+
+/* --- what becomes of it ------------------------------------------------------------------ */
+
+static const char ACKNOWLEDGE[] =
+    "update interactions set state = 1, callback_type = $2, response_id = $3, ephemeral = $4, "
+    "modal = $5 where id = $1 and state = 0";
+
+enum err interaction_acknowledge(struct call *call, struct interaction *it,
+                                 const struct acknowledgement *a)
+{
+    int64_t changed;
+
+    if (it->state == INTERACTION_WAITS &&
+        clock_us() > interaction_created(it) + INTERACTION_PATIENCE)
+        return ERR_UNKNOWN_INTERACTION;
+    enum err e = tx_exec(call->tx, ACKNOWLEDGE,
+                         BIND(v_id(it->id), v_int(a->callback_type), v_some_id(a->response_id),
+                              v_int(a->ephemeral), a->modal.p ? v_text(a->modal) : v_null()),
+                         &changed);
+    if (e)
+        return e;
+    if (!changed)
+        return it->state == INTERACTION_FAILED ? ERR_UNKNOWN_INTERACTION : ERR_ALREADY_ACKNOWLEDGED;
+
+    it->state = INTERACTION_ACKNOWLEDGED;
+    it->callback_type = a->callback_type;
+    it->response_id = a->response_id;
+    it->ephemeral = a->ephemeral;
+    return OK;
+}
+
+static const char FOLLOW_UP[] = "update interactions set follow_ups = follow_ups + 1 "
+                                "where id = $1 returning follow_ups";
+
+enum err interaction_follow_up(struct tx *tx, struct interaction *it, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FOLLOW_UP, BIND(v_id(it->id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_INTERACTION;
+    *ret = it->follow_ups = row_int(&row, 0);
+    return OK;
+}

@@ -1,0 +1,46 @@
+/* token.c - what an app answers an interaction with.
+ *
+ * base64url of "interaction:<id>:<43 characters>", which follow from the id and the
+ * server's key: nothing of it is kept, and whoever has the database alone cannot answer. */
+#include "interactions/internal.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+
+enum { SECRET = 32, SECRET_TEXT = 43, MOST = 12 + SNOWFLAKE_TEXT + 1 + SECRET_TEXT };
+
+static size_t write_plain(const struct call *call, snowflake id, char out[MOST + 1])
+{
+    unsigned char secret[SECRET];
+    char text[SECRET_TEXT + 1];
+
+    auth_derive(api_options(call->api)->auth, "interaction", id, STR(""), secret, sizeof secret);
+    sodium_bin2base64(text, sizeof text, secret, sizeof secret,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    sodium_memzero(secret, sizeof secret);
+    return (size_t)snprintf(out, MOST + 1, "interaction:%" PRIu64 ":%s", id, text);
+}
+
+struct str interaction_token(const struct call *call, snowflake id)
+{
+    char plain[MOST + 1];
+    size_t n = write_plain(call, id, plain);
+
+    return str_base64url(call->arena, plain, n);
+}
+
+snowflake interaction_of_token(const struct call *call, struct str token)
+{
+    char plain[MOST + 1], good[MOST + 1];
+    size_t n;
+    snowflake id;
+
+    if (!str_base64url_decode(token, plain, MOST, &n))
+        return 0;
+    struct str rest = str_slice(plain, n);
+    if (!str_is(str_cut(&rest, ':'), "interaction") || !snowflake_parse(str_cut(&rest, ':'), &id))
+        return 0;
+    size_t want = write_plain(call, id, good);
+    return n == want && sodium_memcmp(plain, good, n) == 0 ? id : 0;
+}

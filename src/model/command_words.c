@@ -1,0 +1,193 @@
+/* command_words.c - the words of a command in its reader's language, and other facts that
+ * follow from a command alone. */
+#include "base/buf.h"
+#include "json/read.h"
+#include "model/application.h"
+#include "model/command.h"
+
+enum { CHOICE_MOST_BYTES = 400 }; /* of 100 characters */
+
+/* --- where it is used --------------------------------------------------------------------- */
+
+static unsigned bits_of(const struct list *numbers)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < numbers->count; i++)
+        bits |= 1u << ((const int64_t *)numbers->items)[i];
+    return bits;
+}
+
+unsigned command_contexts(const struct command *k)
+{
+    if (k->guild_id.given == GIVEN)
+        return 1u << CONTEXT_GUILD;
+    if (k->contexts.given == GIVEN)
+        return bits_of(&k->contexts.value);
+    if (k->dm_permission.given == GIVEN && !k->dm_permission.value)
+        return 1u << CONTEXT_GUILD;
+    return 1u << CONTEXT_GUILD | 1u << CONTEXT_BOT_DM;
+}
+
+unsigned command_integration_types(const struct command *k)
+{
+    if (k->guild_id.given == GIVEN)
+        return 1u << INSTALL_GUILD;
+    return bits_of(&k->integration_types.value);
+}
+
+/* --- locales ------------------------------------------------------------------------------ */
+
+uint64_t locale_bit(struct str locale)
+{
+    const struct choice *c = type_locale.choices;
+
+    for (unsigned i = 0; c[i].doc; i++)
+        if (str_is(locale, c[i].text))
+            return UINT64_C(1) << i;
+    return 0;
+}
+
+/* The interface has no others. */
+static struct str sister_of(struct str locale)
+{
+    if (str_is(locale, "en-US"))
+        return STR("en-GB");
+    if (str_is(locale, "en-GB"))
+        return STR("en-US");
+    return str_is(locale, "es-419") ? STR("es-ES") : STR("");
+}
+
+uint64_t locale_reach(struct str locale)
+{
+    return locale_bit(locale) | locale_bit(sister_of(locale));
+}
+
+static bool find(const struct list *pairs, struct str locale, struct str *ret)
+{
+    const struct pair *p = pairs->items;
+
+    for (size_t i = 0; i < pairs->count && locale.n; i++) {
+        if (str_eq(p[i].key, locale)) {
+            *ret = p[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool localization_find(const struct opt_list *dictionary, struct str locale, struct str *ret)
+{
+    if (dictionary->given != GIVEN)
+        return false;
+    return find(&dictionary->value, locale, ret) ||
+           find(&dictionary->value, sister_of(locale), ret);
+}
+
+static uint64_t dictionary_locales(const struct opt_list *dictionary)
+{
+    const struct pair *p = dictionary->value.items;
+    uint64_t set = 0;
+
+    for (size_t i = 0; i < dictionary->value.count; i++)
+        set |= locale_bit(p[i].key);
+    return set;
+}
+
+static uint64_t options_locales(const struct list *options)
+{
+    const struct command_option *o = options->items;
+    uint64_t set = 0;
+
+    for (size_t i = 0; i < options->count; i++) {
+        const struct command_choice *c = o[i].choices.value.items;
+
+        set |= dictionary_locales(&o[i].name_localizations) |
+               dictionary_locales(&o[i].description_localizations) |
+               options_locales(&o[i].options.value);
+        for (size_t n = 0; n < o[i].choices.value.count; n++)
+            set |= dictionary_locales(&c[n].name_localizations);
+    }
+    return set;
+}
+
+uint64_t command_locales(const struct command *k)
+{
+    return dictionary_locales(&k->name_localizations) |
+           dictionary_locales(&k->description_localizations) | options_locales(&k->options.value);
+}
+
+/* --- one language --------------------------------------------------------------------------- */
+
+/* Words that are the original's stop the search, but there is nothing to say then. */
+static void put_words(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
+                      struct opt_str *original, struct str locale, enum command_form form)
+{
+    struct str found;
+    bool hit = localization_find(dictionary, locale, &found) && !str_eq(found, *words);
+
+    dictionary->given = ABSENT;
+    if (!hit)
+        return;
+    if (form == COMMAND_LISTED) {
+        *localized = given_str(found);
+    } else {
+        *original = given_str(*words);
+        *words = found;
+    }
+}
+
+void choice_localize(struct command_choice *c, struct str locale, enum command_form form)
+{
+    put_words(&c->name, &c->name_localizations, &c->name_localized, &c->name_default, locale, form);
+}
+
+static void options_localize(const struct list *options, struct str locale, enum command_form form)
+{
+    struct command_option *o = options->items;
+
+    for (struct command_option *end = o + options->count; o < end; o++) {
+        struct command_choice *c = o->choices.value.items;
+
+        put_words(&o->name, &o->name_localizations, &o->name_localized, &o->name_default, locale,
+                  form);
+        put_words(&o->description, &o->description_localizations, &o->description_localized,
+                  &o->description_default, locale, form);
+        for (size_t i = 0; i < o->choices.value.count; i++)
+            choice_localize(&c[i], locale, form);
+        options_localize(&o->options.value, locale, form);
+    }
+}
+
+void command_localize(struct command *k, struct str locale, enum command_form form)
+{
+    put_words(&k->name, &k->name_localizations, &k->name_localized, &k->name_default, locale, form);
+    put_words(&k->description, &k->description_localizations, &k->description_localized,
+              &k->description_default, locale, form);
+    options_localize(&k->options.value, locale, form);
+}
+
+/* --- choices ------------------------------------------------------------------------------ */
+
+bool choice_is_text(const struct command_choice *c, struct str text)
+{
+    struct buf b;
+    struct json j = json_to(&b);
+
+    if (text.n > CHOICE_MOST_BYTES)
+        return false;
+    buf_init(&b, 8 * CHOICE_MOST_BYTES);
+    json_text(&j, text);
+    bool same = str_eq(c->value, buf_str(&b));
+    buf_clear(&b);
+    return same;
+}
+
+bool choice_is_number(const struct command_choice *c, double number)
+{
+    struct json_reader r;
+    struct json_number n;
+
+    json_reader_init(&r, c->value, NULL);
+    return json_peek(&r) == JSON_NUMBER && json_take_number(&r, &n) && n.d == number;
+}

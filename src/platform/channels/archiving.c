@@ -1,0 +1,54 @@
+/* archiving.c - a thread in which nothing happens is archived by itself.
+ *
+ * A job waits for each open thread. Messages do not touch it: when it is due it looks
+ * at the last one, and waits again if that was not long enough ago. */
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "platform/channels/internal.h"
+
+enum { MINUTE_US = 60 * 1000 * 1000 };
+
+static int64_t quiet_until(const struct channel *c)
+{
+    const struct thread_metadata *t = c->thread_metadata;
+    int64_t spoken =
+        c->last_message_id.given == GIVEN ? snowflake_ms(c->last_message_id.value) * 1000 : 0;
+    int64_t last = spoken > t->archive_timestamp ? spoken : t->archive_timestamp;
+
+    return last + t->auto_archive_duration * MINUTE_US;
+}
+
+static enum err archive(struct call *call, const struct job *job)
+{
+    struct thread_metadata thread;
+    struct channel c;
+    enum err e = channel_find(call->tx, job->key, &c);
+
+    if (e == ERR_UNKNOWN_CHANNEL || (!e && c.thread_metadata->archived))
+        return OK;
+    if (e)
+        return e;
+    if (quiet_until(&c) > clock_us())
+        return thread_watch(call, &c);
+    thread = *c.thread_metadata;
+    thread.archived = true;
+    thread.archive_timestamp = clock_us();
+    c.thread_metadata = &thread;
+    e = channel_save(call->tx, &c);
+    if (!e)
+        call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
+    return e;
+}
+
+static const struct job_kind archive_kind = {
+    .name = "archive_thread",
+    .doc = "Archives a thread in which nothing happened for as long as it says.",
+    .run = archive,
+};
+
+const struct job_kind *const thread_jobs[] = { &archive_kind, NULL };
+
+enum err thread_watch(struct call *call, const struct channel *thread)
+{
+    return job_schedule(call, &archive_kind, thread->id, quiet_until(thread), STR(""));
+}

@@ -1,0 +1,23 @@
+/* command_index.h - what changes elsewhere mean for commands: indexes that move, rows whose
+ * roles, channels and people are gone. */
+#ifndef PLATFORM_COMMAND_INDEX_H
+#define PLATFORM_COMMAND_INDEX_H
+
+#include "base/errors.h"
+#include "base/snowflake.h"
+#include "store/store.h"
+
+/* Something that an index shows changed: the index of a guild (apps that came or went, who
+ * may use what), of an account (apps on it), of a channel, or whatever has an
+ * application's commands in it. */
+enum err command_index_move(struct tx *tx, snowflake id);
+
+/* A role, a channel or (in one guild) a member is gone, and so is what rows say about it.
+ * guild_id: 0 for ids that are in no other guild. */
+enum err command_permissions_forget(struct tx *tx, snowflake guild_id, snowflake entity_id);
+/* An application left a guild: its commands come back with it, its own rows do not. */
+enum err command_permissions_leave(struct tx *tx, snowflake guild_id, snowflake application_id);
+/* A guild is gone with the commands that were only there. */
+enum err commands_forget_guild(struct tx *tx, snowflake guild_id);
+
+#endif

@@ -1,0 +1,155 @@
+/* gateway_sessions.c - one session among many: found by its name, told what is for it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "gateway/gateway.h"
+
+static const char *const PLAIN = "v=10&encoding=json";
+
+static struct gateway *gateway_of(struct world *w)
+{
+    return guildhall_gateway(world_server(w));
+}
+
+static snowflake id_of(const struct client *c)
+{
+    return strtoull(c->id, NULL, 10);
+}
+
+static bool find(struct client *c, const char *session_id, uint64_t *ret)
+{
+    return gateway_find_session(gateway_of(c->world), id_of(c), str_of(session_id), ret);
+}
+
+struct telling {
+    struct gateway *gateway;
+    struct announcement news;
+};
+
+static void *announce(void *arg)
+{
+    struct telling *t = arg;
+
+    gateway_announce(t->gateway, &t->news);
+    return NULL;
+}
+
+/* From a thread that is no loop, as handlers run. */
+static void tell(struct world *w, uint64_t session, int i)
+{
+    struct telling t = {
+        .gateway = gateway_of(w),
+        .news = { .event = EVENT_VOICE_SERVER_UPDATE,
+                  .to = to_session(session),
+                  .payload = str_printf(world_arena(w), "{\"i\":%d}", i) },
+    };
+    pthread_t thread;
+
+    expect(pthread_create(&thread, NULL, announce, &t) == 0);
+    pthread_join(thread, NULL);
+}
+
+static void a_session_is_found_by_its_id_and_told_alone(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robo");
+
+    for (int i = 0; i < 4; i++) { /* sockets land on either loop */
+        struct gate *first = gate_session(ada, PLAIN, ""), *second = gate_session(ada, PLAIN, "");
+        struct gate *robo = gate_session(bot, PLAIN, "'intents': 0");
+        uint64_t a = 0, b = 0, r = 0;
+
+        expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
+        expect(find(ada, gate_id(first), &a) && find(ada, gate_id(second), &b) && a != b);
+        expect(find(bot, gate_id(robo), &r));
+        tell(w, a, 1);
+        tell(w, r, 2);
+        tell(w, b, 3);
+        expect_dispatch(first, "VOICE_SERVER_UPDATE", "{'i': 1}");
+        expect_dispatch(robo, "VOICE_SERVER_UPDATE", "{'i': 2}");
+        expect_dispatch(second, "VOICE_SERVER_UPDATE", "{'i': 3}");
+        expect_quiet(first);
+        expect_quiet(second);
+        expect_quiet(robo);
+        gate_close(second, 1000);
+        gate_close(first, 1000);
+        gate_close(robo, 1000);
+        usleep(50 * 1000);
+    }
+}
+
+static void only_its_own_user_finds_it_and_only_while_it_lives(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct gate *g = gate_session(ada, PLAIN, "");
+    const char *id = gate_id(g);
+    uint64_t number = 7;
+    char other[64];
+
+    expect(!find(bob, id, &number));
+    expect(!find(ada, "", &number));
+    expect(!find(ada, "short", &number));
+    snprintf(other, sizeof other, "%s0", id);
+    expect(!find(ada, other, &number));
+    snprintf(other, sizeof other, "%s", id);
+    other[31] = other[31] == '0' ? '1' : '0';
+    expect(!find(ada, other, &number)); /* right in the half that numbers it */
+    other[31] = 'g';
+    expect(!find(ada, other, &number));
+    expect(number == 7);
+    gate_kill(g);
+    usleep(100 * 1000);
+    expect(find(ada, id, &number)); /* it may come back, and is told then */
+    tell(w, number, 5);
+    struct gate *back = gate_open(ada, PLAIN);
+    expect_op(back, 10);
+    gate_resume(back, id, gate_seq(g));
+    expect_dispatch(back, "VOICE_SERVER_UPDATE", "{'i': 5}");
+    expect_dispatch(back, "RESUMED", "{}");
+    gate_close(back, 1000);
+    usleep(100 * 1000);
+    expect(!find(ada, id, &number));
+    tell(w, number, 6); /* nobody */
+}
+
+/* A session that moves from loop to loop is told each thing once. */
+static void it_is_told_once_wherever_it_is(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+    uint64_t number = 0;
+    int i = 0;
+
+    expect(find(ada, gate_id(g), &number));
+    for (int round = 0; round < 20; round++) {
+        struct gate *next = gate_open(ada, PLAIN);
+        int resumed = 0;
+
+        expect_op(next, 10);
+        tell(w, number, i);
+        gate_resume(next, gate_id(g), gate_seq(g));
+        tell(w, number, i + 1);
+        for (int k = 0; k < 2 || !resumed;) {
+            const struct dom *m = gate_read(next, 5000);
+
+            expect(m != NULL);
+            gate_count(next, m);
+            if (str_is(dom_at(m, "t")->text, "RESUMED"))
+                resumed++;
+            else
+                expect(atoi(dom_at(m, "d.i")->text.p) == i + k++);
+        }
+        gate_kill(g);
+        g = next;
+        i += 2;
+    }
+    expect_quiet(g);
+}
+
+const struct test gateway_sessions_tests[] = {
+    TEST(a_session_is_found_by_its_id_and_told_alone),
+    TEST(only_its_own_user_finds_it_and_only_while_it_lives),
+    TEST(it_is_told_once_wherever_it_is),
+    { 0 },
+};
