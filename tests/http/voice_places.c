@@ -209,6 +209,11 @@ static void where_voice_is_is_told_once_a_second(struct world *w)
     expect_quiet(h.ada->gate);
 }
 
+static void with_limits(struct config *config)
+{
+    config->rate_limits = true;
+}
+
 static void who_joins_voice_too_often_waits(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -233,6 +238,6 @@ const struct test voice_places_tests[] = {
     TEST(a_gateway_guild_shows_who_is_in_voice),
     TEST(a_large_guild_shows_the_members_in_voice),
     TEST(where_voice_is_is_told_once_a_second),
-    TEST(who_joins_voice_too_often_waits),
+    TEST_WITH(who_joins_voice_too_often_waits, with_limits),
     { 0 },
 };
