@@ -61,7 +61,6 @@ static struct options options_parse(int argc, char **argv)
         { "count", required_argument, NULL, 'n' },
         { "seconds", required_argument, NULL, 's' },
         { "message", required_argument, NULL, 'm' },
-        { "body", required_argument, NULL, 'b' },
         { 0 },
     };
     struct options o = { .connections = 1, .seconds = 10, .prefix = "bench" };
@@ -107,15 +106,10 @@ static struct options options_parse(int argc, char **argv)
         case 'm':
             o.message = number(optarg, 1 << 20);
             break;
-        case 'b':
-            o.body = optarg;
-            break;
         default:
             usage();
         }
     }
-    if (o.body && !o.path)
-        usage();
     if (!o.port || !o.connections || o.seconds <= 0 || o.seconds > 600)
         usage();
     return o;

@@ -29,8 +29,9 @@ enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
 
 /* --- changing --------------------------------------------------------------------------- */
 
-/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE. from:
- * the channel of the guild that it was in before, or 0. */
+/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE, with
+ * the member, which is loaded when it is not there. from: the channel of the guild that it
+ * was in before, or 0. */
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
 /* Announces alone. */
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
