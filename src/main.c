@@ -185,6 +185,8 @@ static const struct command commands[] = {
     { "seed", "", "Make a large random world", tool_seed, seed_rows },
     { "gifs", "import FILE [FOLDER]", "Read GIFs from JSON or CSV, files from FOLDER", tool_gifs,
       NULL },
+    { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
+      tool_invoke, invoke_rows },
     { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
     { "check", "", "Look whether the database is sound", check, NULL },
     { "backup", "FILE", "Copy the embedded database", backup, NULL },

@@ -14,7 +14,7 @@ struct outcome {
     struct str instance; /* of an activity; p == NULL: none */
 };
 
-/* --- which answers an interaction takes ------------------------------------------------------- */
+/* --- which answers an interaction takes ----------------------------------------------- */
 
 static unsigned allowed_types(const struct interaction *it)
 {
@@ -62,8 +62,7 @@ static enum err check_type(struct call *call, const struct interaction *it, int6
     return allowed >> type & 1 ? OK : refuse_type(call, allowed);
 }
 
-/* --- one by one ----------------------------------------------------------------------------------
- */
+/* --- one by one ----------------------------------------------------------------------- */
 
 static enum err acknowledge(struct call *call, struct interaction *it,
                             const struct acknowledgement *a)
@@ -197,8 +196,7 @@ enum err callback_apply(struct call *call, struct interaction *it, const struct 
     return answer(call, it, in, &out);
 }
 
-/* --- the route ---------------------------------------------------------------------------------
- */
+/* --- the route ------------------------------------------------------------------------ */
 
 enum err resolve_callback_token(struct call *call)
 {

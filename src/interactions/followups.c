@@ -7,7 +7,7 @@
 
 enum { MOST_BY_USER = 5 };
 
-/* --- what the path leads to ------------------------------------------------------------------- */
+/* --- what the path leads to ----------------------------------------------------------- */
 
 /* {interaction.token}: of this app's, acknowledged, and not too old. */
 enum err resolve_follow_up_token(struct call *call)
@@ -59,8 +59,7 @@ enum err resolve_response_message(struct call *call)
     return e;
 }
 
-/* --- one more message ---------------------------------------------------------------------------
- */
+/* --- one more message ----------------------------------------------------------------- */
 
 static enum err check_new(struct call *call)
 {
@@ -123,8 +122,7 @@ enum err create_follow_up(struct call *call)
     return e ? e : call_reply(call, &m);
 }
 
-/* --- messages that were sent
- * ---------------------------------------------------------------------- */
+/* --- messages that were sent ---------------------------------------------------------- */
 
 /* GET …/messages/{response.message.id} */
 enum err get_response_message(struct call *call)

@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- who answers, and where ------------------------------------------------------------------ */
+/* --- who answers, and where ----------------------------------------------------------- */
 
 /* Answers call people only, unless they say whom. */
 static struct str users_word[] = { STR_INIT("users") };
@@ -65,7 +65,7 @@ enum err response_load(struct call *call, const struct interaction *it, struct r
     return OK;
 }
 
-/* --- for one account only -------------------------------------------------------------------- */
+/* --- for one account only ------------------------------------------------------------- */
 
 enum ephemerality {
     EPHEMERAL_SLOWMODE = 4,
@@ -133,8 +133,7 @@ static enum err force_ephemeral(struct call *call, struct response *r,
     return OK;
 }
 
-/* --- what it looks like ------------------------------------------------------------------------
- */
+/* --- what it looks like --------------------------------------------------------------- */
 
 static void refer_to(struct call *call, const struct response *r, struct message_draft *d,
                      snowflake message_id)
