@@ -51,8 +51,7 @@ enum err index_commands(struct tx *tx, enum index_kind kind, snowflake key, stru
                         struct list *ret);
 enum err index_version(struct tx *tx, enum index_kind kind, snowflake key, snowflake *ret);
 
-/* --- index_rules.c: what somebody sees of a guild's commands ------------------------------------
- */
+/* --- index_rules.c: what somebody sees of a guild's commands ---------------------------------- */
 
 struct index_reader {
     struct tx *tx;

@@ -73,8 +73,9 @@ enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, 
 
 #define COMMANDS_IN                                                                             \
     "select id, application_id, guild_id, type, default_member_permissions, nsfw, contexts, "   \
-    "integration_types, case when (locales & cast($2 as bigint)) <> 0 then 1 else 0 end, "      \
-    "case when (locales & cast($2 as bigint)) <> 0 then definition else plain end, "            \
+    "integration_types, case when (locales & cast($2 as bigint)) = 0 then 0 else 1 end, "       \
+    "case when (locales & cast($2 as bigint)) = 0 then plain else (select definition from "     \
+    "command_definitions d where d.command_id = commands.id) end, "                             \
     "case when used_day > cast($3 as bigint) then coalesce((select cast(sum(uses) as bigint) "  \
     "from command_uses u where u.command_id = commands.id and u.day > cast($3 as bigint)), 0) " \
     "else 0 end from commands where application_id in "
@@ -151,8 +152,7 @@ enum err index_commands(struct tx *tx, enum index_kind kind, snowflake key, stru
     return rows_end(&rows);
 }
 
-/* --- since when ---------------------------------------------------------------------------------
- */
+/* --- since when ------------------------------------------------------------------------------- */
 
 QUERIES(version_sql, "select max(version) from command_indexes where id = $1 or id in ", "");
 

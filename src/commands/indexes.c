@@ -19,8 +19,7 @@ struct view {
     struct command_index index;
 };
 
-/* --- showing one command -----------------------------------------------------------------------
- */
+/* --- showing one command ---------------------------------------------------------------------- */
 
 /* The finished text with what only this answer knows put in before its last brace. */
 static struct str add_to_text(struct arena *arena, const struct index_row *k,
@@ -60,8 +59,7 @@ static enum err show(struct view *v, const struct index_row *k)
     return OK;
 }
 
-/* --- which are shown ---------------------------------------------------------------------------
- */
+/* --- which are shown -------------------------------------------------------------------------- */
 
 static bool is_launchable(const struct view *v, snowflake application_id)
 {
@@ -132,8 +130,7 @@ static enum err reply(struct view *v)
     return e ? e : call_reply_as(v->call, &command_index_kept, &v->index);
 }
 
-/* --- the four of them ---------------------------------------------------------------------------
- */
+/* --- the four of them ------------------------------------------------------------------------- */
 
 /* GET /guilds/{guild.id}/application-command-index */
 enum err get_guild_command_index(struct call *call)

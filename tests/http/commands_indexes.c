@@ -22,8 +22,7 @@ static size_t shown(struct answer a)
     return d ? d->count : 0;
 }
 
-/* --- guilds -------------------------------------------------------------------------------------
- */
+/* --- guilds ----------------------------------------------------------------------------------- */
 
 static void a_guild_shows_commands_of_its_applications(struct world *w)
 {
@@ -176,8 +175,7 @@ static void entry_point_commands_are_shown_while_an_application_is_embedded(stru
                 "'android', 'ios']}}], 'application_commands': [{'type': 4, 'handler': 1}]}");
 }
 
-/* --- popularity ---------------------------------------------------------------------------------
- */
+/* --- popularity ------------------------------------------------------------------------------- */
 
 static void commands_are_ranked_by_use(struct world *w)
 {
