@@ -3,6 +3,7 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "commands/bundle.h"
 #include "platform/applications/applications.h"
 #include "platform/command_index.h"
 
@@ -89,8 +90,10 @@ static enum err set_badge(struct call *call, const struct application *a)
 
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id)
 {
-    enum err e = command_index_move(call->tx, guild_id ? guild_id : a->id);
+    enum err e = bundle_write(call->tx, a->id, guild_id);
 
+    if (!e)
+        e = command_index_move(call->tx, guild_id ? guild_id : a->id);
     if (e)
         return e;
     if (guild_id) {

@@ -20,6 +20,16 @@ create table commands (
 create index commands_by_scope on commands (application_id, guild_id, id);
 create index commands_by_guild on commands (guild_id) where guild_id <> 0;
 
+-- The commands of a scope as lists and indexes show them, in one piece: their texts, and
+-- numbers to choose from them by.
+create table command_lists (
+    application_id bigint not null references applications (id) on delete cascade,
+    guild_id bigint not null, -- 0: global
+    entries bytea not null,
+    texts text not null,
+    primary key (application_id, guild_id)
+) {clustered};
+
 -- All of a command, as JSON. Apart from it, because lists and indexes seldom need it.
 create table command_definitions (
     command_id bigint primary key not null references commands (id) on delete cascade,
