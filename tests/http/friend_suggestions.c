@@ -405,12 +405,6 @@ static void a_bulk_token_is_personal_and_short_lived(struct world *w)
     expect(store_count(w, "select count(*) from bulk_add_tokens where length(digest) = 32") == 1);
 }
 
-static void buckets_only(struct config *config)
-{
-    config->rate_limits = true;
-    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
-}
-
 static void bulk_has_a_limit_of_its_own(struct world *w)
 {
     struct people p = with_phones(w);

@@ -8,12 +8,6 @@
 
 #define THEM RELATIONSHIPS "/%s"
 
-static void buckets_only(struct config *config)
-{
-    config->rate_limits = true;
-    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
-}
-
 static void settings(struct client *c, const char *json)
 {
     expect_status(client_patch(c, json, "/users/@me/settings"), 200);
