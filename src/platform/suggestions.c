@@ -16,7 +16,8 @@ static const int64_t DISMISSED_US = INT64_C(180) * 24 * 3600 * 1000000;
 static const char EXISTS[] =
     "select 1 from friend_suggestions where user_id = $1 and suggested_id = $2 limit 1";
 static const char COUNT[] =
-    "select count(distinct suggested_id) from friend_suggestions where user_id = $1";
+    "select count(distinct s.suggested_id) from friend_suggestions s join users u on "
+    "u.id = s.suggested_id where s.user_id = $1 and u.disabled = 0 and u.deleting = 0";
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret)
 {
@@ -105,7 +106,8 @@ static int compare_gathered(const void *a, const void *b)
 
 static const char LIST[] = "select " REASON_COLUMNS ", " USER_COLUMNS
                            " from friend_suggestions s join users u on u.id = s.suggested_id "
-                           "where s.user_id = $1 order by s.suggested_id, s.score desc, s.source";
+                           "where s.user_id = $1 and u.disabled = 0 and u.deleting = 0 "
+                           "order by s.suggested_id, s.score desc, s.source";
 static const char FIND[] = "select " REASON_COLUMNS ", " USER_COLUMNS
                            " from friend_suggestions s join users u on u.id = s.suggested_id "
                            "where s.user_id = $1 and s.suggested_id = $2 "

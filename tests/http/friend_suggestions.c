@@ -352,6 +352,20 @@ static void friends_elsewhere_are_suggested(struct world *w)
     expect(appears(p.ada, 0));
 }
 
+static void who_is_disabled_is_not_shown(struct world *w)
+{
+    struct people p = with_phones(w);
+    const char *disable = "update users set disabled = $2 where id = $1";
+
+    expect_status(upload(p.ada, ENTRY(BOB) ", " ENTRY(EVE), ""), 200);
+    expect(count_suggestions(p.ada) == 2);
+    store_write(w, disable, BIND(v_client(p.bob), v_int(1)));
+    expect_json(client_get(p.ada, SUGGESTIONS), "[{'suggested_user': {'id': '%s'}}]", p.eve->id);
+    expect(count_suggestions(p.ada) == 1);
+    store_write(w, disable, BIND(v_client(p.bob), v_int(0)));
+    expect(count_suggestions(p.ada) == 2);
+}
+
 /* --- asking many ------------------------------------------------------------------------- */
 
 static struct answer bulk(struct client *c, const char *token, const char *ids)
@@ -430,6 +444,7 @@ const struct test friend_suggestions_tests[] = {
     TEST(a_hundred_of_the_best_are_kept),
     TEST(friends_of_three_friends_are_suggested),
     TEST(friends_elsewhere_are_suggested),
+    TEST(who_is_disabled_is_not_shown),
     TEST(many_are_asked_at_once),
     TEST(a_bulk_token_is_personal_and_short_lived),
     TEST_WITH(bulk_has_a_limit_of_its_own, buckets_only),
