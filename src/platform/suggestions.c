@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "platform/notices.h"
 #include "platform/rows.h"
 #include "platform/settings.h"
 #include "platform/users.h"
@@ -260,6 +261,14 @@ static int compare_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
+/* Whoever brings an address book looks at what comes of it anyway. */
+static void tell_new(struct call *call, snowflake owner, const struct friend_suggestion *s)
+{
+    call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema, s);
+    if (!call->exchange)
+        notice_show(call, NOTICE_SUGGESTION, owner, s->suggested_user);
+}
+
 static const char ADD[] =
     "insert into friend_suggestions (user_id, suggested_id, source, name, contact_name, "
     "mutual_friends, score) values ($1, $2, $3, $4, $5, $6, $7)";
@@ -284,8 +293,7 @@ static enum err keep(struct call *call, snowflake owner, struct str source,
     if (!e)
         e = gather(call->tx, &rows, &one);
     if (!e)
-        call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema,
-                  &((struct gathered *)one.items)->shown);
+        tell_new(call, owner, &((struct gathered *)one.items)->shown);
     return e;
 }
 

@@ -236,11 +236,13 @@ static void a_suggestion_ends_with_what_follows(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, 4);
     expect_event(p.ada, gone, "{'suggested_user_id': '%s'}", p.bob->id);
     expect_relationship(p.bob, "ADD", p.ada, 3);
+    expect_notice(p.bob, REQUESTED, p.ada);
     expect_silence(p.bob);
     client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id);
     expect_relationship(p.bob, "ADD", p.ada, 1);
     expect_event(p.bob, gone, "{'suggested_user_id': '%s'}", p.ada->id);
     expect_relationship(p.ada, "ADD", p.bob, 1);
+    expect_notice(p.ada, ACCEPTED, p.bob);
     expect_silence(p.ada);
 
     upload(p.ada, ENTRY(EVE), "");
@@ -313,6 +315,8 @@ static void friends_of_three_friends_are_suggested(struct world *w)
                 "[{'suggested_user': {'id': '%s'}, 'reasons': [], 'mutual_friends_count': 3}]",
                 p.bob->id);
     expect_event(p.ada, "FRIEND_SUGGESTION_CREATE", "{'suggested_user': {'id': '%s'}}", p.bob->id);
+    expect_notice(p.ada, "friend_suggestion_created", p.bob);
+    expect_silence(p.ada);
     /* Somebody who is a friend no more takes the reason along. */
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", last->id), 204);
     world_wait(w, 25 * 3600);

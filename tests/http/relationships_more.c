@@ -350,6 +350,7 @@ static void a_friend_invite_follows_the_same_rules(struct world *w)
     expect_status(client_post(p.bob, "{}", "/invites/%s", code), 200);
     expect_relationship(p.bob, "ADD", p.ada, FRIEND);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1, 'should_notify': true}");
+    expect_notice(p.ada, ACCEPTED, p.bob);
     expect_event(p.ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", p.bob->id);
     expect_silence(p.ada);
     expect(type_of(p.ada, p.bob) == FRIEND && type_of(p.bob, p.ada) == FRIEND);
