@@ -45,6 +45,8 @@ struct gateway_source {
     enum err (*private_channels)(struct tx *tx, snowflake user_id, struct list *ret);
     /* The account itself. */
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
+    /* Ids of a user's friends. */
+    enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
     /* Writes what READY says beside the session and guilds; v->user is there. */
     enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
     /* Writes a guild as its member sees it: the object of GUILD_CREATE, without

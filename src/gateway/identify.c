@@ -45,7 +45,7 @@ struct identification {
     struct gateway_viewer viewer;
     struct guild_facts *facts; /* of users' guilds; those the first look found */
     size_t fact_count;
-    struct list guilds, private_channels;
+    struct list guilds, private_channels, friends;
     struct str ready;
 };
 
@@ -291,6 +291,8 @@ static enum err read_ready(struct load *l, struct tx *tx)
         e = source->private_channels(tx, v.user_id, &i->private_channels);
     if (!e)
         e = source->user(tx, v.user_id, &v.user);
+    if (!e && !v.bot)
+        e = source->friends(tx, v.user_id, &i->friends);
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
@@ -369,6 +371,8 @@ static void tell_ready(struct identification *i, struct peer *p)
         write_login(i->session, &j);
         json_name(&j, "sessions");
         sessions_write(p->hub->gateway, i->session->caller.id, &j);
+        json_name(&j, "presences");
+        presences_write(p->hub->gateway, &i->friends, &j);
     }
     if (i->ready.n)
         buf_add_lit(&out, ",");
@@ -411,6 +415,9 @@ static void ready(struct load *l, enum err e)
         arrival_begin(s, &i->guilds);
     if (!s->bot)
         sessions_changed(s);
+    if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
+        atomic_fetch_add(&g->watchers, 1);
+    presence_begin(s, s->bot ? NULL : &i->friends);
     atomic_fetch_add(&g->identified, 1);
     identification_free(i);
 }

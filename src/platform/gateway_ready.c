@@ -57,15 +57,14 @@ static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
 /* What both get and what does not depend on anything. */
 static void write_fixed(struct json *out)
 {
-    static const char *const lists[] = { "presences", "guild_join_requests",
-                                         "geo_ordered_rtc_regions", NULL };
+    static const char *const lists[] = { "guild_join_requests", "geo_ordered_rtc_regions", NULL };
 
     empty_lists(out, lists);
 }
 
 static enum err write_bot(struct json *out)
 {
-    static const char *const lists[] = { "private_channels", "relationships", NULL };
+    static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
 
     empty_lists(out, lists);
     raw(out, "user_settings", "{}");

@@ -2,6 +2,7 @@
 #include "platform/gateway.h"
 
 #include "platform/channels/channels.h"
+#include "platform/friends.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
@@ -183,6 +184,7 @@ const struct gateway_source gateway_source = {
     .guilds = guilds,
     .private_channels = private_channels,
     .user = user,
+    .friends = friends_of,
     .ready = gateway_ready,
     .guild = guild,
     .view = view,
