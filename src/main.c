@@ -190,6 +190,8 @@ static const struct command commands[] = {
     { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
     { "sessions", "", "List who is connected to the server that runs", tool_sessions,
       sessions_rows },
+    { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
+      NULL },
     { "check", "", "Look whether the database is sound", check, NULL },
     { "backup", "FILE", "Copy the embedded database", backup, NULL },
     { "openapi", "", "Print the OpenAPI document", openapi, NULL },
