@@ -100,7 +100,7 @@ static void begin(struct hub *h, struct load *l)
     l->hub = h;
     l->arena = arena_new();
     l->work = (struct work){
-        .mode = STORE_READ,
+        .mode = l->writes ? STORE_WRITE : STORE_READ,
         .loop = h->loop,
         .run = run_load,
         .done = load_done,

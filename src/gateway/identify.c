@@ -466,6 +466,41 @@ static void refuse(struct identification *i, enum close_code code)
     identification_free(i);
 }
 
+/* --- how many there were today, for after a restart ------------------------------------- */
+
+struct start_note {
+    struct load load;
+    snowflake bot_id;
+    int64_t day, starts;
+};
+
+static enum err write_start(struct load *l, struct tx *tx)
+{
+    struct start_note *n = container_of(l, struct start_note, load);
+
+    return l->hub->gateway->options.source->set_starts(tx, n->bot_id, n->day, n->starts);
+}
+
+static void start_written(struct load *l, enum err e)
+{
+    (void)e; /* then it counts until the process ends */
+    mem_free(container_of(l, struct start_note, load));
+}
+
+/* Beside the session: nobody waits for it. */
+static void note_start(struct hub *h, snowflake bot_id, int64_t starts)
+{
+    struct start_note *n = mem_new(sizeof *n);
+
+    n->load = (struct load){ .writes = true, .run = write_start, .done = start_written };
+    n->bot_id = bot_id;
+    n->day = registry_today();
+    n->starts = starts;
+    hub_load_now(h, &n->load);
+}
+
+/* --- both looks done, one after the other -------------------------------------------------- */
+
 static void known(struct greeting *g)
 {
     struct identification *i = container_of(g, struct identification, greeting);
@@ -482,11 +517,14 @@ static void known(struct greeting *g)
         refuse(i, CLOSE_TOO_MANY_SESSIONS);
         return;
     }
-    if (!registry_may_start(h->gateway, g->caller.id, i->session->shard_id)) {
+    int64_t starts;
+    if (!registry_may_start(h->gateway, g->caller.id, i->session->shard_id, g->starts, &starts)) {
         session_end(i->session);
         refuse(i, 0);
         return;
     }
+    if (starts && i->session->bot)
+        note_start(h, g->caller.id, starts);
     i->viewer = session_viewer(i->session);
     prepare_facts(i, h);
     i->load.run = read_ready;

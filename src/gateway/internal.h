@@ -323,6 +323,7 @@ struct load {
     struct hub *hub;
     struct arena *arena;
     bool quiet;
+    bool writes; /* in a write transaction */
     enum err (*run)(struct load *l, struct tx *tx);
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
 };
@@ -498,7 +499,10 @@ struct session *registry_local(struct hub *h, uint64_t number);
 bool session_id_read(struct str id, uint64_t *ret_number);
 /* Where the session of that number lives now, or NULL. */
 struct hub *registry_home(struct gateway *g, uint64_t number);
-/* May the bot begin another session with this shard now? */
-bool registry_may_start(struct gateway *g, snowflake bot_id, uint32_t shard_id);
+/* May the account begin another session with this shard now, when it has begun at least
+ * so many today? Counts it; *ret is how many it has begun then. */
+bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                        int64_t *ret);
+int64_t registry_today(void);
 
 #endif

@@ -179,21 +179,31 @@ static bool key_is_free(int64_t *full_ms, int64_t now)
     return true;
 }
 
-bool registry_may_start(struct gateway *g, snowflake bot_id, uint32_t shard_id)
+int64_t registry_today(void)
+{
+    return clock_ms() / DAY_MS;
+}
+
+bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                        int64_t *ret)
 {
     int64_t now = clock_ms();
 
+    *ret = 0;
     if (g->options.no_limits)
         return true;
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_of(g, bot_id);
+    struct account *a = account_of(g, id);
     if (a->starts_day != now / DAY_MS)
         a->starts = 0;
     a->starts_day = now / DAY_MS;
+    /* Before a restart, or at another node. */
+    if (known > a->starts)
+        a->starts = (unsigned)known;
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               key_is_free(&a->keys[shard_id % GATEWAY_CONCURRENCY].full_ms, now);
     if (ok)
-        a->starts++;
+        *ret = ++a->starts;
     pthread_mutex_unlock(&g->lock);
     return ok;
 }
