@@ -16,10 +16,14 @@ static const struct mode {
     const char *help;
 } modes[] = {
     { "get", load_get, "--path P [--token T] --connections C [--count N] --seconds S" },
-    { "write", load_write, "--tokens FILE --connections C [--count N] --seconds S" },
+    { "write", load_write,
+      "--tokens FILE [--path P --body JSON] --connections C [--count N] --seconds S" },
+    { "play", load_play, "--script FILE --connections C [--count N] --seconds S" },
     { "register", load_register, "--prefix NAME --count N" },
     { "idle", load_idle, "--path P --connections C --seconds S" },
     { "fanout", load_fanout, "--path P --connections C --message BYTES --seconds S" },
+    { "rounds", load_rounds,
+      "--token T --bot T --body JSON --connections C [--rate N] --seconds S" },
     { "sessions", load_sessions, "--path P --tokens FILE --connections C --post P --token T" },
 };
 
@@ -49,7 +53,11 @@ static struct options options_parse(int argc, char **argv)
         { "path", required_argument, NULL, 'P' },
         { "token", required_argument, NULL, 't' },
         { "tokens", required_argument, NULL, 'T' },
+        { "script", required_argument, NULL, 'S' },
         { "post", required_argument, NULL, 'o' },
+        { "bot", required_argument, NULL, 'B' },
+        { "body", required_argument, NULL, 'b' },
+        { "rate", required_argument, NULL, 'r' },
         { "prefix", required_argument, NULL, 'x' },
         { "connections", required_argument, NULL, 'c' },
         { "count", required_argument, NULL, 'n' },
@@ -73,8 +81,20 @@ static struct options options_parse(int argc, char **argv)
         case 'T':
             o.tokens_file = optarg;
             break;
+        case 'S':
+            o.script_file = optarg;
+            break;
         case 'o':
             o.post = optarg;
+            break;
+        case 'B':
+            o.bot = optarg;
+            break;
+        case 'b':
+            o.body = optarg;
+            break;
+        case 'r':
+            o.rate = number(optarg, 100000);
             break;
         case 'x':
             o.prefix = optarg;

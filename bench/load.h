@@ -12,11 +12,16 @@ struct options {
     const char *path;
     const char *token;       /* get: sent as Authorization */
     const char *tokens_file; /* write, sessions: a user's token a line, a connection each */
+    const char *script_file; /* play: lines of METHOD PATH TOKEN BODY, a part a connection */
     const char *post;        /* sessions: what makes an event */
+    const char *bot;         /* rounds: the bot's token, without its word */
+    const char *body;        /* write: what is POSTed to the path, # being another number each time;
+                              * rounds: what is asked, with NONCE in it */
     const char *prefix;      /* register: names are the prefix and a number */
     uint64_t connections;
     uint64_t count;   /* stop after so many answers; 0: no limit */
     double seconds;   /* stop after so long */
+    uint64_t rate;    /* rounds: so many a second; 0: as many as go */
     uint64_t message; /* fanout: bytes of one event */
 };
 
@@ -24,6 +29,7 @@ struct options {
  * answered. */
 void load_get(const struct options *o);
 void load_write(const struct options *o);
+void load_play(const struct options *o);
 void load_register(const struct options *o);
 
 /* Opens connections, one request each, and holds them until standard input
@@ -32,6 +38,8 @@ void load_idle(const struct options *o);
 /* Listeners that GET the path, and one poster: the next POST leaves when all
  * listeners have the event of the one before. */
 void load_fanout(const struct options *o);
+/* Interactions: asked, answered by a bot, and heard of. */
+void load_rounds(const struct options *o);
 /* Sessions of the gateway; what they do comes from standard input. */
 void load_sessions(const struct options *o);
 

@@ -6,10 +6,16 @@
 
 struct config {
     const char *listen, *data, *store, *config;
-    const char *public_url, *cors_origin, *voice_regions, *voice_endpoint;
+    const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
+        *voice_endpoint;
     const char *log_level, *log_format, *durability, *private_endpoints;
     const char *tls_cert, *tls_key;
+    bool voice_second_label, everybody_is_premium;
+    const char *gifs, *gif_rating, *gif_categories, *gif_blocked_words;
+    const char *gif_provider, *gif_provider_key, *gif_media_hosts;
     bool tls_self_signed, tls_only, rate_limits, privileged_intents;
+    const char *platform_a, *platform_b, *platform_a_key, *platform_b_key;
+    const char *integration_words, *partners_guild, *partners_account;
     int64_t loops, store_workers, node, shutdown_seconds, idle_seconds;
     int64_t rate_limit_global, rate_limit_anonymous, rate_limit_percent;
     int64_t password_memory_mib, password_passes;

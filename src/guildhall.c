@@ -12,7 +12,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "commands/commands.h"
+#include "control.h"
 #include "gateway/gateway.h"
+#include "gifs/gifs.h"
+#include "integrations/integrations.h"
+#include "interactions/interactions.h"
+#include "model/platforms.h"
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -20,7 +25,6 @@
 #include "platform/channels/channels.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
-#include "platform/guilds/view.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
@@ -28,6 +32,7 @@
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
 #include "platform/webhooks/webhooks.h"
+#include "relationships/relationships.h"
 #include "voice/voice.h"
 
 /* In the order of the reference. */
@@ -36,6 +41,7 @@ const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &own_domain,
+    &operator_domain,
     &guilds_domain,
     &roles_domain,
     &members_domain,
@@ -52,10 +58,28 @@ const struct domain *const guildhall_domains[] = {
     &teams_domain,
     &oauth2_domain,
     &commands_domain,
-    &gateway_addresses_domain,
+    &interactions_domain,
+    &callbacks_domain,
+    &integrations_domain,
+    &connections_domain,
+    &role_connections_domain,
+    &connection_pages_domain,
+    &gifs_domain,
+    &relationships_domain,
+    &game_relationships_domain,
+    &friend_suggestions_domain,
+    &contacts_domain,
+    &regions_domain,
     &voice_domain,
+    &calls_domain,
+    &voice_keys_domain,
+    &voice_effects_domain,
+    &streams_domain,
+    &gateway_addresses_domain,
     &assets_domain,
     &default_avatars_domain,
+    &gif_files_domain,
+    &stream_files_domain,
     &service_domain,
     NULL,
 };
@@ -70,9 +94,11 @@ struct guildhall {
     struct api *api;
     struct server_app api_app;
     struct gateway *gateway;
+    struct voice *voice;
     struct loops *loops;
     struct tls_context *tls;
     struct server *server;
+    struct control *control; /* NULL: it could not listen */
 };
 
 static enum log_level level_of(const char *name)
@@ -97,6 +123,7 @@ void guildhall_init(const struct config *config)
     log_init(STDERR_FILENO, level_of(config->log_level), json);
     hash_init();
     snowflake_init((unsigned)config->node);
+    voice_init();
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -158,6 +185,25 @@ static enum err open_tls(struct guildhall *g)
     return OK;
 }
 
+static bool set_gifs(const struct config *c)
+{
+    struct gifs_options options = {
+        .source = c->gifs,
+        .rating = c->gif_rating,
+        .categories = c->gif_categories,
+        .blocked_words = c->gif_blocked_words,
+        .provider = c->gif_provider,
+        .provider_key = c->gif_provider_key,
+        .media_hosts = c->gif_media_hosts,
+    };
+    const char *problem;
+
+    if (gifs_set(&options, &problem))
+        return true;
+    log_error("%s", problem);
+    return false;
+}
+
 static bool check_config(const struct config *c)
 {
     const char *problem;
@@ -166,21 +212,39 @@ static bool check_config(const struct config *c)
         log_error("voice-regions %s", problem);
         return false;
     }
+    if (!regions_set_vip(str_of(c->voice_vip_regions), &problem)) {
+        log_error("voice-vip-regions %s", problem);
+        return false;
+    }
+    if (!regions_set_near(str_of(c->voice_near), &problem)) {
+        log_error("voice-near %s", problem);
+        return false;
+    }
     regions_set_endpoint(c->voice_endpoint);
+    if (!platforms_set(&(struct platform_options){ .at = { c->platform_a, c->platform_b },
+                                                   .key = { c->platform_a_key, c->platform_b_key },
+                                                   .words = c->integration_words,
+                                                   .partners_guild = c->partners_guild,
+                                                   .partners_account = c->partners_account },
+                       &problem)) {
+        log_error("%s", problem);
+        return false;
+    }
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must begin with http:// or https://");
         return false;
     }
-    return true;
+    voice_keys_set(c->voice_second_label);
+    voice_effects_set(c->everybody_is_premium);
+    return set_gifs(c);
 }
 
-/* After each commit: what is remembered of guilds first, then whoever listens. */
+/* After each commit. */
 static void announce(void *arg, const struct announcement *list)
 {
     const struct guildhall *g = arg;
 
-    views_note(list);
     if (g->hooks.announce)
         g->hooks.announce(g->hooks.arg, list);
     gateway_announce(g->gateway, list);
@@ -252,6 +316,16 @@ static struct api *make_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
+static bool command(void *arg, const struct gateway_caller *who, int op, struct str d)
+{
+    return voice_command(((struct guildhall *)arg)->voice, who, op, d);
+}
+
+static void ended(void *arg, const struct gateway_caller *who)
+{
+    voice_ended(((struct guildhall *)arg)->voice, who);
+}
+
 static struct gateway *make_gateway(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -259,12 +333,25 @@ static struct gateway *make_gateway(struct guildhall *g)
         .store = g->store,
         .auth = g->auth,
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
+        .hooks = { g, command, ended },
         .public_url = c->public_url,
         .no_limits = !c->rate_limits,
     };
 
     return gateway_new(&options);
 }
+
+/* --- what its operator asks -------------------------------------------------------- */
+
+static void list_sessions(void *arg, struct buf *out)
+{
+    gateway_census(((struct guildhall *)arg)->gateway, out);
+}
+
+static const struct control_row control_rows[] = {
+    { "sessions", list_sessions },
+    { 0 },
+};
 
 /* --- one port for calls and sessions ------------------------------------------------ */
 
@@ -347,9 +434,12 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->loops = loops_start(loop_count(config), on_turn_end, g);
     gateway_start(g->gateway, g->loops);
     api_start(g->api, g->loops);
-    e = start_server(g, port);
+    e = voice_start(g->api, g->loops, &g->voice);
+    if (!e)
+        e = start_server(g, port);
     if (e)
         goto fail;
+    control_open(config->data, control_rows, g, &g->control); /* or nobody can ask */
 
     *ret = g;
     return OK;
@@ -363,6 +453,7 @@ void guildhall_stop(struct guildhall *g)
 {
     if (!g)
         return;
+    control_close(g->control);
     if (g->api)
         api_drain(g->api);
     /* Half of the patience for sessions to go by themselves, the rest for calls. */
@@ -375,11 +466,13 @@ void guildhall_stop(struct guildhall *g)
         api_wait(g->api);
     server_free(g->server);
     gateway_stop(g->gateway);
+    voice_stop(g->voice);
     if (g->api)
         api_stop(g->api);
     loops_stop(g->loops);
+    voice_free(g->voice);
     store_close(g->store);
-    views_forget();
+    gifs_forget();
     api_free(g->api);
     gateway_free(g->gateway);
     auth_close(g->auth);

@@ -160,6 +160,14 @@ enum err call_wait(struct call *call, int64_t ms)
     return ERR_RATE_LIMITED;
 }
 
+enum err call_wait_shared(struct call *call, int64_t ms)
+{
+    enum err e = call_wait(call, ms);
+
+    container_of(call, struct life, call)->verdict.shared = true;
+    return e;
+}
+
 static void note_blob(struct call *call, struct blob_name **list, const char *name)
 {
     struct blob_name *b = arena_alloc(call->arena, sizeof *b);

@@ -48,6 +48,8 @@ struct target {
     struct command *command;
     struct team *team;
     struct invite *invite;
+    struct integration_row *integration;
+    struct interaction *interaction;
 };
 
 struct api;
@@ -145,6 +147,8 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
 
 /* Refuse for now: ERR_RATE_LIMITED, and the answer says how long to wait. */
 enum err call_wait(struct call *call, int64_t ms);
+/* The same where everybody has to wait, not only this caller. */
+enum err call_wait_shared(struct call *call, int64_t ms);
 
 /* Keeps a blob, in a compute stage; it goes again when the call fails after all. */
 enum err call_keep_blob(struct call *call, const char *name, struct str bytes);

@@ -62,14 +62,14 @@ static void answer_success(struct life *l)
     send_answer(l, status, type);
 }
 
-static void answer_limited(struct life *l)
+static void answer_limited(struct life *l, enum err e)
 {
     struct call *call = &l->call;
 
     buf_reset(&call->headers);
     limits_headers(&l->verdict, l->match.limit, &call->headers);
     buf_reset(&call->reply);
-    limits_body(&l->verdict, 0, &call->reply);
+    limits_body(&l->verdict, error_info(e)->code, &call->reply);
     send_answer(l, 429, STR("application/json"));
 }
 
@@ -87,8 +87,8 @@ static void answer_error(struct life *l, enum err e)
         close(call->reply_file);
     call->reply_file = -1;
     blobs_delete(call, call->kept);
-    if (e == ERR_RATE_LIMITED) {
-        answer_limited(l);
+    if (e == ERR_RATE_LIMITED || e == ERR_TOO_MANY_REQUESTS) {
+        answer_limited(l, e);
         return;
     }
     buf_reset(&call->reply);
@@ -193,6 +193,14 @@ void call_committed(struct work *w)
         jobs_expect(call->api->jobs, call->job_due);
 }
 
+/* May somebody call whose credential is not good? */
+static bool takes_anybody(const struct call *call)
+{
+    unsigned auth = call->route->auth;
+
+    return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
+}
+
 static void tx_done(struct work *w, enum err e)
 {
     struct life *l = container_of(w, struct life, call.work);
@@ -205,7 +213,7 @@ static void tx_done(struct work *w, enum err e)
     case STAGE_CREDENTIAL:
         if (!e)
             call->caller = &l->caller;
-        else if (e == ERR_UNAUTHORIZED && call->route->auth & AUTH_OPEN)
+        else if (e == ERR_UNAUTHORIZED && takes_anybody(call))
             e = OK;
         break;
     case STAGE_LOOK:
@@ -348,7 +356,7 @@ static void identify(struct life *l)
         proceed(l, STAGE_CREDENTIAL);
     } else if (header.p && credential_parse(kind, call->token, &l->credential)) {
         submit(l, STAGE_CREDENTIAL, STORE_READ);
-    } else if (call->route->auth & AUTH_OPEN) {
+    } else if (takes_anybody(call)) {
         proceed(l, STAGE_CREDENTIAL);
     } else {
         answer_error(l, ERR_UNAUTHORIZED);

@@ -30,6 +30,7 @@ enum auth_kinds {
     AUTH_USER = 2,   /* a person's token */
     AUTH_BOT = 4,    /* a bot's token */
     AUTH_BEARER = 8, /* an OAuth2 access token with the row's scope */
+    AUTH_GOOD = 16,  /* with AUTH_OPEN: a credential need not be sent, but must be good */
 };
 
 /* Where the handler's transaction runs; by default GET reads and the rest write. */
@@ -82,8 +83,11 @@ struct resolver {
     const char *name;  /* "user.id" */
     const char *field; /* in error answers: "user_id" */
     bool is_text;      /* any text, not a snowflake */
-    bool me;           /* "@me" stands for the caller */
-    bool major;        /* limits are counted for each one apart */
+    /* Only text that begins like this. A row with such a parameter may stand beside one
+     * of the same form with other parameters, and is tried first. */
+    const char *prefix;
+    bool me;    /* "@me" stands for the caller */
+    bool major; /* limits are counted for each one apart */
     const char *doc;
     /* Inside the transaction: load what the id names and check that the caller may
      * see it. NULL: the id is all there is to it. */

@@ -2,7 +2,8 @@
  *
  * The rows' paths make a tree of segments. A literal wins over a parameter, and
  * where it leads nowhere the parameter is tried: the longest match is found
- * whatever the order of the rows. */
+ * whatever the order of the rows. Parameters that take only some texts are told
+ * from others at the same place by their prefix. */
 #include "api/internal.h"
 
 #include <stdio.h>
@@ -18,8 +19,9 @@ enum { READS = 50, WRITES = 20 };
 struct node {
     struct str literal;
     const struct resolver *resolver; /* of the parameter that leads here */
+    bool choosy;                     /* made by a row that takes only some texts */
     struct node *children;           /* literals */
-    struct node *parameter;
+    struct node *parameters;         /* choosy ones first */
     struct node *next;
     const struct route *routes[HTTP_METHODS];
     struct limit limits[HTTP_METHODS]; /* of rows that name none */
@@ -76,8 +78,33 @@ static struct node *literal_child(const struct node *n, struct str literal)
     return NULL;
 }
 
+static struct node *add_parameter(struct node *n, const struct resolver *resolver, bool choosy)
+{
+    struct node *p = mem_new(sizeof *p), **at = &n->parameters;
+
+    p->resolver = resolver;
+    p->choosy = choosy;
+    while (!choosy && *at)
+        at = &(*at)->next;
+    p->next = *at;
+    *at = p;
+    return p;
+}
+
+static struct node *grow_parameter(struct node *n, const struct resolver *resolver,
+                                   const struct route *route, bool choosy)
+{
+    for (struct node *p = n->parameters; p; p = p->next) {
+        if (p->resolver == resolver)
+            return p;
+        if (!choosy && !p->choosy)
+            contradiction(route, "another parameter stands at the same place");
+    }
+    return add_parameter(n, resolver, choosy);
+}
+
 static struct node *grow(struct node *n, struct str segment, const struct route *route,
-                         const struct domain *const *domains)
+                         const struct domain *const *domains, bool choosy)
 {
     if (segment.p[0] != '{') {
         struct node *c = literal_child(n, segment);
@@ -94,12 +121,21 @@ static struct node *grow(struct node *n, struct str segment, const struct route 
     const struct resolver *r = router_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
         contradiction(route, "no such resolver");
-    if (!n->parameter)
-        n->parameter = mem_new(sizeof *n->parameter);
-    else if (n->parameter->resolver != r)
-        contradiction(route, "another parameter stands at the same place");
-    n->parameter->resolver = r;
-    return n->parameter;
+    return grow_parameter(n, r, route, choosy);
+}
+
+/* Does a parameter of the path take only some texts? */
+static bool is_choosy(const struct path *path, const struct domain *const *domains)
+{
+    for (size_t i = 0; i < path->count; i++) {
+        struct str s = path->segments[i];
+        const struct resolver *r =
+            s.p[0] == '{' ? router_resolver(domains, str_slice(s.p + 1, s.n - 2)) : NULL;
+
+        if (r && r->prefix)
+            return true;
+    }
+    return false;
 }
 
 static void add_route(struct router *router, const struct route *r,
@@ -110,8 +146,9 @@ static void add_route(struct router *router, const struct route *r,
 
     if (!split(str_of(r->path), &path))
         contradiction(r, "not a path");
+    bool choosy = is_choosy(&path, domains);
     for (size_t i = 0; i < path.count; i++)
-        n = grow(n, path.segments[i], r, domains);
+        n = grow(n, path.segments[i], r, domains, choosy);
     if (n->routes[r->method])
         contradiction(r, "stands twice");
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
@@ -134,16 +171,21 @@ struct router *router_new(const struct domain *const *domains)
     return router;
 }
 
+static void free_list(struct node *list);
+
 static void free_below(struct node *n)
 {
-    for (struct node *c = n->children, *next; c; c = next) {
+    free_list(n->children);
+    free_list(n->parameters);
+}
+
+static void free_list(struct node *list)
+{
+    for (struct node *c = list, *next; c; c = next) {
         next = c->next;
         free_below(c);
         mem_free(c);
     }
-    if (n->parameter)
-        free_below(n->parameter);
-    mem_free(n->parameter);
 }
 
 void router_free(struct router *r)
@@ -165,6 +207,11 @@ static unsigned methods_of(const struct node *n)
     return set;
 }
 
+static bool takes(const struct resolver *r, struct str text)
+{
+    return !r->prefix || str_starts(text, str_of(r->prefix));
+}
+
 /* The node of the path's segments from `at` on that has a row for the method. A
  * literal is tried before a parameter. The parameters that were passed are noted in
  * ret, which may hold left-overs of a way that led nowhere; the methods of every end
@@ -181,10 +228,12 @@ static const struct node *descend(const struct node *n, const struct path *path,
     const struct node *c = literal_child(n, path->segments[at]), *end = NULL;
     if (c)
         end = descend(c, path, at + 1, method, params, ret);
-    if (!end && n->parameter && params < CALL_MAX_PARAMS) {
-        ret->resolvers[params] = n->parameter->resolver;
+    for (c = n->parameters; c && !end && params < CALL_MAX_PARAMS; c = c->next) {
+        if (!takes(c->resolver, path->segments[at]))
+            continue;
+        ret->resolvers[params] = c->resolver;
         ret->params[params] = path->segments[at];
-        end = descend(n->parameter, path, at + 1, method, params + 1, ret);
+        end = descend(c, path, at + 1, method, params + 1, ret);
     }
     return end;
 }

@@ -19,6 +19,11 @@ void snowflake_init(unsigned node)
     atomic_store(&last, 0);
 }
 
+unsigned snowflake_node(void)
+{
+    return (unsigned)(node_bits >> SEQUENCE_BITS);
+}
+
 /* Takes `count` places and returns the last of them. A clock that stands still
  * or goes back only means that we go on counting from where we were. */
 static uint64_t take(uint64_t count)

@@ -19,6 +19,7 @@ typedef uint64_t snowflake;
 /* Which node this is, 0-1023: worker and process together. Ids begin anew with the
  * clock. */
 void snowflake_init(unsigned node);
+unsigned snowflake_node(void);
 
 /* A new id, greater than every one before it in this process. Any thread. */
 snowflake snowflake_new(void);

@@ -3,8 +3,10 @@
  * What an event changes about rights is taken over before it is delivered, what it
  * takes away after: somebody hears of the last thing it may hear of. */
 #include "base/mem.h"
+#include "gateway/capabilities.h"
 #include "gateway/facts.h"
 #include "gateway/internal.h"
+#include "gateway/sight.h"
 
 struct delivery {
     struct hub *hub;
@@ -18,13 +20,16 @@ struct delivery {
 /* In which part of a bot's world the event is: its intents count there. */
 static unsigned intents_here(const struct delivery *d)
 {
+    unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
+
     switch (d->news->to.kind) {
     case SUBJECT_GUILD:
-        return d->info->intents & ~INTENTS_PRIVATE;
+        return all & ~INTENTS_PRIVATE;
     case SUBJECT_CHANNEL:
-        return d->info->intents & INTENTS_PRIVATE;
+        return private;
     default:
-        return d->info->intents;
+        /* A message for one account is private, wherever it is. */
+        return private ? private : all;
     }
 }
 
@@ -56,9 +61,16 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
     return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
 }
 
+/* Of itself an account hears also where it cannot look. */
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
+    bool own = d->info->flags & EVENT_OWN && about_itself(d, seat->session);
+
+    if (to->hidden_id && (own || seat_rights(seat, to->hidden_id) & PERMISSION(VIEW_CHANNEL)))
+        return false;
+    if (own)
+        return true;
 
     if (to->kind != SUBJECT_GUILD || !(to->channel_id || to->any_of))
         return true;
@@ -80,6 +92,8 @@ static bool receives(const struct delivery *d, const struct session *s)
     if (!shard_covers(d, s) || (d->news->number && d->news->number <= s->seen))
         return false;
     switch (d->news->event) {
+    case EVENT_USER_SETTINGS_UPDATE:
+        return !(s->capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE: /* members of a guild are watched by bots alone */
         return !about_itself(d, s) && (s->bot || d->news->to.kind != SUBJECT_GUILD);
     case EVENT_GUILD_MEMBER_REMOVE: /* the one who went is told that the guild is gone */
@@ -146,6 +160,8 @@ static void change_view(struct delivery *d, struct topic *t)
         break;
     case EVENT_GUILD_ROLE_DELETE:
         view_drop_role(v, d->facts.role_id);
+        for (uint32_t i = 0; i < t->count; i++)
+            seat_drop_role(t->seats[i], d->facts.role_id);
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
@@ -278,9 +294,11 @@ void dispatch(struct hub *h, struct news *n)
         deliver_changed_channel(&d, t);
         return;
     }
+    struct sight *sight = sight_begin(t, n->event, &d.facts);
     change_view(&d, t);
     for (uint32_t i = 0; i < t->count; i++)
         deliver(&d, t->seats[i]);
+    sight_end(sight, h);
     if (n->to.kind == SUBJECT_GUILD) {
         take_away(&d, t);
     } else if (n->to.kind == SUBJECT_USER) {

@@ -71,6 +71,7 @@ static const struct field role_event_fields[] = {
 static const struct field channel_fields[] = {
     { FIELD(struct sight, id), .type = &any_id },
     { FIELD(struct sight, type), .type = &any_int, .flags = OPTIONAL },
+    { FIELD(struct sight, owner_id), .type = &any_id, .flags = OPTIONAL },
     { FIELD(struct sight, parent_id), .type = &any_id, .flags = MAYBE },
     { FIELD(struct sight, permission_overwrites), .type = &any_overwrites, .flags = MAYBE },
     { 0 },
@@ -136,6 +137,7 @@ static void copy(const struct sight *s, struct facts *f)
     f->permissions = s->role ? s->role->permissions : 0;
     f->channel.id = s->id;
     f->channel.type = s->type;
+    f->channel.owner_id = (struct opt_id){ s->owner_id ? GIVEN : ABSENT, s->owner_id };
     f->channel.parent_id = s->parent_id;
     f->channel.permission_overwrites = s->permission_overwrites;
     f->member.roles = s->roles;

@@ -22,6 +22,7 @@ struct gateway_viewer {
     uint32_t intents;        /* bots */
     int64_t capabilities;    /* users */
     int64_t large_threshold; /* guilds with more members are large */
+    const struct user *user; /* itself, where that was read already; or NULL */
 };
 
 /* Members that a client asks for. */
@@ -42,17 +43,20 @@ struct gateway_source {
     /* Ids of the account's guilds and private channels. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
     enum err (*private_channels)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Writes the members of READY that are not the session's own; for bots without
-     * guilds, for users with whole ones. */
+    /* The account itself. */
+    enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
+    /* Writes what READY says beside the session and guilds; v->user is there. */
     enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
     /* Writes a guild as its member sees it: the object of GUILD_CREATE, without
      * "unavailable". */
-    enum err (*guild)(struct tx *tx, snowflake guild_id, const struct gateway_viewer *v,
+    enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
                       struct json *out);
     /* What rights come from: the guild with its roles, all channels and threads with
      * their overwrites, the member with its roles. ERR_UNKNOWN_… when it is gone. */
     enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
                      struct list *ret_channels);
+    /* Writes a channel of a guild, as its events do. ERR_UNKNOWN_CHANNEL. */
+    enum err (*channel)(struct tx *tx, snowflake id, struct json *out);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Members with users, for GUILD_MEMBERS_CHUNK. */
@@ -69,8 +73,9 @@ struct gateway_caller {
 /* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */
 struct gateway_hooks {
     void *arg;
-    /* op 4, 5, 13, 18-22; d is the JSON of the message, valid for the call only. */
-    void (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    /* op 4, 13, 18-22; d is the JSON of the message, valid for the call only. False: the
+     * opcode does not take such data. */
+    bool (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
     /* A session of the account has ended for good. */
     void (*ended)(void *arg, const struct gateway_caller *who);
 };
@@ -113,10 +118,17 @@ void gateway_forget(struct gateway *g, snowflake account, const unsigned char to
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
+/* How an account looks to others by its sessions: "online", "idle" or "dnd". NULL: it is
+ * not there, or does not want to be seen. From any thread. */
+const char *gateway_status(struct gateway *g, snowflake user_id);
+
 /* How many sessions this bot may still begin today. */
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
+
+/* Appends a line of JSON for each session. Not from a loop. */
+void gateway_census(struct gateway *g, struct buf *out);
 
 struct gateway_stats {
     uint64_t sessions, connected, identified, resumed, published, delivered, cut, closed;

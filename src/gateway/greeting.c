@@ -20,16 +20,24 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
 }
 
 /* A bot's token may come bare, so its kind is known only when it is found. */
+static const enum caller_kind kinds[] = { CALLER_BOT, CALLER_USER };
+
+static bool remembered(struct greeting *g, struct auth *auth)
+{
+    for (int i = 0; i < (g->bot_only ? 1 : 2); i++)
+        if (auth_remembered(auth, kinds[i], g->credential.token, &g->caller))
+            return true;
+    return false;
+}
+
 static enum err find(struct greeting *g, struct tx *tx)
 {
     struct auth *auth = g->load.hub->gateway->options.auth;
-    enum err e = ERR_UNAUTHORIZED;
+    enum err e = remembered(g, auth) ? OK : ERR_UNAUTHORIZED;
 
     for (int i = 0; i < (g->bot_only ? 1 : 2) && e == ERR_UNAUTHORIZED; i++) {
-        g->credential.kind = i ? CALLER_USER : CALLER_BOT;
-        e = auth_remembered(auth, g->credential.kind, g->credential.token, &g->caller)
-                ? OK
-                : auth_find(auth, tx, &g->credential, &g->caller);
+        g->credential.kind = kinds[i];
+        e = auth_find(auth, tx, &g->credential, &g->caller);
     }
     if (!e && (g->caller.disabled || g->caller.deleting))
         e = ERR_UNAUTHORIZED;

@@ -9,22 +9,8 @@ static bool is_gone(enum err e)
     return e == ERR_UNKNOWN_GUILD || e == ERR_UNKNOWN_MEMBER || e == ERR_MISSING_ACCESS;
 }
 
-static enum err write_payload(const struct gateway_source *source, struct tx *tx,
-                              const struct gateway_viewer *v, struct guild_facts *f)
-{
-    struct buf out;
-    struct json j = json_to(&out);
-
-    buf_init(&out, MAX_PAYLOAD);
-    enum err e = source->guild(tx, f->guild_id, v, &j);
-    if (!e)
-        f->payload = str_dup(tx_arena(tx), buf_str(&out));
-    buf_clear(&out);
-    return e;
-}
-
 enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_viewer *v,
-                          bool payload, struct guild_facts *f)
+                          struct json *payload, struct guild_facts *f)
 {
     const struct gateway_source *source = h->gateway->options.source;
 
@@ -33,7 +19,7 @@ enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_vie
     if (!e && f->wants_view)
         e = source->view(tx, f->guild_id, &f->guild, &f->channels);
     if (!e && payload)
-        e = write_payload(source, tx, v, f);
+        e = source->guild(tx, &f->member, v, payload);
     f->gone = is_gone(e);
     return f->gone ? OK : e;
 }
@@ -75,7 +61,7 @@ static enum err join_read(struct load *l, struct tx *tx)
 {
     struct join *j = container_of(l, struct join, load);
 
-    return guild_facts_read(l->hub, tx, &j->viewer, false, &j->facts);
+    return guild_facts_read(l->hub, tx, &j->viewer, NULL, &j->facts);
 }
 
 static void join_done(struct load *l, enum err e)
@@ -114,8 +100,17 @@ struct arrival {
 static enum err arrival_read(struct load *l, struct tx *tx)
 {
     struct arrival *a = container_of(l, struct arrival, errand.load);
+    struct buf out;
+    struct json j = json_to(&out);
 
-    return guild_facts_read(l->hub, tx, &a->viewer, a->viewer.intents & INTENT(GUILDS), &a->facts);
+    if (!(a->viewer.intents & INTENT(GUILDS)))
+        return guild_facts_read(l->hub, tx, &a->viewer, NULL, &a->facts);
+    buf_init(&out, MAX_PAYLOAD);
+    enum err e = guild_facts_read(l->hub, tx, &a->viewer, &j, &a->facts);
+    if (!e && !a->facts.gone)
+        a->facts.payload = str_dup(tx_arena(tx), buf_str(&out));
+    buf_clear(&out);
+    return e;
 }
 
 static bool arrival_step(struct errand *e)

@@ -4,16 +4,20 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/capabilities.h"
 #include "gateway/greeting.h"
 #include "gateway/opcodes.h"
 #include "gateway/presence.h"
 #include "json/read.h"
+#include "model/login.h"
 
 enum {
     SHARDS_MAX = 16384,
     THRESHOLD_MIN = 25,
     THRESHOLD_MAX = 250,
     THRESHOLD_BOT = 50,
+    USUAL_READY = 12 * 1024, /* room to begin with */
+    OWN_PART = 2048,
 };
 
 /* Application flags that allow a privileged intent: the full and the limited one. */
@@ -252,20 +256,25 @@ static void keep_covered(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-static enum err read_users_guilds(struct identification *i, struct tx *tx)
+/* A guild that was left meanwhile has written nothing. */
+static enum err read_users_guilds(struct identification *i, struct tx *tx,
+                                  const struct gateway_viewer *v, struct json *out)
 {
     const snowflake *ids = i->guilds.items;
     struct guild_facts *all = arena_array(tx_arena(tx), struct guild_facts, i->guilds.count + 1);
 
+    json_name(out, "guilds");
+    json_array(out);
     for (size_t k = 0; k < i->guilds.count; k++) {
         all[k] = (struct guild_facts){ .guild_id = ids[k], .wants_view = true };
         for (size_t n = 0; n < i->fact_count; n++)
             if (i->facts[n].guild_id == ids[k])
                 all[k].wants_view = i->facts[n].wants_view;
-        enum err e = guild_facts_read(i->load.hub, tx, &i->viewer, false, &all[k]);
+        enum err e = guild_facts_read(i->load.hub, tx, v, out, &all[k]);
         if (e)
             return e;
     }
+    json_array_end(out);
     i->guilds.items = all;
     return OK;
 }
@@ -274,21 +283,26 @@ static enum err read_ready(struct load *l, struct tx *tx)
 {
     struct identification *i = container_of(l, struct identification, load);
     const struct gateway_source *source = l->hub->gateway->options.source;
+    struct gateway_viewer v = i->viewer;
     struct buf out;
     struct json j = json_to(&out);
 
-    enum err e = source->guilds(tx, i->viewer.user_id, &i->guilds);
+    enum err e = source->guilds(tx, v.user_id, &i->guilds);
     if (!e)
-        e = source->private_channels(tx, i->viewer.user_id, &i->private_channels);
+        e = source->private_channels(tx, v.user_id, &i->private_channels);
+    if (!e)
+        e = source->user(tx, v.user_id, &v.user);
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
     buf_init(&out, MAX_PAYLOAD);
-    if (i->viewer.bot)
+    buf_room(&out, USUAL_READY);
+    if (v.bot)
         write_bot(i, &j);
-    e = source->ready(tx, &i->viewer, &j);
-    if (!e && !i->viewer.bot)
-        e = read_users_guilds(i, tx);
+    else
+        e = read_users_guilds(i, tx, &v, &j);
+    if (!e)
+        e = source->ready(tx, &v, &j);
     if (!e)
         i->ready = str_dup(tx_arena(tx), buf_str(&out));
     buf_clear(&out);
@@ -311,19 +325,32 @@ static void take_seats(struct identification *i)
 static void write_login(const struct session *s, struct json *j)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
-    char uuid[40], hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
+    char uuid[LOGIN_ID_SIZE];
+    char hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
 
     crypto_hash_sha256(digest, s->caller.session, sizeof s->caller.session);
     sodium_bin2base64(hash, sizeof hash, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
-    snprintf(uuid, sizeof uuid,
-             "%02x%02x%02x%02x-%02x%02x-4%01x%02x-a%01x%02x-%02x%02x%02x%02x%02x%02x", digest[0],
-             digest[1], digest[2], digest[3], digest[4], digest[5], digest[6] & 15, digest[7],
-             digest[8] & 15, digest[9], digest[10], digest[11], digest[12], digest[13], digest[14],
-             digest[15]);
+    login_id(s->caller.session, uuid);
     json_name(j, "static_client_session_id");
     json_text(j, str_of(uuid));
     json_name(j, "auth_session_id_hash");
     json_text(j, str_of(hash));
+}
+
+/* As the client's capabilities want it, and what follows it then. */
+static void tell_shaped(struct session *s, struct str plain)
+{
+    struct buf ready, more;
+    bool ok;
+
+    buf_init(&ready, MAX_PAYLOAD);
+    buf_init(&more, MAX_PAYLOAD);
+    ok = capabilities_apply(s->capabilities, plain, s->caller.id, s->hub->arena, &ready, &more);
+    session_tell(s, EVENT_READY, ok ? buf_str(&ready) : plain);
+    if (ok && capabilities_supplement(s->capabilities))
+        session_tell(s, EVENT_READY_SUPPLEMENTAL, buf_str(&more));
+    buf_clear(&ready);
+    buf_clear(&more);
 }
 
 static void tell_ready(struct identification *i, struct peer *p)
@@ -332,6 +359,7 @@ static void tell_ready(struct identification *i, struct peer *p)
     struct json j = json_to(&out);
 
     buf_init(&out, MAX_PAYLOAD);
+    buf_room(&out, i->ready.n + OWN_PART);
     json_object(&j);
     write_own(i, p, &j);
     write_url(p, &j);
@@ -344,7 +372,10 @@ static void tell_ready(struct identification *i, struct peer *p)
         buf_add_lit(&out, ",");
     buf_add_str(&out, i->ready);
     json_object_end(&j);
-    session_tell(i->session, EVENT_READY, buf_str(&out));
+    if (i->session->bot || !(i->session->capabilities & CAPABILITIES_KNOWN))
+        session_tell(i->session, EVENT_READY, buf_str(&out));
+    else
+        tell_shaped(i->session, buf_str(&out));
     buf_clear(&out);
 }
 

@@ -116,8 +116,8 @@ static void handle_command(struct peer *p, int op, struct str raw, const void *d
     (void)d;
     if (raw.n == 0 || raw.p[0] != '{')
         peer_close(p, CLOSE_BAD_OPCODE, "data of the wrong type");
-    else if (hooks->command)
-        hooks->command(hooks->arg, &who, op, raw);
+    else if (hooks->command && !hooks->command(hooks->arg, &who, op, raw))
+        peer_close(p, CLOSE_BAD_PAYLOAD, "data of the wrong type");
 }
 
 enum { EARLY = OP_STRANGERS | OP_BEAT };

@@ -100,6 +100,16 @@ void seat_set_member(struct seat *seat, const struct member *m)
     seat->version = 0;
 }
 
+void seat_drop_role(struct seat *seat, snowflake role_id)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        if (seat->roles[i] != role_id)
+            seat->roles[n++] = seat->roles[i];
+    seat->role_count = n;
+}
+
 void topics_free(struct hub *h)
 {
     size_t at = 0;

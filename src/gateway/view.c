@@ -46,6 +46,13 @@ static struct role_rule *find_role(const struct view *v, snowflake id)
     return NULL;
 }
 
+uint64_t view_role(const struct view *v, snowflake id)
+{
+    const struct role_rule *r = find_role(v, id);
+
+    return r ? r->permissions : 0;
+}
+
 void view_set_role(struct view *v, snowflake id, uint64_t permissions)
 {
     struct role_rule *r = find_role(v, id);
@@ -77,6 +84,7 @@ void view_set_channel(struct view *v, const struct channel *c)
 
     p->id = c->id;
     p->parent_id = c->parent_id.value;
+    p->owner_id = c->owner_id.value;
     p->type = c->type;
     p->count = (uint32_t)count;
     if (count)
@@ -127,8 +135,11 @@ uint64_t seat_rights(struct seat *seat, snowflake channel_id)
     if (!channel_id)
         return rights_in_guild(&who);
     const struct place_rule *p = map_get(&v->channels, channel_id);
-    bool thread = p && channel_is_thread(p->type);
+    const struct place_rule *thread = p && channel_is_thread(p->type) ? p : NULL;
     if (thread)
         p = map_get(&v->channels, p->parent_id);
-    return p ? rights_in_channel(&who, p->type, p->overwrites, p->count, thread) : 0;
+    if (!p)
+        return 0;
+    uint64_t rights = rights_in_channel(&who, p->type, p->overwrites, p->count, thread != NULL);
+    return thread ? rights_past_door(&who, thread->type, thread->owner_id, rights) : rights;
 }

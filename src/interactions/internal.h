@@ -2,8 +2,10 @@
 #ifndef INTERACTIONS_INTERNAL_H
 #define INTERACTIONS_INTERNAL_H
 
+#include "commands/commands.h"
 #include "interactions/interactions.h"
 #include "model/channel.h"
+#include "model/command.h"
 #include "model/message.h"
 #include "platform/applications/applications.h"
 
@@ -14,8 +16,6 @@ enum interaction_type {
     INTERACTION_AUTOCOMPLETE = 4,
     INTERACTION_MODAL = 5,
 };
-
-enum interaction_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE = 2 };
 
 enum callback_type {
     CALLBACK_PONG = 1,
@@ -38,12 +38,14 @@ enum interaction_state {
 #define INTERACTION_PATIENCE INT64_C(3000000)   /* to be acknowledged */
 #define INTERACTION_LIFE     INT64_C(900000000) /* of the token; of an open modal, too */
 #define INTERACTION_KEPT     INT64_C(3600000000)
+#define EPHEMERAL_LIFE       INT64_C(900000000) /* of a message, after its last touch */
 
 struct interaction {
     snowflake id, application_id, user_id, channel_id;
     snowflake guild_id; /* 0: outside guilds */
-    int64_t type, context;
-    struct str owners; /* JSON: authorizing_integration_owners */
+    int64_t type;       /* enum interaction_type */
+    int64_t context;    /* enum command_context */
+    struct str owners;  /* JSON: authorizing_integration_owners */
     struct str locale;
     struct opt_str nonce;   /* JSON: text or number; GIVEN_NULL: none */
     struct opt_str session; /* of the gateway */
@@ -63,7 +65,9 @@ struct interaction {
     snowflake response_id; /* the message behind @original; 0: none */
     bool ephemeral;        /* what the callback said */
     int64_t follow_ups;
-    struct opt_str modal; /* JSON, as the callback put it there; null once submitted */
+    /* {"custom_id", "title", "components"}, as the callback put it there; null once submitted.
+     * The components are of type_components_in, each with its id. */
+    struct opt_str modal;
 };
 
 /* --- rows.c ----------------------------------------------------------------------------- */
@@ -103,6 +107,8 @@ snowflake interaction_of_token(const struct call *call, struct str token);
 /* To the session that asked, or to all of the account's. */
 void interaction_tell(struct call *call, const struct interaction *it, enum event event,
                       const struct schema *schema, const void *object);
+/* INTERACTION_CREATE, as the one who asked gets it. */
+void interaction_tell_created(struct call *call, const struct interaction *it);
 /* INTERACTION_SUCCESS */
 void interaction_tell_success(struct call *call, const struct interaction *it);
 
@@ -110,13 +116,21 @@ enum failure_reason { FAILURE_UNKNOWN = 1, FAILURE_TIMEOUT = 2 };
 /* INTERACTION_FAILURE; nothing when it was acknowledged or failed before. */
 enum err interaction_fail(struct call *call, snowflake id, enum failure_reason reason);
 
-/* --- keep.c ------------------------------------------------------------------------------ */
+/* --- ephemeral.c -------------------------------------------------------------------------- */
 
 /* Messages for one account are kept for 15 minutes after they were last touched: made,
- * changed, or used. What makes or changes one calls this. */
+ * changed, or used. What makes, changes or uses one calls this. */
 enum err ephemeral_touch(struct call *call, const struct message *m);
+extern const struct job_kind ephemeral_job; /* of callbacks_domain */
 
-/* --- answer.c: callbacks ------------------------------------------------------------------- */
+/* --- launch.c ------------------------------------------------------------------------------- */
+
+/* An entry point that the server answers itself (COMMAND_LAUNCH_ACTIVITY): acknowledges it,
+ * tells so, and says in the channel, as the app, that it was started. In the transaction
+ * that inserted it. */
+enum err interaction_launch(struct call *call, struct interaction *it);
+
+/* --- callback.c, callback_inline.c: answers -------------------------------------------------- */
 
 /* An answer that came inline, with the app's own address: the same as a callback with this
  * body. content_type: application/json, or multipart/form-data with payload_json and

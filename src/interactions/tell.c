@@ -1,6 +1,7 @@
 /* tell.c - what the one who asked hears of it. */
 #include "interactions/internal.h"
 
+#include "gateway/gateway.h"
 #include "platform/rows.h"
 
 struct outcome {
@@ -19,21 +20,41 @@ static const struct schema success_schema = {
     .fields = success_fields,
 };
 
-static const struct field failure_fields[] = {
+/* A failure says why; what was created has nothing to say. */
+static const struct field told_fields[] = {
     { FIELD(struct outcome, id), .type = &type_id },
     { FIELD(struct outcome, nonce), .type = &type_raw, .flags = OPTIONAL },
     { FIELD(struct outcome, reason_code), .type = &type_int, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema failure_schema = {
+static const struct schema told_schema = {
     .size = sizeof(struct outcome),
-    .fields = failure_fields,
+    .fields = told_fields,
 };
 
 void interaction_tell(struct call *call, const struct interaction *it, enum event event,
                       const struct schema *schema, const void *object)
 {
-    call_emit(call, event, to_user(it->user_id), schema, object);
+    struct gateway *g = api_options(call->api)->gateway;
+    struct subject to = to_user(it->user_id);
+    uint64_t session;
+
+    if (g && it->session.given == GIVEN &&
+        gateway_find_session(g, it->user_id, it->session.value, &session))
+        to = to_session(session);
+    call_emit(call, event, to, schema, object);
+}
+
+static struct opt_str where_given(struct opt_str s)
+{
+    return s.given == GIVEN ? s : (struct opt_str){ 0 };
+}
+
+void interaction_tell_created(struct call *call, const struct interaction *it)
+{
+    struct outcome o = { .id = it->id, .nonce = where_given(it->nonce) };
+
+    interaction_tell(call, it, EVENT_INTERACTION_CREATE, &told_schema, &o);
 }
 
 void interaction_tell_success(struct call *call, const struct interaction *it)
@@ -43,12 +64,7 @@ void interaction_tell_success(struct call *call, const struct interaction *it)
     interaction_tell(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
 }
 
-/* --- it failed --------------------------------------------------------------------------- */
-
-static struct opt_str where_given(struct opt_str s)
-{
-    return s.given == GIVEN ? s : (struct opt_str){ 0 };
-}
+/* --- it failed ---------------------------------------------------------------------- */
 
 static const char FAIL[] = "update interactions set state = 2 where id = $1 and state = 0";
 
@@ -66,6 +82,6 @@ enum err interaction_fail(struct call *call, snowflake id, enum failure_reason r
     struct outcome o = { .id = id,
                          .nonce = where_given(it.nonce),
                          .reason_code = given_int(reason) };
-    interaction_tell(call, &it, EVENT_INTERACTION_FAILURE, &failure_schema, &o);
+    interaction_tell(call, &it, EVENT_INTERACTION_FAILURE, &told_schema, &o);
     return OK;
 }

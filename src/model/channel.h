@@ -51,9 +51,11 @@ struct channel {
     struct opt_list nicks;                 /* struct channel_nick: theirs, where they have one */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
-    struct opt_id permissions;       /* where asked for: the caller's rights */
-    struct opt_id origin_channel_id; /* of a group that began as a direct channel */
-    struct opt_bool newly_created;   /* of a thread in THREAD_CREATE */
+    struct opt_id permissions;         /* where asked for: the caller's rights */
+    struct opt_id app_permissions;     /* in interactions: the rights of the app's bot */
+    struct opt_int last_pin_timestamp; /* in interactions */
+    struct opt_id origin_channel_id;   /* of a group that began as a direct channel */
+    struct opt_bool newly_created;     /* of a thread in THREAD_CREATE */
 };
 
 struct channel_nick {

@@ -149,11 +149,8 @@ const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_
 /* clang-format on */
 
 static const struct field choice_fields[] = {
-    CHOICE_NAME,
-    CHOICE_NAMES,
-    LOCALIZED(struct command_choice, name_localized, name_default),
-    CHOICE_VALUE,
-    { 0 },
+    CHOICE_NAME,  CHOICE_NAMES, LOCALIZED(struct command_choice, name_localized, name_default),
+    CHOICE_VALUE, { 0 },
 };
 const struct schema command_choice_schema = {
     .name = "ApplicationCommandOptionChoice",

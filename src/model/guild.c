@@ -1,6 +1,8 @@
 /* guild.c - the interface's guild object, row by row. */
 #include "model/guild.h"
 
+#include "model/voice_state.h"
+
 const struct type type_guild_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 2, .max = 100, .doc = "Guild name"
 };
@@ -61,7 +63,7 @@ static const struct field gateway_guild_fields[] = {
     { FIELD(struct gateway_guild, channels), .type = &type_channels },
     { FIELD(struct gateway_guild, threads), .type = &type_channels },
     { FIELD(struct gateway_guild, presences), .type = &type_none },
-    { FIELD(struct gateway_guild, voice_states), .type = &type_none },
+    { FIELD(struct gateway_guild, voice_states), .type = &type_voice_states },
     { FIELD(struct gateway_guild, stage_instances), .type = &type_none },
     { FIELD(struct gateway_guild, guild_scheduled_events), .type = &type_none },
     { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_none },

@@ -1,90 +1,6 @@
 /* integration.c - the interface's integration objects, row by row. */
 #include "model/integration.h"
 
-#include "model/types.h"
-
-/* --- types ------------------------------------------------------------------------- */
-
-enum { TYPES = 4, LONGEST_WORD = 32 };
-
-/* The store's words; platforms first. */
-static const char *const types[TYPES] = { "platform_a", "platform_b", "service",
-                                          "guild_subscription" };
-/* What clients are shown instead; set once, when the program starts. */
-static char words[TYPES][LONGEST_WORD + 1];
-
-static int type_index(struct str type)
-{
-    for (int i = 0; i < TYPES; i++)
-        if (str_is(type, types[i]))
-            return i;
-    return -1;
-}
-
-struct str platform_name(enum platform p)
-{
-    return str_of(types[p]);
-}
-
-struct str integration_word(struct str type)
-{
-    int i = type_index(type);
-
-    return i >= 0 && words[i][0] ? str_of(words[i]) : type;
-}
-
-enum platform platform_of(struct str word)
-{
-    for (int i = 0; i < PLATFORM_COUNT; i++)
-        if (str_is(word, types[i]) || str_eq(word, integration_word(str_of(types[i]))))
-            return (enum platform)i;
-    return PLATFORM_NONE;
-}
-
-static bool is_word(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
-              s.p[i] == '_'))
-            return false;
-    return s.n > 0 && s.n <= LONGEST_WORD;
-}
-
-bool integration_words_set(struct str list, const char **ret_problem)
-{
-    memset(words, 0, sizeof words);
-    while (list.n) {
-        struct str word = str_cut(&list, ',');
-        int type = type_index(str_cut(&word, ':'));
-
-        *ret_problem = "must be TYPE:WORD,… with types of platform_a, platform_b, service and "
-                       "guild_subscription";
-        if (type < 0)
-            return false;
-        *ret_problem = "has a word that is not 1-32 of a-z, 0-9 and _";
-        if (!is_word(word))
-            return false;
-        *ret_problem = "uses one word for two types";
-        for (int i = 0; i < TYPES; i++)
-            if (i != type && (str_is(word, types[i]) || str_is(word, words[i])))
-                return false;
-        memcpy(words[type], word.p, word.n);
-        words[type][word.n] = '\0';
-    }
-    return true;
-}
-
-static bool is_platform(struct str word)
-{
-    return platform_of(word) != PLATFORM_NONE;
-}
-
-static const struct rule platform_rule = { is_platform, "BASE_TYPE_CHOICES",
-                                           "Value must be one of {'platform_a', 'platform_b'}." };
-const struct type type_platform = { .kind = KIND_STRING,
-                                    .rule = &platform_rule,
-                                    .doc = "platform_a or platform_b" };
-
 void integration_dress(struct integration *i)
 {
     i->word = integration_word(i->type);
@@ -97,8 +13,11 @@ void integration_dress(struct integration *i)
 
 static bool is_key(struct str s)
 {
-    return is_word(str_slice(s.p, s.n > LONGEST_WORD ? LONGEST_WORD : s.n)) &&
-           (s.n <= LONGEST_WORD || is_word(str_from(s, LONGEST_WORD)));
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
+              s.p[i] == '_'))
+            return false;
+    return true;
 }
 
 static const struct choice metadata_types[] = {

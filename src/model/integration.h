@@ -3,26 +3,7 @@
 #define MODEL_INTEGRATION_H
 
 #include "model/application.h"
-
-/* --- types ------------------------------------------------------------------------- */
-
-enum platform { PLATFORM_A, PLATFORM_B, PLATFORM_COUNT, PLATFORM_NONE = PLATFORM_COUNT };
-
-/* What the store calls a platform: "platform_a". */
-struct str platform_name(enum platform p);
-/* By the store's word or by the one that an operator chose. */
-enum platform platform_of(struct str word);
-
-/* The operator's words for types, "platform_a:NAME,service:NAME"; once, before anything
- * runs. False: *ret_problem says why not. */
-bool integration_words_set(struct str list, const char **ret_problem);
-/* What clients are shown for a type of the store. */
-struct str integration_word(struct str type);
-
-/* A platform, by either word; BASE_TYPE_CHOICES otherwise. */
-extern const struct type type_platform;
-
-/* --- objects ------------------------------------------------------------------------- */
+#include "model/platforms.h"
 
 enum expire_behavior { EXPIRE_REMOVE_ROLE = 0, EXPIRE_KICK = 1 };
 

@@ -95,6 +95,7 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, interaction), .type = &type_interaction,                               \
       .flags = OPTIONAL | DEPRECATED },                                                            \
     { FIELD(struct message, interaction_metadata), .type = &type_interaction, .flags = OPTIONAL }, \
+    { FIELD(struct message, call), .type = &type_raw, .flags = OPTIONAL },                         \
     { FIELD(struct message, message_reference), .type = &type_reference, .flags = OPTIONAL },      \
     { FIELD(struct message, referenced_message), .type = &type_message,                            \
       .flags = OPTIONAL | NULLABLE }

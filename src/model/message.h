@@ -66,6 +66,7 @@ struct message {
     struct str embeds, components;                    /* JSON arrays */
     struct opt_str nonce;                             /* JSON; only where it was sent */
     struct opt_str interaction, interaction_metadata; /* JSON */
+    struct opt_str call;                              /* JSON, of MESSAGE_CALL */
     struct opt_id webhook_id, application_id;
     const struct message_reference *message_reference;
     struct opt_object referenced_message; /* struct message */

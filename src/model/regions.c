@@ -1,15 +1,26 @@
 /* regions.c - where voice can be hosted, as the operator configured it. */
 #include "model/regions.h"
 
-#include "base/mem.h"
+#include <arpa/inet.h>
+#include <string.h>
+
 #include "base/utf8.h"
 
-enum { MAX_REGIONS = 32, MAX_TEXT = 64 };
+enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_NETS = 256 };
+
+/* Where clients of a network are best off. */
+struct near_net {
+    unsigned char address[16];
+    unsigned bits;
+    size_t region;
+};
 
 static struct {
     struct region list[MAX_REGIONS];
     char text[MAX_REGIONS][2][MAX_TEXT];
     size_t count;
+    struct near_net near[MAX_NETS];
+    size_t near_count;
     const char *endpoint;
 } regions;
 
@@ -49,7 +60,7 @@ static struct str keep(char *place, struct str s)
 }
 
 /* One "id:Name"; without a name the id is the name. */
-static const char *add_region(struct str text)
+static const char *add_region(struct str text, bool vip)
 {
     struct str name = str_trim(text), id = str_trim(str_cut(&name, ':'));
     struct region *r = &regions.list[regions.count];
@@ -63,40 +74,145 @@ static const char *add_region(struct str text)
         return "has an id that is not 1-32 of a-z, 0-9 and -";
     if (name.n >= MAX_TEXT || !utf8_valid(name))
         return "has a name that is too long or not UTF-8";
-    for (size_t i = 0; i < regions.count; i++)
-        if (str_eq(regions.list[i].id, id))
-            return "names a region twice";
+    if (region_usable(id, true))
+        return "names a region twice";
     *r = (struct region){
         .id = keep(regions.text[regions.count][0], id),
         .name = keep(regions.text[regions.count][1], name),
-        .optimal = regions.count == 0,
+        .custom = vip,
     };
     regions.count++;
     return NULL;
 }
 
+static bool add_all(struct str list, bool vip, const char **ret_problem)
+{
+    *ret_problem = NULL;
+    while (list.n && !*ret_problem)
+        *ret_problem = add_region(str_cut(&list, ','), vip);
+    return !*ret_problem;
+}
+
 bool regions_set(struct str list, const char **ret_problem)
 {
     regions.count = 0;
-    *ret_problem = NULL;
-    while (list.n && !*ret_problem)
-        *ret_problem = add_region(str_cut(&list, ','));
-    if (!*ret_problem && regions.count == 0)
+    regions.near_count = 0;
+    if (add_all(list, false, ret_problem) && regions.count == 0)
         *ret_problem = "names no region";
     return !*ret_problem;
 }
 
-struct list regions_list(void)
+bool regions_set_vip(struct str list, const char **ret_problem)
 {
-    return (struct list){ regions.list, regions.count };
+    return add_all(list, true, ret_problem);
 }
 
-bool region_exists(struct str id)
+bool region_usable(struct str id, bool vip)
 {
     for (size_t i = 0; i < regions.count; i++)
         if (str_eq(regions.list[i].id, id))
-            return true;
+            return vip || !regions.list[i].custom;
     return false;
+}
+
+/* --- nearness --------------------------------------------------------------------------- */
+
+/* IPv4 is written as ::ffff:a.b.c.d, so that there is one kind of address. */
+static bool parse_address(struct str text, unsigned char ret[16], bool *ret_four)
+{
+    static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+    char z[INET6_ADDRSTRLEN];
+
+    if (text.n == 0 || text.n >= sizeof z)
+        return false;
+    memcpy(z, text.p, text.n);
+    z[text.n] = '\0';
+    memcpy(ret, mapped, sizeof mapped);
+    *ret_four = inet_pton(AF_INET, z, ret + 12) == 1;
+    return *ret_four || inet_pton(AF_INET6, z, ret) == 1;
+}
+
+static const char *add_near(struct str text)
+{
+    struct str id = str_trim(text), net = str_trim(str_cut(&id, '='));
+    struct str bits = net, address = str_cut(&bits, '/');
+    struct near_net *n = &regions.near[regions.near_count];
+    uint64_t count;
+    bool four;
+
+    id = str_trim(id);
+    if (regions.near_count == MAX_NETS)
+        return "has more than 256 networks";
+    if (!parse_address(address, n->address, &four) || !str_to_u64(bits, &count) ||
+        count > (four ? 32 : 128))
+        return "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
+    n->bits = (unsigned)count + (four ? 96 : 0);
+    for (n->region = 0; n->region < regions.count; n->region++)
+        if (str_eq(regions.list[n->region].id, id))
+            break;
+    if (n->region == regions.count)
+        return "names a region that voice-regions does not";
+    regions.near_count++;
+    return NULL;
+}
+
+bool regions_set_near(struct str list, const char **ret_problem)
+{
+    regions.near_count = 0;
+    *ret_problem = NULL;
+    while (list.n && !*ret_problem)
+        *ret_problem = add_near(str_cut(&list, ','));
+    return !*ret_problem;
+}
+
+static bool inside(const unsigned char *address, const struct near_net *n)
+{
+    unsigned bytes = n->bits / 8, rest = n->bits % 8;
+
+    return memcmp(address, n->address, bytes) == 0 &&
+           (!rest || (address[bytes] ^ n->address[bytes]) >> (8 - rest) == 0);
+}
+
+/* The region of the narrowest network that the address is in, else the first. */
+static size_t nearest(struct str address, bool vip)
+{
+    unsigned char bytes[16];
+    size_t best = 0;
+    int width = -1;
+    bool four;
+
+    if (!parse_address(address, bytes, &four))
+        return 0;
+    for (size_t i = 0; i < regions.near_count; i++) {
+        const struct near_net *n = &regions.near[i];
+
+        if ((int)n->bits <= width || !inside(bytes, n) || (regions.list[n->region].custom && !vip))
+            continue;
+        width = (int)n->bits;
+        best = n->region;
+    }
+    return best;
+}
+
+struct list regions_for(struct arena *arena, struct str address, bool vip)
+{
+    size_t optimal = nearest(address, vip);
+    struct list list = { 0 };
+
+    for (size_t i = 0; i < regions.count; i++) {
+        if (regions.list[i].custom && !vip)
+            continue;
+        struct region *r = list_add(arena, &list, sizeof *r);
+
+        *r = regions.list[i];
+        r->optimal = i == optimal;
+    }
+    return list;
+}
+
+struct str region_optimal(void)
+{
+    return regions.list[0].id;
 }
 
 void regions_set_endpoint(const char *pattern)

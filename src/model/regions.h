@@ -12,13 +12,20 @@ struct region {
 
 extern const struct type type_regions;
 
-/* Sets the regions from the operator's words, "main:Main, eu:Europe"; the first is
- * the optimal one. False with *ret_problem when they make no sense. Before loops
- * start. */
+/* Sets the regions from the operator's words, "main:Main, eu:Europe". False with
+ * *ret_problem when they make no sense. All of this before loops start. */
 bool regions_set(struct str list, const char **ret_problem);
+/* More of them, for guilds with VIP_REGIONS alone; after regions_set. May be none. */
+bool regions_set_vip(struct str list, const char **ret_problem);
+/* Which region is near to which clients, "10.0.0.0/8=eu, 2001:db8::/32=us"; after both. */
+bool regions_set_near(struct str list, const char **ret_problem);
 
-struct list regions_list(void); /* struct region */
-bool region_exists(struct str id);
+/* struct region, in the operator's order. The optimal one is the nearest to the address,
+ * else the first. */
+struct list regions_for(struct arena *arena, struct str address, bool vip);
+bool region_usable(struct str id, bool vip);
+/* For somebody of whom nothing is known. */
+struct str region_optimal(void);
 
 /* Where voice of a region is: the operator's host and path, in which {region} stands for
  * the id. NULL: nowhere. It must outlive all else. */

@@ -1,19 +1,36 @@
-/* relationship.c - the interface's relationship object, row by row. */
+/* relationship.c - relationships, game relationships and suggestions, row by row. */
 #include "model/relationship.h"
+
+static const struct choice types[] = {
+    { RELATIONSHIP_NONE, NULL, "NONE", "Nothing, but ignored" },
+    { RELATIONSHIP_FRIEND, NULL, "FRIEND", "A friend" },
+    { RELATIONSHIP_BLOCKED, NULL, "BLOCKED", "Blocked by the caller" },
+    { RELATIONSHIP_INCOMING, NULL, "INCOMING_REQUEST", "Asks to be the caller's friend" },
+    { RELATIONSHIP_OUTGOING, NULL, "OUTGOING_REQUEST", "Was asked by the caller" },
+    { RELATIONSHIP_IMPLICIT, NULL, "IMPLICIT", "Never shown" },
+    { 0 },
+};
+const struct type type_relationship_type = { .kind = KIND_INT, .choices = types };
 
 static const struct field relationship_fields[] = {
     { FIELD(struct relationship, id), .type = &type_id },
-    { FIELD(struct relationship, type), .type = &type_count },
+    { FIELD(struct relationship, type), .type = &type_relationship_type },
     { FIELD(struct relationship, user), .type = &type_partial_user },
     { FIELD(struct relationship, nickname), .type = &type_text, .flags = NULLABLE },
     { FIELD(struct relationship, is_spam_request), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct relationship, stranger_request), .type = &type_bool, .flags = OPTIONAL },
-    { FIELD(struct relationship, is_stranger_request), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct relationship, is_stranger_request), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Only in events" },
     { FIELD(struct relationship, user_ignored), .type = &type_bool },
     { FIELD(struct relationship, origin_application_id), .type = &type_id,
-      .flags = OPTIONAL | NULLABLE },
+      .flags = OPTIONAL | NULLABLE, .doc = "The app that the request was made with" },
     { FIELD(struct relationship, since), .type = &type_time, .flags = OPTIONAL },
-    { FIELD(struct relationship, should_notify), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct relationship, has_played_game), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Only for apps: whether the friend uses the same one" },
+    { FIELD(struct relationship, note), .type = &type_text, .flags = OPTIONAL,
+      .doc = "What was written with the request" },
+    { FIELD(struct relationship, should_notify), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Only in events" },
     { 0 },
 };
 const struct schema relationship_schema = {
@@ -21,4 +38,126 @@ const struct schema relationship_schema = {
     .size = sizeof(struct relationship),
     .fields = relationship_fields,
     .doc = "What somebody is to the caller.",
+};
+static const struct type type_relationship = { .kind = KIND_OBJECT,
+                                               .schema = &relationship_schema };
+const struct type type_relationships = { .kind = KIND_ARRAY, .of = &type_relationship };
+
+static const struct field change_fields[] = {
+    { FIELD(struct relationship, id), .type = &type_id },
+    { FIELD(struct relationship, type), .type = &type_relationship_type },
+    { FIELD(struct relationship, nickname), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct relationship, since), .type = &type_time, .flags = OPTIONAL },
+    { FIELD(struct relationship, stranger_request), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct relationship, is_stranger_request), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct relationship, user_ignored), .type = &type_bool },
+    { 0 },
+};
+const struct schema relationship_change_schema = {
+    .name = "RelationshipChange",
+    .size = sizeof(struct relationship),
+    .fields = change_fields,
+    .doc = "A relationship that changed within its type, or ended.",
+};
+
+/* --- friends in one game ----------------------------------------------------------------- */
+
+static const struct choice accesses[] = {
+    { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside it" },
+    { DM_IN_GAME_ONLY, NULL, "IN_GAME_ONLY", "Only in the game" },
+    { DM_NOWHERE, NULL, "NONE", "Not at all" },
+    { 0 },
+};
+static const struct type type_access = { .kind = KIND_INT, .choices = accesses };
+
+static const struct field game_fields[] = {
+    { FIELD(struct game_relationship, id), .type = &type_id },
+    { FIELD(struct game_relationship, application_id), .type = &type_id },
+    { FIELD(struct game_relationship, type), .type = &type_relationship_type },
+    { FIELD(struct game_relationship, user), .type = &type_partial_user, .flags = OPTIONAL,
+      .doc = "Not for apps" },
+    { FIELD(struct game_relationship, since), .type = &type_time },
+    { FIELD(struct game_relationship, dm_access_type), .type = &type_access },
+    { FIELD(struct game_relationship, user_id), .type = &type_id },
+    { 0 },
+};
+const struct schema game_relationship_schema = {
+    .name = "GameRelationship",
+    .size = sizeof(struct game_relationship),
+    .fields = game_fields,
+    .doc = "What somebody is to the caller in one game.",
+};
+static const struct type type_game_relationship = { .kind = KIND_OBJECT,
+                                                    .schema = &game_relationship_schema };
+const struct type type_game_relationships = { .kind = KIND_ARRAY, .of = &type_game_relationship };
+
+static const struct field game_gone_fields[] = {
+    { FIELD(struct game_relationship, id), .type = &type_id },
+    { FIELD(struct game_relationship, application_id), .type = &type_id },
+    { FIELD(struct game_relationship, type), .type = &type_relationship_type },
+    { FIELD(struct game_relationship, since), .type = &type_time },
+    { FIELD(struct game_relationship, dm_access_type), .type = &type_access },
+    { FIELD(struct game_relationship, user_id), .type = &type_id },
+    { 0 },
+};
+const struct schema game_relationship_gone_schema = {
+    .name = "GameRelationshipGone",
+    .size = sizeof(struct game_relationship),
+    .fields = game_gone_fields,
+    .doc = "A game relationship that ended.",
+};
+
+/* --- whom one might know ----------------------------------------------------------------- */
+
+static const struct choice reason_types[] = {
+    { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Known from somewhere else" },
+    { 0 },
+};
+static const struct type type_reason_type = { .kind = KIND_INT, .choices = reason_types };
+
+static const struct field reason_fields[] = {
+    { FIELD(struct suggestion_reason, type), .type = &type_reason_type },
+    { FIELD(struct suggestion_reason, platform), .type = &type_text },
+    { FIELD(struct suggestion_reason, platform_type), .type = &type_text },
+    { FIELD(struct suggestion_reason, name), .type = &type_text },
+    { 0 },
+};
+static const struct schema reason_schema = {
+    .name = "FriendSuggestionReason",
+    .size = sizeof(struct suggestion_reason),
+    .fields = reason_fields,
+    .doc = "From where somebody may be known.",
+};
+static const struct type type_reason = { .kind = KIND_OBJECT, .schema = &reason_schema };
+static const struct type type_reasons = { .kind = KIND_ARRAY, .of = &type_reason };
+
+static const struct field suggestion_fields[] = {
+    { FIELD(struct friend_suggestion, suggested_user), .type = &type_partial_user },
+    { FIELD(struct friend_suggestion, reasons), .type = &type_reasons },
+    { FIELD(struct friend_suggestion, from_suggested_user_contacts), .type = &type_bool,
+      .flags = OPTIONAL },
+    { FIELD(struct friend_suggestion, mutual_friends_count), .type = &type_count,
+      .flags = OPTIONAL },
+    { FIELD(struct friend_suggestion, contact_names), .type = &type_texts, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema friend_suggestion_schema = {
+    .name = "FriendSuggestion",
+    .size = sizeof(struct friend_suggestion),
+    .fields = suggestion_fields,
+    .doc = "Somebody whom the caller might know.",
+};
+static const struct type type_friend_suggestion = { .kind = KIND_OBJECT,
+                                                    .schema = &friend_suggestion_schema };
+const struct type type_friend_suggestions = { .kind = KIND_ARRAY, .of = &type_friend_suggestion };
+
+static const struct field suggestion_gone_fields[] = {
+    { FIELD(struct suggestion_gone, suggested_user_id), .type = &type_id },
+    { 0 },
+};
+const struct schema suggestion_gone_schema = {
+    .name = "FriendSuggestionGone",
+    .size = sizeof(struct suggestion_gone),
+    .fields = suggestion_gone_fields,
+    .doc = "A suggestion that is no longer made.",
 };

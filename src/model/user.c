@@ -20,6 +20,22 @@ static const struct rule username_rule = {
     "Usernames are made of a-z, 0-9, _ and single dots.",
 };
 
+/* At most fifteen digits, the first of which is the country's. */
+static bool phone_holds(struct str s)
+{
+    if (s.n < 8 || s.n > 16 || s.p[0] != '+' || s.p[1] == '0')
+        return false;
+    for (size_t i = 1; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return true;
+}
+static const struct rule phone_rule = { phone_holds, "PHONE_NUMBER_INVALID",
+                                        "Must be a phone number such as +15550100." };
+const struct type type_phone = { .kind = KIND_STRING,
+                                 .rule = &phone_rule,
+                                 .doc = "Phone number in the form +15550100" };
+
 const struct type type_username = { .kind = KIND_STRING,
                                     .flags = TYPE_TRIM | TYPE_LOWER,
                                     .min = 2,

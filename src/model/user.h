@@ -25,6 +25,10 @@ struct user {
     bool disabled, deleting;
 };
 
+/* Bits of flags that the server itself looks at. */
+#define USER_SPAMMER     (INT64_C(1) << 20)
+#define USER_QUARANTINED (INT64_C(1) << 44)
+
 /* An account and the credential to go on with, after a change. */
 struct user_with_token {
     struct user user; /* first: the rows of a user hold for it too */
@@ -32,6 +36,7 @@ struct user_with_token {
 };
 
 extern const struct type type_username, type_display_name;
+extern const struct type type_phone; /* E.164: + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
 extern const struct type type_bit_set; /* a set of bits, as a number */
 

@@ -1,7 +1,7 @@
 /* friends.c - what two accounts are to each other. */
 #include "platform/friends.h"
 
-#include "base/clock.h"
+#include "platform/bonds.h"
 #include "platform/users.h"
 
 enum { MOST_FRIENDS = 1000 };
@@ -22,7 +22,7 @@ enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id
 static const char COUNT_FRIENDS[] =
     "select count(*) from relationships where user_id = $1 and type = 1";
 
-static enum err check_room(struct tx *tx, snowflake user_id)
+enum err friends_have_room(struct tx *tx, snowflake user_id)
 {
     struct rows row;
     bool found;
@@ -33,57 +33,18 @@ static enum err check_room(struct tx *tx, snowflake user_id)
     return row_int(&row, 0) >= MOST_FRIENDS ? ERR_MAX_FRIENDS : OK;
 }
 
-static const char MAKE_FRIEND[] =
-    "insert into relationships (user_id, target_id, type, since) values ($1, $2, 1, $3) "
-    "on conflict (user_id, target_id) do update set type = 1, since = $3, nickname = null, "
-    "note = null, is_spam = 0, is_stranger = 0";
-static const char IS_IGNORED[] =
-    "select ignored from relationships where user_id = $1 and target_id = $2";
-
-static enum err make_friend(struct call *call, snowflake user_id, snowflake target_id, bool notify)
-{
-    struct user user;
-    struct relationship r = {
-        .id = target_id,
-        .type = RELATIONSHIP_FRIEND,
-        .user = &user,
-        .is_spam_request = given_bool(false),
-        .stranger_request = given_bool(false),
-        .is_stranger_request = given_bool(false),
-        .origin_application_id = { .given = GIVEN_NULL },
-        .since = given_int(clock_us()),
-        .should_notify = given_mark(notify),
-    };
-    struct rows row;
-    bool found;
-
-    enum err e = user_find(call->tx, target_id, &user);
-    if (!e)
-        e = tx_exec(call->tx, MAKE_FRIEND,
-                    BIND(v_id(user_id), v_id(target_id), v_int(r.since.value)), NULL);
-    if (!e)
-        e = tx_one(call->tx, IS_IGNORED, BIND(v_id(user_id), v_id(target_id)), &row, &found);
-    if (e)
-        return e;
-    r.user_ignored = row_bool(&row, 0);
-    call_emit(call, EVENT_RELATIONSHIP_ADD, to_user(user_id), &relationship_schema, &r);
-    return OK;
-}
-
 enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new)
 {
-    int64_t type;
-    enum err e = relationship_type(call->tx, by, other, &type);
+    struct bond bond;
+    enum err e = bond_find(call->tx, by, other, &bond);
 
-    *ret_new = type != RELATIONSHIP_FRIEND;
+    *ret_new = bond.mine.type != RELATIONSHIP_FRIEND;
     if (e || !*ret_new)
         return e;
-    e = check_room(call->tx, by);
+    e = friends_have_room(call->tx, by);
     if (!e)
-        e = check_room(call->tx, other);
-    if (!e)
-        e = make_friend(call, by, other, false);
-    return e ? e : make_friend(call, other, by, true);
+        e = friends_have_room(call->tx, other);
+    return e ? e : bond_become_friends(call, &bond);
 }
 
 static const char MUTUAL_FRIENDS[] =

@@ -8,9 +8,15 @@
 /* enum relationship_type, as the one sees the other. */
 enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret);
 
+/* ERR_MAX_FRIENDS when an account has as many as one may have. */
+enum err friends_have_room(struct tx *tx, snowflake user_id);
+
 /* Makes two accounts friends, whatever was asked before, and tells both. `by` is who
  * accepted. Nothing happens when they are friends already. ERR_MAX_FRIENDS. */
 enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new);
+
+/* Writes the members of READY that are about relationships. */
+enum err ready_relationships(struct tx *tx, snowflake user_id, struct json *out);
 
 /* Friends of both (struct user), by id. */
 enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);

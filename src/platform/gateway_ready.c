@@ -1,6 +1,8 @@
 /* gateway_ready.c - what an account is told when it connects. */
 #include "model/regions.h"
 #include "platform/channels/channels.h"
+#include "platform/connections.h"
+#include "platform/friends.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
 #include "platform/platform.h"
@@ -15,44 +17,6 @@ static void empty_lists(struct json *out, const char *const *names)
 {
     for (; *names; names++)
         raw(out, *names, "[]");
-}
-
-static enum err write_user(struct tx *tx, snowflake id, struct json *out)
-{
-    struct user user;
-    enum err e = user_find(tx, id, &user);
-
-    if (e)
-        return e;
-    json_name(out, "user");
-    schema_encode_object(out, &own_user_schema, &user);
-    return OK;
-}
-
-static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
-
-static enum err guild_ids(struct tx *tx, snowflake user_id, struct list *ret)
-{
-    struct rows rows;
-    enum err e = tx_query(tx, GUILDS_OF, BIND(v_id(user_id)), &rows);
-
-    *ret = (struct list){ 0 };
-    while (!e && rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return e ? e : rows_end(&rows);
-}
-
-static enum err write_guilds(struct tx *tx, const struct gateway_viewer *v, struct json *out)
-{
-    struct list ids;
-    enum err e = guild_ids(tx, v->user_id, &ids);
-
-    json_name(out, "guilds");
-    json_array(out);
-    for (size_t i = 0; !e && i < ids.count; i++)
-        e = gateway_source.guild(tx, ((snowflake *)ids.items)[i], v, out);
-    json_array_end(out);
-    return e;
 }
 
 static enum err write_private_channels(struct tx *tx, snowflake user_id, struct json *out)
@@ -90,13 +54,27 @@ static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
     return rows_end(&rows);
 }
 
+/* The optimal one is first. */
+static void write_regions(struct json *out)
+{
+    struct arena *arena = arena_new();
+    struct list regions = regions_for(arena, (struct str){ 0 }, false);
+
+    json_name(out, "geo_ordered_rtc_regions");
+    json_array(out);
+    for (size_t i = 0; i < regions.count; i++)
+        json_text(out, ((const struct region *)regions.items)[i].id);
+    json_array_end(out);
+    arena_free(arena);
+}
+
 /* What both get and what does not depend on anything. */
 static void write_fixed(struct json *out)
 {
-    static const char *const lists[] = { "presences", "guild_join_requests",
-                                         "geo_ordered_rtc_regions", NULL };
+    static const char *const lists[] = { "presences", "guild_join_requests", NULL };
 
     empty_lists(out, lists);
+    write_regions(out);
 }
 
 static enum err write_bot(struct json *out)
@@ -118,29 +96,22 @@ static const char SETTINGS[] =
 static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
     static const char *const lists[] = {
-        "relationships",
-        "game_relationships",
-        "user_guild_settings",
-        "read_state",
-        "connected_accounts",
-        "linked_users",
-        "experiments",
-        "guild_experiments",
-        "users",
-        NULL,
+        "user_guild_settings", "read_state", "linked_users", "experiments",
+        "guild_experiments",   "users",      NULL,
     };
-    enum err e = write_guilds(tx, v, out);
+    enum err e = write_private_channels(tx, v->user_id, out);
 
     if (!e)
-        e = write_private_channels(tx, v->user_id, out);
-    if (!e)
         e = write_notes(tx, v->user_id, out);
+    if (!e)
+        e = ready_relationships(tx, v->user_id, out);
+    if (!e)
+        e = connections_write(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
     raw(out, "user_settings", SETTINGS);
     raw(out, "user_settings_proto", "\"\"");
-    raw(out, "friend_suggestion_count", "0");
     raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
     raw(out, "auth", "{\"authenticator_types\":[]}");
     raw(out, "analytics_token", "\"\"");
@@ -152,10 +123,8 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
 
 enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
-    enum err e = write_user(tx, v->user_id, out);
-
-    if (e)
-        return e;
+    json_name(out, "user");
+    schema_encode_object(out, &own_user_schema, v->user);
     write_fixed(out);
     return v->bot ? write_bot(out) : write_person(tx, v, out);
 }

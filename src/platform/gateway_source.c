@@ -4,6 +4,8 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "platform/rows.h"
+#include "platform/users.h"
 
 /* Intents that are allowed to bots without an application of their own. */
 enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
@@ -50,17 +52,52 @@ static enum err private_channels(struct tx *tx, snowflake user_id, struct list *
     return read_ids(tx, PRIVATE_CHANNELS_OF, user_id, ret);
 }
 
-static enum err guild(struct tx *tx, snowflake guild_id, const struct gateway_viewer *v,
+static enum err user(struct tx *tx, snowflake id, const struct user **ret)
+{
+    struct user *u = arena_alloc(tx_arena(tx), sizeof *u);
+
+    *ret = u;
+    return user_find(tx, id, u);
+}
+
+static enum err guild(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
                       struct json *out)
 {
+    struct guild_look look = { .guild_id = m->guild_id, .member = m, .user = v->user };
     struct gateway_guild g;
-    enum err e = guild_for_gateway(tx, guild_id, v->user_id, &g);
+    enum err e = v->user ? OK : user(tx, v->user_id, &look.user);
+
+    if (!e)
+        e = guild_look(tx, &look, &g);
 
     if (e)
         return e;
     g.large = g.guild.member_count > v->large_threshold;
     schema_encode_object(out, &gateway_guild_schema, &g);
     return OK;
+}
+
+static const char ARCHIVED_THREADS[] =
+    "select id, parent_id, type, owner_id from channels where guild_id = $1 and "
+    "thread_archived = 1";
+
+/* What happens in them is still for some and not for others. */
+static enum err add_archived(struct tx *tx, snowflake guild_id, struct list *threads)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, ARCHIVED_THREADS, BIND(v_id(guild_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct channel *)list_add(tx_arena(tx), threads, sizeof(struct channel)) =
+            (struct channel){
+                .id = row_id(&rows, 0),
+                .parent_id = row_opt_id(&rows, 1),
+                .type = row_int(&rows, 2),
+                .owner_id = row_opt_id(&rows, 3),
+            };
+    return rows_end(&rows);
 }
 
 static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
@@ -73,9 +110,21 @@ static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
         e = guild_load_roles(tx, ret);
     if (!e)
         e = guild_channels(tx, guild_id, ret_channels, &threads);
+    if (!e)
+        e = add_archived(tx, guild_id, &threads);
     for (size_t i = 0; !e && i < threads.count; i++)
         *(struct channel *)list_add(tx_arena(tx), ret_channels, sizeof(struct channel)) =
             ((struct channel *)threads.items)[i];
+    return e;
+}
+
+static enum err channel(struct tx *tx, snowflake id, struct json *out)
+{
+    struct channel c;
+    enum err e = channel_find(tx, id, &c);
+
+    if (!e)
+        schema_encode_object(out, &channel_schema, &c);
     return e;
 }
 
@@ -133,9 +182,11 @@ const struct gateway_source gateway_source = {
     .application = application,
     .guilds = guilds,
     .private_channels = private_channels,
+    .user = user,
     .ready = gateway_ready,
     .guild = guild,
     .view = view,
+    .channel = channel,
     .member = member_find,
     .member_count = member_count,
     .members = members,

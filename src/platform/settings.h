@@ -20,9 +20,16 @@ struct custom_status {
     struct opt_int expires_at;
 };
 
+/* The sound that plays when one comes; guild_id: whose it is, null for one of ours. */
+struct call_sound {
+    snowflake sound_id;
+    struct opt_id guild_id;
+};
+
 struct user_settings {
     struct opt_str locale, theme, status;
-    struct opt_object custom_status, friend_source_flags;
+    struct opt_object custom_status, friend_source_flags, custom_call_sound;
+    struct opt_int slayer_sdk_receive_dms_in_game; /* whose messages a game shows; 3: nobody's */
     struct opt_int friend_discovery_flags, explicit_content_filter, afk_timeout, timezone_offset;
     struct opt_list restricted_guilds, guild_folders;
     struct opt_bool default_guilds_restricted, allow_game_friend_dms, stream_notifications_enabled,
@@ -36,6 +43,9 @@ extern const struct type type_user_settings;
 
 /* Complete: what was never set has its default. ERR_UNKNOWN_USER. */
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
+/* Ways to be found: bits of friend_discovery_flags. */
+enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
+
 /* Bits of friend_source. */
 int64_t settings_friend_sources(const struct user_settings *s);
 

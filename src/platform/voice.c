@@ -2,6 +2,7 @@
 #include "platform/voice_internal.h"
 
 #include <sodium.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "model/regions.h"
@@ -26,7 +27,7 @@ void voice_follow(const struct voice_follower *f)
 
 enum err voice_tell_left(struct call *call, const struct voice_state *was)
 {
-    enum err e = OK;
+    enum err e = voice_guild(was) ? stage_watch(call, voice_channel(was)) : OK;
 
     for (size_t i = 0; !e && i < MAX_FOLLOWERS && followers[i]; i++)
         if (followers[i]->left)
@@ -63,6 +64,25 @@ static struct voice_state without_channel(const struct voice_state *s)
     return gone;
 }
 
+/* Who is no longer a member is told of without one. */
+static enum err load_member(struct call *call, struct voice_state *s, struct member *room)
+{
+    enum err e = OK;
+
+    if (s->member)
+        *room = *s->member;
+    else
+        e = member_find(call->tx, voice_guild(s), s->user_id, room);
+    if (!e && !room->user)
+        e = member_load_user(call->tx, room);
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    s->member = room;
+    s->mute = room->mute;
+    s->deaf = room->deaf;
+    return OK;
+}
+
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from)
 {
     snowflake guild_id = voice_guild(s), channel_id = voice_channel(s);
@@ -73,16 +93,9 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
         emit(call, to_channel(channel_id ? channel_id : from), s);
         return OK;
     }
-    enum err e = member_find(call->tx, guild_id, s->user_id, &member);
-    if (!e)
-        e = member_load_user(call->tx, &member);
-    if (e && e != ERR_UNKNOWN_MEMBER)
+    enum err e = load_member(call, &shown, &member);
+    if (e)
         return e;
-    if (!e) {
-        shown.member = &member;
-        shown.mute = member.mute;
-        shown.deaf = member.deaf;
-    }
     emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
     if (channel_id && from && from != channel_id) {
         struct voice_state gone = without_channel(&shown);
@@ -180,7 +193,35 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     if (e)
         return e;
     voice_send_server(call, &moved);
-    return voice_tell_left(call, s);
+    e = voice_tell_left(call, s);
+    return e ? e : voice_watch_idle(call, &moved);
+}
+
+enum err voice_migrate(struct call *call, snowflake channel_id, struct str region)
+{
+    struct list states;
+    enum err e = voice_in_channel(call->tx, channel_id, &states);
+
+    for (size_t i = 0; !e && i < states.count; i++) {
+        struct voice_state *s = (struct voice_state *)states.items + i;
+
+        if (str_eq(s->region, region))
+            continue;
+        s->region = region;
+        s->salt = voice_salt(call->arena);
+        s->live = false;
+        e = voice_put(call->tx, s);
+        if (!e)
+            voice_send_server(call, s);
+    }
+    return e;
+}
+
+bool guild_is_vip(const struct guild *g)
+{
+    static const char name[] = "\"VIP_REGIONS\"";
+
+    return memmem(g->features.p, g->features.n, name, sizeof name - 1) != NULL;
 }
 
 /* --- what goes takes its voice with it -------------------------------------------------------- */

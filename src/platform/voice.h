@@ -5,7 +5,9 @@
 #ifndef PLATFORM_VOICE_H
 #define PLATFORM_VOICE_H
 
-#include "model/channel.h"
+#include "api/jobs.h"
+#include "model/guild.h"
+#include "model/rights.h"
 #include "model/voice_state.h"
 #include "platform/platform.h"
 
@@ -27,8 +29,9 @@ enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
 
 /* --- changing --------------------------------------------------------------------------- */
 
-/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE. from:
- * the channel of the guild that it was in before, or 0. */
+/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE, with
+ * the member, which is loaded when it is not there. from: the channel of the guild that it
+ * was in before, or 0. */
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
 /* Announces alone. */
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
@@ -59,8 +62,45 @@ enum err voice_drop_channel(struct call *call, snowflake channel_id);
 /* A guild that is about to be deleted: nobody is left to be told. */
 enum err voice_drop_guild(struct call *call, snowflake guild_id);
 
+/* Somebody may be somewhere else than before, or a channel be hosted there: everybody in
+ * it is told anew where their voice is. */
+enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);
+
+/* --- what changes by itself -------------------------------------------------------------- */
+
+/* Rights may have changed: in one channel, or (0) anywhere in the guild, or those of one
+ * member (with roles). Who may not speak is silenced, who may again is not. */
+enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id);
+enum err voice_review_member(struct call *call, const struct member *m);
+extern const struct job_kind voice_review_job; /* when a timeout is over */
+
+/* Who does nothing for long goes to the guild's AFK channel. After a join, and for all of
+ * a guild when it has other wishes. */
+enum err voice_watch_idle(struct call *call, const struct voice_state *s);
+enum err voice_watch_guild(struct call *call, snowflake guild_id);
+extern const struct job_kind voice_idle_job;
+
+/* Speakers of a stage may have come or gone: one without any is closed in a while. */
+enum err stage_watch(struct call *call, snowflake channel_id);
+extern const struct job_kind stage_silence_job;
+
+/* Adds to a guild, as who has these rights is shown it, the states in channels that it can
+ * view and the members of everybody in voice. */
+enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
+                    struct gateway_guild *ret);
+
+/* Has it the regions that are not for everybody? */
+bool guild_is_vip(const struct guild *g);
+
 /* What these can announce, for rows' .fires. */
-#define VOICE_EVENTS EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE
+#define VOICE_EVENTS \
+    EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
+#define HANG_UP_EVENTS                                                                      \
+    EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
+        EVENT_STREAM_DELETE
+
+/* For voice/: tells the followers. */
+enum err voice_tell_left(struct call *call, const struct voice_state *was);
 
 /* --- what hangs on it ---------------------------------------------------------------------- */
 

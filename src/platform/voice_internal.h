@@ -11,7 +11,6 @@ enum err voice_delete(struct tx *tx, const struct voice_state *s);
 
 /* --- voice.c ------------------------------------------------------------------------------ */
 
-enum err voice_tell_left(struct call *call, const struct voice_state *was);
 enum err voice_tell_rights(struct call *call, const struct voice_state *s, uint64_t rights);
 
 #endif

@@ -28,6 +28,7 @@ struct engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
+    uint64_t (*version)(struct tx *tx); /* see tx_version; or NULL */
     /* Several statements without parameters or rows, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
     /* What the words of migrations stand for. */

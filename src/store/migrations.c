@@ -85,25 +85,55 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
 
 /* --- applying -------------------------------------------------------------- */
 
-/* The engine's words for {id} and {clustered}. */
+/* Is this line the head of a part, and of whose? "-- sqlite:", "-- postgres:", "-- both:". */
+static bool is_part_head(struct str line, struct str *ret_engine)
+{
+    static const char *const engines[] = { "sqlite", "postgres", "both" };
+
+    if (!str_starts(line, STR("-- ")) || line.p[line.n - 1] != ':')
+        return false;
+    struct str name = str_slice(line.p + 3, line.n - 4);
+    for (size_t i = 0; i < COUNT_OF(engines); i++) {
+        if (str_is(name, engines[i])) {
+            *ret_engine = name;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_line(const struct engine *engine, struct str line, struct buf *out)
+{
+    struct str id = STR("{id}"), clustered = STR("{clustered}");
+
+    while (line.n) {
+        if (str_starts(line, id)) {
+            buf_add_str(out, str_of(engine->id_word));
+            line = str_from(line, id.n);
+        } else if (str_starts(line, clustered)) {
+            buf_add_str(out, str_of(engine->clustered_word));
+            line = str_from(line, clustered.n);
+        } else {
+            buf_add_char(out, line.p[0]);
+            line = str_from(line, 1);
+        }
+    }
+    buf_add_char(out, '\n');
+}
+
+/* The engine's own parts, with its words for {id} and {clustered}. */
 static char *translate(struct tx *tx, const char *sql)
 {
     const struct engine *engine = tx->store->engine;
-    struct str id = STR("{id}"), clustered = STR("{clustered}"), rest = str_of(sql);
+    struct str rest = str_of(sql), whose = STR("both");
     struct buf b;
 
     buf_init(&b, MAX_SQL);
     while (rest.n) {
-        if (str_starts(rest, id)) {
-            buf_add_str(&b, str_of(engine->id_word));
-            rest = str_from(rest, id.n);
-        } else if (str_starts(rest, clustered)) {
-            buf_add_str(&b, str_of(engine->clustered_word));
-            rest = str_from(rest, clustered.n);
-        } else {
-            buf_add_char(&b, rest.p[0]);
-            rest = str_from(rest, 1);
-        }
+        struct str line = str_cut(&rest, '\n');
+
+        if (!is_part_head(line, &whose) && (str_is(whose, "both") || str_is(whose, engine->name)))
+            add_line(engine, line, &b);
     }
     char *translated = buf_full(&b) ? NULL : str_dupz(tx_arena(tx), buf_str(&b));
     buf_clear(&b);

@@ -5,7 +5,9 @@
 struct migration {
     int number;       /* 1, 2, 3 …; 0 ends the list */
     const char *name; /* "0001-accounts" */
-    const char *sql;  /* with the words {id} and {clustered} */
+    /* With the words {id} and {clustered}. What only one engine can do stands below a
+     * line "-- sqlite:" or "-- postgres:", until "-- both:". */
+    const char *sql;
 };
 
 extern const struct migration migrations[];

@@ -10,6 +10,21 @@ struct arena *tx_arena(struct tx *tx)
     return tx->work->arena;
 }
 
+struct arena *tx_use_arena(struct tx *tx, struct arena *a)
+{
+    struct arena *before = tx->work->arena;
+
+    tx->work->arena = a;
+    return before;
+}
+
+uint64_t tx_version(struct tx *tx)
+{
+    const struct engine *engine = tx->store->engine;
+
+    return engine->version && tx->work->mode == STORE_READ ? engine->version(tx) : 0;
+}
+
 enum err tx_fail(struct tx *tx, enum err e)
 {
     if (!tx->failed)

@@ -218,6 +218,7 @@ const struct engine sqlite_engine = {
     .query = sqlite_query,
     .next = sqlite_next,
     .end = sqlite_end,
+    .version = sqlite_version,
     .script = sqlite_script,
     .id_word = "integer primary key",
     .clustered_word = "without rowid",

@@ -16,6 +16,7 @@ enum { SQLITE_BUSY_MS = 5000 };
 struct sqlite_conn {
     sqlite3 *db;
     struct map statements; /* by the address of the SQL */
+    uint64_t number;       /* no two have the same */
     /* Readers: a snapshot is open, as of this many commits. */
     bool in_snapshot;
     uint64_t seen;
@@ -37,6 +38,7 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
                       struct rows *ret);
 bool sqlite_next(struct rows *r);
 enum err sqlite_end(struct rows *r);
+uint64_t sqlite_version(struct tx *tx);
 enum err sqlite_script(struct tx *tx, const char *sql);
 
 /* --- the engine, sqlite.c ---------------------------------------------------- */

@@ -195,20 +195,24 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
 
 static struct value column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    switch (sqlite3_column_type(stmt, i)) {
-    case SQLITE_INTEGER:
-        return v_int(sqlite3_column_int64(stmt, i));
-    case SQLITE_FLOAT:
-        return v_real(sqlite3_column_double(stmt, i));
-    case SQLITE_TEXT: {
-        const unsigned char *p = sqlite3_column_text(stmt, i);
+    /* One look at the column instead of one for its type, value and length each; the
+     * statement is this thread's alone. */
+    sqlite3_value *v = sqlite3_column_value(stmt, i);
 
-        return value_copy(a, VALUE_TEXT, p, (size_t)sqlite3_column_bytes(stmt, i));
+    switch (sqlite3_value_type(v)) {
+    case SQLITE_INTEGER:
+        return v_int(sqlite3_value_int64(v));
+    case SQLITE_FLOAT:
+        return v_real(sqlite3_value_double(v));
+    case SQLITE_TEXT: {
+        const unsigned char *p = sqlite3_value_text(v);
+
+        return value_copy(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
     }
     case SQLITE_BLOB: {
-        const void *p = sqlite3_column_blob(stmt, i);
+        const void *p = sqlite3_value_blob(v);
 
-        return value_copy(a, VALUE_BYTES, p, (size_t)sqlite3_column_bytes(stmt, i));
+        return value_copy(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
     }
     default:
         return v_null();
@@ -257,6 +261,18 @@ enum err sqlite_end(struct rows *r)
     return e;
 }
 
+/* The library counts the changes that a connection has come across; connections count
+ * each for themselves. */
+uint64_t sqlite_version(struct tx *tx)
+{
+    struct sqlite_conn *c = tx->connection;
+    unsigned changes = 0;
+
+    if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_DATA_VERSION, &changes) != SQLITE_OK)
+        return 0;
+    return c->number << 32 | (changes + 1);
+}
+
 enum err sqlite_script(struct tx *tx, const char *sql)
 {
     struct sqlite_conn *c = tx->connection;
@@ -281,11 +297,13 @@ static void configure_library(void)
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static _Atomic uint64_t opened;
     struct sqlite_conn *c = mem_new(sizeof *c);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
     pthread_once(&once, configure_library);
     map_init(&c->statements);
+    c->number = ++opened;
     if (sqlite3_open_v2(path, &c->db, flags, NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK ||
         sqlite3_exec(c->db, settings, NULL, NULL, NULL) != SQLITE_OK) {

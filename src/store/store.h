@@ -95,6 +95,12 @@ void store_turn_end(struct store *s, struct loop *loop);
 /* --- queries --------------------------------------------------------------- */
 
 struct arena *tx_arena(struct tx *tx);
+/* From now on rows go to another arena; returns the one before, to be put back. */
+struct arena *tx_use_arena(struct tx *tx, struct arena *a);
+
+/* Two reads of this process with the same version, on the same thread, have seen the
+ * same data. Asked after a query. 0: not known (writes; PostgreSQL). */
+uint64_t tx_version(struct tx *tx);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 

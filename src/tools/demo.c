@@ -1,6 +1,7 @@
 /* demo.c - `guildhall demo`: the server with a small lively world to try. */
 #include <stdio.h>
 
+#include "gifs/gifs.h"
 #include "guildhall.h"
 #include "tools/serve.h"
 
@@ -16,6 +17,7 @@ struct tour {
 static enum err fill(const struct config *config, struct store *store)
 {
     struct world_report report;
+    struct gifs_report gifs;
     bool empty;
     enum err e = world_is_empty(store, &empty);
 
@@ -24,7 +26,7 @@ static enum err fill(const struct config *config, struct store *store)
     struct arena *arena = arena_new();
     e = import_text(config, store, str_of(world_demo), false, arena, &report);
     arena_free(arena);
-    return e;
+    return e ? e : gifs_import_demo(store, &gifs);
 }
 
 /* Credentials cannot be shown twice, so each start gives out new ones. */
@@ -65,6 +67,7 @@ static const char CALLS[] =
     "  curl -s $api/users/@me/guilds -H \"Authorization: $bob\"\n"
     "  curl -s $api/guilds/$guild/channels -H \"Authorization: $helper\"\n"
     "  curl -s $api/channels/$channel/messages -H \"Authorization: $ada\"\n"
+    "  curl -s \"$api/gifs/search?q=happy&media_format=gif\"\n"
     "  curl -s $api/channels/$channel/messages -H \"Authorization: $helper\" \\\n"
     "       -H 'Content-Type: application/json' -d '{\"content\": \"Hello from curl\"}'\n";
 

@@ -18,7 +18,7 @@ const struct option_row import_rows[] = {
     { 0 },
 };
 
-static bool read_file(const char *path, struct buf *out)
+bool read_whole_file(const char *path, struct buf *out)
 {
     bool standard = strcmp(path, "-") == 0;
     FILE *f = standard ? stdin : fopen(path, "rb");
@@ -81,7 +81,7 @@ int tool_import(const struct settings *s, char **arguments)
         return usage("import FILE; - reads from the standard input");
     buf_init(&text, MAX_FILE);
     struct arena *arena = arena_new();
-    if (read_file(arguments[0], &text) && !guildhall_open_store(&s->config, false, &store)) {
+    if (read_whole_file(arguments[0], &text) && !guildhall_open_store(&s->config, false, &store)) {
         if (!import_text(&s->config, store, buf_str(&text), s->tokens, arena, &report)) {
             print_report(&report);
             status = 0;

@@ -1,12 +1,21 @@
-/* regions.c - GET /voice/regions. */
-#include "voice/voice.h"
+/* regions.c - where voice can be hosted, as callers are told. */
+#include "voice/internal.h"
 
 #include "model/regions.h"
 
 /* GET /voice/regions */
 static enum err list_voice_regions(struct call *call)
 {
-    struct list regions = regions_list();
+    struct list regions = regions_for(call->arena, call->exchange->remote, false);
+
+    return call_reply(call, &regions);
+}
+
+/* GET /guilds/{guild.id}/regions */
+static enum err list_guild_regions(struct call *call)
+{
+    struct list regions =
+        regions_for(call->arena, call->exchange->remote, guild_is_vip(call->target.guild));
 
     return call_reply(call, &regions);
 }
@@ -22,11 +31,20 @@ static const struct route routes[] = {
         .store = ROUTE_STORE_NONE,
         .handle = list_voice_regions,
     },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/regions",
+        .name = "list_guild_regions",
+        .doc = "Regions that voice channels of a guild can be put in.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_regions,
+        .handle = list_guild_regions,
+    },
     { 0 },
 };
 
-const struct domain voice_domain = {
-    .name = "Voice",
-    .doc = "Voice regions.",
+const struct domain regions_domain = {
+    .name = "Voice regions",
+    .doc = "Where voice can be hosted.",
     .routes = routes,
 };

@@ -1,9 +1,38 @@
-/* voice.h - voice regions. */
+/* voice.h - voice: who is where, with whom, and hosted in which region.
+ *
+ * Sessions ask through the gateway, moderators through the routes; everybody else hears
+ * of it. Media is not carried here. */
 #ifndef VOICE_VOICE_H
 #define VOICE_VOICE_H
 
 #include "api/api.h"
+#include "gateway/gateway.h"
+#include "net/loop.h"
 
-extern const struct domain voice_domain;
+extern const struct domain regions_domain, voice_domain, calls_domain;
+extern const struct domain voice_keys_domain, voice_effects_domain;
+extern const struct domain streams_domain, stream_files_domain;
+
+/* What an operator sets, before the server starts: whether keys may be signed with the
+ * label that clients in use sign with, and whether everybody counts as premium. */
+void voice_keys_set(bool accept_second_label);
+void voice_effects_set(bool everybody_is_premium);
+
+/* Once a process, before loops start: what hangs on voice states begins to follow them. */
+void voice_init(void);
+
+/* What a server's sessions ask for, and the lease of what they hold. */
+struct voice;
+
+/* Clears what a dead process of this number left behind. Once the loops run, before the
+ * server listens. */
+enum err voice_start(struct api *api, struct loops *loops, struct voice **ret);
+/* When no call runs any more, before the loops stop. Accepts NULL. */
+void voice_stop(struct voice *v);
+void voice_free(struct voice *v);
+
+/* For gateway_hooks; v may be NULL. False: the opcode does not take such data. */
+bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d);
+void voice_ended(struct voice *v, const struct gateway_caller *who);
 
 #endif

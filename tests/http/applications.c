@@ -281,7 +281,6 @@ static void everything_that_can_change_does(struct world *w)
     struct answer a =
         client_patch(ada,
                      "{'name': 'Better', 'description': 'More', 'tags': ['fun', 'dice'], "
-                     "'interactions_endpoint_url': 'https://a.example/i', "
                      "'role_connections_verification_url': 'https://a.example/r', "
                      "'custom_install_url': 'https://a.example/c', "
                      "'install_params': {'scopes': ['bot'], 'permissions': '8'}, "
@@ -293,7 +292,6 @@ static void everything_that_can_change_does(struct world *w)
     expect_status(a, 200);
     const char *changed =
         "{'name': 'Better', 'description': 'More', 'tags': ['fun', 'dice'], "
-        "'interactions_endpoint_url': 'https://a.example/i', "
         "'role_connections_verification_url': 'https://a.example/r', "
         "'custom_install_url': 'https://a.example/c', "
         "'install_params': {'scopes': ['bot'], 'permissions': '8'}, "

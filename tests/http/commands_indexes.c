@@ -279,7 +279,7 @@ static void an_account_shows_commands_of_its_own_applications(struct world *w)
                                   "'contexts': [2]}");
     expect_json(client_get(bob, "%s", path),
                 "{'applications': [], 'application_commands': [], 'version': '%s'}", bob->id);
-    install_on(bob, s.app);
+    install_on_account(bob, s.app);
     struct answer a = client_get(bob, "%s", path);
     expect_json(a,
                 "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s', "
@@ -308,7 +308,7 @@ static void an_application_shows_its_commands_to_who_allowed_it(struct world *w)
     expect_error(client_get(bob, "%s", path), 403, 50001);
     expect_error(client_get(s.ada, "%s", path), 403, 50001); /* making it is not using it */
     expect_error(client_get(bob, "/applications/1/application-command-index"), 404, 10002);
-    install_on(bob, s.app);
+    install_on_account(bob, s.app);
     expect_json(client_get(bob, "%s", path),
                 "{'applications': [{'id': '%s', 'bot_id': '%s', 'bot': {'id': '%s', "
                 "'username': 'helper', 'bot': true}}], "
@@ -350,7 +350,7 @@ static void direct_channels_with_a_bot_show_its_commands(struct world *w)
     expect_status(client_delete(bob, "/users/@me/guilds/%s", s.guild), 204);
     a = channel_index(bob, channel);
     expect_json(a, "{'applications': [{'id': '%s'}], 'application_commands': []}", s.app);
-    install_on(bob, s.app);
+    install_on_account(bob, s.app);
     expect(shown(channel_index(bob, channel)) == 2);
 }
 

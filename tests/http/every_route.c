@@ -13,9 +13,10 @@ static void refuses(const struct route *r, struct client *c, int status, int cod
 
 static void look_at_strangers(struct world *w, const struct route *r)
 {
-    if (route_is_open(r))
+    if (route_is_open(r) && !(r->auth & AUTH_GOOD))
         return;
-    refuses(r, world_stranger(w), 401, 0);
+    if (!route_is_open(r))
+        refuses(r, world_stranger(w), 401, 0);
     refuses(r, world_client_with(w, "nonsense"), 401, 0);
     refuses(r, world_client_with(w, "Bot a.b.c"), 401, 0);
 }
@@ -32,7 +33,7 @@ static void look_at_former_callers(struct world *w, const struct route *r)
 {
     (void)w;
     for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
-        if (!route_is_open(r))
+        if (!route_is_open(r) || r->auth & AUTH_GOOD)
             refuses(r, former[i], 401, 0);
         else if (r->method == HTTP_GET)
             expect(route_call(former[i], r, route_url(w, r, "1"), NULL).status != 401);

@@ -153,10 +153,10 @@ static void hidden_channels_keep_their_events(struct world *w)
         publish(&h, EVENT_CHANNEL_UPDATE, to, payload);
         expect_heard(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
         publish(&h, e, to, payload);
-        /* Bots know the structure of a guild, whatever they may look into, and are told
-         * of its integrations when they asked for it. */
-        bool bots = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
-        expect_heard(&h, e, info->intents & ~INTENTS_PRIVATE, bots, e != EVENT_PRESENCE_UPDATE);
+        /* Bots know the structure of a guild, whatever they may look into. */
+        bool structure = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
+        expect_heard(&h, e, info->intents & ~INTENTS_PRIVATE, structure,
+                     e != EVENT_PRESENCE_UPDATE);
     }
 }
 

@@ -43,6 +43,7 @@ static struct str fill(struct arena *a, const struct route *r, const char *id, s
             *ret_field = p->field;
             buf_add_char(&out, 'x');
         } else {
+            buf_add_str(&out, str_of(p->prefix ? p->prefix : ""));
             buf_add_str(&out, str_of(p->is_text ? "text" : id));
         }
     }

@@ -17,7 +17,7 @@ void install(struct client *owner, const char *app, const char *guild, const cha
     forget_told(owner->world);
 }
 
-void install_on(struct client *c, const char *app)
+void install_on_account(struct client *c, const char *app)
 {
     struct answer a = client_post(c, "{'authorize': true, 'integration_type': 1}",
                                   "/oauth2/authorize?client_id=%s&scope=applications.commands&"

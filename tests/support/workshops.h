@@ -18,7 +18,7 @@ struct workshop world_workshop(struct world *w);
  * forgotten. */
 void install(struct client *owner, const char *app, const char *guild, const char *scope);
 /* On the account itself. */
-void install_on(struct client *c, const char *app);
+void install_on_account(struct client *c, const char *app);
 
 /* Makes a command and gives its id. */
 const char *make_command(struct client *c, const char *path, const char *json);

@@ -32,6 +32,8 @@ static const struct route rows[] = {
     ROW(GET, "/a/b/c", "abc"),
     ROW(GET, "/a/{user.id}/d", "axd"),
     ROW(PUT, "/x/{user.id}/y/{word}", "two"),
+    ROW(POST, "/x/{guest.id}/y/{ticket}", "ticket"),
+    ROW(PUT, "/x/{guest.id}/y/{ticket}", "change_ticket"),
     { .method = POST,
       .path = "/limited",
       .name = "limited",
@@ -50,6 +52,8 @@ static const struct route rows[] = {
 static const struct resolver resolvers[] = {
     { .name = "user.id", .field = "user_id" },
     { .name = "word", .field = "word", .is_text = true },
+    { .name = "guest.id", .field = "guest_id" },
+    { .name = "ticket", .field = "ticket", .is_text = true, .prefix = "T-" },
     { 0 },
 };
 static const struct domain domain = { "Test", "Test.", rows, resolvers, NULL };
@@ -130,6 +134,22 @@ static void a_literal_without_the_method_is_left_again(void **state)
     assert_no_route(HTTP_PUT, "/api/users/@me", ERR_METHOD_NOT_ALLOWED);
     assert_true(m.allowed & 1u << HTTP_PATCH);
     assert_true(m.allowed & 1u << HTTP_DELETE);
+}
+
+/* Two rows of the same form: which one it is is seen from how a text begins. */
+static void a_prefix_tells_rows_of_the_same_form_apart(void **state)
+{
+    (void)state;
+    assert_route(HTTP_PUT, "/api/x/1/y/T-5", "change_ticket");
+    assert_string_equal(m.resolvers[0]->name, "guest.id");
+    assert_str(m.params[1], "T-5");
+    assert_route(HTTP_PUT, "/api/x/1/y/t-5", "two");
+    assert_string_equal(m.resolvers[0]->name, "user.id");
+    assert_route(HTTP_PUT, "/api/x/1/y/T", "two");
+    assert_route(HTTP_POST, "/api/x/1/y/%54-5", "ticket");
+    assert_no_route(HTTP_POST, "/api/x/1/y/T", ERR_METHOD_NOT_ALLOWED);
+    assert_no_route(HTTP_GET, "/api/x/1/y/T-5", ERR_METHOD_NOT_ALLOWED);
+    assert_no_route(HTTP_GET, "/api/x/1", ERR_NOT_FOUND);
 }
 
 static void parameters_are_decoded_once(void **state)
@@ -255,6 +275,7 @@ static void rows_that_contradict_each_other_are_seen_at_the_start(void **state)
     assert_false(ENDS(ROW(GET, "/a", "a"), ROW(PUT, "/a", "b"), ROW(GET, "/a/{word}", "c")));
     assert_true(ENDS(ROW(GET, "/a", "a"), ROW(GET, "/a", "b")));
     assert_true(ENDS(ROW(GET, "/a/{word}", "a"), ROW(GET, "/a/{user.id}", "b")));
+    assert_false(ENDS(ROW(GET, "/a/{ticket}", "a"), ROW(GET, "/a/{user.id}", "b")));
     assert_true(ENDS(ROW(GET, "/a/{nobody}", "a")));
     assert_true(ENDS(ROW(GET, "a", "a")));
     assert_true(ENDS(ROW(GET, "/a//b", "a")));
@@ -287,6 +308,7 @@ int main(void)
         TEST(literals_win_over_parameters),
         TEST(a_literal_that_leads_nowhere_is_left_again),
         TEST(a_literal_without_the_method_is_left_again),
+        TEST(a_prefix_tells_rows_of_the_same_form_apart),
         TEST(parameters_are_decoded_once),
         TEST(slashes_count),
         TEST(versions_are_9_10_and_none),

@@ -47,6 +47,17 @@ static void an_empty_database_gets_every_step_once(void **state)
     assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
 }
 
+static void each_engine_gets_its_own_parts(void **state)
+{
+    struct fixture *f = *state;
+    const char *words = f->postgres
+                            ? "select count(*) from pg_indexes where indexname = 'gif_index_words'"
+                            : "select count(*) from sqlite_master where sql like '%using fts5%'";
+
+    assert_int_equal(store_number(f->store, words), 1);
+    assert_int_equal(store_number(f->store, "select count(*) from gif_index"), 0);
+}
+
 static void a_newer_database_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -103,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_numbered_without_gaps),
         store_test(an_empty_database_gets_every_step_once),
+        store_test(each_engine_gets_its_own_parts),
         store_test(a_newer_database_is_refused),
         store_test(a_step_with_another_text_is_refused),
         store_test(nodes_that_start_together_migrate_once),

@@ -4,6 +4,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
+#include "platform/suggestions.h"
 
 struct profile_query {
     bool with_mutual_guilds, with_mutual_friends, with_mutual_friends_count;
@@ -134,17 +135,21 @@ static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* Oneself, bots, friends, those who ask to be friends, and people of one's guilds. */
+/* Oneself, bots, friends, those who ask to be friends or were suggested, and people of
+ * one's guilds. */
 static enum err check_known(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
+    bool suggested;
     int64_t type;
     enum err e = relationship_type(call->tx, call->caller->id, user->id, &type);
 
+    if (!e)
+        e = suggestion_exists(call->tx, call->caller->id, user->id, &suggested);
     if (e)
         return e;
     if (user->id == call->caller->id || user->bot.value || guilds->count ||
-        type == RELATIONSHIP_FRIEND || type == RELATIONSHIP_INCOMING)
+        type == RELATIONSHIP_FRIEND || type == RELATIONSHIP_INCOMING || suggested)
         return OK;
     return ERR_MISSING_ACCESS;
 }

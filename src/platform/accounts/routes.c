@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/timestamp.h"
+#include "platform/bonds.h"
 #include "platform/invites/invites.h"
 
 enum { LEAST_AGE = 13 };
@@ -269,8 +270,8 @@ static const struct route routes[] = {
         .reply = &token_reply,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
                                        EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
-                                       EVENT_MESSAGE_CREATE, EVENT_RELATIONSHIP_ADD,
-                                       EVENT_INVITE_DELETE, EVENT_NONE },
+                                       EVENT_MESSAGE_CREATE, FRIEND_EVENTS, EVENT_INVITE_DELETE,
+                                       EVENT_NONE },
         .limit = &limit_login,
         .prepare = prepare_register,
         .handle = register_account,

@@ -25,6 +25,7 @@ void user_read(const struct rows *r, int column, struct user *ret)
         .system = given_mark(row_bool(r, column + 14)),
         .disabled = row_bool(r, column + 17),
         .deleting = row_bool(r, column + 18),
+        .phone = row_opt_text(r, column + 19),
     };
     if (!row_null(r, column + 15))
         ret->password_hash = row_text(r, column + 15);

@@ -19,6 +19,12 @@ static const struct type type_status_text = { .kind = KIND_STRING, .max = 128 };
 static const struct type type_discovery = {
     .kind = KIND_INT, .min = 0, .max = 6, .doc = "Found by: 2 phone, 4 email"
 };
+static const struct type type_game_messages = {
+    .kind = KIND_INT,
+    .min = 0,
+    .max = 3,
+    .doc = "Messages in games: 0 unset, 1 from all, 2 from who has the game, 3 none"
+};
 static const struct type type_filter = { .kind = KIND_INT, .min = 0, .max = 2 };
 static const struct type type_afk = { .kind = KIND_INT, .min = 60, .max = 600 };
 static const struct type type_offset = {
@@ -58,6 +64,19 @@ static const struct schema status_schema = {
 };
 static const struct type type_custom_status = { .kind = KIND_OBJECT, .schema = &status_schema };
 
+static const struct field sound_fields[] = {
+    { FIELD(struct call_sound, sound_id), .type = &type_id },
+    { FIELD(struct call_sound, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema sound_schema = {
+    .name = "CallSound",
+    .size = sizeof(struct call_sound),
+    .fields = sound_fields,
+    .doc = "The sound that plays when one comes.",
+};
+static const struct type type_call_sound = { .kind = KIND_OBJECT, .schema = &sound_schema };
+
 /* clang-format off */
 #define SETTING(name_, type_) \
     { FIELD(struct user_settings, name_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
@@ -68,12 +87,14 @@ static const struct field settings_fields[] = {
     SETTING(theme, type_theme),
     SETTING(status, type_status),
     SETTING(custom_status, type_custom_status),
+    SETTING(custom_call_sound, type_call_sound),
     SETTING(friend_source_flags, type_sources),
     SETTING(friend_discovery_flags, type_discovery),
     SETTING(restricted_guilds, type_guild_ids),
     SETTING(default_guilds_restricted, type_bool),
     SETTING(guild_folders, type_folders),
     SETTING(allow_game_friend_dms, type_bool),
+    SETTING(slayer_sdk_receive_dms_in_game, type_game_messages),
     SETTING(stream_notifications_enabled, type_bool),
     SETTING(view_nsfw_commands, type_bool),
     SETTING(view_nsfw_guilds, type_bool),
@@ -102,6 +123,7 @@ const struct user_settings settings_defaults = {
     .theme = { GIVEN, STR_INIT("dark") },
     .status = { GIVEN, STR_INIT("online") },
     .custom_status = { .given = GIVEN_NULL },
+    .custom_call_sound = { .given = GIVEN_NULL },
     .friend_source_flags = { GIVEN, &(struct friend_sources){ { GIVEN, true },
                                                               { GIVEN, true },
                                                               { GIVEN, true } } },
@@ -110,6 +132,7 @@ const struct user_settings settings_defaults = {
     .default_guilds_restricted = { GIVEN, false },
     .guild_folders = { .given = GIVEN },
     .allow_game_friend_dms = { GIVEN, true },
+    .slayer_sdk_receive_dms_in_game = { GIVEN, 0 },
     .stream_notifications_enabled = { GIVEN, true },
     .view_nsfw_commands = { GIVEN, false },
     .view_nsfw_guilds = { GIVEN, false },

@@ -2,26 +2,7 @@
 #include "platform/accounts/internal.h"
 #include "platform/friends.h"
 #include "platform/members/members.h"
-
-struct presence {
-    const struct user *user;
-    struct str status, client_status;
-    struct list activities;
-};
-
-static const struct field presence_fields[] = {
-    { FIELD(struct presence, user), .type = &type_partial_user },
-    { FIELD(struct presence, status), .type = &type_text },
-    { FIELD(struct presence, activities), .type = &type_none },
-    { FIELD(struct presence, client_status), .type = &type_raw },
-    { 0 },
-};
-static const struct schema presence_schema = {
-    .name = "Presence",
-    .size = sizeof(struct presence),
-    .fields = presence_fields,
-    .doc = "Whether somebody is there, and how they look.",
-};
+#include "platform/presence.h"
 
 static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
 
@@ -55,18 +36,13 @@ static enum err tell_guilds(struct call *call, const struct user *user)
     return e;
 }
 
-/* Only the gateway knows who is there: it puts the true status in. */
 static enum err tell_friends(struct call *call, const struct user *user)
 {
-    struct presence presence = { .user = user,
-                                 .status = STR("offline"),
-                                 .client_status = STR("{}") };
     struct list friends;
     enum err e = friends_of(call->tx, user->id, &friends);
 
     for (size_t i = 0; !e && i < friends.count; i++)
-        call_emit(call, EVENT_PRESENCE_UPDATE, to_user(((snowflake *)friends.items)[i]),
-                  &presence_schema, &presence);
+        presence_show(call, ((snowflake *)friends.items)[i], user);
     return e;
 }
 

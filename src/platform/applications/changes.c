@@ -1,6 +1,7 @@
 /* changes.c - making applications and changing them. */
 #include "platform/applications/internal.h"
 
+#include "platform/applications/endpoint.h"
 #include "platform/command_index.h"
 
 /* What the stages before the handler found out. */
@@ -88,12 +89,42 @@ enum err create_application(struct call *call)
 
 /* --- PATCH /applications/{application.id}, /applications/@me ------------------------------- */
 
-/* Pictures of people who may not change the application are not kept. */
+static bool has_address(const struct opt_str *url)
+{
+    return url->given == GIVEN && url->value.n > 0;
+}
+
+/* A new address is only kept when an app that checks signatures answers there. */
+static void ask_for_probe(struct call *call)
+{
+    const struct opt_str *to = &((const struct application_patch *)call->body)
+                                    ->interactions_endpoint_url,
+                         *from = &call->target.application->interactions_endpoint_url;
+
+    if (has_address(to) && !(has_address(from) && str_eq(to->value, from->value)))
+        call->await = endpoint_probe;
+}
+
+/* Pictures of people who may not change the application are not kept, and nobody is asked
+ * for them. */
 static enum err look_at_application(struct call *call)
 {
     enum err e = resolve_application(call);
 
-    return e ? e : application_modifiable(call);
+    if (!e)
+        e = application_modifiable(call);
+    if (!e)
+        ask_for_probe(call);
+    return e;
+}
+
+static enum err look_at_own_application(struct call *call)
+{
+    enum err e = resolve_own_application(call);
+
+    if (!e)
+        ask_for_probe(call);
+    return e;
 }
 
 static void prepare_change(struct call *call, snowflake id, enum err (*look)(struct call *))
@@ -102,10 +133,10 @@ static void prepare_change(struct call *call, snowflake id, enum err (*look)(str
     struct change *change = call->data = arena_alloc(call->arena, sizeof *change);
 
     change->id = id;
-    if (in->icon.given == ABSENT)
-        return;
-    call->look = look;
-    call->compute = keep_icon;
+    if (in->icon.given != ABSENT)
+        call->compute = keep_icon;
+    if (in->icon.given != ABSENT || has_address(&in->interactions_endpoint_url))
+        call->look = look;
 }
 
 enum err prepare_modify_application(struct call *call)
@@ -116,7 +147,7 @@ enum err prepare_modify_application(struct call *call)
 
 enum err prepare_modify_own_application(struct call *call)
 {
-    prepare_change(call, call->caller->application_id, resolve_own_application);
+    prepare_change(call, call->caller->application_id, look_at_own_application);
     return OK;
 }
 
@@ -196,6 +227,8 @@ enum err modify_application(struct call *call)
     enum err e = application_update(call->tx, a);
     if (!e && looks_different(a, &before))
         e = command_index_move(call->tx, a->id);
+    if (!e)
+        e = bot_mark_http(call->tx, a);
     if (!e)
         e = application_load_makers(call->tx, a);
     return e ? e : call_reply(call, a);

@@ -1,5 +1,6 @@
 /* delete.c - the end of an application, and of all that depends on it. */
 #include "platform/applications/internal.h"
+#include "platform/game_friends.h"
 
 #include "platform/command_index.h"
 
@@ -68,6 +69,8 @@ enum err delete_application(struct call *call)
 
     if (!e)
         e = leave_users(call, a);
+    if (!e)
+        e = game_relationships_end_all(call, a->id);
     if (!e)
         e = end_tokens(call, a);
     if (!e)

@@ -47,6 +47,8 @@ enum err application_delete_row(struct tx *tx, snowflake id);
 enum err bot_insert(struct tx *tx, const struct application *a);
 /* For an application that came without one. */
 enum err application_add_bot(struct tx *tx, struct application *a);
+/* The bot shows whether its app is called at an address of its own. */
+enum err bot_mark_http(struct tx *tx, struct application *a);
 enum err bot_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: decisions without input or output ------------------------------------------ */

@@ -230,8 +230,8 @@ static const struct route routes[] = {
         .name = "delete_application",
         .doc = "Delete an application with its installs and tokens; its owner only.",
         .auth = AUTH_USER,
-        .fires =
-            (const enum event[]){ UNINSTALL_EVENTS, EVENT_USER_APPLICATION_REMOVE, EVENT_NONE },
+        .fires = (const enum event[]){ UNINSTALL_EVENTS, EVENT_USER_APPLICATION_REMOVE,
+                                       EVENT_GAME_RELATIONSHIP_REMOVE, EVENT_NONE },
         .admit = application_owned,
         .handle = delete_application,
     },

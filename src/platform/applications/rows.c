@@ -229,6 +229,22 @@ enum err application_update(struct tx *tx, const struct application *a)
         NULL);
 }
 
+static const char MARK_BOT[] = "update users set public_flags = $2 where id = $1";
+
+enum err bot_mark_http(struct tx *tx, struct application *a)
+{
+    enum { BOT_HTTP_INTERACTIONS = 1 << 19 };
+    bool http = a->interactions_endpoint_url.given == GIVEN;
+    struct user *bot = arena_alloc(tx_arena(tx), sizeof *bot);
+
+    if (!a->bot || http == !!(a->bot->public_flags & BOT_HTTP_INTERACTIONS))
+        return OK;
+    *bot = *a->bot;
+    bot->public_flags ^= BOT_HTTP_INTERACTIONS;
+    a->bot = bot;
+    return tx_exec(tx, MARK_BOT, BIND(v_id(bot->id), v_int(bot->public_flags)), NULL);
+}
+
 static const char DELETE_APPLICATION[] = "delete from applications where id = $1";
 
 enum err application_delete_row(struct tx *tx, snowflake id)

@@ -12,6 +12,11 @@ static const struct type type_url_or_nothing = { .kind = KIND_STRING,
                                                  .max = 512,
                                                  .rule = &url_or_nothing_rule,
                                                  .doc = "http or https address; empty: none" };
+static const struct type type_endpoint = { .kind = KIND_STRING,
+                                           .max = 2048,
+                                           .rule = &url_or_nothing_rule,
+                                           .doc = "http or https address that answers PING and "
+                                                  "checks signatures; empty: none" };
 static const struct type type_flags = {
     .kind = KIND_INT, .min = 0, .max = INT32_MAX, .doc = "Bits 13, 15 and 19 can be changed"
 };
@@ -70,7 +75,7 @@ static void check_patch(struct form *form, const struct place *here, const void 
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, redirect_uris), .type = &type_redirect_uris,                 \
       .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(struct application_patch, interactions_endpoint_url), .type = &type_url_or_nothing,    \
+    { FIELD(struct application_patch, interactions_endpoint_url), .type = &type_endpoint,          \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, role_connections_verification_url),                          \
       .type = &type_url_or_nothing, .flags = OPTIONAL | NULLABLE },                                \

@@ -5,6 +5,7 @@
 #include "platform/channels/internal.h"
 
 #include "platform/messages/messages.h"
+#include "platform/voice.h"
 
 /* Everybody sees a name change, so a channel has few of them, whoever makes them. */
 static const struct limit limit_rename = {
@@ -131,6 +132,8 @@ static enum err modify_guild_channel(struct call *call)
         e = audit(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id);
     if (!e)
         e = channel_announce(call, c.id);
+    if (!e && in->rtc_region.given == GIVEN && channel_is_voice(c.type))
+        e = voice_migrate(call, c.id, c.rtc_region.value);
     if (!e && c.type == CHANNEL_CATEGORY && in->permission_overwrites.given != ABSENT)
         e = category_follow(call, c.id, &before.permission_overwrites.value);
     if (!e)
@@ -214,7 +217,9 @@ static enum err delete_guild_channel(struct call *call)
 
     if (!(call->target.rights & PERMISSION(MANAGE_CHANNELS)))
         return ERR_MISSING_PERMISSIONS;
-    enum err e = stage_close(call, c->id);
+    enum err e = voice_drop_channel(call, c->id);
+    if (!e)
+        e = stage_close(call, c->id);
     if (!e)
         e = let_children_go(call, c);
     if (!e)

@@ -2,6 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "model/regions.h"
+#include "platform/voice.h"
 
 static enum err refuse(struct call *call, const struct place *here, const char *field,
                        const char *code, const char *message)
@@ -44,6 +45,20 @@ static enum err check_parent(struct call *call, const struct place *here, snowfl
     return e;
 }
 
+/* Some regions are for some guilds alone. */
+static enum err check_region(struct call *call, const struct place *here, struct str region,
+                             snowflake guild_id)
+{
+    struct guild guild;
+
+    if (region_usable(region, false))
+        return OK;
+    enum err e = guild_find(call->tx, guild_id, &guild);
+    if (e || region_usable(region, guild_is_vip(&guild)))
+        return e;
+    return refuse(call, here, "rtc_region", FORM_CHOICES, "There is no such voice region.");
+}
+
 enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,
                     const struct channel *c)
 {
@@ -57,8 +72,11 @@ enum err edit_check(struct call *call, const struct place *here, const struct ch
     if (c->type == CHANNEL_VOICE && in->user_limit.given == GIVEN &&
         in->user_limit.value > VOICE_MAX_USERS)
         e = refuse_above(call, here, "user_limit", VOICE_MAX_USERS);
-    if (in->rtc_region.given == GIVEN && !region_exists(in->rtc_region.value))
-        e = refuse(call, here, "rtc_region", FORM_CHOICES, "There is no such voice region.");
+    if (in->rtc_region.given == GIVEN) {
+        enum err region = check_region(call, here, in->rtc_region.value, c->guild_id.value);
+
+        e = region ? region : e;
+    }
     if (in->parent_id.given == GIVEN) {
         enum err parent = check_parent(call, here, in->parent_id.value, c);
 
@@ -135,9 +153,10 @@ enum err channel_announce(struct call *call, snowflake id)
     struct channel c;
     enum err e = channel_find(call->tx, id, &c);
 
-    if (!e)
-        call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
-    return e;
+    if (e)
+        return e;
+    call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
+    return channel_is_voice(c.type) ? voice_review(call, c.guild_id.value, c.id) : OK;
 }
 
 enum err category_follow(struct call *call, snowflake category_id, const struct list *before)

@@ -2,6 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "platform/messages/messages.h"
+#include "platform/voice.h"
 
 bool ids_contain(const struct list *ids, snowflake id)
 {
@@ -127,13 +128,26 @@ static enum err pass_on(struct call *call, const struct channel *c, const struct
     return e ? e : tell_group(call, EVENT_CHANNEL_UPDATE, &changed);
 }
 
+/* Who is no longer in the group is not in its call either. */
+static enum err hang_up(struct call *call, const struct channel *c, snowflake user_id)
+{
+    struct voice_state s;
+    enum err e = voice_find(call->tx, 0, user_id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    return voice_channel(&s) == c->id ? voice_leave(call, &s) : OK;
+}
+
 enum err group_take_out(struct call *call, const struct channel *c, const struct user *user,
                         bool silent)
 {
     struct channel seen = *c;
     struct list left;
 
-    enum err e = channel_load_recipients(call->tx, &seen, user->id);
+    enum err e = hang_up(call, c, user->id);
+    if (!e)
+        e = channel_load_recipients(call->tx, &seen, user->id);
     if (!e)
         e = recipient_remove(call->tx, c->id, user->id);
     if (!e)

@@ -86,7 +86,8 @@ void edit_apply(const struct channel_edit *in, struct channel *c);
 /* May the caller, who has these rights, set these overwrites where those were? */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own);
-/* Tells the viewers that a channel changed; it is read again. */
+/* Tells the viewers that a channel changed; it is read again. Who is in it may have other
+ * rights now. */
 enum err channel_announce(struct call *call, snowflake id);
 /* A category's overwrites were `before`: children that had the same follow. */
 enum err category_follow(struct call *call, snowflake category_id, const struct list *before);

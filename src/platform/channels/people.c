@@ -83,6 +83,8 @@ enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *chann
     struct channel *c = channels->items, *end = c + channels->count;
     struct rows rows;
 
+    if (c == end)
+        return OK;
     for (struct channel *each = c; each < end; each++)
         begin_recipients(each);
     enum err e = tx_query(tx, RECIPIENTS_OF_ALL, BIND(v_id(user_id)), &rows);

@@ -1,6 +1,8 @@
 /* private_channels.c - direct channels and groups: opening, joining, leaving. */
 #include "platform/channels/internal.h"
 
+#include "platform/voice.h"
+
 struct private_draft {
     struct opt_id recipient_id;
     struct opt_list recipients;
@@ -236,7 +238,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .query = &leave_query_schema,
         .fires = (const enum event[]){ EVENT_CHANNEL_RECIPIENT_REMOVE, EVENT_CHANNEL_DELETE,
-                                       EVENT_CHANNEL_UPDATE, EVENT_MESSAGE_CREATE, EVENT_NONE },
+                                       EVENT_CHANNEL_UPDATE, EVENT_MESSAGE_CREATE, HANG_UP_EVENTS,
+                                       EVENT_NONE },
         .handle = remove_recipient,
     },
     { 0 },

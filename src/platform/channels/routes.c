@@ -1,6 +1,8 @@
 /* routes.c - the routes of guilds' channels, and those that all kinds share. */
 #include "platform/channels/internal.h"
 
+#include "platform/voice.h"
+
 static const struct resolver resolvers[] = {
     { .name = "overwrite.id", .field = "overwrite_id", .doc = "A role's id, or a user's." },
     { 0 },
@@ -41,7 +43,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .body = &channel_moves_body,
-        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_VOICE_STATE_UPDATE, EVENT_NONE },
         .handle = move_guild_channels,
     },
     {
@@ -65,7 +67,7 @@ static const struct route routes[] = {
         .body = &channel_edit_body,
         .max_body = 15 * 1024 * 1024,
         .reply = &type_channel,
-        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_THREAD_UPDATE,
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_THREAD_UPDATE, VOICE_EVENTS,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .prepare = prepare_modify_channel,
         .admit = admit_modify_channel,
@@ -83,7 +85,7 @@ static const struct route routes[] = {
         .fires =
             (const enum event[]){ EVENT_CHANNEL_DELETE, EVENT_CHANNEL_UPDATE, EVENT_THREAD_DELETE,
                                   EVENT_CHANNEL_RECIPIENT_REMOVE, EVENT_STAGE_INSTANCE_DELETE,
-                                  EVENT_MESSAGE_CREATE, EVENT_GUILD_UPDATE,
+                                  EVENT_MESSAGE_CREATE, EVENT_GUILD_UPDATE, HANG_UP_EVENTS,
                                   EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = remove_channel,
     },
@@ -96,8 +98,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &overwrite_body,
-        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-                                       EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_VOICE_STATE_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = put_overwrite,
     },
     {
@@ -107,8 +109,8 @@ static const struct route routes[] = {
         .doc = "Take an overwrite away.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
-        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-                                       EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_VOICE_STATE_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = delete_overwrite,
     },
     { 0 },

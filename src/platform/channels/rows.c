@@ -87,8 +87,8 @@ static enum err load_overwrites(struct tx *tx, struct channel *c)
 }
 
 static const char CHANNELS_OF_USER[] =
-    "select " CHANNEL_COLUMNS " from channels where id in "
-    "(select channel_id from recipients where user_id = $1 and closed = 0) order by id";
+    "select " CHANNEL_COLUMNS " from recipients r join channels on id = r.channel_id "
+    "where r.user_id = $1 and r.closed = 0 order by r.channel_id";
 
 static snowflake latest(const struct channel *c)
 {
@@ -160,7 +160,7 @@ static enum err load_channels(struct tx *tx, snowflake guild_id, struct list *re
 static const char OVERWRITES_OF_GUILD[] =
     "select o.target_id, o.type, o.allow, o.deny, o.channel_id from channels c "
     "join overwrites o on o.channel_id = c.id where c.guild_id = $1 "
-    "order by o.channel_id, o.target_id";
+    "order by c.id, o.target_id";
 
 enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
                         struct list *ret_threads)

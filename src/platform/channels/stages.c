@@ -1,6 +1,8 @@
 /* stages.c - stages that are open. */
 #include "platform/channels/internal.h"
 
+#include "platform/voice.h"
+
 /* Who may do all of these in a stage channel is its moderator. */
 static const uint64_t MODERATOR =
     PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
@@ -142,6 +144,8 @@ static enum err open_stage(struct call *call)
                 NULL);
     if (!e)
         e = audit(call, s.guild_id, AUDIT_STAGE_CREATE, s.id);
+    if (!e)
+        e = stage_watch(call, s.channel_id);
     if (e)
         return e;
     emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
@@ -241,8 +245,11 @@ static const struct route routes[] = {
     { 0 },
 };
 
+static const struct job_kind *const jobs[] = { &stage_silence_job, NULL };
+
 const struct domain stages_domain = {
     .name = "Stages",
     .doc = "Voice with an audience.",
     .routes = routes,
+    .jobs = jobs,
 };

@@ -1,7 +1,10 @@
 /* gateway.c - a guild with all that is in it, as one of its members sees it. */
+#include "base/clock.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/guilds/internal.h"
 #include "platform/members/members.h"
+#include "platform/voice.h"
 
 /* Everybody is listed in guilds up to this size; in larger ones only the viewer. */
 enum { SMALL = 250 };
@@ -16,71 +19,111 @@ static const struct channel *find_channel(const struct list *channels, snowflake
     return NULL;
 }
 
-static bool can_view(const struct standing *s, const struct channel *c, const struct list *all)
+static bool can_view(const struct rights_of *who, const struct channel *c, const struct list *all)
 {
     const struct list *o = &c->permission_overwrites.value;
     const struct channel *parent;
     uint64_t rights = 0;
 
     if (!channel_is_thread(c->type))
-        rights = rights_in_channel(&s->rights_of, c->type, o->items, o->count, false);
+        rights = rights_in_channel(who, c->type, o->items, o->count, false);
     else if ((parent = find_channel(all, c->parent_id.value)))
-        rights = rights_in_thread(&s->rights_of, c, parent);
+        rights = rights_in_thread(who, c, parent);
     return rights & PERMISSION(VIEW_CHANNEL);
 }
 
 /* Bots are shown every channel, people those that they can view. */
-static void show_channels(struct arena *arena, const struct standing *s, bool bot,
+static void show_channels(struct arena *arena, const struct rights_of *who, bool bot,
                           const struct list *all, struct gateway_guild *ret)
 {
     const struct channel *c = all->items;
 
     for (size_t i = 0; i < all->count; i++)
-        if (bot || can_view(s, &c[i], all))
+        if (bot || can_view(who, &c[i], all))
             *(struct channel *)list_add(arena, &ret->channels, sizeof *c) = c[i];
 }
 
-static void show_threads(struct arena *arena, const struct standing *s, const struct list *channels,
-                         const struct list *threads, struct gateway_guild *ret)
+static void show_threads(struct arena *arena, const struct rights_of *who,
+                         const struct list *channels, const struct list *threads,
+                         struct gateway_guild *ret)
 {
     const struct channel *t = threads->items;
 
     for (size_t i = 0; i < threads->count; i++)
-        if (can_view(s, &t[i], channels))
+        if (can_view(who, &t[i], channels))
             *(struct channel *)list_add(arena, &ret->threads, sizeof *t) = t[i];
 }
 
-static enum err show_members(struct tx *tx, const struct standing *s, struct gateway_guild *ret)
+static enum err show_members(struct tx *tx, const struct guild_look *look,
+                             struct gateway_guild *ret)
 {
     if (!ret->large)
-        return members_after(tx, s->guild_id, 0, SMALL, &ret->members);
+        return members_after(tx, look->guild_id, 0, SMALL, &ret->members);
     struct member *own = list_add(tx_arena(tx), &ret->members, sizeof *own);
-    *own = *s->member;
-    return member_load_user(tx, own);
+    *own = *look->member;
+    own->user = look->user;
+    return OK;
+}
+
+static bool has_role(const struct member *m, snowflake id)
+{
+    const snowflake *roles = m->roles.items;
+
+    for (size_t i = 0; i < m->roles.count; i++)
+        if (roles[i] == id)
+            return true;
+    return false;
+}
+
+struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
+{
+    const struct opt_int *until = &m->communication_disabled_until;
+    const struct role *r = g->roles.items;
+    struct rights_of who = {
+        .guild_id = g->id,
+        .user_id = m->user_id,
+        .owner = g->owner_id == m->user_id,
+        .timed_out = until->given == GIVEN && until->value > clock_us(),
+        .roles = m->roles.items,
+        .role_count = m->roles.count,
+    };
+
+    for (size_t i = 0; i < g->roles.count; i++)
+        if (r[i].id == g->id || has_role(m, r[i].id))
+            who.base |= r[i].permissions;
+    return who;
+}
+
+enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret)
+{
+    struct guild_parts parts;
+
+    *ret = (struct gateway_guild){ 0 };
+    enum err e = guild_find(tx, look->guild_id, &ret->guild);
+    if (!e)
+        e = guild_parts(tx, look->guild_id, &parts);
+    if (e)
+        return e;
+    ret->guild.roles = parts.roles;
+    struct rights_of who = guild_rights_of(&ret->guild, look->member);
+    ret->joined_at = look->member->joined_at;
+    ret->large = ret->guild.member_count > SMALL;
+    show_channels(tx_arena(tx), &who, look->user->bot.value, &parts.channels, ret);
+    show_threads(tx_arena(tx), &who, &parts.channels, &parts.threads, ret);
+    e = show_members(tx, look, ret);
+    return e ? e : voice_show(tx, &who, &parts.channels, ret);
 }
 
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
                            struct gateway_guild *ret)
 {
-    struct list channels, threads;
-    struct standing s;
-    struct user user;
+    struct member *member = arena_alloc(tx_arena(tx), sizeof *member);
+    struct guild_look look = { .guild_id = guild_id, .member = member };
+    enum err e = member_find(tx, guild_id, viewer, member);
 
-    *ret = (struct gateway_guild){ 0 };
-    enum err e = guild_find(tx, guild_id, &ret->guild);
-    if (!e)
-        e = guild_load_roles(tx, &ret->guild);
-    if (!e)
-        e = standing_find(tx, guild_id, viewer, &s);
-    if (!e)
-        e = user_find(tx, viewer, &user);
-    if (!e)
-        e = guild_channels(tx, guild_id, &channels, &threads);
     if (e)
-        return e;
-    ret->joined_at = s.member->joined_at;
-    ret->large = ret->guild.member_count > SMALL;
-    show_channels(tx_arena(tx), &s, user.bot.value, &channels, ret);
-    show_threads(tx_arena(tx), &s, &channels, &threads, ret);
-    return show_members(tx, &s, ret);
+        return e == ERR_UNKNOWN_MEMBER ? ERR_MISSING_ACCESS : e;
+    e = member_load_user(tx, member);
+    look.user = member->user;
+    return e ? e : guild_look(tx, &look, ret);
 }

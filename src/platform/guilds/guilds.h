@@ -28,6 +28,10 @@ enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id
 enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
                             uint64_t *ret);
 
+/* What the rights of a member come from, when the guild has its roles and the member its
+ * own: for many of them at once. */
+struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
+
 /* The owner is above everybody; others need a strictly higher top role. */
 bool standing_above_role(const struct standing *s, const struct role *role);
 bool standing_above(const struct standing *s, const struct standing *other);
@@ -48,7 +52,14 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id);
 /* Takes it from members and channels too; roles above it go down by one. */
 enum err role_delete(struct tx *tx, const struct role *r);
 
-/* Everything about a guild as the gateway shows it to a member. */
+/* Everything about a guild as the gateway shows it to a member: guild_look when the
+ * member and its account are there already. Of a read, valid until the next one. */
+struct guild_look {
+    snowflake guild_id;
+    const struct member *member; /* with its roles */
+    const struct user *user;
+};
+enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret);
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
                            struct gateway_guild *ret);
 

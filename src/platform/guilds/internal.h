@@ -15,6 +15,15 @@ enum err guild_delete(struct tx *tx, snowflake id);
 
 enum err role_move(struct tx *tx, snowflake id, int64_t position);
 
+/* --- recent.c -------------------------------------------------------------------------- */
+
+/* What a guild consists of. To be looked at, not changed, until the next one is read. */
+struct guild_parts {
+    struct list roles;             /* struct role */
+    struct list channels, threads; /* struct channel; threads that are not archived */
+};
+enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
+
 /* --- schema.c: bodies, queries and replies of guilds ----------------------------------- */
 
 struct channel_draft {

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
+#include "platform/voice.h"
 
 /* Pictures of a guild: where the body has them, where the guild, and where they are kept. */
 static const struct {
@@ -221,6 +222,20 @@ static enum err apply_owner(struct call *call, struct guild *g)
     return member.user->bot.value ? ERR_OWNER_IS_BOT : OK;
 }
 
+/* Another owner, or another channel for those who are away, is felt in voice. */
+static enum err review_voice(struct call *call, const struct guild *g)
+{
+    const struct guild *before = call->target.guild;
+    bool away = g->afk_channel_id.value != before->afk_channel_id.value;
+    enum err e = OK;
+
+    if (away || g->owner_id != before->owner_id)
+        e = voice_review(call, g->id, 0);
+    if (!e && (away || g->afk_timeout != before->afk_timeout))
+        e = voice_watch_guild(call, g->id);
+    return e;
+}
+
 enum err modify_guild(struct call *call)
 {
     const struct guild_patch *in = call->body;
@@ -243,5 +258,6 @@ enum err modify_guild(struct call *call)
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);
-    return call_reply(call, &g);
+    e = review_voice(call, &g);
+    return e ? e : call_reply(call, &g);
 }

@@ -1,6 +1,8 @@
 /* roles.c - reading, making, changing and deleting roles. */
 #include "platform/guilds/internal.h"
 
+#include "platform/voice.h"
+
 /* What a stage before the handler kept. */
 struct kept {
     snowflake id; /* of a role that is made */
@@ -149,7 +151,9 @@ static enum err modify_role(struct call *call)
     if (e)
         return e;
     announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
-    return call_reply(call, &role);
+    if (role.permissions != call->target.role->permissions)
+        e = voice_review(call, role.guild_id, 0);
+    return e ? e : call_reply(call, &role);
 }
 
 /* --- deleting ----------------------------------------------------------------------------- */
@@ -169,7 +173,7 @@ static enum err delete_role(struct call *call)
         return e;
     call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(role->guild_id), &guild_role_gone_schema,
               &gone);
-    return OK;
+    return voice_review(call, role->guild_id, 0);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -229,8 +233,8 @@ static const struct route routes[] = {
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_body,
         .reply = &type_role,
-        .fires = (const enum event[]){ EVENT_GUILD_ROLE_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-                                       EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_ROLE_UPDATE, EVENT_VOICE_STATE_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .prepare = prepare_modify_role,
         .handle = modify_role,
     },
@@ -241,8 +245,8 @@ static const struct route routes[] = {
         .doc = "Delete a role below the caller's highest, and take it from whoever has it.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
-        .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-                                       EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_VOICE_STATE_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = delete_role,
     },
     { 0 },

@@ -3,6 +3,7 @@
 
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
+#include "platform/voice.h"
 
 /* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)
@@ -28,7 +29,9 @@ static enum err delete_guild(struct call *call)
 
     if (!call->target.standing->rights_of.owner)
         return ERR_MISSING_PERMISSIONS;
-    e = guild_drop_files(call, gone.id);
+    e = voice_drop_guild(call, gone.id);
+    if (!e)
+        e = guild_drop_files(call, gone.id);
     if (!e)
         e = guild_delete(call->tx, gone.id);
     if (e)
@@ -81,8 +84,8 @@ static const struct route routes[] = {
         .body = &guild_patch_body,
         .max_body = 70 * 1024 * 1024,
         .reply = &type_guild,
-        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-                                       EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_VOICE_STATE_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .prepare = prepare_modify_guild,
         .handle = modify_guild,
     },

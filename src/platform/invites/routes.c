@@ -1,4 +1,5 @@
 /* routes.c - the rows of invites, and reading and deleting them. */
+#include "platform/bonds.h"
 #include "platform/friends.h"
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
@@ -212,8 +213,8 @@ static const struct route routes[] = {
         .reply = &type_invite,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
                                        EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
-                                       EVENT_MESSAGE_CREATE, EVENT_RELATIONSHIP_ADD,
-                                       EVENT_INVITE_DELETE, EVENT_NONE },
+                                       EVENT_MESSAGE_CREATE, FRIEND_EVENTS, EVENT_INVITE_DELETE,
+                                       EVENT_NONE },
         .handle = accept_invite,
     },
     {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "platform/applications/applications.h"
 #include "platform/guilds/guilds.h"
+#include "platform/voice.h"
 
 enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
 
@@ -93,6 +94,8 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
 
     enum err e = user_find(call->tx, user_id, &user);
     if (!e)
+        e = voice_drop_member(call, guild_id, user_id);
+    if (!e)
         e = member_delete(call->tx, guild_id, user_id);
     if (e)
         return e;
@@ -111,5 +114,5 @@ enum err member_save(struct call *call, const struct member *m)
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_UPDATE, to_guild(m->guild_id), &guild_member_schema, &shown);
-    return OK;
+    return voice_review_member(call, &shown);
 }

@@ -4,6 +4,7 @@
 
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "platform/voice.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------ */
 
@@ -97,6 +98,21 @@ enum err modify_own_member(struct call *call);
 enum err add_member_role(struct call *call);
 enum err remove_member_role(struct call *call);
 enum err add_guild_member(struct call *call);
+
+/* --- voice.c: silencing, moving and disconnecting ------------------------------------------ */
+
+struct voice_order {
+    bool given; /* something is asked of who is in voice */
+    struct voice_state state;
+    struct opt_id to; /* another channel, or null: none */
+    struct channel channel;
+};
+
+/* Rights first, then ERR_NOT_IN_VOICE. */
+enum err voice_order_check(struct call *call, const struct member_patch *in,
+                           struct voice_order *ret);
+/* After the member was saved. silenced: mute or deaf is another than before. */
+enum err voice_order_obey(struct call *call, const struct voice_order *order, bool silenced);
 
 /* --- purge.c ---------------------------------------------------------------------------- */
 

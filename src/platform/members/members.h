@@ -15,6 +15,9 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
 enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                        struct list *ret);
 
+/* Those who are in voice, by id. */
+enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
+
 /* ERR_MAX_GUILDS when somebody is in as many guilds as anybody may be. */
 enum err member_check_room(struct tx *tx, snowflake user_id);
 
@@ -34,16 +37,19 @@ enum err member_join(struct call *call, const struct newcomer *n, struct member 
 /* Writes with roles and keeps the guild's count; announces nothing. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
 
-/* Takes an account out of a guild and announces: GUILD_MEMBER_REMOVE to the guild,
- * GUILD_DELETE to the account. What a bot's app has there is set right. */
+/* Takes an account out of a guild, and first out of its voice, and announces:
+ * GUILD_MEMBER_REMOVE to the guild, GUILD_DELETE to the account. What a bot's app has there is set
+ * right. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 /* What it can announce, for rows' .fires. */
 #define LEAVE_EVENTS                                                                \
     EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_GUILD_INTEGRATIONS_UPDATE, \
         EVENT_INTEGRATION_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_WEBHOOKS_UPDATE,  \
-        EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
+        EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,      \
+        EVENT_VOICE_STATE_UPDATE
 
-/* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE. */
+/* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE; who is in voice may have
+ * other rights there now. */
 enum err member_save(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;

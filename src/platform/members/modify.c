@@ -2,7 +2,6 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
-#include "platform/channels/channels.h"
 
 #define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
 
@@ -66,27 +65,6 @@ static enum err check_flags(const struct call *call)
     return ERR_MISSING_PERMISSIONS;
 }
 
-/* Moving somebody takes a channel that the mover could go to as well. */
-static enum err check_move(struct call *call, struct opt_id to)
-{
-    struct channel channel;
-    uint64_t rights;
-
-    if (!has(call, PERMISSION(MOVE_MEMBERS)))
-        return ERR_MISSING_PERMISSIONS;
-    if (to.given != GIVEN)
-        return OK;
-    enum err e = channel_find(call->tx, to.value, &channel);
-    if (e)
-        return e;
-    if (channel.guild_id.value != call->target.guild->id)
-        return ERR_UNKNOWN_CHANNEL;
-    e = standing_rights_in(call->tx, call->target.standing, &channel, &rights);
-    if (!e && !(rights & PERMISSION(CONNECT)))
-        e = ERR_MISSING_PERMISSIONS;
-    return e ? e : channel_is_voice(channel.type) ? OK : ERR_CHANNEL_TYPE;
-}
-
 static enum err check_rights(struct call *call, const struct member_patch *in,
                              const struct list *roles)
 {
@@ -96,18 +74,11 @@ static enum err check_rights(struct call *call, const struct member_patch *in,
         e = check_nick(call);
     if (!e && in->roles.given)
         e = check_roles(call, roles);
-    if (!e && in->mute.given && !has(call, PERMISSION(MUTE_MEMBERS)))
-        e = ERR_MISSING_PERMISSIONS;
-    if (!e && in->deaf.given && !has(call, PERMISSION(DEAFEN_MEMBERS)))
-        e = ERR_MISSING_PERMISSIONS;
-    if (!e && in->channel_id.given)
-        e = check_move(call, in->channel_id);
     if (!e && in->communication_disabled_until.given)
         e = check_timeout(call);
     return !e && in->flags.given ? check_flags(call) : e;
 }
 
-/* Who is not in voice can be neither silenced nor moved; nobody is in voice yet. */
 static enum err check_state(struct call *call, const struct member_patch *in)
 {
     const struct opt_int *until = &in->communication_disabled_until;
@@ -115,8 +86,6 @@ static enum err check_state(struct call *call, const struct member_patch *in)
     if (until->given == GIVEN && until->value > clock_us() + LONGEST_TIMEOUT)
         return call_invalid(call, "communication_disabled_until", "NUMBER_TYPE_MAX",
                             "Must be at most 28 days from now.");
-    if (in->mute.given || in->deaf.given || in->channel_id.given)
-        return ERR_NOT_IN_VOICE;
     return OK;
 }
 
@@ -142,6 +111,14 @@ static bool apply(const struct member_patch *in, struct member *m)
         m->communication_disabled_until = *until;
         changed = true;
     }
+    if (in->mute.given == GIVEN && in->mute.value != m->mute) {
+        m->mute = in->mute.value;
+        changed = true;
+    }
+    if (in->deaf.given == GIVEN && in->deaf.value != m->deaf) {
+        m->deaf = in->deaf.value;
+        changed = true;
+    }
     int64_t flags = (m->flags & ~BYPASSES_VERIFICATION) | (in->flags.value & BYPASSES_VERIFICATION);
     if (in->flags.given && flags != m->flags) {
         m->flags = flags;
@@ -165,13 +142,17 @@ enum err modify_member(struct call *call)
     const struct member_patch *in = call->body;
     struct member *m = call->target.member;
     struct list roles = ids_distinct(call->arena, &in->roles.value);
+    struct voice_order order = { 0 };
 
     enum err e = check_rights(call, in, &roles);
+    if (!e)
+        e = voice_order_check(call, in, &order);
     if (!e)
         e = check_state(call, in);
     if (e)
         return e;
 
+    bool muted = m->mute, deafened = m->deaf;
     bool changed = apply(in, m);
     bool new_roles = in->roles.given && !same_ids(&roles, &m->roles);
     if (new_roles)
@@ -182,6 +163,8 @@ enum err modify_member(struct call *call)
         e = audit(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id);
     if (!e && new_roles)
         e = audit(call, m->guild_id, AUDIT_MEMBER_ROLE_UPDATE, m->user_id);
+    if (!e)
+        e = voice_order_obey(call, &order, muted != m->mute || deafened != m->deaf);
     return e ? e : call_reply(call, m);
 }
 

@@ -1,6 +1,8 @@
 /* routes.c - the rows of members, and reading and removing them. */
 #include "platform/members/internal.h"
 
+#include "platform/voice.h"
+
 /* Flags of applications: their bots may list members. */
 #define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
 
@@ -69,7 +71,7 @@ static enum err kick_member(struct call *call)
     return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
-static const enum event fired_by_changes[] = { EVENT_GUILD_MEMBER_UPDATE,
+static const enum event fired_by_changes[] = { EVENT_GUILD_MEMBER_UPDATE, VOICE_EVENTS,
                                                EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE };
 
 static const struct route routes[] = {

@@ -89,15 +89,13 @@ static const char ROLES_OF_MEMBERS[] =
     "order by user_id, role_id";
 
 /* Both the members and the rows are in the order of user ids. */
-static enum err load_roles_of_all(struct tx *tx, struct list *list)
+static enum err share_roles(struct tx *tx, const char *sql, const struct value *values,
+                            size_t count, struct list *list)
 {
     struct member *m = list->items, *end = m + list->count;
     struct rows rows;
+    enum err e = tx_query(tx, sql, values, count, &rows);
 
-    if (m == end)
-        return OK;
-    enum err e = tx_query(tx, ROLES_OF_MEMBERS,
-                          BIND(v_id(m->guild_id), v_id(m->user_id), v_id(end[-1].user_id)), &rows);
     if (e)
         return e;
     while (rows_next(&rows)) {
@@ -107,6 +105,16 @@ static enum err load_roles_of_all(struct tx *tx, struct list *list)
             *(snowflake *)list_add(tx_arena(tx), &m->roles, sizeof(snowflake)) = row_id(&rows, 1);
     }
     return rows_end(&rows);
+}
+
+static enum err load_roles_of_all(struct tx *tx, struct list *list)
+{
+    const struct member *m = list->items, *end = m + list->count;
+
+    if (m == end)
+        return OK;
+    return share_roles(tx, ROLES_OF_MEMBERS,
+                       BIND(v_id(m->guild_id), v_id(m->user_id), v_id(end[-1].user_id)), list);
 }
 
 static enum err members_of(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -164,6 +172,22 @@ enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64
                    BIND(v_id(guild_id), v_text(pattern_of(tx_arena(tx), text)), v_int(limit)), ret);
 
     return e ? e : load_roles_of_all(tx, ret);
+}
+
+static const char MEMBERS_IN_VOICE[] =
+    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from voice_states v join members m "
+    "on m.guild_id = v.guild_id and m.user_id = v.user_id join users u on u.id = m.user_id "
+    "where v.guild_id = $1 order by m.user_id";
+static const char ROLES_IN_VOICE[] =
+    "select r.user_id, r.role_id from voice_states v join member_roles r "
+    "on r.guild_id = v.guild_id and r.user_id = v.user_id where v.guild_id = $1 "
+    "order by r.user_id, r.role_id";
+
+enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    enum err e = members_of(tx, MEMBERS_IN_VOICE, BIND(v_id(guild_id)), ret);
+
+    return e ? e : share_roles(tx, ROLES_IN_VOICE, BIND(v_id(guild_id)), ret);
 }
 
 /* --- writing ------------------------------------------------------------------------ */

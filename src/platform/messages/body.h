@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MESSAGES_BODY_H
 #define PLATFORM_MESSAGES_BODY_H
 
+#include "platform/messages/component.h"
 #include "platform/messages/messages.h"
 
 enum {
@@ -39,13 +40,26 @@ struct message_body {
     struct opt_int flags;
 };
 
+/* What all new messages have, as rows of a schema whose struct begins with it. */
+extern const struct type type_message_content, type_attachments_in, type_allowed_mentions;
+/* clang-format off */
+#define MESSAGE_BODY_FIELD(member_, type_)                                                         \
+    { FIELD(struct message_body, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+#define MESSAGE_PATCH_FIELDS                                                                       \
+    MESSAGE_BODY_FIELD(content, type_message_content),                                             \
+    MESSAGE_BODY_FIELD(embeds, type_embeds_in),                                                    \
+    MESSAGE_BODY_FIELD(components, type_components_in),                                            \
+    MESSAGE_BODY_FIELD(attachments, type_attachments_in),                                          \
+    MESSAGE_BODY_FIELD(allowed_mentions, type_allowed_mentions),                                   \
+    MESSAGE_BODY_FIELD(flags, type_count)
+#define MESSAGE_BODY_FIELDS MESSAGE_PATCH_FIELDS, MESSAGE_BODY_FIELD(tts, type_bool)
+/* clang-format on */
+
 extern const struct type message_create_body, message_edit_body, webhook_message_body;
 
 /* Parts that other bodies have too, and how they are kept. */
-extern const struct type type_embeds_in, type_components_in;
+extern const struct type type_embeds_in;
 struct str embeds_text(struct arena *arena, const struct list *embeds);
-/* Each component has got an id by then. */
-struct str components_text(struct arena *arena, struct list *components);
 
 /* --- write.c ----------------------------------------------------------------------------- */
 
@@ -54,23 +68,36 @@ struct sender {
     const struct channel *channel;
     uint64_t rights;
     bool rich; /* embeds and components count: bots and webhooks */
+    /* Whom a message calls that does not say so itself; NULL: everybody it names. */
+    const struct allowed_mentions *allowed;
 };
 
 /* What the stages pass on; call->data of every route that takes such a body. */
 struct sending {
-    struct list uploads; /* struct attachment */
+    const struct message_body *in;
+    const struct place *here; /* of `in` in the call's body; NULL: it is all of it */
+    struct list uploads;      /* struct attachment */
 };
 
 /* The row's prepare. check runs when files came along, before they are kept. */
 enum err prepare_sending(struct call *call, enum err (*check)(struct call *call));
+/* The same where the message is only a part of the body; both must stay. */
+enum err prepare_sending_part(struct call *call, const struct message_body *in,
+                              const struct place *here, enum err (*check)(struct call *call));
 
 /* The files that came along are few and small enough, and each one that the body speaks
  * of is among them or present (struct attachment). */
 enum err check_uploads(struct call *call, const struct list *present);
 
+/* What ties the parts of a new message together: a schema's check. */
+void message_body_check(struct form *form, const struct place *here, const void *object);
+/* The same for a change; what else depends on the message is seen when it is made. */
+void message_patch_check(struct form *form, const struct place *here, const void *object);
+
 /* From a body to a draft; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret);
-/* Changes a message as a body says, and announces it. */
+/* Changes a message as a body says, and announces it. One that was still loading is
+ * complete then, and does not count as edited. */
 enum err message_edit(struct call *call, const struct sender *from, struct message *m);
 
 #endif

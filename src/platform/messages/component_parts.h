@@ -2,19 +2,9 @@
 #ifndef PLATFORM_MESSAGES_COMPONENT_PARTS_H
 #define PLATFORM_MESSAGES_COMPONENT_PARTS_H
 
+#include "platform/messages/component.h"
 #include "platform/messages/internal.h"
 
-struct component_emoji {
-    struct opt_id id;
-    struct opt_str name;
-    struct opt_bool animated;
-};
-struct component_option {
-    struct str label, value;
-    struct opt_str description;
-    struct opt_object emoji;
-    struct opt_bool is_default;
-};
 struct component_default {
     snowflake id;
     struct str type;
@@ -28,7 +18,7 @@ struct gallery_item {
     struct opt_bool spoiler;
 };
 
-extern const struct schema option_schema, gallery_schema;
+extern const struct schema component_schema, option_schema, gallery_schema;
 extern const struct type type_component_emoji, type_options, type_defaults, type_component_media,
     type_gallery, type_about;
 

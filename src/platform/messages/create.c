@@ -70,8 +70,9 @@ static void add_mentions(struct call *call, const struct list *ids, struct list 
 static void fill(struct call *call, const struct message_draft *d, struct message *m)
 {
     *m = (struct message){
-        .id = snowflake_new(),
+        .id = d->id ? d->id : snowflake_new(),
         .channel_id = d->channel->id,
+        .author = d->author,
         .author_id = d->author->id,
         .type = d->type,
         .flags = d->flags,
@@ -86,6 +87,7 @@ static void fill(struct call *call, const struct message_draft *d, struct messag
         .nonce = d->nonce,
         .interaction = d->interaction,
         .interaction_metadata = d->interaction_metadata,
+        .call = d->call,
         .webhook_id = some_id(d->webhook_id),
         .webhook_name = d->webhook_name,
         .webhook_avatar = d->webhook_avatar,
@@ -106,9 +108,6 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
     enum err e = message_insert(call->tx, ret);
     if (!e)
         e = message_complete(call, ret);
-    /* An application without a bot is shown as it says, not as an account. */
-    if (!e && ret->webhook_name.given != GIVEN)
-        ret->author = draft->author;
     if (!e && !ret->ephemeral_for)
         e = notice(call, &c, ret->id);
     struct message event = *ret;
@@ -206,7 +205,7 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     return e;
 }
 
-static enum err remove_with_files(struct call *call, const struct message *m)
+enum err message_forget(struct call *call, const struct message *m)
 {
     const struct attachment *a = m->attachments.items;
 
@@ -223,7 +222,7 @@ static struct opt_id guild_of(const struct channel *c)
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m)
 {
     struct message_gone gone = { m->id, c->id, guild_of(c) };
-    enum err e = remove_with_files(call, m);
+    enum err e = message_forget(call, m);
 
     if (m->ephemeral_for)
         gone.guild_id.given = ABSENT;
@@ -246,7 +245,7 @@ enum err messages_delete(struct call *call, const struct channel *c, const struc
             continue;
         }
         if (!e)
-            e = remove_with_files(call, &m);
+            e = message_forget(call, &m);
         *(snowflake *)list_add(call->arena, &gone.ids, sizeof(snowflake)) = m.id;
     }
     if (!e && gone.ids.count)

@@ -86,7 +86,7 @@ static const struct attachment_in *words_about(const struct list *words, uint64_
     return NULL;
 }
 
-static bool is_uploaded(const struct call *call, uint64_t number)
+const struct part *upload_find(const struct call *call, uint64_t number)
 {
     const struct multipart *parts = call->parts;
     size_t nth = 0;
@@ -94,22 +94,23 @@ static bool is_uploaded(const struct call *call, uint64_t number)
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
         if (is_file(multipart_at(parts, i)) &&
             upload_number(multipart_at(parts, i), nth++) == number)
-            return true;
-    return false;
+            return multipart_at(parts, i);
+    return NULL;
 }
 
-enum err uploads_check(struct call *call, const struct list *words, const struct list *present)
+enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
+                       const struct list *present)
 {
     const struct multipart *parts = call->parts;
     const struct attachment *old = present->items;
     const struct attachment_in *in = words->items;
-    struct place list = place_key(NULL, STR("attachments"));
+    struct place list = place_key(here, STR("attachments"));
 
     for (size_t i = 0; parts && i < multipart_count(parts); i++)
         if (is_file(multipart_at(parts, i)) && multipart_at(parts, i)->data.n > MESSAGE_MAX_FILE)
             return ERR_FILE_TOO_LARGE;
     for (size_t i = 0; i < words->count; i++) {
-        bool known = is_uploaded(call, in[i].id);
+        bool known = upload_find(call, in[i].id) != NULL;
         struct place item = place_index(&list, i), at = place_key(&item, STR("id"));
 
         for (size_t j = 0; j < present->count; j++)
@@ -120,8 +121,8 @@ enum err uploads_check(struct call *call, const struct list *words, const struct
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-static enum err keep(struct call *call, const struct part *p, const struct attachment_in *in,
-                     struct attachment *a)
+enum err upload_keep(struct call *call, snowflake id, const struct part *p,
+                     const struct attachment_in *in, struct attachment *a)
 {
     struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
     struct str bytes = buf_str(&p->data), name = safe_filename(call->arena, given);
@@ -129,7 +130,7 @@ static enum err keep(struct call *call, const struct part *p, const struct attac
     char blob[64];
 
     *a = (struct attachment){
-        .id = snowflake_new(),
+        .id = id,
         .filename = name,
         .content_type = given_str(str_of(media.type)),
         .size = (int64_t)bytes.n,
@@ -156,8 +157,8 @@ enum err uploads_keep(struct call *call, const struct list *words, struct list *
 
         if (!is_file(p))
             continue;
-        e = keep(call, p, words_about(words, upload_number(p, nth++)),
-                 list_add(call->arena, ret, sizeof(struct attachment)));
+        e = upload_keep(call, snowflake_new(), p, words_about(words, upload_number(p, nth++)),
+                        list_add(call->arena, ret, sizeof(struct attachment)));
     }
     return e;
 }

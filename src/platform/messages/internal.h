@@ -3,6 +3,7 @@
 #define PLATFORM_MESSAGES_INTERNAL_H
 
 #include "platform/messages/body.h"
+#include "platform/messages/uploads.h"
 
 /* --- rows.c: the SQL ---------------------------------------------------------------- */
 
@@ -34,25 +35,22 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
 
 /* --- show.c: from rows to what the interface shows ------------------------------------- */
 
-/* Author, mentions, attachments, the message it refers to. */
+/* Author, where it is not known yet, mentions, attachments, the message it refers to. */
 enum err message_complete(struct call *call, struct message *m);
 enum err messages_complete(struct call *call, struct list *messages);
 /* Adds what only events carry. */
 enum err message_for_gateway(struct call *call, const struct channel *c, struct message *m);
-/* Where a file can be had, signed. */
-void attachment_sign(struct call *call, snowflake channel_id, struct attachment *a);
 bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, struct str filename);
 
 /* --- files.c: what comes with a message ----------------------------------------------- */
 
 size_t upload_count(const struct call *call);
-/* Are they small enough, and is each that the body speaks of (struct attachment_in)
- * uploaded or present (struct attachment)? */
-enum err uploads_check(struct call *call, const struct list *words, const struct list *present);
+/* Are they small enough, and is each that the body speaks of (struct attachment_in), at
+ * this place, uploaded or present (struct attachment)? */
+enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
+                       const struct list *present);
 /* In a compute stage: writes them to the disk. *ret: struct attachment. */
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret);
-/* Its bytes go when the transaction has committed. */
-void attachment_drop(struct call *call, snowflake id);
 
 /* --- media.c -------------------------------------------------------------------------- */
 

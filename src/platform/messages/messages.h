@@ -10,6 +10,7 @@
 
 /* A message that is to be. What is zero is absent, empty or the default. */
 struct message_draft {
+    snowflake id; /* 0: a new one */
     const struct channel *channel;
     int64_t type, flags;
     const struct user *author;   /* shown as the author */
@@ -23,6 +24,7 @@ struct message_draft {
     struct list mentions, mention_roles;              /* snowflakes */
     struct opt_str nonce;                             /* JSON: text or number */
     struct opt_str interaction, interaction_metadata; /* JSON */
+    struct opt_str call;                              /* JSON, of MESSAGE_CALL */
     const struct message_reference *message_reference;
     struct list attachments; /* struct attachment, whose bytes are kept by now */
     snowflake ephemeral_for; /* with MESSAGE_EPHEMERAL: who sees it besides the author */
@@ -50,6 +52,8 @@ enum err message_save(struct call *call, const struct channel *c, struct message
 
 /* Deletes it with its files and announces MESSAGE_DELETE. */
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m);
+/* The same without a word: what was only kept for a while. */
+enum err message_forget(struct call *call, const struct message *m);
 /* Several at once: MESSAGE_DELETE_BULK. Ids that are not of this channel are skipped. */
 enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids);
 

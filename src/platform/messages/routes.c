@@ -55,11 +55,14 @@ static enum err get_message(struct call *call)
 
 /* --- changing ---------------------------------------------------------------------------- */
 
+/* What a bot answered to an interaction is its own, too. */
 static bool is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
+    bool by_webhook =
+        m->webhook_id.given == GIVEN && m->webhook_id.value != call->caller->application_id;
 
-    return m->author_id == call->caller->id && m->webhook_id.given != GIVEN;
+    return m->author_id == call->caller->id && !by_webhook;
 }
 
 /* Others come in as well where they keep order: they may hide embeds. */

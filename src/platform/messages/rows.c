@@ -8,7 +8,7 @@
     "mentions, mention_roles, embeds, components, pinned, flags, webhook_id, "          \
     "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
     "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
-    "reference_guild_id, pinned_at"
+    "reference_guild_id, pinned_at, call"
 
 static void read_ids(struct tx *tx, struct str json, struct list *ret)
 {
@@ -103,6 +103,7 @@ static void read_message(const struct rows *r, struct message *m)
         .ephemeral_for = row_id(r, 20),
         .message_reference = read_reference(r),
         .pinned_at = row_int(r, 25),
+        .call = shown_text(r, 26),
     };
     /* As many as there are; what they are is asked for later. */
     m->attachments.count = (size_t)row_int(r, 21);
@@ -243,9 +244,9 @@ static const char ADD_MESSAGE[] =
     "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
     "mentions, mention_roles, embeds, components, flags, nonce, webhook_id, webhook_name, "
     "webhook_avatar, application_id, interaction, interaction_metadata, ephemeral_for, "
-    "attachment_count, reference_message_id, reference_channel_id, reference_guild_id) "
+    "attachment_count, reference_message_id, reference_channel_id, reference_guild_id, call) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-    "$19, $20, $21, $22, $23, $24)";
+    "$19, $20, $21, $22, $23, $24, $25)";
 
 enum err message_insert(struct tx *tx, const struct message *m)
 {
@@ -265,7 +266,8 @@ enum err message_insert(struct tx *tx, const struct message *m)
                               v_opt_text(m->interaction), v_opt_text(m->interaction_metadata),
                               m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
                               v_int((int64_t)m->attachments.count), v_opt_id(ref->message_id),
-                              refers ? v_id(ref->channel_id) : v_null(), v_opt_id(ref->guild_id)),
+                              refers ? v_id(ref->channel_id) : v_null(), v_opt_id(ref->guild_id),
+                              v_opt_text(m->call)),
                          NULL);
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
@@ -276,18 +278,19 @@ enum err message_insert(struct tx *tx, const struct message *m)
 static const char SAVE_MESSAGE[] =
     "update messages set content = $2, edited_at = $3, mention_everyone = $4, mentions = $5, "
     "mention_roles = $6, embeds = $7, components = $8, flags = $9, attachment_count = $10, "
-    "pinned = $11, interaction_metadata = $12, pinned_at = $13 where id = $1";
+    "pinned = $11, interaction_metadata = $12, pinned_at = $13, call = $14 where id = $1";
 
 enum err message_update(struct tx *tx, const struct message *m)
 {
-    return tx_exec(
-        tx, SAVE_MESSAGE,
-        BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
-             v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
-             v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds), v_text(m->components),
-             v_int(m->flags), v_int((int64_t)m->attachments.count), v_int(m->pinned),
-             v_opt_text(m->interaction_metadata), m->pinned_at ? v_int(m->pinned_at) : v_null()),
-        NULL);
+    return tx_exec(tx, SAVE_MESSAGE,
+                   BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
+                        v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
+                        v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
+                        v_text(m->components), v_int(m->flags),
+                        v_int((int64_t)m->attachments.count), v_int(m->pinned),
+                        v_opt_text(m->interaction_metadata),
+                        m->pinned_at ? v_int(m->pinned_at) : v_null(), v_opt_text(m->call)),
+                   NULL);
 }
 
 enum err message_remove(struct tx *tx, snowflake id)
@@ -352,8 +355,10 @@ enum err attachment_remove(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from attachments where id = $1", BIND(v_id(id)), NULL);
 }
 
+/* Files of options and modals have addresses of the same kind. */
 static const char FIND_ATTACHMENT[] =
-    "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2";
+    "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
+    "select " ATTACHMENT_COLUMNS " from interaction_files where id = $1 and channel_id = $2";
 
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
 {

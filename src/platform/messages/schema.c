@@ -114,17 +114,17 @@ static const struct schema attachment_in_schema = {
 
 /* --- the bodies ---------------------------------------------------------------------------- */
 
-static const struct type type_content = {
+const struct type type_message_content = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"
 };
 static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
-static const struct type type_allowed = { .kind = KIND_OBJECT, .schema = &allowed_schema };
+const struct type type_allowed_mentions = { .kind = KIND_OBJECT, .schema = &allowed_schema };
 static const struct type type_reference = { .kind = KIND_OBJECT, .schema = &reference_schema };
 static const struct type type_attachment_in = { .kind = KIND_OBJECT,
                                                 .schema = &attachment_in_schema };
-static const struct type type_attachments_in = { .kind = KIND_ARRAY,
-                                                 .max = MESSAGE_MAX_FILES,
-                                                 .of = &type_attachment_in };
+const struct type type_attachments_in = { .kind = KIND_ARRAY,
+                                          .max = MESSAGE_MAX_FILES,
+                                          .of = &type_attachment_in };
 static const struct type type_webhook_username = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .doc = "Instead of its name"
 };
@@ -164,7 +164,7 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
                   "Embeds cannot be used with these components.");
 }
 
-static void check_body(struct form *form, const struct place *here, const void *object)
+void message_body_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;
     struct place nonce = place_key(here, STR("nonce"));
@@ -177,39 +177,25 @@ static void check_body(struct form *form, const struct place *here, const void *
 }
 
 /* The rest depends on what the message is by now. */
-static void check_edit(struct form *form, const struct place *here, const void *object)
+void message_patch_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;
 
     embeds_check(form, here, &in->embeds);
 }
 
-/* clang-format off */
-#define MAYBE(member_, type_)                                                                      \
-    { FIELD(struct message_body, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
-#define CONTENT_FIELDS                                                                             \
-    MAYBE(content, type_content),                                                                  \
-    MAYBE(embeds, type_embeds_in),                                                                 \
-    MAYBE(components, type_components_in),                                                         \
-    MAYBE(attachments, type_attachments_in),                                                       \
-    MAYBE(allowed_mentions, type_allowed),                                                         \
-    MAYBE(flags, type_count)
-/* clang-format on */
-
 static const struct field create_fields[] = {
-    CONTENT_FIELDS,
-    MAYBE(tts, type_bool),
-    MAYBE(nonce, type_nonce),
-    MAYBE(enforce_nonce, type_bool),
-    MAYBE(message_reference, type_reference),
+    MESSAGE_BODY_FIELDS,
+    MESSAGE_BODY_FIELD(nonce, type_nonce),
+    MESSAGE_BODY_FIELD(enforce_nonce, type_bool),
+    MESSAGE_BODY_FIELD(message_reference, type_reference),
     { 0 },
 };
-static const struct field edit_fields[] = { CONTENT_FIELDS, { 0 } };
+static const struct field edit_fields[] = { MESSAGE_PATCH_FIELDS, { 0 } };
 static const struct field webhook_fields[] = {
-    CONTENT_FIELDS,
-    MAYBE(tts, type_bool),
-    MAYBE(username, type_webhook_username),
-    MAYBE(avatar_url, type_url),
+    MESSAGE_BODY_FIELDS,
+    MESSAGE_BODY_FIELD(username, type_webhook_username),
+    MESSAGE_BODY_FIELD(avatar_url, type_url),
     { 0 },
 };
 
@@ -217,21 +203,21 @@ static const struct schema create_schema = {
     .name = "MessageDraft",
     .size = sizeof(struct message_body),
     .fields = create_fields,
-    .check = check_body,
+    .check = message_body_check,
     .doc = "A new message. People's embeds and components are left out.",
 };
 static const struct schema edit_schema = {
     .name = "MessagePatch",
     .size = sizeof(struct message_body),
     .fields = edit_fields,
-    .check = check_edit,
+    .check = message_patch_check,
     .doc = "What changes about a message.",
 };
 static const struct schema webhook_schema = {
     .name = "WebhookMessageDraft",
     .size = sizeof(struct message_body),
     .fields = webhook_fields,
-    .check = check_body,
+    .check = message_body_check,
     .doc = "A new message of a webhook.",
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "platform/channels/channels.h"
+#include "platform/game_friends.h"
 #include "platform/guilds/guilds.h"
 
 enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
@@ -56,7 +57,9 @@ static enum err check_direct(struct call *call, const struct channel *c)
     e = exists(call, BLOCKED, call->caller->id, other, &found);
     if (e || found)
         return e ? e : ERR_CANNOT_MESSAGE;
-    return call->caller->kind == CALLER_BOT ? check_acquainted(call, other) : OK;
+    return call->caller->kind == CALLER_BOT
+               ? check_acquainted(call, other)
+               : game_friend_may_write(call->tx, call->caller->id, other);
 }
 
 static enum err check_place(struct call *call, const struct channel *c)

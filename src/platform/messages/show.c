@@ -138,7 +138,7 @@ static enum err complete(struct call *call, struct people *people, struct messag
 
     if (m->webhook_name.given == GIVEN)
         m->author = webhook_author(call, m);
-    else
+    else if (!m->author)
         e = find_user(call, people, m->author_id, &m->author);
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mention *mention = &((struct mention *)m->mentions.items)[i];
@@ -162,6 +162,12 @@ static bool shows_reference(const struct message *m)
             m->type == MESSAGE_CONTEXT_MENU_COMMAND);
 }
 
+/* What only one account may see is not shown to others in what refers to it. */
+static bool may_show(const struct message *m, const struct message *other)
+{
+    return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
+}
+
 /* One step back and no further: what was answered shows what it answered no more. */
 static enum err complete_reference(struct call *call, struct people *people, struct message *m)
 {
@@ -173,7 +179,7 @@ static enum err complete_reference(struct call *call, struct people *people, str
     enum err e = message_row(call->tx, m->message_reference->channel_id,
                              m->message_reference->message_id.value, other, &found);
     m->referenced_message.given = GIVEN_NULL;
-    if (e || !found)
+    if (e || !found || !may_show(m, other))
         return e;
     m->referenced_message = (struct opt_object){ GIVEN, other };
     return complete(call, people, other);

@@ -7,7 +7,7 @@
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
-    "public_flags, premium_type, accent_color, bot from users where deleting = 0 order by id";
+    "public_flags, premium_type, accent_color, bot, phone from users where deleting = 0 order by id";
 
 static enum err export_users(struct tx *tx, struct opt_list *ret)
 {
@@ -33,6 +33,7 @@ static enum err export_users(struct tx *tx, struct opt_list *ret)
             .premium_type = shown_int(&r, 10, 0),
             .accent_color = shown_int(&r, 11, -1),
             .bot = shown_bool(&r, 12, false),
+            .phone = shown_text(&r, 13, NULL),
         };
     }
     return rows_end(&r);
@@ -129,6 +130,8 @@ static enum err export_all(struct tx *tx, void *arg)
 
     if (!e)
         e = export_applications(tx, &file.applications);
+    if (!e)
+        e = export_accounts(tx, &file.platform_accounts);
     if (!e)
         e = export_guilds(tx, &file.guilds);
     if (!e)

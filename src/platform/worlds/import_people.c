@@ -16,8 +16,10 @@ static const char DRESS_USER[] =
     "bio = coalesce($6, bio), locale = coalesce($7, locale), "
     "date_of_birth = coalesce($8, date_of_birth), flags = coalesce($9, flags), "
     "public_flags = coalesce($10, public_flags), premium_type = coalesce($11, premium_type), "
-    "accent_color = coalesce($12, accent_color), bot = coalesce($13, bot) where id = $1";
+    "accent_color = coalesce($12, accent_color), bot = coalesce($13, bot), "
+    "phone = coalesce($14, phone) where id = $1";
 static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <> $2";
+static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <> $2";
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
 /* A unique column that is somebody else's would end the transaction without a word. */
@@ -45,6 +47,8 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
 
     if (!e && u->email.given == GIVEN)
         e = refuse_taken(im, EMAIL_TAKEN, u->email.value, id, "email", at, &taken);
+    if (!e && u->phone.given == GIVEN)
+        e = refuse_taken(im, PHONE_TAKEN, u->phone.value, id, "phone", at, &taken);
     if (e || taken)
         return e;
     return tx_exec(im->tx, DRESS_USER,
@@ -52,7 +56,7 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
                         v_opt_text(u->email), v_opt_text(u->password_hash), v_opt_text(u->bio),
                         v_opt_text(u->locale), v_opt_text(u->date_of_birth), v_opt_int(u->flags),
                         v_opt_int(u->public_flags), v_opt_int(u->premium_type),
-                        v_opt_int(u->accent_color), v_opt_bool(u->bot)),
+                        v_opt_int(u->accent_color), v_opt_bool(u->bot), v_opt_text(u->phone)),
                    NULL);
 }
 
@@ -207,6 +211,19 @@ static enum err save(struct importing *im, const struct world_relationship *r, s
                    NULL);
 }
 
+/* Whoever is blocked has nothing left on their side, but may ignore and block in turn. */
+static const char KEEP_IGNORED[] = "update relationships set type = 0, nickname = null where "
+                                   "user_id = $1 and target_id = $2 and type <> 2";
+static const char DROP_REST[] = "delete from relationships where user_id = $1 and "
+                                "target_id = $2 and type = 0 and ignored = 0";
+
+static enum err clear_other_side(struct importing *im, snowflake user, snowflake target)
+{
+    enum err e = tx_exec(im->tx, KEEP_IGNORED, BIND(v_id(target), v_id(user)), NULL);
+
+    return e ? e : tx_exec(im->tx, DROP_REST, BIND(v_id(target), v_id(user)), NULL);
+}
+
 static enum err save_both(struct importing *im, const struct world_relationship *r, snowflake user,
                           snowflake target)
 {
@@ -222,7 +239,7 @@ static enum err save_both(struct importing *im, const struct world_relationship 
     count(im, COUNT_RELATIONSHIPS, !known);
     e = save(im, r, user, target, mine, r->nickname);
     if (e || blocked)
-        return e;
+        return e ? e : clear_other_side(im, user, target);
     return save(im, r, target, user, friends ? FRIEND : INCOMING, r->target_nickname);
 }
 

@@ -48,3 +48,6 @@ create table call_ringing (
 
 -- What a message of type CALL tells about its call, as JSON.
 alter table messages add column call text;
+
+-- Since when nobody speaks on a stage; null: somebody does.
+alter table stage_instances add column silent_since bigint;

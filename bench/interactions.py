@@ -1,0 +1,76 @@
+"""Rows about interactions: whole rounds from a person's request to the message that answers it."""
+
+import json
+import os
+
+from process import Client, Failed, start_guildhall
+
+LANES = 16
+FULL = 1500  # rounds a second that must be possible
+HALF = FULL // 2
+
+
+class Scene:
+    """A guild, somebody in it, and an app whose bot is there with one command."""
+
+    def __init__(self, port, token):
+        self.user = Client(port, token)
+        guild = self._ask(self.user, "POST", "/guilds", {"name": "Rounds"})
+        channels = self._ask(self.user, "GET", f"/guilds/{guild['id']}/channels")
+        channel = next(c["id"] for c in channels if c["type"] == 0)
+        app = self._ask(self.user, "POST", "/applications", {"name": "Weather"})["id"]
+        self.bot = self._ask(self.user, "POST", f"/applications/{app}/bot/reset", {})["token"]
+        self._ask(self.user, "POST", f"/oauth2/authorize?client_id={app}&scope=bot",
+                  {"authorize": True, "guild_id": guild["id"], "permissions": "0"})
+        command = self._ask(Client(port, f"Bot {self.bot}"), "POST", f"/applications/{app}/commands",
+                            {"name": "weather", "description": "Tell the weather",
+                             "options": [{"type": 3, "name": "city", "description": "Where",
+                                          "required": True},
+                                         {"type": 4, "name": "days", "description": "How far",
+                                          "min_value": 1, "max_value": 14}]})
+        self.body = json.dumps({
+            "type": 2, "application_id": app, "guild_id": guild["id"], "channel_id": channel,
+            "nonce": "NONCE",
+            "data": {"id": command["id"], "version": command["version"], "name": "weather", "type": 1,
+                     "options": [{"type": 3, "name": "city", "value": "Oslo"},
+                                 {"type": 4, "name": "days", "value": 3}]}})
+
+    @staticmethod
+    def _ask(client, method, path, body=None):
+        status, answer = client.call(method, path, body)
+        if status >= 300:
+            raise Failed(f"{method} {path} answered {status}: {answer}")
+        return answer
+
+
+class Interactions:
+    def __init__(self, bench, token):
+        self.bench = bench
+        self.token = token
+
+    def rows(self):
+        return [("interactions", self.row_rounds)]
+
+    def _rounds(self, server, scene, *more):
+        before, _ = server.cpu_ns()
+        result = self.bench.load_figures("rounds", server.port, "--token", self.token, "--bot",
+                                         scene.bot, "--body", scene.body, "--connections", LANES,
+                                         "--seconds", self.bench.seconds * 4, *more)
+        after, _ = server.cpu_ns()
+        return result, (after - before) / result["requests"] / 1e3
+
+    def row_rounds(self, bench):
+        server = bench.watch(start_guildhall(bench.guildhall, bench.data))
+        try:
+            scene = Scene(server.port, self.token)
+            self._rounds(server, scene, "--count", 500)  # warms up
+            full, each = self._rounds(server, scene)
+            half, _ = self._rounds(server, scene, "--rate", HALF)
+        finally:
+            server.kill()
+        more = {"lanes": LANES, "p50 ms": full["p50_us"] / 1e3, "p99 ms": full["p99_us"] / 1e3}
+        bench.report.add("interaction, answered: processor time", each, "us", ("<=", 300), more)
+        bench.report.add("interactions answered a second", full["per_second"], "rounds/s",
+                         (">=", FULL), more)
+        bench.report.add(f"interaction, answered: p99 at {HALF} a second", half["p99_us"] / 1e3, "ms",
+                         ("<=", 40), {"p50 ms": half["p50_us"] / 1e3, "rounds/s": half["per_second"]})

@@ -1,0 +1,224 @@
+/* demo.c - a small catalogue of moving patterns, drawn on the spot. */
+#include "gifs/internal.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "gifs/picture.h"
+
+enum { WIDTH = 240, HEIGHT = 180, FRAMES = 16, FRAME_HUNDREDTHS = 6 };
+
+/* --- patterns: a shade from 0 to 1 for a place (-1 to 1) and a time (0 to 1) ------------------ */
+
+static double turn(double t)
+{
+    return 2 * M_PI * t;
+}
+
+static double wave(double x, double y, double t)
+{
+    return 0.5 + 0.5 * sin(6 * x + 3 * sin(2 * y) - turn(t));
+}
+
+static double ripple(double x, double y, double t)
+{
+    return 0.5 + 0.5 * sin(14 * hypot(x, y) - turn(t));
+}
+
+static double spin(double x, double y, double t)
+{
+    return 0.5 + 0.5 * sin(5 * atan2(y, x) + turn(t));
+}
+
+static double spiral(double x, double y, double t)
+{
+    return 0.5 + 0.5 * sin(3 * atan2(y, x) + 10 * hypot(x, y) - turn(t));
+}
+
+static double plasma(double x, double y, double t)
+{
+    return 0.5 + 0.25 * (sin(5 * x + turn(t)) + sin(4 * y - turn(t) + 2 * sin(3 * x)));
+}
+
+static double bounce(double x, double y, double t)
+{
+    return hypot(x, y - 0.7 + 1.2 * fabs(sin(turn(t) / 2))) < 0.25 ? 1 : 0.2 * (y + 1);
+}
+
+static double heart(double x, double y, double t)
+{
+    double size = 0.75 + 0.15 * fabs(sin(turn(t)));
+    double u = x / size, v = -y / size - 0.1;
+    double inside = pow(u * u + v * v - 0.4, 3) - u * u * v * v * v;
+
+    return inside < 0 ? 0.9 : 0.1;
+}
+
+static double stripes(double x, double y, double t)
+{
+    return fmod(4 * (x + y) + t + 8, 1) < 0.5 ? 0.95 : 0.1;
+}
+
+static double checks(double x, double y, double t)
+{
+    int cells = (int)floor(4 * x + 2 * t) + (int)floor(4 * y);
+
+    return cells & 1 ? 0.9 : 0.15;
+}
+
+static double rain(double x, double y, double t)
+{
+    double column = floor((x + 1) * 12), speed = 1 + fmod(column * 7, 3);
+
+    return pow(fmod(8 + fmod(column * 0.37, 1) - y / 2 + speed * t, 1), 4);
+}
+
+/* --- the catalogue
+ * -------------------------------------------------------------------------------- */
+
+static const struct entry {
+    const char *id, *title, *description, *tags;
+    double (*shade)(double x, double y, double t);
+    int hue; /* of the colours */
+} entries[] = {
+    { "demo-wave", "Rolling waves", "Blue waves that never end", "calm;water;hello;loop", wave, 7 },
+    { "demo-ripple", "Ripples on a pond", "Rings that run outwards", "calm;water;loop", ripple, 6 },
+    { "demo-spin", "Spinning wheel", "A wheel that turns while you wait", "loading;wait;loop;dance",
+      spin, 1 },
+    { "demo-spiral", "Falling asleep", "A spiral that makes you sleepy", "sleepy;wait;calm;loop",
+      spiral, 9 },
+    { "demo-plasma", "Party lights", "Colours for a party", "party;dance;happy;loop", plasma, 10 },
+    { "demo-bounce", "Bouncing ball", "Jumping for joy", "happy;dance;ball;yes", bounce, 2 },
+    { "demo-heart", "Beating heart", "Thank you, with love", "love;thanks;happy;hello", heart, 0 },
+    { "demo-stripes", "Working on it", "Please wait while we build", "loading;wait;work;loop",
+      stripes, 3 },
+    { "demo-checks", "Finish line", "Done! The flag is out", "yes;party;work;happy", checks, 5 },
+    { "demo-rain", "Rainy day", "It rains on everybody", "sad;water;calm;rain", rain, 7 },
+    { "demo-applause", "Applause", "Everybody claps", "yes;party;thanks;happy", plasma, 2 },
+    { "demo-dizzy", "Dizzy", "Too much of everything", "no;sleepy;dance;wait", spiral, 4 },
+};
+
+/* From dark to bright, around one colour. */
+static struct palette palette_of(int hue)
+{
+    struct palette p;
+
+    for (int i = 0; i < 16; i++) {
+        for (int k = 0; k < 3; k++) {
+            double tone = 0.5 + 0.5 * cos(turn(hue / 12.0 + i / 60.0 - k / 3.0));
+            double light = 30 + 225 * (i / 15.0) * (0.35 + 0.65 * tone);
+
+            p.rgb[i][k] = (unsigned char)(light > 255 ? 255 : light);
+        }
+    }
+    return p;
+}
+
+static void draw(const struct entry *e, int frame, int width, int height, unsigned char *pixels)
+{
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            double u = (2.0 * x - width) / height, v = 2.0 * y / height - 1;
+            double shade = e->shade(u, v, (double)frame / FRAMES);
+
+            pixels[y * width + x] = (unsigned char)(shade <= 0   ? 0
+                                                    : shade >= 1 ? 15
+                                                                 : shade * 15.99);
+        }
+    }
+}
+
+static void draw_gif(const struct entry *e, uint16_t width, uint16_t height, struct buf *out)
+{
+    struct palette p = palette_of(e->hue);
+    unsigned char *pixels = mem_new((size_t)width * height);
+    struct picture_frame f = { width, height, pixels };
+
+    gif_begin(out, width, height, &p);
+    for (int i = 0; i < FRAMES; i++) {
+        draw(e, i, width, height, pixels);
+        gif_add_frame(out, &f, FRAME_HUNDREDTHS);
+    }
+    gif_end(out);
+    mem_free(pixels);
+}
+
+static void draw_still(const struct entry *e, uint16_t width, uint16_t height, struct buf *out)
+{
+    struct palette p = palette_of(e->hue);
+    unsigned char *pixels = mem_new((size_t)width * height);
+
+    draw(e, 0, width, height, pixels);
+    png_write(out, &(struct picture_frame){ width, height, pixels }, &p);
+    mem_free(pixels);
+}
+
+/* --- putting it in
+ * ------------------------------------------------------------------------------------ */
+
+struct demo {
+    struct store *store;
+    struct gifs_report *report;
+};
+
+static struct list tags_of(struct arena *a, const char *text)
+{
+    struct list tags = { 0 };
+
+    for (struct str rest = str_of(text); rest.n;)
+        *(struct str *)list_add(a, &tags, sizeof(struct str)) = str_cut(&rest, ';');
+    return tags;
+}
+
+static enum err put_entry(struct tx *tx, struct demo *demo, const struct entry *e)
+{
+    static const struct {
+        enum gif_format format;
+        int divisor;
+    } sizes[] = { { GIF_GIF, 1 }, { GIF_TINYGIF, 2 }, { GIF_NANOGIF, 4 }, { GIF_PREVIEW, 2 } };
+    struct gif_draft draft = {
+        .id = str_of(e->id),
+        .title = str_of(e->title),
+        .description = str_of(e->description),
+        .tags = tags_of(tx_arena(tx), e->tags),
+        .locale = STR("*"),
+        .rating = STR("g"),
+        .weight = 1,
+    };
+    struct gif_file files[COUNT_OF(sizes)];
+    struct buf bytes[COUNT_OF(sizes)];
+    bool made;
+
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        uint16_t width = (uint16_t)(WIDTH / sizes[i].divisor),
+                 height = (uint16_t)(HEIGHT / sizes[i].divisor);
+
+        buf_init(&bytes[i], 16 * 1024 * 1024);
+        (sizes[i].format == GIF_PREVIEW ? draw_still : draw_gif)(e, width, height, &bytes[i]);
+        files[i] = (struct gif_file){ sizes[i].format, buf_str(&bytes[i]), { width, height } };
+    }
+    enum err err =
+        gif_put(tx, demo->store, &draft, &(struct list){ files, COUNT_OF(files) }, &made);
+    demo->report->made += made;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        buf_clear(&bytes[i]);
+    return err;
+}
+
+static enum err put_all(struct tx *tx, void *arg)
+{
+    struct demo *demo = arg;
+    enum err e = OK;
+
+    *demo->report = (struct gifs_report){ 0 };
+    for (size_t i = 0; i < COUNT_OF(entries) && !e; i++)
+        e = put_entry(tx, demo, &entries[i]);
+    return e ? e : gifs_count_tags(tx);
+}
+
+enum err gifs_import_demo(struct store *store, struct gifs_report *ret)
+{
+    struct demo demo = { store, ret };
+
+    return store_run(store, STORE_WRITE, NULL, put_all, &demo);
+}

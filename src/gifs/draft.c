@@ -1,0 +1,290 @@
+/* draft.c - the rows of an import, in whichever form they come: a JSON array, JSON
+ * lines, or CSV with a header. */
+#include "gifs/internal.h"
+
+#include "base/utf8.h"
+#include "json/read.h"
+#include "model/types.h"
+
+/* --- what a row may say ------------------------------------------------------------------- */
+
+static bool is_id(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    /* Such ids are the other server's. */
+    return !str_starts(s, STR("u_"));
+}
+
+static bool is_locale(struct str s)
+{
+    size_t part = 0;
+
+    if (str_is(s, "*"))
+        return true;
+    for (size_t i = 0; i < s.n; i++) {
+        bool letter = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z');
+        bool digit = s.p[i] >= '0' && s.p[i] <= '9';
+
+        if (s.p[i] == '-' && part > 0)
+            part = 0;
+        else if ((letter || digit) && part < 8)
+            part++;
+        else
+            return false;
+    }
+    return part > 0;
+}
+
+static const struct rule id_rule = { is_id, "STRING_TYPE_REGEX",
+                                     "An id is made of A-Z, a-z, 0-9, _ and -." };
+static const struct rule locale_rule = { is_locale, "STRING_TYPE_REGEX",
+                                         "A language tag such as en-US, or *." };
+static const struct choice ratings[] = {
+    { .text = "g", .name = "G", .doc = "For everybody" },
+    { .text = "pg", .name = "PG", .doc = "With somebody at hand" },
+    { .text = "pg13", .name = "PG13", .doc = "From thirteen on" },
+    { .text = "r", .name = "R", .doc = "For adults" },
+    { 0 },
+};
+
+static const struct type type_gif_id = { .kind = KIND_STRING, .max = 64, .rule = &id_rule };
+static const struct type type_title = { .kind = KIND_STRING, .max = 256 };
+static const struct type type_description = { .kind = KIND_STRING, .max = 1024 };
+static const struct type type_tag = { .kind = KIND_STRING, .max = GIFS_MAX_TAG };
+static const struct type type_tags = { .kind = KIND_ARRAY, .max = 32, .of = &type_tag };
+static const struct type type_tag_locale = { .kind = KIND_STRING, .max = 35, .rule = &locale_rule };
+static const struct type type_rating = { .kind = KIND_STRING, .choices = ratings };
+static const struct type type_path = { .kind = KIND_STRING, .min = 1, .max = 2048 };
+static const struct type type_paths = { .kind = KIND_MAP, .max = 15, .of = &type_path };
+static const struct type type_side = { .kind = KIND_INT, .min = 1, .max = UINT16_MAX };
+static const struct type type_weight = { .kind = KIND_REAL, .min = 0, .max = 1000000 };
+
+static void check_media(struct form *form, const struct place *here, const void *object)
+{
+    const struct gif_draft *d = object;
+    const struct pair *media = d->media.items;
+    struct place list = place_key(here, STR("media"));
+    enum gif_format f;
+    bool main = false;
+
+    for (size_t i = 0; i < d->media.count; i++) {
+        struct place at = place_key(&list, media[i].key);
+
+        if (!gif_format_find(media[i].key, &f))
+            form_fail(form, &at, "BASE_TYPE_CHOICES", "There is no such format.");
+        else
+            main = main || f == GIF_GIF || f == GIF_MP4;
+    }
+    if (!main && !form_failed_at(form, &list))
+        form_fail(form, &list, "BASE_TYPE_REQUIRED", "At least gif or mp4 is needed.");
+}
+
+static const struct field draft_fields[] = {
+    { FIELD(struct gif_draft, id), .type = &type_gif_id, .flags = OPTIONAL, .fallback_text = "" },
+    { FIELD(struct gif_draft, title), .type = &type_title, .flags = OPTIONAL, .fallback_text = "" },
+    { FIELD(struct gif_draft, description), .type = &type_description, .flags = OPTIONAL,
+      .fallback_text = "" },
+    { FIELD(struct gif_draft, tags), .type = &type_tags, .flags = OPTIONAL },
+    { FIELD(struct gif_draft, locale), .type = &type_tag_locale, .flags = OPTIONAL,
+      .fallback_text = "*" },
+    { FIELD(struct gif_draft, url), .type = &type_url, .flags = OPTIONAL, .fallback_text = "" },
+    { FIELD(struct gif_draft, rating), .type = &type_rating, .flags = OPTIONAL,
+      .fallback_text = "g" },
+    { FIELD(struct gif_draft, media), .type = &type_paths },
+    { FIELD(struct gif_draft, width), .type = &type_side, .flags = OPTIONAL },
+    { FIELD(struct gif_draft, height), .type = &type_side, .flags = OPTIONAL },
+    { FIELD(struct gif_draft, created_at), .type = &type_time, .flags = OPTIONAL },
+    { FIELD(struct gif_draft, weight), .type = &type_weight, .flags = OPTIONAL, .fallback = 1 },
+    { 0 },
+};
+static const struct schema draft_schema = {
+    .name = "GifRow",
+    .size = sizeof(struct gif_draft),
+    .fields = draft_fields,
+    .check = check_media,
+    .doc = "A GIF to import.",
+};
+const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schema };
+
+/* --- CSV ---------------------------------------------------------------------------------------
+ */
+
+/* Where a cell ends: at the comma or the line's end that is not inside quotes. */
+static size_t cell_end(struct str in)
+{
+    bool quoted = false;
+    size_t i;
+
+    for (i = 0; i < in.n; i++) {
+        if (in.p[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && (in.p[i] == ',' || in.p[i] == '\n'))
+            break;
+    }
+    return i;
+}
+
+/* One cell off the front; *ret_last: its line ends there. Quotes inside quotes are
+ * doubled. */
+static struct str cut_cell(struct arena *a, struct str *rest, bool *ret_last)
+{
+    size_t end = cell_end(*rest), n = 0;
+    struct str in = str_slice(rest->p, end);
+    char *out = arena_raw(a, end + 1);
+
+    *ret_last = end >= rest->n || rest->p[end] == '\n';
+    *rest = str_from(*rest, end + 1);
+    if (*ret_last && in.n && in.p[in.n - 1] == '\r')
+        in.n--;
+    if (in.n >= 2 && in.p[0] == '"' && in.p[in.n - 1] == '"')
+        in = str_slice(in.p + 1, in.n - 2);
+    for (size_t i = 0; i < in.n; i++) {
+        if (in.p[i] == '"' && i + 1 < in.n && in.p[i + 1] == '"')
+            i++;
+        out[n++] = in.p[i];
+    }
+    return str_slice(out, n);
+}
+
+static void add_tags(struct json *j, struct str cell)
+{
+    json_array(j);
+    while (cell.n) {
+        struct str tag = str_trim(str_cut(&cell, ';'));
+
+        if (tag.n)
+            json_text(j, tag);
+    }
+    json_array_end(j);
+}
+
+/* A line as the JSON object that it stands for: one way through the rules. */
+static struct str line_as_json(struct draft_reader *r, struct arena *a)
+{
+    const struct str *columns = r->columns.items;
+    struct list media = { 0 };
+    struct buf out;
+    struct json j = json_to(&out);
+    bool last = false;
+
+    buf_init(&out, 256 * 1024);
+    json_object(&j);
+    for (size_t i = 0; !last; i++) {
+        struct str cell = cut_cell(a, &r->rest, &last);
+
+        if (i >= r->columns.count || !cell.n || !utf8_valid(cell))
+            continue;
+        if (str_starts(columns[i], STR("media."))) {
+            struct pair *p = list_add(a, &media, sizeof *p);
+            *p = (struct pair){ str_from(columns[i], 6), cell };
+            continue;
+        }
+        json_key_text(&j, columns[i]);
+        if (str_is(columns[i], "tags") && cell.p[0] == '[' && json_valid(cell))
+            json_raw(&j, cell);
+        else if (str_is(columns[i], "tags"))
+            add_tags(&j, cell);
+        else
+            json_text(&j, cell);
+    }
+    json_name(&j, "media");
+    json_object(&j);
+    for (size_t i = 0; i < media.count; i++) {
+        json_key_text(&j, ((const struct pair *)media.items)[i].key);
+        json_text(&j, ((const struct pair *)media.items)[i].value);
+    }
+    json_object_end(&j);
+    json_object_end(&j);
+    struct str text = str_dup(a, buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+/* --- row after row
+ * -------------------------------------------------------------------------------- */
+
+static struct str skip_space(struct str s)
+{
+    while (s.n && (s.p[0] == ' ' || s.p[0] == '\n' || s.p[0] == '\r' || s.p[0] == '\t'))
+        s = str_from(s, 1);
+    return s;
+}
+
+void draft_reader_init(struct draft_reader *r, struct str text, struct arena *a)
+{
+    bool last = false;
+
+    if (str_starts(text, STR("\xef\xbb\xbf")))
+        text = str_from(text, 3);
+    *r = (struct draft_reader){ .rest = skip_space(text), .form = FORM_CSV };
+    if (r->rest.n && r->rest.p[0] == '[') {
+        r->form = FORM_ARRAY;
+        r->rest = str_from(r->rest, 1);
+        return;
+    }
+    if (r->rest.n && r->rest.p[0] == '{') {
+        r->form = FORM_LINES;
+        return;
+    }
+    while (r->rest.n && !last)
+        *(struct str *)list_add(a, &r->columns, sizeof(struct str)) =
+            str_trim(cut_cell(a, &r->rest, &last));
+}
+
+/* The text of one element of an array: up to the comma or bracket that is not inside it.
+ * Whether it is JSON is for the decoder to say. */
+static struct str cut_element(struct str *rest)
+{
+    struct str in = *rest;
+    bool quoted = false;
+    size_t i, depth = 0;
+
+    for (i = 0; i < in.n; i++) {
+        char c = in.p[i];
+
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            continue;
+        else if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && depth > 0)
+            depth--;
+        else if (depth == 0 && (c == ',' || c == ']'))
+            break;
+    }
+    bool end = i >= in.n || in.p[i] == ']';
+    *rest = end ? STR("") : str_from(in, i + 1);
+    return str_slice(in.p, i < in.n ? i : in.n);
+}
+
+bool draft_next(struct draft_reader *r, struct arena *a, struct form *form, struct gif_draft **ret)
+{
+    struct str text;
+
+    *ret = NULL;
+    *form = (struct form){ .arena = a };
+    r->rest = skip_space(r->rest);
+    if (!r->rest.n)
+        return false;
+    if (r->form == FORM_ARRAY)
+        text = skip_space(cut_element(&r->rest));
+    else if (r->form == FORM_LINES)
+        text = str_cut(&r->rest, '\n');
+    else
+        text = line_as_json(r, a);
+    if (!text.n && !r->rest.n)
+        return false;
+    void *draft;
+    if (!schema_decode(&gif_draft_type, text, form, &draft))
+        *ret = draft;
+    return true;
+}

@@ -1,0 +1,115 @@
+/* formats.c - the forms in which a GIF can be had. */
+#include "gifs/internal.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+const struct gif_format_info gif_formats[GIF_FORMAT_COUNT] = {
+#define F(name, word, extension, type) \
+    [GIF_##name] = { STR_INIT(word), STR_INIT(extension), STR_INIT(type) },
+    GIF_FORMATS(F)
+#undef F
+};
+
+bool gif_format_find(struct str word, enum gif_format *ret)
+{
+    if (str_is(word, "loopedmp4"))
+        word = gif_formats[GIF_MP4].word;
+    for (int f = 0; f < GIF_FORMAT_COUNT; f++) {
+        if (str_eq(word, gif_formats[f].word)) {
+            *ret = (enum gif_format)f;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum gif_format gif_format_wanted(struct str word)
+{
+    enum gif_format format;
+
+    return gif_format_find(word, &format) && format != GIF_PREVIEW ? format : GIF_MP4;
+}
+
+/* --- what there is of one ------------------------------------------------------------- */
+
+static uint32_t read_number(struct str s)
+{
+    uint64_t n;
+
+    return str_to_u64(s, &n) && n <= UINT16_MAX ? (uint32_t)n : 0;
+}
+
+struct gif_media gif_media_read(struct str text)
+{
+    struct gif_media m = { 0 };
+
+    while (text.n) {
+        struct str size = str_cut(&text, ';'), word = str_cut(&size, ' ');
+        struct str width = str_cut(&size, 'x');
+        enum gif_format f;
+
+        if (gif_format_find(word, &f))
+            m.of[f] = (struct gif_size){ read_number(width), read_number(size) };
+    }
+    return m;
+}
+
+struct str gif_media_write(struct arena *a, const struct gif_media *m)
+{
+    char text[GIF_FORMAT_COUNT * 32];
+    int n = 0;
+
+    for (int f = 0; f < GIF_FORMAT_COUNT; f++)
+        if (m->of[f].width)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%.*s %ux%u", n ? ";" : "",
+                          STR_FMT(gif_formats[f].word), m->of[f].width, m->of[f].height);
+    return str_dup(a, str_slice(text, (size_t)n));
+}
+
+/* --- choosing ------------------------------------------------------------------------------ */
+
+/* Formats of one kind, the largest first. */
+static const enum gif_format kinds[][4] = {
+    { GIF_MP4, GIF_TINYMP4, GIF_NANOMP4, GIF_FORMAT_COUNT },
+    { GIF_WEBM, GIF_TINYWEBM, GIF_NANOWEBM, GIF_FORMAT_COUNT },
+    { GIF_GIF, GIF_MEDIUMGIF, GIF_TINYGIF, GIF_NANOGIF },
+    { GIF_WEBP, GIF_TINYWEBP, GIF_NANOWEBP, GIF_FORMAT_COUNT },
+};
+
+static bool has(const struct gif_media *m, enum gif_format f)
+{
+    return f < GIF_FORMAT_COUNT && m->of[f].width;
+}
+
+/* Within a kind: the place itself, then the larger ones, then the smaller. */
+static enum gif_format choose_near(const struct gif_media *m, const enum gif_format kind[4], int at)
+{
+    for (int i = at; i >= 0; i--)
+        if (has(m, kind[i]))
+            return kind[i];
+    for (int i = at + 1; i < 4; i++)
+        if (has(m, kind[i]))
+            return kind[i];
+    return GIF_FORMAT_COUNT;
+}
+
+enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted)
+{
+    enum gif_format found = has(m, wanted) ? wanted : GIF_FORMAT_COUNT;
+
+    /* A still picture that is missing: the smallest that moves. */
+    if (wanted == GIF_PREVIEW && found == GIF_FORMAT_COUNT)
+        found = choose_near(m, kinds[2], 2);
+    for (size_t k = 0; k < COUNT_OF(kinds) && found == GIF_FORMAT_COUNT; k++)
+        for (int i = 0; i < 4; i++)
+            if (kinds[k][i] == wanted)
+                found = choose_near(m, kinds[k], i);
+    if (found == GIF_FORMAT_COUNT)
+        found = choose_near(m, kinds[2], 0);
+    for (int f = 0; f < GIF_FORMAT_COUNT && found == GIF_FORMAT_COUNT; f++)
+        if (has(m, (enum gif_format)f))
+            found = (enum gif_format)f;
+    return found;
+}

@@ -1,0 +1,290 @@
+/* internal.h - what the files of gifs/ share. */
+#ifndef GIFS_INTERNAL_H
+#define GIFS_INTERNAL_H
+
+#include "gifs/gifs.h"
+
+enum {
+    GIFS_MAX_QUERY = 256, /* characters */
+    GIFS_MAX_TERM = 64,
+    GIFS_MAX_TAG = 64,
+    GIFS_CATEGORIES = 24,
+    GIFS_CATEGORY_MIN = 4, /* GIFs that a tag needs to be one */
+};
+
+/* How long somebody who used a term counts for it, in microseconds. */
+#define GIFS_TERM_PATIENCE (INT64_C(7) * 24 * 3600 * 1000000)
+
+/* --- config.c ---------------------------------------------------------------------------- */
+
+enum gif_source { GIFS_LOCAL, GIFS_UPSTREAM, GIFS_MERGED, GIFS_OFF };
+
+struct gif_config {
+    enum gif_source source;
+    int64_t cap; /* of ratings */
+    struct str categories, blocked_words, provider, provider_key, media_hosts;
+};
+const struct gif_config *gif_config(void);
+
+/* "g" is 0 … "r" is 3; -1: none of them. */
+int64_t gif_rating(struct str name);
+
+/* --- formats.c ------------------------------------------------------------------------------ */
+
+/* The formats of the interface; PREVIEW is the still picture beside them. */
+#define GIF_FORMATS(F)                            \
+    F(MP4, "mp4", "mp4", "video/mp4")             \
+    F(TINYMP4, "tinymp4", "mp4", "video/mp4")     \
+    F(NANOMP4, "nanomp4", "mp4", "video/mp4")     \
+    F(WEBM, "webm", "webm", "video/webm")         \
+    F(TINYWEBM, "tinywebm", "webm", "video/webm") \
+    F(NANOWEBM, "nanowebm", "webm", "video/webm") \
+    F(GIF, "gif", "gif", "image/gif")             \
+    F(MEDIUMGIF, "mediumgif", "gif", "image/gif") \
+    F(TINYGIF, "tinygif", "gif", "image/gif")     \
+    F(NANOGIF, "nanogif", "gif", "image/gif")     \
+    F(WEBP, "webp", "webp", "image/webp")         \
+    F(TINYWEBP, "tinywebp", "webp", "image/webp") \
+    F(NANOWEBP, "nanowebp", "webp", "image/webp") \
+    F(PREVIEW, "preview", "png", "image/png")
+
+enum gif_format {
+#define F(name, word, extension, type) GIF_##name,
+    GIF_FORMATS(F)
+#undef F
+        GIF_FORMAT_COUNT
+};
+
+struct gif_format_info {
+    struct str word, extension, type;
+};
+extern const struct gif_format_info gif_formats[GIF_FORMAT_COUNT];
+
+/* What a caller asked for; anything unknown is mp4. */
+enum gif_format gif_format_wanted(struct str word);
+/* False: no format of that name. loopedmp4 is mp4. */
+bool gif_format_find(struct str word, enum gif_format *ret);
+
+struct gif_size {
+    uint32_t width, height; /* 0: there is no such file */
+};
+struct gif_media {
+    struct gif_size of[GIF_FORMAT_COUNT];
+};
+/* From and to the words of the column `media`. */
+struct gif_media gif_media_read(struct str text);
+struct str gif_media_write(struct arena *a, const struct gif_media *m);
+
+/* The file to show for a format: itself, else its own kind larger, then smaller, else a
+ * GIF, else whatever there is. */
+enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted);
+
+/* --- fold.c: text as it is compared ---------------------------------------------------------- */
+
+/* Trimmed, single spaces, compatibility forms and case taken away (NFKC). */
+struct str gif_normal(struct arena *a, struct str text);
+
+/* The words of normal text, without accents; scripts that are written without spaces
+ * are cut into pairs of characters. A struct list of struct str. For a query the last
+ * words of such a run stand for the whole run. */
+struct list gif_words(struct arena *a, struct str normal, bool query);
+
+/* The first character. */
+struct str gif_initial(struct str text);
+
+/* --- what is shown ------------------------------------------------------------------------------
+ */
+
+struct gif {
+    struct str id, title, url, src, gif_src, preview;
+    int64_t width, height;
+    int64_t n; /* its number; not shown */
+};
+struct gif_category {
+    struct str name, src;
+};
+struct gif_trends {
+    struct list categories, gifs;
+};
+
+struct gif_query {
+    struct str q, media_format;
+    struct opt_str locale;
+    int64_t limit;
+};
+struct gif_choice {
+    struct str id, q;
+};
+
+extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_search_query,
+    gif_trends_query, gif_list_query;
+extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
+
+/* --- wish.c: what a call asks for ----------------------------------------------------------------
+ */
+
+struct wish {
+    struct call *call;
+    struct str q; /* normal */
+    struct str locale, language;
+    enum gif_format format;
+    size_t limit;
+    int64_t cap;
+    double today; /* days since 1970 */
+};
+enum err wish_read(struct call *call, struct wish *ret);
+double gif_today(void);
+
+/* The other locale's part before the first '-'. */
+struct str gif_language(struct str locale);
+/* One of the interface's locales as it writes them; p == NULL: it is none. */
+struct str gif_locale_known(struct str tag);
+
+/* Popularity right now of something with this heat; and the heat after one more choice. */
+double gif_popularity(double heat, double today);
+double gif_heat_after(double heat, double today);
+
+/* --- rows.c -------------------------------------------------------------------------------------
+ */
+
+/* A GIF before it is shown: its number and what it is ordered by. */
+struct gif_hit {
+    int64_t n;
+    double score;
+    int tier; /* 0: the caller's locale or everywhere, 1: the language, 2: elsewhere */
+};
+
+/* Shows them in that order; hits that are gone are left out. */
+enum err gifs_show(const struct wish *w, const struct gif_hit *hits, size_t count,
+                   struct list *ret);
+
+/* --- index.c: words in the store's own engine ---------------------------------------------------
+ */
+
+enum match { MATCH_ALL, MATCH_ANY };
+
+/* Rows of a search: number, score of the text, heat, weight, tier. Begins a query that
+ * the caller walks. */
+enum err index_search(const struct wish *w, const struct list *words, enum match match,
+                      struct rows *ret);
+enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str title, struct str tags,
+                   struct str description);
+/* Rows of `gifs` by number: n, id, title, media. */
+enum err index_load(struct call *call, const struct gif_hit *hits, size_t count, struct rows *ret);
+
+/* --- search.c, trending.c, suggest.c: lists ------------------------------------------------------
+ */
+
+enum err gifs_search(const struct wish *w, struct list *ret);
+enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret);
+/* struct gif_category each. */
+enum err gif_categories(const struct wish *w, struct list *ret);
+/* struct str each, at most w->limit. */
+enum err gif_trending_terms(const struct wish *w, struct list *ret);
+enum err gif_suggestions(const struct wish *w, struct list *ret);
+/* Adds a term unless it is there, or the query itself, or one too many. */
+void terms_add(const struct wish *w, struct list *terms, struct str term);
+
+/* --- upstream.c: another server's GIFs
+ * ------------------------------------------------------------ */
+
+/* The rows' .prepare: refuses where GIFs are off, asks the other server where there is
+ * one. What it said waits in call->data. */
+enum err upstream_ask_search(struct call *call);
+enum err upstream_ask_suggestions(struct call *call);
+enum err upstream_ask_trends(struct call *call);
+enum err upstream_ask_trending(struct call *call);
+enum err upstream_ask_terms(struct call *call);
+/* Passes a choice on, when the GIF is the other server's; waits for nothing. */
+void upstream_tell_choice(struct call *call);
+
+enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
+
+struct upstream_answer {
+    bool asked, failed;
+    struct str body; /* an answer that may be old; p == NULL: none */
+};
+/* What the other server said to this call. */
+struct upstream_answer upstream_answer(const struct call *call, enum upstream_kind kind);
+/* Should our own catalogue be looked at? */
+bool upstream_wants_local(const struct call *call);
+
+/* --- upstream_read.c
+ * --------------------------------------------------------------------------------- */
+
+/* Is this an answer of the kind? */
+bool upstream_valid(enum upstream_kind kind, struct str body);
+/* Adds what the other server said behind our own, up to the limit. ERR_UNAVAILABLE when it
+ * said nothing and we have nothing either. */
+enum err upstream_add_gifs(const struct wish *w, struct list *gifs);
+enum err upstream_add_categories(const struct wish *w, struct list *categories);
+enum err upstream_add_terms(const struct wish *w, struct list *terms);
+
+/* --- upstream_cache.c: what was said lately
+ * ------------------------------------------------------------- */
+
+enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
+
+/* A copy of what is remembered. *ret_refresh: the caller is to ask anew, nobody else does. */
+enum cached cache_find(struct str key, struct arena *a, struct str *ret, bool *ret_refresh);
+void cache_put(struct str key, struct str body);
+/* A refresh ended without an answer. */
+void cache_give_up(struct str key);
+/* May the other server be asked? Not for half a minute after five failures in a row. */
+bool breaker_allows(void);
+void breaker_note(bool success);
+
+/* --- choice.c ----------------------------------------------------------------------------------
+ */
+
+/* Somebody chose a GIF after searching for q. */
+enum err gif_choose(struct call *call, struct str id, struct str q, struct str locale);
+
+/* --- files.c -------------------------------------------------------------------------------------
+ */
+
+/* The name of a GIF's file as a blob. */
+void gif_blob_name(char out[64], int64_t n, enum gif_format format);
+/* "{slug}-{id}", the end of a page's address. */
+struct str gif_page_name(struct arena *a, struct str title, struct str id);
+
+/* --- probe.c: what a file is
+ * ----------------------------------------------------------------------- */
+
+/* True when the bytes are what the format wants; sizes are 0 where the file does not say. */
+bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret);
+
+/* --- import: one GIF before it is in the store
+ * -------------------------------------------------------- */
+
+struct gif_file {
+    enum gif_format format;
+    struct str bytes;
+    struct gif_size size;
+};
+struct gif_draft {
+    struct str id, title, description, locale, url, rating;
+    struct list tags;  /* struct str */
+    struct list media; /* struct pair: format, where the file is */
+    struct opt_int width, height, created_at;
+    double weight;
+};
+extern const struct type gif_draft_type;
+
+/* draft_read.c: the rows of a file, one after the other, whatever its form. */
+struct draft_reader {
+    struct str rest;
+    struct list columns; /* CSV: struct str */
+    enum draft_form { FORM_ARRAY, FORM_LINES, FORM_CSV } form;
+};
+void draft_reader_init(struct draft_reader *r, struct str text, struct arena *a);
+/* False at the end. Problems of the row are in form. */
+bool draft_next(struct draft_reader *r, struct arena *a, struct form *form, struct gif_draft **ret);
+
+/* In a transaction; put the files first. *ret_new: there was none with that id. */
+enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *draft,
+                 const struct list *files, bool *ret_new);
+/* After the last one: tags are counted anew. */
+enum err gifs_count_tags(struct tx *tx);
+
+#endif

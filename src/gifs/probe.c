@@ -1,0 +1,126 @@
+/* probe.c - is a file what its format says, and how large is the picture in it? */
+#include "gifs/internal.h"
+
+#include "platform/pictures.h"
+
+static uint64_t big(struct str b, size_t at, size_t n)
+{
+    uint64_t v = 0;
+
+    for (size_t i = at; i < at + n; i++)
+        v = v << 8 | (i < b.n ? (unsigned char)b.p[i] : 0);
+    return v;
+}
+
+/* --- MP4: boxes of a length and a name ----------------------------------------------------- */
+
+static bool next_box(struct str *rest, struct str *ret_name, struct str *ret_body)
+{
+    uint64_t size = big(*rest, 0, 4), head = 8;
+
+    if (rest->n < 8)
+        return false;
+    if (size == 1) {
+        size = big(*rest, 8, 8);
+        head = 16;
+    } else if (size == 0) {
+        size = rest->n;
+    }
+    if (size < head || size > rest->n)
+        return false;
+    *ret_name = str_slice(rest->p + 4, 4);
+    *ret_body = str_slice(rest->p + head, size - head);
+    *rest = str_from(*rest, size);
+    return true;
+}
+
+/* The track header ends with the size, as 16.16 fixed point. */
+static void look_at_tracks(struct str boxes, int depth, struct gif_size *ret)
+{
+    struct str name, body;
+
+    while (!ret->width && next_box(&boxes, &name, &body)) {
+        if (depth < 4 && (str_is(name, "moov") || str_is(name, "trak")))
+            look_at_tracks(body, depth + 1, ret);
+        else if (str_is(name, "tkhd") && body.n >= 84)
+            *ret = (struct gif_size){ (uint32_t)big(body, body.n - 8, 2),
+                                      (uint32_t)big(body, body.n - 4, 2) };
+    }
+}
+
+static bool look_at_mp4(struct str b, struct gif_size *ret)
+{
+    struct str name, body, rest = b;
+
+    if (!next_box(&rest, &name, &body) || !str_is(name, "ftyp"))
+        return false;
+    look_at_tracks(b, 0, ret);
+    return true;
+}
+
+/* --- WebM: elements of an id and a length ------------------------------------------------------
+ */
+
+/* A number whose first byte says how long it is. */
+static size_t read_vint(struct str b, bool keep_mark, uint64_t *ret)
+{
+    unsigned char first = b.n ? (unsigned char)b.p[0] : 0;
+    size_t n = 1;
+
+    while (n <= 8 && !(first & 0x80 >> (n - 1)))
+        n++;
+    if (n > 8 || n > b.n)
+        return 0;
+    *ret = big(b, 0, n);
+    if (!keep_mark)
+        *ret &= ~(UINT64_C(0x80) << (8 * (n - 1)) >> (n - 1));
+    return n;
+}
+
+static void look_at_elements(struct str b, int depth, struct gif_size *ret)
+{
+    enum { SEGMENT = 0x18538067, TRACKS = 0x1654ae6b, TRACK = 0xae, VIDEO = 0xe0 };
+    enum { WIDTH = 0xb0, HEIGHT = 0xba };
+    uint64_t id, size;
+    size_t n, m;
+
+    while (b.n && (n = read_vint(b, true, &id)) && (m = read_vint(str_from(b, n), false, &size))) {
+        struct str body = str_from(b, n + m);
+
+        if (size < body.n)
+            body.n = size;
+        if (depth < 6 && (id == SEGMENT || id == TRACKS || id == TRACK || id == VIDEO))
+            look_at_elements(body, depth + 1, ret);
+        else if (id == WIDTH && body.n <= 4)
+            ret->width = (uint32_t)big(body, 0, body.n);
+        else if (id == HEIGHT && body.n <= 4)
+            ret->height = (uint32_t)big(body, 0, body.n);
+        if (ret->width && ret->height)
+            return;
+        b = str_from(b, n + m + body.n);
+    }
+}
+
+static bool look_at_webm(struct str b, struct gif_size *ret)
+{
+    if (!str_starts(b, STR("\x1a\x45\xdf\xa3")))
+        return false;
+    look_at_elements(b, 0, ret);
+    return true;
+}
+
+bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret)
+{
+    struct str type = gif_formats[format].type;
+    struct picture picture;
+
+    *ret = (struct gif_size){ 0 };
+    if (str_is(type, "video/mp4"))
+        return look_at_mp4(bytes, ret);
+    if (str_is(type, "video/webm"))
+        return look_at_webm(bytes, ret);
+    if (!picture_look(bytes, &picture) || !str_is(type, picture.type))
+        return false;
+    *ret = (struct gif_size){ picture.width, picture.height };
+    return true;
+}

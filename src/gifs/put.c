@@ -1,0 +1,165 @@
+/* put.c - one GIF into the catalogue, whether it is new or known. */
+#include "gifs/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+
+static const char FIND[] = "select n, media from gifs where id = $1";
+static const char PUT_GIF[] =
+    "insert into gifs (n, id, title, description, tags, source, media, created_at) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (n) do update set title = $3, "
+    "description = $4, tags = $5, source = $6, media = $7, created_at = $8";
+static const char PUT_SCORE[] =
+    "insert into gif_scores (n, locale, language, rating, weight) values ($1, $2, $3, $4, $5) "
+    "on conflict (n) do update set locale = $2, language = $3, rating = $4, weight = $5";
+static const char DROP_TAGS[] = "delete from gif_tags where gif = $1";
+static const char PUT_TAG[] =
+    "insert into gif_tags (tag, gif) values ($1, $2) on conflict (tag, gif) do nothing";
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static enum err put_files(struct store *store, int64_t n, const struct list *files,
+                          const struct gif_media *before)
+{
+    const struct gif_file *f = files->items;
+    struct gif_media gone = *before;
+    char name[64];
+    enum err e = OK;
+
+    for (size_t i = 0; i < files->count && !e; i++) {
+        gone.of[f[i].format].width = 0;
+        gif_blob_name(name, n, f[i].format);
+        e = blob_put(store, name, f[i].bytes);
+    }
+    for (int i = 0; i < GIF_FORMAT_COUNT && !e; i++) {
+        if (!gone.of[i].width)
+            continue;
+        gif_blob_name(name, n, (enum gif_format)i);
+        blob_delete(store, name);
+    }
+    return e;
+}
+
+static struct gif_media media_of(const struct list *files)
+{
+    const struct gif_file *f = files->items;
+    struct gif_media m = { 0 };
+
+    for (size_t i = 0; i < files->count; i++)
+        m.of[f[i].format] = f[i].size;
+    return m;
+}
+
+/* --- rows
+ * ----------------------------------------------------------------------------------------- */
+
+static struct str tags_text(struct arena *a, const struct gif_draft *d, bool json)
+{
+    const struct str *tags = d->tags.items;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 64 * 1024);
+    if (json)
+        json_array(&j);
+    for (size_t i = 0; i < d->tags.count; i++) {
+        if (json)
+            json_text(&j, tags[i]);
+        else
+            buf_printf(&out, "%.*s ", STR_FMT(tags[i]));
+    }
+    if (json)
+        json_array_end(&j);
+    struct str text = str_dup(a, buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+static enum err put_tags(struct tx *tx, int64_t n, const struct gif_draft *d)
+{
+    const struct str *tags = d->tags.items;
+    enum err e = tx_exec(tx, DROP_TAGS, BIND(v_int(n)), NULL);
+
+    for (size_t i = 0; i < d->tags.count && !e; i++) {
+        struct str tag = gif_normal(tx_arena(tx), tags[i]);
+
+        if (tag.n)
+            e = tx_exec(tx, PUT_TAG, BIND(v_text(tag), v_int(n)), NULL);
+    }
+    return e;
+}
+
+static enum err put_score(struct tx *tx, int64_t n, const struct gif_draft *d)
+{
+    struct str known = gif_locale_known(d->locale);
+    struct str locale = known.p ? known : d->locale;
+
+    return tx_exec(tx, PUT_SCORE,
+                   BIND(v_int(n), v_text(locale),
+                        v_text(str_lower(tx_arena(tx), gif_language(locale))),
+                        v_int(gif_rating(d->rating)), v_real(d->weight)),
+                   NULL);
+}
+
+static enum err put_row(struct tx *tx, int64_t n, struct str id, const struct gif_draft *d,
+                        const struct gif_media *media)
+{
+    int64_t made = d->created_at.given == GIVEN ? d->created_at.value : clock_us();
+
+    return tx_exec(tx, PUT_GIF,
+                   BIND(v_int(n), v_text(id), v_text(d->title), v_text(d->description),
+                        v_text(tags_text(tx_arena(tx), d, true)), v_text(d->url),
+                        v_text(gif_media_write(tx_arena(tx), media)), v_int(made)),
+                   NULL);
+}
+
+enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *d,
+                 const struct list *files, bool *ret_new)
+{
+    struct gif_media media = media_of(files), before = { 0 };
+    int64_t n = (int64_t)snowflake_new();
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, FIND, BIND(v_text(d->id)), &row, &found);
+
+    if (!e && found) {
+        n = row_int(&row, 0);
+        before = gif_media_read(row_text(&row, 1));
+    }
+    struct str id = d->id.n ? d->id : str_printf(tx_arena(tx), "%" PRId64, n);
+    if (!e)
+        e = put_files(store, n, files, &before);
+    if (!e)
+        e = put_row(tx, n, id, d, &media);
+    if (!e)
+        e = put_score(tx, n, d);
+    if (!e)
+        e = put_tags(tx, n, d);
+    if (!e)
+        e = index_put(tx, store_engine(store), n, d->title, tags_text(tx_arena(tx), d, false),
+                      d->description);
+    *ret_new = !found;
+    return e;
+}
+
+/* --- counts
+ * ----------------------------------------------------------------------------------------- */
+
+static const char DROP_COUNTS[] = "delete from gif_tag_counts";
+static const char COUNT_TAGS[] =
+    "insert into gif_tag_counts (cap, tag, initial, gifs, best) "
+    "select $1, tag, substr(tag, 1, 1), gifs, gif from (select t.tag, t.gif, "
+    "count(*) over (partition by t.tag) as gifs, row_number() over "
+    "(partition by t.tag order by s.weight desc, t.gif) as place "
+    "from gif_tags t join gif_scores s on s.n = t.gif where s.rating <= $2) tags where place = 1";
+
+enum err gifs_count_tags(struct tx *tx)
+{
+    enum err e = tx_exec(tx, DROP_COUNTS, NO_BIND, NULL);
+
+    for (int64_t cap = 0; cap < 4 && !e; cap++)
+        e = tx_exec(tx, COUNT_TAGS, BIND(v_int(cap), v_int(cap)), NULL);
+    return e;
+}

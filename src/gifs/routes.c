@@ -1,0 +1,153 @@
+/* routes.c - searching, trends, suggestions, and what was chosen. */
+#include "gifs/internal.h"
+
+#include "platform/platform.h"
+
+static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s = 10 };
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+/* Lists come from our own catalogue, from the other server, or from both: ours first. */
+static enum err reply_gifs(struct wish *w, struct list *list)
+{
+    enum err e = upstream_add_gifs(w, list);
+
+    return e ? e : call_reply(w->call, list);
+}
+
+/* GET /gifs/search */
+static enum err search_gifs(struct call *call)
+{
+    struct list gifs = { 0 };
+    struct wish w;
+    enum err e = wish_read(call, &w);
+
+    if (!e && upstream_wants_local(call))
+        e = gifs_search(&w, &gifs);
+    return e ? e : reply_gifs(&w, &gifs);
+}
+
+/* GET /gifs/trending-gifs */
+static enum err list_trending_gifs(struct call *call)
+{
+    struct list gifs = { 0 };
+    struct wish w;
+    enum err e = wish_read(call, &w);
+
+    if (!e && upstream_wants_local(call))
+        e = gifs_trending(&w, w.limit, &gifs);
+    return e ? e : reply_gifs(&w, &gifs);
+}
+
+/* GET /gifs/trending */
+static enum err get_gif_trends(struct call *call)
+{
+    struct gif_trends out = { 0 };
+    struct wish w;
+    enum err e = wish_read(call, &w);
+
+    w.limit = 1;
+    if (!e && upstream_wants_local(call)) {
+        e = gif_categories(&w, &out.categories);
+        if (!e)
+            e = gifs_trending(&w, 1, &out.gifs);
+    }
+    if (!e)
+        e = upstream_add_categories(&w, &out.categories);
+    if (!e)
+        e = upstream_add_gifs(&w, &out.gifs);
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err reply_terms(struct wish *w, struct list *terms)
+{
+    enum err e = upstream_add_terms(w, terms);
+
+    return e ? e : call_reply(w->call, terms);
+}
+
+/* GET /gifs/trending-search */
+static enum err list_trending_searches(struct call *call)
+{
+    struct list terms = { 0 };
+    struct wish w;
+    enum err e = wish_read(call, &w);
+
+    if (!e && upstream_wants_local(call))
+        e = gif_trending_terms(&w, &terms);
+    return e ? e : reply_terms(&w, &terms);
+}
+
+/* GET /gifs/suggest */
+static enum err suggest_searches(struct call *call)
+{
+    struct list terms = { 0 };
+    struct wish w;
+    enum err e = wish_read(call, &w);
+
+    if (!e && upstream_wants_local(call))
+        e = gif_suggestions(&w, &terms);
+    return e ? e : reply_terms(&w, &terms);
+}
+
+/* --- choosing ----------------------------------------------------------------------------------
+ */
+
+static enum err begin_select(struct call *call)
+{
+    if (gif_config()->source == GIFS_OFF)
+        return ERR_FEATURE_DISABLED;
+    upstream_tell_choice(call);
+    return OK;
+}
+
+/* POST /gifs/select */
+static enum err select_gif(struct call *call)
+{
+    const struct gif_choice *in = call->body;
+    struct str locale;
+    enum err e = request_locale(call, &locale);
+
+    return e ? e : gif_choose(call, in->id, in->q, locale);
+}
+
+/* --- rows ----------------------------------------------------------------------------------------
+ */
+
+#define READ(path_, handler_, query_, reply_, prepare_, doc_)                  \
+    {                                                                          \
+        .method = GET, .path = path_, .name = #handler_, .doc = doc_,          \
+        .auth = AUTH_OPEN | AUTH_GOOD, .query = &(query_), .reply = &(reply_), \
+        .limit = &gif_limit, .prepare = prepare_, .handle = handler_,          \
+    }
+
+static const struct route routes[] = {
+    READ("/gifs/search", search_gifs, gif_search_query, gifs_reply, upstream_ask_search,
+         "GIFs by words, the best first."),
+    READ("/gifs/suggest", suggest_searches, gif_suggest_query, gif_terms_reply,
+         upstream_ask_suggestions, "How a search might go on."),
+    READ("/gifs/trending", get_gif_trends, gif_trends_query, gif_trends_reply, upstream_ask_trends,
+         "Categories, and one trending GIF."),
+    READ("/gifs/trending-gifs", list_trending_gifs, gif_list_query, gifs_reply,
+         upstream_ask_trending, "GIFs that many choose at the moment."),
+    READ("/gifs/trending-search", list_trending_searches, gif_term_query, gif_terms_reply,
+         upstream_ask_terms, "What many search for at the moment."),
+    {
+        .method = POST,
+        .path = "/gifs/select",
+        .name = "select_gif",
+        .doc = "Tell that a GIF was chosen.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &gif_choice_body,
+        .limit = &gif_limit,
+        .prepare = begin_select,
+        .handle = select_gif,
+    },
+    { 0 },
+};
+
+const struct domain gifs_domain = {
+    .name = "GIFs",
+    .doc = "Moving pictures to search for and send.",
+    .routes = routes,
+};

@@ -1,0 +1,177 @@
+/* search.c - GIFs by words, the best first.
+ *
+ * All words come before some of them, the caller's language before others; within
+ * that, how well the text matches is raised by popularity, by what people chose after
+ * the same search, and by the weight that the catalogue gives. */
+#include "gifs/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+
+enum { MOST_CLICKED = 500 };
+
+/* --- the best few of many --------------------------------------------------------------- */
+
+/* A heap with the worst on top, so that most of what comes is dismissed with one look. */
+struct best {
+    struct gif_hit *hits;
+    size_t count, max;
+};
+
+static int worse(const struct gif_hit *a, const struct gif_hit *b)
+{
+    if (a->tier != b->tier)
+        return a->tier > b->tier ? 1 : -1;
+    if (a->score != b->score)
+        return a->score < b->score ? 1 : -1;
+    return a->n < b->n ? -1 : a->n > b->n;
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+    return worse(a, b);
+}
+
+static void sift_down(struct best *b, size_t at)
+{
+    for (;;) {
+        size_t worst = at, left = 2 * at + 1;
+
+        for (size_t i = left; i < left + 2 && i < b->count; i++)
+            if (worse(&b->hits[i], &b->hits[worst]) > 0)
+                worst = i;
+        if (worst == at)
+            return;
+        struct gif_hit moved = b->hits[at];
+        b->hits[at] = b->hits[worst];
+        b->hits[worst] = moved;
+        at = worst;
+    }
+}
+
+static void sift_up(struct best *b, size_t at)
+{
+    while (at && worse(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
+        struct gif_hit moved = b->hits[at];
+
+        b->hits[at] = b->hits[(at - 1) / 2];
+        b->hits[(at - 1) / 2] = moved;
+        at = (at - 1) / 2;
+    }
+}
+
+static void best_add(struct best *b, const struct gif_hit *hit)
+{
+    if (b->count < b->max) {
+        b->hits[b->count++] = *hit;
+        sift_up(b, b->count - 1);
+    } else if (worse(&b->hits[0], hit) > 0) {
+        b->hits[0] = *hit;
+        sift_down(b, 0);
+    }
+}
+
+/* --- what others chose after the same search --------------------------------------------- */
+
+static const char FIND_CLICKS[] =
+    "select p.gif, p.clicks from gif_terms t join gif_pairs p on p.term = t.n "
+    "where t.locale = $1 and t.term = $2 order by p.clicks desc limit $3";
+
+struct click {
+    int64_t count;
+};
+
+static enum err find_clicks(const struct wish *w, struct map *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(w->call->tx, FIND_CLICKS,
+                          BIND(v_text(w->locale), v_text(w->q), v_int(MOST_CLICKED)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct click *c = arena_alloc(w->call->arena, sizeof *c);
+
+        c->count = row_int(&rows, 1);
+        map_put(ret, row_id(&rows, 0), c);
+    }
+    return rows_end(&rows);
+}
+
+/* --- the search ---------------------------------------------------------------------------------
+ */
+
+struct search {
+    const struct wish *wish;
+    struct list words;
+    struct map clicks;
+    struct map seen; /* numbers that an earlier pass has found */
+};
+
+static double score_of(struct search *s, const struct rows *r)
+{
+    double score = row_real(r, 1) * row_real(r, 3), heat = row_real(r, 2);
+    const struct click *c = s->clicks.count ? map_get(&s->clicks, row_id(r, 0)) : NULL;
+
+    if (heat > 0)
+        score *= 1 + log1p(gif_popularity(heat, s->wish->today));
+    return c ? score * (1 + log1p((double)c->count)) : score;
+}
+
+/* Adds to hits what one pass finds, best first; other languages only when asked for. */
+static enum err pass(struct search *s, enum match match, bool elsewhere, struct gif_hit *hits,
+                     size_t *count)
+{
+    struct best best = { .hits = hits + *count, .max = s->wish->limit - *count };
+    struct rows rows;
+    enum err e = index_search(s->wish, &s->words, match, &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct gif_hit hit = { .n = row_int(&rows, 0), .tier = (int)row_int(&rows, 4) };
+
+        if ((hit.tier == 2) != elsewhere || (s->seen.count && map_get(&s->seen, (uint64_t)hit.n)))
+            continue;
+        hit.score = score_of(s, &rows);
+        best_add(&best, &hit);
+    }
+    e = rows_end(&rows);
+    qsort(best.hits, best.count, sizeof *best.hits, compare_hits);
+    for (size_t i = 0; match == MATCH_ALL && s->words.count > 1 && i < best.count; i++)
+        map_put(&s->seen, (uint64_t)best.hits[i].n, &best.hits[i]);
+    *count += best.count;
+    return e;
+}
+
+static enum err passes(struct search *s, bool elsewhere, struct gif_hit *hits, size_t *count)
+{
+    enum err e = pass(s, MATCH_ALL, elsewhere, hits, count);
+
+    if (!e && *count < s->wish->limit && s->words.count > 1)
+        e = pass(s, MATCH_ANY, elsewhere, hits, count);
+    return e;
+}
+
+enum err gifs_search(const struct wish *w, struct list *ret)
+{
+    struct search s = { .wish = w, .words = gif_words(w->call->arena, w->q, true) };
+    struct gif_hit *hits = arena_array(w->call->arena, struct gif_hit, w->limit);
+    size_t count = 0;
+
+    *ret = (struct list){ 0 };
+    if (!s.words.count)
+        return OK;
+    map_init(&s.clicks);
+    map_init(&s.seen);
+    enum err e = find_clicks(w, &s.clicks);
+    if (!e)
+        e = passes(&s, false, hits, &count);
+    if (!e && !count)
+        e = passes(&s, true, hits, &count);
+    map_clear(&s.clicks);
+    map_clear(&s.seen);
+    return e ? e : gifs_show(w, hits, count, ret);
+}

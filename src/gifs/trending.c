@@ -1,0 +1,306 @@
+/* trending.c - what many choose at the moment: GIFs, categories, terms. */
+#include "gifs/internal.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/map.h"
+
+/* --- GIFs --------------------------------------------------------------------------------- */
+
+static const char HOT_IN_LOCALE[] =
+    "select n, heat from gif_scores where locale = $1 and heat > 0 and rating <= $2 "
+    "order by heat desc, n desc limit $3";
+static const char HOT_IN_LANGUAGE[] =
+    "select n, heat from gif_scores where language = $1 and heat > 0 and rating <= $2 "
+    "order by heat desc, n desc limit $3";
+static const char GOOD_IN_LOCALE[] =
+    "select n, weight from gif_scores where locale = $1 and rating <= $2 "
+    "order by weight desc, n desc limit $3";
+static const char GOOD_IN_LANGUAGE[] =
+    "select n, weight from gif_scores where language = $1 and rating <= $2 "
+    "order by weight desc, n desc limit $3";
+static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rating <= $1 "
+                                    "order by weight desc, n desc limit $2";
+
+/* A list that grows from several queries, each number once. */
+struct gathering {
+    const struct wish *wish;
+    struct gif_hit *hits;
+    size_t count, max;
+    struct map seen;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct gif_hit *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return x->n < y->n ? 1 : x->n > y->n ? -1 : 0;
+}
+
+static enum err add_rows(struct gathering *g, struct list *found, struct rows *rows)
+{
+    while (rows_next(rows)) {
+        struct gif_hit *hit = list_add(g->wish->call->arena, found, sizeof *hit);
+
+        hit->n = row_int(rows, 0);
+        hit->score = row_real(rows, 1);
+    }
+    return rows_end(rows);
+}
+
+static enum err query_in(struct gathering *g, const char *sql, struct str where, struct list *found)
+{
+    struct rows rows;
+    enum err e = tx_query(g->wish->call->tx, sql,
+                          BIND(v_text(where), v_int(g->wish->cap), v_int((int64_t)g->max)), &rows);
+
+    return e ? e : add_rows(g, found, &rows);
+}
+
+static void take(struct gathering *g, struct list *found)
+{
+    struct gif_hit *hits = found->items;
+
+    qsort(hits, found->count, sizeof *hits, by_score);
+    for (size_t i = 0; i < found->count && g->count < g->max; i++) {
+        if (map_get(&g->seen, (uint64_t)hits[i].n))
+            continue;
+        g->hits[g->count] = hits[i];
+        map_put(&g->seen, (uint64_t)hits[i].n, &g->hits[g->count++]);
+    }
+}
+
+/* What is for the locale and what is for everywhere, in one order. */
+static enum err gather(struct gathering *g, const char *sql, struct str where, struct str too)
+{
+    struct list found = { 0 };
+
+    if (g->count == g->max)
+        return OK;
+    enum err e = query_in(g, sql, where, &found);
+    if (!e && too.n)
+        e = query_in(g, sql, too, &found);
+    if (!e && found.count)
+        take(g, &found);
+    return e;
+}
+
+static enum err gather_anything(struct gathering *g)
+{
+    struct list found = { 0 };
+    struct rows rows;
+    enum err e = tx_query(g->wish->call->tx, GOOD_ANYWHERE,
+                          BIND(v_int(g->wish->cap), v_int((int64_t)g->max)), &rows);
+
+    if (!e)
+        e = add_rows(g, &found, &rows);
+    if (!e && found.count)
+        take(g, &found);
+    return e;
+}
+
+enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret)
+{
+    struct gathering g = { .wish = w, .max = limit };
+
+    g.hits = arena_array(w->call->arena, struct gif_hit, limit);
+    map_init(&g.seen);
+    enum err e = gather(&g, HOT_IN_LOCALE, w->locale, STR("*"));
+    if (!e)
+        e = gather(&g, GOOD_IN_LOCALE, w->locale, STR("*"));
+    if (!e)
+        e = gather(&g, HOT_IN_LANGUAGE, w->language, STR(""));
+    if (!e)
+        e = gather(&g, GOOD_IN_LANGUAGE, w->language, STR(""));
+    if (!e && !g.count)
+        e = gather_anything(&g);
+    map_clear(&g.seen);
+    return e ? e : gifs_show(w, g.hits, g.count, ret);
+}
+
+/* --- categories ---------------------------------------------------------------------------------
+ */
+
+/* What few choose adds next to nothing to a category, so the hottest decide. */
+enum { HOTTEST = 300 };
+
+static const char HOT_TAGS[] =
+    "select t.tag, h.n, h.heat from (select n, heat from gif_scores where heat > 0 "
+    "and rating <= $1 and (locale = '*' or language = $2) order by heat desc limit $3) h "
+    "join gif_tags t on t.gif = h.n join gif_tag_counts c on c.cap = cast($1 as bigint) "
+    "and c.tag = t.tag and c.gifs >= $4";
+static const char LARGEST_TAGS[] = "select tag, best from gif_tag_counts "
+                                   "where cap = $1 and gifs >= $2 order by gifs desc, tag limit $3";
+static const char ONE_TAG[] = "select best from gif_tag_counts where cap = $1 and tag = $2";
+
+struct category {
+    struct str name;
+    double score, best_heat;
+    int64_t best;
+};
+
+static int by_category(const void *a, const void *b)
+{
+    const struct category *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return str_cmp(x->name, y->name);
+}
+
+static struct category *category_named(struct list *list, struct str name)
+{
+    struct category *c = list->items;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (str_eq(c[i].name, name))
+            return &c[i];
+    return NULL;
+}
+
+static enum err hot_categories(const struct wish *w, struct list *ret)
+{
+    struct list list = { 0 };
+    struct map places; /* of a tag's hash: one more than its place */
+    struct rows rows;
+    enum err e = tx_query(
+        w->call->tx, HOT_TAGS,
+        BIND(v_int(w->cap), v_text(w->language), v_int(HOTTEST), v_int(GIFS_CATEGORY_MIN)), &rows);
+
+    if (e)
+        return e;
+    map_init(&places);
+    while (rows_next(&rows)) {
+        struct str tag = row_text(&rows, 0);
+        double heat = row_real(&rows, 2);
+        size_t place = (size_t)(uintptr_t)map_get(&places, hash_str(tag));
+        struct category *c = (struct category *)list.items + (place ? place - 1 : 0);
+
+        if (!place) {
+            c = list_add(w->call->arena, &list, sizeof *c);
+            c->name = tag;
+            map_put(&places, hash_str(tag), (void *)(uintptr_t)list.count);
+        }
+        c->score += gif_popularity(heat, w->today);
+        if (heat > c->best_heat) {
+            c->best_heat = heat;
+            c->best = row_int(&rows, 1);
+        }
+    }
+    map_clear(&places);
+    if (list.count)
+        qsort(list.items, list.count, sizeof(struct category), by_category);
+    if (list.count > GIFS_CATEGORIES)
+        list.count = GIFS_CATEGORIES;
+    *ret = list;
+    return rows_end(&rows);
+}
+
+static void add_category(const struct wish *w, struct list *list, struct str name, int64_t best)
+{
+    if (list->count >= GIFS_CATEGORIES || category_named(list, name))
+        return;
+    struct category *c = list_add(w->call->arena, list, sizeof *c);
+    c->name = name;
+    c->best = best;
+}
+
+/* Those that the operator named and that there is a GIF for. */
+static enum err add_configured(const struct wish *w, struct list *list)
+{
+    struct str names = gif_config()->categories;
+    struct rows row;
+    enum err e = OK;
+    bool found;
+
+    while (names.n && !e) {
+        struct str name = gif_normal(w->call->arena, str_cut(&names, ','));
+
+        e = tx_one(w->call->tx, ONE_TAG, BIND(v_int(w->cap), v_text(name)), &row, &found);
+        if (!e && found)
+            add_category(w, list, name, row_int(&row, 0));
+    }
+    return e;
+}
+
+static enum err add_largest(const struct wish *w, struct list *list)
+{
+    struct rows rows;
+    enum err e =
+        tx_query(w->call->tx, LARGEST_TAGS,
+                 BIND(v_int(w->cap), v_int(GIFS_CATEGORY_MIN), v_int(GIFS_CATEGORIES)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        add_category(w, list, row_text(&rows, 0), row_int(&rows, 1));
+    return rows_end(&rows);
+}
+
+static enum err find_categories(const struct wish *w, struct list *ret)
+{
+    enum err e = hot_categories(w, ret);
+
+    if (!e && ret->count < GIFS_CATEGORIES)
+        e = gif_config()->categories.n ? add_configured(w, ret) : add_largest(w, ret);
+    return e;
+}
+
+enum err gif_categories(const struct wish *w, struct list *ret)
+{
+    struct gif_hit hits[GIFS_CATEGORIES];
+    struct list found, gifs;
+    enum err e = find_categories(w, &found);
+    const struct category *c = found.items;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; !e && i < found.count; i++)
+        hits[i] = (struct gif_hit){ .n = c[i].best };
+    if (!e)
+        e = gifs_show(w, hits, found.count, &gifs);
+    for (size_t i = 0; !e && i < found.count; i++) {
+        const struct gif *g = gifs.items;
+        size_t j = 0;
+
+        while (j < gifs.count && g[j].n != c[i].best)
+            j++;
+        if (j == gifs.count)
+            continue;
+        struct gif_category *out = list_add(w->call->arena, ret, sizeof *out);
+        *out = (struct gif_category){ c[i].name, g[j].src };
+    }
+    return e;
+}
+
+/* --- terms
+ * ----------------------------------------------------------------------------------------- */
+
+static const char HOT_TERMS[] = "select term from gif_terms where locale = $1 and third_at > 0 "
+                                "and third_at > $2 order by heat desc limit $3";
+
+enum err gif_trending_terms(const struct wish *w, struct list *ret)
+{
+    struct list padding;
+    struct rows rows;
+    enum err e = tx_query(
+        w->call->tx, HOT_TERMS,
+        BIND(v_text(w->locale), v_int(clock_us() - GIFS_TERM_PATIENCE), v_int((int64_t)w->limit)),
+        &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        terms_add(w, ret, row_text(&rows, 0));
+    e = rows_end(&rows);
+    if (!e && ret->count < w->limit) {
+        e = find_categories(w, &padding);
+        for (size_t i = 0; !e && i < padding.count; i++)
+            terms_add(w, ret, ((const struct category *)padding.items)[i].name);
+    }
+    return e;
+}

@@ -1,0 +1,346 @@
+/* upstream.c - asking another server for GIFs.
+ *
+ * A call that needs an answer which nobody remembers waits for it on the pool, not on a
+ * loop, and only a few wait at a time: a server that hangs costs the others nothing.
+ * The other server learns what is searched for, never by whom. */
+#include "gifs/internal.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/client.h"
+
+enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 2 };
+
+/* --- one question ------------------------------------------------------------------------------
+ */
+
+struct question {
+    struct post post;
+    struct api *api;
+    struct loop *loop;
+    enum upstream_kind kind;
+    char *key, *url;
+    bool again; /* the first try has failed */
+    /* who waits, if anybody does */
+    bool waited, over;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+};
+
+static _Atomic int waiting;
+
+static void question_free(struct question *q)
+{
+    pthread_mutex_destroy(&q->lock);
+    pthread_cond_destroy(&q->ended);
+    mem_free(q->key);
+    mem_free(q->url);
+    mem_free(q);
+}
+
+static void end_question(struct question *q)
+{
+    if (!q->waited) {
+        question_free(q);
+        return;
+    }
+    pthread_mutex_lock(&q->lock);
+    q->over = true;
+    pthread_cond_signal(&q->ended);
+    pthread_mutex_unlock(&q->lock);
+}
+
+static void ask(struct question *q);
+
+static void answered(void *arg, enum fetch_result result, int status, struct str type,
+                     struct str body)
+{
+    struct question *q = arg;
+    bool good = result == FETCH_OK && status == 200 && upstream_valid(q->kind, body);
+    bool passing = result == FETCH_TIMEOUT || result == FETCH_UNREACHABLE || status >= 500;
+
+    (void)type;
+    if (!good && passing && !q->again && !api_draining(q->api)) {
+        q->again = true;
+        ask(q);
+        return;
+    }
+    if (good) {
+        cache_put(str_of(q->key), body);
+    } else {
+        log_warn("gifs: the provider gave no good answer (result %d, status %d)", (int)result,
+                 status);
+        cache_give_up(str_of(q->key));
+    }
+    breaker_note(good);
+    end_question(q);
+}
+
+static void ask(struct question *q)
+{
+    struct fetch f = {
+        .method = "GET",
+        .url = q->url,
+        .timeout_ms = PATIENCE_MS,
+        .max_answer = MOST_ANSWER,
+        .done = answered,
+        .arg = q,
+    };
+
+    fetcher_start(api_fetcher(q->api, q->loop), &f);
+}
+
+static void ask_on_loop(struct post *p)
+{
+    ask(container_of(p, struct question, post));
+}
+
+/* --- what a call asks ---------------------------------------------------------------------------
+ */
+
+struct asked {
+    struct str key; /* path and query, without our own key; p == NULL: not asked */
+    struct upstream_answer answer;
+};
+struct inquiry {
+    struct asked of[UPSTREAM_KINDS];
+};
+
+static struct question *question_new(struct call *call, enum upstream_kind kind, struct str key)
+{
+    const struct gif_config *c = gif_config();
+    struct question *q = mem_new(sizeof *q);
+    struct str secret =
+        c->provider_key.n ? STR_CONCAT(call->arena, STR("&key="), c->provider_key) : STR("");
+
+    q->api = call->api;
+    q->loop = call->exchange->loop;
+    q->kind = kind;
+    q->key = mem_dupz(str_dupz(call->arena, key));
+    q->url = mem_dupz(str_dupz(call->arena, STR_CONCAT(call->arena, c->provider, key, secret)));
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->ended, NULL);
+    return q;
+}
+
+/* On the pool: asks and waits. The fetch has a deadline, so this has one too. */
+static void wait_for(struct call *call, enum upstream_kind kind, struct asked *a)
+{
+    struct question *q = question_new(call, kind, a->key);
+    bool refresh;
+
+    q->waited = true;
+    q->post.run = ask_on_loop;
+    loop_post(q->loop, &q->post);
+    pthread_mutex_lock(&q->lock);
+    while (!q->over)
+        pthread_cond_wait(&q->ended, &q->lock);
+    pthread_mutex_unlock(&q->lock);
+    question_free(q);
+    struct str said;
+    a->answer.failed = cache_find(a->key, call->arena, &said, &refresh) != CACHED_FRESH;
+    if (!a->answer.failed)
+        a->answer.body = said;
+}
+
+static enum err wait_for_all(struct call *call)
+{
+    struct inquiry *in = call->data;
+    bool room = atomic_fetch_add(&waiting, 1) < MOST_WAITING;
+
+    for (int kind = 0; kind < UPSTREAM_KINDS; kind++)
+        if (in->of[kind].answer.failed && room && breaker_allows())
+            wait_for(call, (enum upstream_kind)kind, &in->of[kind]);
+    atomic_fetch_sub(&waiting, 1);
+    return OK;
+}
+
+static void inquire(struct call *call, enum upstream_kind kind, struct str key)
+{
+    struct inquiry *in = call->data ? call->data : arena_alloc(call->arena, sizeof *in);
+    struct asked *a = &in->of[kind];
+    bool refresh;
+
+    call->data = in;
+    a->key = key;
+    a->answer.asked = true;
+    enum cached found = cache_find(key, call->arena, &a->answer.body, &refresh);
+    a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
+    if (a->answer.failed && breaker_allows())
+        call->compute = wait_for_all;
+    if (refresh)
+        ask(question_new(call, kind, key));
+}
+
+struct upstream_answer upstream_answer(const struct call *call, enum upstream_kind kind)
+{
+    const struct inquiry *in = call->data;
+
+    return in ? in->of[kind].answer : (struct upstream_answer){ 0 };
+}
+
+bool upstream_wants_local(const struct call *call)
+{
+    const struct inquiry *in = call->data;
+
+    if (!in || gif_config()->source == GIFS_MERGED)
+        return true;
+    for (int kind = 0; kind < UPSTREAM_KINDS; kind++)
+        if (in->of[kind].answer.failed)
+            return true;
+    return false;
+}
+
+/* --- addresses
+ * -------------------------------------------------------------------------------------- */
+
+static void add_escaped(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
+            buf_add_char(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+/* Before there is a transaction: what the call itself says. */
+static struct str plain_locale(const struct call *call, const struct opt_str *named)
+{
+    struct str said = named && named->given == GIVEN && named->value.n
+                          ? named->value
+                          : http_header(call->exchange->request, STR("X-Discord-Locale"));
+    struct str known = gif_locale_known(said);
+
+    return known.p ? known : STR("en-US");
+}
+
+static struct str question_key(struct call *call, const char *path, bool with_q, int64_t limit)
+{
+    const struct gif_query *in = call->query;
+    struct buf out;
+
+    buf_init(&out, 8 * 1024);
+    buf_printf(&out, "%s?locale=%.*s", path, STR_FMT(plain_locale(call, &in->locale)));
+    if (limit)
+        buf_printf(&out, "&limit=%lld", (long long)limit);
+    if (with_q) {
+        buf_add_lit(&out, "&q=");
+        add_escaped(&out, gif_normal(call->arena, in->q));
+    }
+    struct str key = str_dup(call->arena, buf_str(&out));
+    buf_clear(&out);
+    return key;
+}
+
+/* --- the rows' .prepare
+ * ----------------------------------------------------------------------------- */
+
+static bool begin(enum err *ret)
+{
+    enum gif_source source = gif_config()->source;
+
+    *ret = source == GIFS_OFF ? ERR_FEATURE_DISABLED : OK;
+    return source == GIFS_UPSTREAM || source == GIFS_MERGED;
+}
+
+static int64_t limit_of(const struct call *call)
+{
+    return ((const struct gif_query *)call->query)->limit;
+}
+
+enum err upstream_ask_search(struct call *call)
+{
+    enum err e;
+
+    if (begin(&e))
+        inquire(call, UPSTREAM_GIFS, question_key(call, "/search", true, limit_of(call)));
+    return e;
+}
+
+enum err upstream_ask_trending(struct call *call)
+{
+    enum err e;
+
+    if (begin(&e))
+        inquire(call, UPSTREAM_GIFS, question_key(call, "/trending", false, limit_of(call)));
+    return e;
+}
+
+enum err upstream_ask_trends(struct call *call)
+{
+    enum err e;
+
+    if (begin(&e)) {
+        inquire(call, UPSTREAM_CATEGORIES, question_key(call, "/categories", false, 0));
+        inquire(call, UPSTREAM_GIFS, question_key(call, "/trending", false, 1));
+    }
+    return e;
+}
+
+enum err upstream_ask_suggestions(struct call *call)
+{
+    enum err e;
+
+    if (begin(&e))
+        inquire(call, UPSTREAM_TERMS, question_key(call, "/suggest", true, limit_of(call)));
+    return e;
+}
+
+enum err upstream_ask_terms(struct call *call)
+{
+    enum err e;
+
+    if (begin(&e))
+        inquire(call, UPSTREAM_TERMS, question_key(call, "/trending-terms", false, limit_of(call)));
+    return e;
+}
+
+/* --- choices
+ * ------------------------------------------------------------------------------------------ */
+
+static void told(void *arg, enum fetch_result result, int status, struct str type, struct str body)
+{
+    (void)arg, (void)result, (void)status, (void)type, (void)body;
+}
+
+void upstream_tell_choice(struct call *call)
+{
+    static const struct fetch_header json = { STR_INIT("Content-Type"),
+                                              STR_INIT("application/json") };
+    const struct gif_config *c = gif_config();
+    const struct gif_choice *in = call->body;
+    struct buf body;
+    struct json j = json_to(&body);
+
+    if ((c->source != GIFS_UPSTREAM && c->source != GIFS_MERGED) ||
+        !str_starts(in->id, STR("u_")) || in->id.n > 512 || !breaker_allows())
+        return;
+    buf_init(&body, 256 * 1024);
+    json_object(&j);
+    json_name(&j, "id");
+    json_text(&j, str_from(in->id, 2));
+    json_name(&j, "q");
+    json_text(&j, in->q);
+    json_name(&j, "locale");
+    json_text(&j, plain_locale(call, NULL));
+    json_object_end(&j);
+    struct fetch f = {
+        .method = "POST",
+        .url = str_dupz(call->arena, STR_CONCAT(call->arena, c->provider,
+                                                STR("/registershare?key="), c->provider_key)),
+        .headers = &json,
+        .header_count = 1,
+        .body = buf_str(&body),
+        .timeout_ms = PATIENCE_MS,
+        .max_answer = 64 * 1024,
+        .done = told,
+    };
+    fetcher_start(api_fetcher(call->api, call->exchange->loop), &f);
+    buf_clear(&body);
+}

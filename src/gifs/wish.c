@@ -1,0 +1,74 @@
+/* wish.c - what a call asks for, in our terms: language, format, how many, how hot. */
+#include "gifs/internal.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "model/types.h"
+#include "platform/platform.h"
+
+/* --- heat -------------------------------------------------------------------------------
+ *
+ * Each choice counts 2^-(its age in days). What is kept is the logarithm of the sum of
+ * 2^(day of the choice): it changes only when something is chosen, and the order of
+ * things by it is the order by popularity on any day. */
+
+double gif_today(void)
+{
+    return (double)clock_us() / (24.0 * 3600 * 1000000);
+}
+
+double gif_popularity(double heat, double today)
+{
+    return heat > 0 ? exp2(heat - today) : 0;
+}
+
+double gif_heat_after(double heat, double today)
+{
+    if (heat <= 0)
+        return today;
+    double high = heat > today ? heat : today, low = heat > today ? today : heat;
+    return high + log2(1 + exp2(low - high));
+}
+
+/* --- language ------------------------------------------------------------------------------- */
+
+struct str gif_language(struct str locale)
+{
+    return str_cut(&locale, '-');
+}
+
+struct str gif_locale_known(struct str tag)
+{
+    for (const struct choice *c = type_locale.choices; c->text; c++)
+        if (str_eq_nocase(tag, str_of(c->text)))
+            return str_of(c->text);
+    return (struct str){ 0 };
+}
+
+static enum err find_locale(struct call *call, const struct opt_str *named, struct str *ret)
+{
+    if (named->given != GIVEN || !named->value.n)
+        return request_locale(call, ret);
+    *ret = gif_locale_known(named->value);
+    if (!ret->p)
+        *ret = STR("en-US");
+    return OK;
+}
+
+enum err wish_read(struct call *call, struct wish *ret)
+{
+    const struct gif_query *in = call->query;
+    enum err e = find_locale(call, &in->locale, &ret->locale);
+
+    if (e)
+        return e;
+    ret->call = call;
+    ret->q = gif_normal(call->arena, in->q);
+    ret->language = gif_language(ret->locale);
+    ret->format = gif_format_wanted(in->media_format);
+    ret->limit = (size_t)in->limit;
+    ret->cap = gif_config()->cap;
+    ret->today = gif_today();
+    return OK;
+}

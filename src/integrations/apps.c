@@ -1,0 +1,131 @@
+/* apps.c - apps in guilds: what they may do there, and which there are. */
+#include "integrations/internal.h"
+
+#include "platform/command_index.h"
+
+/* --- POST /guilds/{guild.id}/migrate-command-scope -----------------------------------------------
+ */
+
+static bool needs_scope(const struct integration_row *i)
+{
+    return i->application_id && scopes_have_name(&i->scopes, "bot") &&
+           !scopes_have_name(&i->scopes, "applications.commands");
+}
+
+/* Rows that were read hold lists that nobody may grow: a longer one is made. */
+static void add_scope(struct arena *arena, struct integration_row *i)
+{
+    struct list scopes = { 0 };
+
+    for (size_t n = 0; n < i->scopes.count; n++)
+        *(struct str *)list_add(arena, &scopes, sizeof(struct str)) =
+            ((const struct str *)i->scopes.items)[n];
+    *(struct str *)list_add(arena, &scopes, sizeof(struct str)) = STR("applications.commands");
+    i->scopes = scopes;
+}
+
+static enum err announce_migrated(struct call *call, const struct integration_row *i, bool first)
+{
+    struct integrations_ref guild = { i->guild_id };
+    struct subject managers = to_entitled(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
+    struct integration shown;
+    enum err e = integration_show(call->tx, i, &shown);
+
+    if (e)
+        return e;
+    if (first)
+        call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema,
+                  &guild);
+    call_emit(call, EVENT_INTEGRATION_UPDATE, managers, &integration_event_schema, &shown);
+    return OK;
+}
+
+static bool is_among(const struct list *rows, snowflake id)
+{
+    for (size_t n = 0; n < rows->count; n++)
+        if (((const struct integration_row *)rows->items)[n].id == id)
+            return true;
+    return false;
+}
+
+/* Of those that were migrated, the ones that the guild now has commands of. */
+static enum err reply_migrated(struct call *call, const struct list *migrated)
+{
+    snowflake guild_id = call->target.guild->id;
+    struct integrations_ref guild = { guild_id };
+    struct migrated reply = { 0 };
+    struct list usable = { 0 };
+    enum err e = migrated->count ? integrations_of_guild(call->tx, guild_id, true, &usable) : OK;
+
+    if (e)
+        return e;
+    for (size_t n = 0; n < usable.count; n++) {
+        snowflake id = ((const struct integration_row *)usable.items)[n].id;
+
+        if (is_among(migrated, id))
+            *(snowflake *)list_add(call->arena, &reply.integration_ids_with_app_commands,
+                                   sizeof id) = id;
+    }
+    if (migrated->count)
+        e = command_index_move(call->tx, guild_id);
+    if (e)
+        return e;
+    if (migrated->count)
+        call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
+                  &integrations_ref_schema, &guild);
+    return call_reply(call, &reply);
+}
+
+enum err migrate_command_scope(struct call *call)
+{
+    struct list rows, migrated = { 0 };
+    enum err e = integrations_of_guild(call->tx, call->target.guild->id, false, &rows);
+
+    for (size_t n = 0; !e && n < rows.count; n++) {
+        struct integration_row *i = (struct integration_row *)rows.items + n;
+
+        if (!needs_scope(i))
+            continue;
+        add_scope(call->arena, i);
+        e = integration_save_scopes(call->tx, i);
+        if (!e)
+            e = announce_migrated(call, i, !migrated.count);
+        *(struct integration_row *)list_add(call->arena, &migrated, sizeof *i) = *i;
+    }
+    return e ? e : reply_migrated(call, &migrated);
+}
+
+/* --- GET /users/@me/guilds/integration-application-ids
+ * ------------------------------------------------ */
+
+static const char APPS_OF_GUILDS[] =
+    "select m.guild_id, i.application_id from members m left join integrations i "
+    "on i.guild_id = m.guild_id and i.type = 'service' where m.user_id = $1 "
+    "order by m.guild_id, i.application_id";
+
+enum err list_application_ids(struct call *call)
+{
+    struct list guilds = { 0 };
+    struct guild_applications *g = NULL;
+    snowflake guild_id = 0, last = 0;
+    struct rows rows;
+
+    enum err e = tx_query(call->tx, APPS_OF_GUILDS, BIND(v_id(call->caller->id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        if (row_id(&rows, 0) != guild_id) {
+            guild_id = row_id(&rows, 0);
+            last = 0;
+            g = list_add(call->arena, &guilds, sizeof *g);
+            g->key = str_printf(call->arena, "%llu", (unsigned long long)guild_id);
+        }
+        /* Each once; guilds without any show an empty list. */
+        if (row_id(&rows, 1) != last) {
+            last = row_id(&rows, 1);
+            *(snowflake *)list_add(call->arena, &g->applications, sizeof last) = last;
+        }
+    }
+    e = rows_end(&rows);
+    return e ? e : call_reply(call, &guilds);
+}

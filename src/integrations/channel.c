@@ -1,0 +1,110 @@
+/* channel.c - apps in private channels. */
+#include "integrations/internal.h"
+
+#include "platform/channels/channels.h"
+#include "platform/command_index.h"
+#include "platform/rows.h"
+
+enum err refuse_guild_channel(struct call *call)
+{
+    return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
+}
+
+/* An app in a group, as it is kept. */
+struct group_app {
+    snowflake id, application_id, user_id;
+    struct list scopes;
+};
+
+static const char IN_CHANNEL[] =
+    "select id, application_id, user_id, scopes from channel_integrations where channel_id = $1 "
+    "order by id limit $2";
+static const char ONE[] = "select id, application_id, user_id, scopes from channel_integrations "
+                          "where channel_id = $1 and id = $2";
+static const char DELETE_ROW[] = "delete from channel_integrations where id = $1";
+
+static struct group_app read_row(const struct rows *r)
+{
+    return (struct group_app){
+        .id = row_id(r, 0),
+        .application_id = row_id(r, 1),
+        .user_id = row_id(r, 2),
+        .scopes = column_list(tx_arena(r->tx), &type_texts, row_text(r, 3)),
+    };
+}
+
+/* GET /channels/{channel.id}/integrations: who added them is for guilds to see. */
+enum err list_channel_integrations(struct call *call)
+{
+    struct list apps = { 0 }, shown = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, IN_CHANNEL,
+                          BIND(v_id(call->target.channel->id), v_int(MOST_INTEGRATIONS)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct group_app *)list_add(call->arena, &apps, sizeof(struct group_app)) =
+            read_row(&rows);
+    e = rows_end(&rows);
+    for (size_t n = 0; n < apps.count && !e; n++) {
+        const struct group_app *app = (const struct group_app *)apps.items + n;
+        struct application *a = arena_alloc(call->arena, sizeof *a);
+
+        e = application_find(call->tx, app->application_id, a);
+        if (e)
+            return e;
+        struct integration *i = list_add(call->arena, &shown, sizeof *i);
+        *i = integration_of_application(call->arena, a, 0, app->id);
+        i->scopes = (struct opt_list){ GIVEN, app->scopes };
+        integration_dress(i);
+    }
+    return e ? e : call_reply(call, &shown);
+}
+
+/* The group's owner, who added the app, or the owner of the app that manages the group. */
+static enum err may_remove(struct call *call, const struct group_app *app)
+{
+    const struct channel *c = call->target.channel;
+    snowflake me = call->caller->id;
+    struct application manager;
+
+    if (c->owner_id.value == me || app->user_id == me)
+        return OK;
+    if (c->application_id.given != GIVEN)
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = application_find(call->tx, c->application_id.value, &manager);
+    if (e == ERR_UNKNOWN_APPLICATION)
+        return ERR_MISSING_PERMISSIONS;
+    return e || manager.owner_id == me ? e : ERR_MISSING_PERMISSIONS;
+}
+
+/* DELETE /channels/{channel.id}/integrations/{integration.id} */
+enum err delete_channel_integration(struct call *call)
+{
+    snowflake channel_id = call->target.channel->id;
+    struct group_app app;
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(
+        call->tx, ONE, BIND(v_id(channel_id), v_id(call_id(call, "integration.id"))), &row, &found);
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_INTEGRATION;
+    app = read_row(&row);
+    e = may_remove(call, &app);
+    if (!e)
+        e = tx_exec(call->tx, DELETE_ROW, BIND(v_id(app.id)), NULL);
+    if (!e)
+        e = command_index_move(call->tx, channel_id);
+    if (e)
+        return e;
+    struct integration_gone gone = {
+        .id = app.id,
+        .channel_id = { GIVEN, channel_id },
+        .application_id = { GIVEN, app.application_id },
+    };
+    call_emit(call, EVENT_INTEGRATION_DELETE, to_channel(channel_id), &integration_gone_schema,
+              &gone);
+    return OK;
+}

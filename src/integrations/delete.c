@@ -1,0 +1,52 @@
+/* delete.c - the end of an integration, and of all that came with it. */
+#include "integrations/internal.h"
+
+#include "platform/guilds/guilds.h"
+
+/* In the order in which the interface tells of it; the lapses go with the row. */
+static enum err delete_platform(struct call *call, const struct integration_row *i)
+{
+    integration_announce_gone(call, i->guild_id, i->id, 0);
+    enum err e = i->role_id ? integration_drop_role(call, i->guild_id, i->role_id) : OK;
+
+    if (!e)
+        e = sync_end_for_good(call, i->id);
+    return e ? e : integration_delete_row(call->tx, i->id);
+}
+
+static const char DELETE_COMMANDS[] =
+    "delete from commands where guild_id = $1 and application_id = $2";
+static const char DELETE_PERMISSIONS[] =
+    "delete from command_permissions where guild_id = $1 and application_id = $2";
+
+/* An app whose bot only left keeps them for when it comes back; one that was removed does
+ * not. */
+static enum err delete_commands(struct tx *tx, const struct integration_row *i)
+{
+    struct value guild = v_id(i->guild_id), app = v_id(i->application_id);
+    enum err e = tx_exec(tx, DELETE_PERMISSIONS, BIND(guild, app), NULL);
+
+    return e ? e : tx_exec(tx, DELETE_COMMANDS, BIND(guild, app), NULL);
+}
+
+static enum err delete_app(struct call *call, const struct integration_row *i)
+{
+    enum err e = delete_commands(call->tx, i);
+
+    return e ? e : application_uninstall_guild(call, i->application_id, i->guild_id);
+}
+
+/* DELETE /guilds/{guild.id}/integrations/{integration.id} */
+enum err delete_integration(struct call *call)
+{
+    const struct integration_row *i = call->target.integration;
+    enum err e;
+
+    if (i->application_id)
+        e = delete_app(call, i);
+    else if (i->platform != PLATFORM_NONE)
+        e = delete_platform(call, i);
+    else
+        e = ERR_SUBSCRIPTION_INTEGRATION;
+    return e ? e : audit(call, i->guild_id, AUDIT_INTEGRATION_DELETE, i->id);
+}

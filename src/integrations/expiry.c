@@ -1,0 +1,300 @@
+/* expiry.c - what becomes of members whose subscription has ended.
+ *
+ * Every quarter of an hour those are looked at whose grace is over. The provider is
+ * asked once more about each; without its word nothing happens. */
+#include "integrations/internal.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/errand.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+enum { LEASE_MS = 120 * 1000, EVERY_S = 900, MOST_ACCOUNTS = 50 };
+
+/* One member at a time. Flat: it travels through errands. */
+struct lapse {
+    snowflake id; /* the integration */
+    snowflake user_id;
+    enum platform platform;
+    char account_id[4 * LONGEST_ACCOUNT_ID + 1];
+    char secret[1024];
+    char accounts[MOST_ACCOUNTS][4 * LONGEST_ACCOUNT_ID + 1]; /* the member's own */
+    unsigned count, asked;
+    bool found, subscribes;
+};
+
+struct chain {
+    struct api *api;
+    struct loop *loop;
+    struct post post;
+    struct lapse lapse;
+};
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static bool acts(const struct integration_row *i)
+{
+    return i->enabled && !i->revoked_at && platform_is_on(i->platform);
+}
+
+static int64_t lapsed_before(const struct integration_row *i)
+{
+    return clock_us() - i->expire_grace_period * DAY;
+}
+
+static const char NEXT_LAPSE[] =
+    "select user_id from integration_members where integration_id = $1 and user_id > $2 "
+    "and lapsed_at <= $3 order by user_id limit 1";
+static const char ACCOUNTS[] =
+    "select id from connections where user_id = $1 and type = $2 and verified = 1 "
+    "and revoked = 0 order by id limit $3";
+
+static enum err read_accounts(struct call *call, const struct integration_row *i, struct lapse *l)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, ACCOUNTS,
+                          BIND(v_id(l->user_id), v_text(i->type), v_int(MOST_ACCOUNTS)), &rows);
+
+    l->count = l->asked = 0;
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        snprintf(l->accounts[l->count++], sizeof *l->accounts, "%.*s", STR_FMT(row_text(&rows, 0)));
+    return rows_end(&rows);
+}
+
+static enum err read_owner(struct call *call, const struct integration_row *i, struct lapse *l)
+{
+    struct connection c;
+    bool found;
+    enum err e = connection_of_account(call->tx, i->type, i->account_id, &c, &found);
+
+    if (e)
+        return e;
+    struct str secret =
+        found ? secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret)
+              : (struct str){ 0 };
+    snprintf(l->secret, sizeof l->secret, "%.*s", STR_FMT(secret));
+    snprintf(l->account_id, sizeof l->account_id, "%.*s", STR_FMT(i->account_id));
+    l->platform = i->platform;
+    return OK;
+}
+
+/* The next member whose grace is over, in a reading transaction. */
+static enum err run_find(struct call *call)
+{
+    struct lapse *l = call->data;
+    struct integration_row i;
+    struct rows row;
+
+    l->found = l->subscribes = false;
+    enum err e = integration_find(call->tx, l->id, &i);
+    if (e || !acts(&i))
+        return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
+    e = tx_one(call->tx, NEXT_LAPSE, BIND(v_id(l->id), v_id(l->user_id), v_int(lapsed_before(&i))),
+               &row, &l->found);
+    if (e || !l->found)
+        return e;
+    l->user_id = row_id(&row, 0);
+    e = read_owner(call, &i, l);
+    return e ? e : read_accounts(call, &i, l);
+}
+
+static const char FORGET[] = "update integration_members set lapsed_at = null "
+                             "where integration_id = $1 and user_id = $2";
+static const char STILL_LAPSED[] = "select 1 from integration_members where integration_id = $1 "
+                                   "and user_id = $2 and lapsed_at <= $3";
+
+/* Who runs the guild stays in it, whatever they subscribe to. */
+static enum err may_kick(struct tx *tx, const struct integration_row *i, snowflake user_id,
+                         bool *ret)
+{
+    uint64_t keepers = PERMISSION(MANAGE_GUILD) | PERMISSION(ADMINISTRATOR);
+    struct standing s;
+    struct user user;
+
+    *ret = false;
+    if (i->expire_behavior != EXPIRE_KICK)
+        return OK;
+    enum err e = standing_of_member(tx, i->guild_id, user_id, &s);
+    if (!e)
+        e = user_find(tx, user_id, &user);
+    if (!e)
+        *ret = s.owner_id != user_id && !(s.rights & keepers) && user.bot.given != GIVEN;
+    return e;
+}
+
+static enum err expire(struct call *call, const struct integration_row *i, snowflake user_id)
+{
+    bool kick;
+    enum err e = may_kick(call->tx, i, user_id, &kick);
+
+    if (e)
+        return e;
+    if (kick) {
+        e = member_leave(call, i->guild_id, user_id);
+        return e ? e : audit(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
+    }
+    e = tx_exec(call->tx, FORGET, BIND(v_id(i->id), v_id(user_id)), NULL);
+    if (!e)
+        e = subscriber_set_role(call, i, user_id, false);
+    return e ? e : audit(call, i->guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id);
+}
+
+/* What was found out may be old by now: everything is looked at again. */
+static enum err run_expire(struct call *call)
+{
+    const struct lapse *l = call->data;
+    struct integration_row i;
+    struct rows row;
+    bool found;
+
+    enum err e = integration_find(call->tx, l->id, &i);
+    if (e || !acts(&i))
+        return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
+    e = tx_one(call->tx, STILL_LAPSED,
+               BIND(v_id(l->id), v_id(l->user_id), v_int(lapsed_before(&i))), &row, &found);
+    if (!e && found)
+        e = l->subscribes ? tx_exec(call->tx, FORGET, BIND(v_id(l->id), v_id(l->user_id)), NULL)
+                          : expire(call, &i, l->user_id);
+    return e ? e
+             : job_schedule(call, &expiry_kind, l->id, clock_us() + INT64_C(1000) * LEASE_MS,
+                            STR(""));
+}
+
+static enum err run_later(struct call *call)
+{
+    const struct lapse *l = call->data;
+    struct integration_row i;
+    enum err e = integration_find(call->tx, l->id, &i);
+
+    if (e == ERR_UNKNOWN_INTEGRATION)
+        return job_cancel(call, &expiry_kind, l->id);
+    return e ? e : job_schedule(call, &expiry_kind, l->id, clock_us() + EVERY_S * SECOND, STR(""));
+}
+
+/* --- from member to member
+ * ------------------------------------------------------------------------ */
+
+static void chain_end(struct chain *c)
+{
+    sodium_memzero(c->lapse.secret, sizeof c->lapse.secret);
+    mem_free(c);
+}
+
+static void ended(struct call *call, enum err e, void *arg)
+{
+    (void)call, (void)e;
+    chain_end(arg);
+}
+
+static void run(struct chain *c, enum route_store store, enum err (*fn)(struct call *),
+                void (*done)(struct call *, enum err, void *))
+{
+    errand_start(c->api, c->loop,
+                 &(struct errand){ .store = store,
+                                   .run = fn,
+                                   .done = done,
+                                   .data = &c->lapse,
+                                   .size = sizeof c->lapse,
+                                   .arg = c });
+}
+
+static void later(struct chain *c)
+{
+    run(c, ROUTE_STORE_WRITE, run_later, ended);
+}
+
+static void next_member(struct chain *c);
+
+static void expired(struct call *call, enum err e, void *arg)
+{
+    (void)call;
+    if (e)
+        later(arg);
+    else
+        next_member(arg);
+}
+
+static void ask_next(struct chain *c);
+
+static void answered(void *arg, const struct provider_answer *a)
+{
+    struct chain *c = arg;
+
+    if (a->result != PROVIDER_OK && a->result != PROVIDER_NOT_FOUND) {
+        later(c);
+        return;
+    }
+    c->lapse.subscribes = a->result == PROVIDER_OK;
+    c->lapse.asked++;
+    ask_next(c);
+}
+
+static void ask_next(struct chain *c)
+{
+    const struct lapse *l = &c->lapse;
+
+    if (l->subscribes || l->asked == l->count) {
+        run(c, ROUTE_STORE_WRITE, run_expire, expired);
+        return;
+    }
+    provider_ask(c->api, c->loop,
+                 &(struct question){ .kind = ASK_IS_SUBSCRIBER,
+                                     .platform = l->platform,
+                                     .account_id = str_of(l->account_id),
+                                     .subscriber_id = str_of(l->accounts[l->asked]),
+                                     .secret = str_of(l->secret),
+                                     .done = answered,
+                                     .arg = c });
+}
+
+static void found(struct call *call, enum err e, void *arg)
+{
+    struct chain *c = arg;
+
+    if (e || !((const struct lapse *)call->data)->found) {
+        later(c);
+        return;
+    }
+    c->lapse = *(const struct lapse *)call->data;
+    ask_next(c);
+}
+
+static void take_step(struct post *p)
+{
+    struct chain *c = container_of(p, struct chain, post);
+
+    if (api_draining(c->api))
+        chain_end(c);
+    else
+        run(c, ROUTE_STORE_READ, run_find, found);
+}
+
+static void next_member(struct chain *c)
+{
+    c->post.run = take_step;
+    loop_post(c->loop, &c->post);
+}
+
+static void start_expiry(struct api *api, struct loop *loop, const struct job *job)
+{
+    struct chain *c = mem_new(sizeof *c);
+
+    c->api = api;
+    c->loop = loop;
+    c->lapse.id = job->key;
+    next_member(c);
+}
+
+const struct job_kind expiry_kind = {
+    .name = "integration-expiry",
+    .doc = "Takes the role from members whose subscription has ended, or removes them.",
+    .start = start_expiry,
+    .lease_ms = LEASE_MS,
+};

@@ -1,0 +1,160 @@
+/* members.c - a member and its subscriber role. */
+#include "integrations/internal.h"
+
+#include "base/clock.h"
+#include "platform/members/members.h"
+
+/* --- who subscribes ------------------------------------------------------------------------- */
+
+/* Somebody may have connected several accounts: one that subscribes is enough. */
+#define MEMBERS                                                                            \
+    "select m.user_id, max(case when s.subscriber_id is null then 0 else 1 end), "         \
+    "max(case when r.role_id is null then 0 else 1 end), max(x.lapsed_at) from members m " \
+    "join connections c on c.user_id = m.user_id and c.type = $3 and c.verified = 1 "      \
+    "and c.revoked = 0 left join integration_subscribers s on s.integration_id = $1 "      \
+    "and s.subscriber_id = c.id and s.round = $4 left join member_roles r "                \
+    "on r.guild_id = m.guild_id and r.user_id = m.user_id and r.role_id = $5 "             \
+    "left join integration_members x on x.integration_id = $1 and x.user_id = m.user_id "  \
+    "where m.guild_id = $2 and m.user_id > $6 and m.user_id <= $7 group by m.user_id "     \
+    "order by m.user_id limit $8"
+static const char AFTER[] = MEMBERS;
+
+enum err subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
+                           snowflake up_to, int64_t limit, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, AFTER,
+                          BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_int(i->round),
+                               v_id(i->role_id), v_id(after), v_id(up_to), v_int(limit)),
+                          &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct subscriber *s = list_add(tx_arena(tx), ret, sizeof *s);
+
+        *s = (struct subscriber){ row_id(&rows, 0), row_bool(&rows, 1), row_bool(&rows, 2),
+                                  row_int(&rows, 3) };
+    }
+    return rows_end(&rows);
+}
+
+bool subscriber_is_settled(const struct subscriber *s)
+{
+    if (s->subscribes)
+        return s->has_role && !s->lapsed_at;
+    return !s->has_role || s->lapsed_at;
+}
+
+/* --- what follows ------------------------------------------------------------------------------
+ */
+
+static struct list roles_without(struct arena *arena, const struct list *roles, snowflake role_id)
+{
+    struct list left = { 0 };
+
+    for (size_t n = 0; n < roles->count; n++) {
+        snowflake id = ((const snowflake *)roles->items)[n];
+
+        if (id != role_id)
+            *(snowflake *)list_add(arena, &left, sizeof id) = id;
+    }
+    return left;
+}
+
+enum err subscriber_set_role(struct call *call, const struct integration_row *i, snowflake user_id,
+                             bool has)
+{
+    struct member m;
+    enum err e = member_find(call->tx, i->guild_id, user_id, &m);
+
+    if (e || !i->role_id)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    size_t before = m.roles.count;
+    struct list roles = roles_without(call->arena, &m.roles, i->role_id);
+    if (has == (roles.count != before))
+        return OK;
+    if (has)
+        *(snowflake *)list_add(call->arena, &roles, sizeof(snowflake)) = i->role_id;
+    m.roles = roles;
+    return member_save(call, &m);
+}
+
+static const char NOTE[] =
+    "insert into integration_members (integration_id, user_id, guild_id, lapsed_at, joined) "
+    "values ($1, $2, $3, $4, $5) on conflict (integration_id, user_id) do update set "
+    "lapsed_at = excluded.lapsed_at, joined = case when excluded.joined = 1 then 1 "
+    "else integration_members.joined end";
+static const char CLEAR[] = "update integration_members set lapsed_at = null "
+                            "where integration_id = $1 and user_id = $2";
+
+enum err subscriber_note(struct tx *tx, const struct integration_row *i, snowflake user_id,
+                         int64_t lapsed_at, bool joined)
+{
+    return tx_exec(tx, NOTE,
+                   BIND(v_id(i->id), v_id(user_id), v_id(i->guild_id),
+                        lapsed_at ? v_int(lapsed_at) : v_null(), v_int(joined)),
+                   NULL);
+}
+
+enum err subscriber_settle(struct call *call, const struct integration_row *i,
+                           const struct subscriber *s)
+{
+    enum err e = OK;
+
+    if (subscriber_is_settled(s))
+        return OK;
+    if (!s->subscribes)
+        return subscriber_note(call->tx, i, s->user_id, clock_us(), false);
+    if (s->lapsed_at)
+        e = tx_exec(call->tx, CLEAR, BIND(v_id(i->id), v_id(s->user_id)), NULL);
+    return e ? e : subscriber_set_role(call, i, s->user_id, true);
+}
+
+/* --- one person
+ * ------------------------------------------------------------------------------------ */
+
+/* Without a connection there is no row to find: whoever has the role then lapses. */
+static enum err find_one(struct tx *tx, const struct integration_row *i, snowflake user_id,
+                         struct subscriber *ret)
+{
+    static const char STATE[] =
+        "select case when r.role_id is null then 0 else 1 end, x.lapsed_at from members m "
+        "left join member_roles r on r.guild_id = m.guild_id and r.user_id = m.user_id "
+        "and r.role_id = $3 left join integration_members x on x.integration_id = $4 "
+        "and x.user_id = m.user_id where m.guild_id = $1 and m.user_id = $2";
+    static const char SUBSCRIBES[] =
+        "select 1 from connections c join integration_subscribers s on s.subscriber_id = c.id "
+        "where c.user_id = $1 and c.type = $2 and c.verified = 1 and c.revoked = 0 "
+        "and s.integration_id = $3 limit 1";
+    struct rows row;
+    bool found;
+
+    *ret = (struct subscriber){ .user_id = user_id };
+    enum err e =
+        tx_one(tx, STATE, BIND(v_id(i->guild_id), v_id(user_id), v_id(i->role_id), v_id(i->id)),
+               &row, &found);
+    if (e || !found)
+        return e;
+    ret->has_role = row_bool(&row, 0);
+    ret->lapsed_at = row_int(&row, 1);
+    return tx_one(tx, SUBSCRIBES, BIND(v_id(user_id), v_text(i->type), v_id(i->id)), &row,
+                  &ret->subscribes);
+}
+
+enum err subscriber_settle_all(struct call *call, snowflake user_id, struct str type)
+{
+    struct list around;
+    enum err e = integrations_around(call->tx, user_id, type, &around);
+
+    for (size_t n = 0; n < around.count && !e; n++) {
+        const struct integration_row *i = (const struct integration_row *)around.items + n;
+        struct subscriber s;
+
+        e = find_one(call->tx, i, user_id, &s);
+        if (!e)
+            e = subscriber_settle(call, i, &s);
+    }
+    return e;
+}

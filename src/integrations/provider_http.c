@@ -1,0 +1,293 @@
+/* provider_http.c - platforms whose accounts an HTTP server knows.
+ *
+ * docs/integrations.md says what such a server is asked and how it answers. It is not
+ * trusted: what hangs, is too large, is no JSON or is not what was asked for is one
+ * line in the log and PROVIDER_TEMPORARY. */
+#include "integrations/provider.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/types.h"
+#include "net/client.h"
+
+enum { TIMEOUT_MS = 5000, TRIES = 3, MAX_ANSWER = 1024 * 1024 };
+
+/* A question under way, with copies of all its texts in an arena of its own. */
+struct asking {
+    struct api *api;
+    struct loop *loop;
+    struct arena *arena;
+    struct question question;
+    struct str url, body;
+    int tries;
+};
+
+/* --- what an answer must look like
+ * ---------------------------------------------------------------- */
+
+static const struct type type_account_id = { .kind = KIND_STRING,
+                                             .min = 1,
+                                             .max = LONGEST_ACCOUNT_ID };
+static const struct type type_account_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct type type_secret = { .kind = KIND_STRING, .max = 512 };
+static const struct type type_cursor = { .kind = KIND_STRING, .max = 512 };
+
+static const struct field account_fields[] = {
+    { FIELD(struct provider_account, id), .type = &type_account_id },
+    { FIELD(struct provider_account, name), .type = &type_account_name },
+    { FIELD(struct provider_account, secret), .type = &type_secret, .flags = OPTIONAL,
+      .fallback_text = "" },
+    { FIELD(struct provider_account, has_programme), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct provider_account, is_partner), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema account_schema = { .size = sizeof(struct provider_account),
+                                              .fields = account_fields };
+static const struct type type_account = { .kind = KIND_OBJECT, .schema = &account_schema };
+
+struct person {
+    struct str id;
+};
+static const struct field person_fields[] = {
+    { FIELD(struct person, id), .type = &type_account_id },
+    { 0 },
+};
+static const struct schema person_schema = { .size = sizeof(struct person),
+                                             .fields = person_fields };
+static const struct type type_person = { .kind = KIND_OBJECT, .schema = &person_schema };
+static const struct type type_people = { .kind = KIND_ARRAY,
+                                         .max = PROVIDER_PAGE,
+                                         .of = &type_person };
+
+struct people {
+    struct list people;
+    struct opt_str next_cursor;
+};
+#define PAGE(name_, word_)                                                                         \
+    static const struct field name_##_fields[] = {                                                 \
+        { FIELD_AS(struct people, people, word_), .type = &type_people },                          \
+        { FIELD(struct people, next_cursor), .type = &type_cursor, .flags = OPTIONAL | NULLABLE }, \
+        { 0 },                                                                                     \
+    };                                                                                             \
+    static const struct schema name_##_schema = { .size = sizeof(struct people),                   \
+                                                  .fields = name_##_fields };                      \
+    static const struct type type_##name_ = { .kind = KIND_OBJECT, .schema = &name_##_schema }
+PAGE(subscribers, "subscribers");
+PAGE(friends, "friends");
+
+static void *decode(struct asking *k, const struct type *type, struct str body)
+{
+    struct form form = { .arena = k->arena };
+    void *value;
+
+    return schema_decode(type, body, &form, &value) ? NULL : value;
+}
+
+static bool read_account(struct asking *k, struct str body, struct provider_answer *a)
+{
+    const struct provider_account *account = decode(k, &type_account, body);
+
+    if (!account)
+        return false;
+    a->account = *account;
+    /* Somebody else's account is no answer. */
+    return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
+}
+
+static bool read_page(struct asking *k, struct str body, struct provider_answer *a)
+{
+    const struct people *page =
+        decode(k, k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body);
+
+    if (!page)
+        return false;
+    a->ids = page->people; /* a struct person is a struct str */
+    if (page->next_cursor.given == GIVEN)
+        a->next = page->next_cursor.value;
+    return true;
+}
+
+static bool read_answer(struct asking *k, struct str body, struct provider_answer *a)
+{
+    switch (k->question.kind) {
+    case ASK_EXCHANGE:
+    case ASK_ACCOUNT:
+        return read_account(k, body, a);
+    case ASK_IS_SUBSCRIBER:
+        return true;
+    default:
+        return read_page(k, body, a);
+    }
+}
+
+/* --- asking
+ * ------------------------------------------------------------------------------------------ */
+
+static void start(struct asking *k);
+
+static void finish(struct asking *k, const struct provider_answer *a)
+{
+    k->question.done(k->question.arg, a);
+    arena_free(k->arena);
+}
+
+static void complain(const struct asking *k, enum fetch_result result, int status)
+{
+    static const char *const words[] = {
+        [FETCH_OK] = "the answer makes no sense",     [FETCH_BAD_URL] = "the URL is wrong",
+        [FETCH_FORBIDDEN] = "its address is private", [FETCH_UNREACHABLE] = "it cannot be reached",
+        [FETCH_TIMEOUT] = "no answer in time",        [FETCH_TOO_LARGE] = "the answer is too large",
+    };
+
+    log_warn("integrations: provider of %s: %s (status %d)", platform_name(k->question.platform).p,
+             words[result], status);
+}
+
+static enum provider_result result_of(enum fetch_result result, int status)
+{
+    if (result != FETCH_OK)
+        return PROVIDER_TEMPORARY;
+    if (status == 401 || status == 403)
+        return PROVIDER_UNAUTHORISED;
+    if (status == 404)
+        return PROVIDER_NOT_FOUND;
+    return status >= 200 && status < 300 ? PROVIDER_OK : PROVIDER_TEMPORARY;
+}
+
+/* A code may be good once only, and what is too large stays so. */
+static bool tries_again(const struct asking *k, enum fetch_result result)
+{
+    return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&
+           result != FETCH_BAD_URL && result != FETCH_FORBIDDEN && !api_draining(k->api);
+}
+
+static void fetched(void *arg, enum fetch_result result, int status, struct str content_type,
+                    struct str body)
+{
+    struct asking *k = arg;
+    struct provider_answer a = { .result = result_of(result, status) };
+
+    (void)content_type;
+    if (a.result == PROVIDER_OK && !read_answer(k, body, &a))
+        a = (struct provider_answer){ .result = PROVIDER_TEMPORARY };
+    if (a.result == PROVIDER_TEMPORARY && tries_again(k, result)) {
+        start(k);
+        return;
+    }
+    if (a.result == PROVIDER_TEMPORARY)
+        complain(k, result, status);
+    finish(k, &a);
+}
+
+static void start(struct asking *k)
+{
+    struct str key = STR_CONCAT(k->arena, STR("Bearer "), platform_key(k->question.platform));
+    struct fetch_header headers[] = {
+        { STR("Accept"), STR("application/json") },
+        { STR("Authorization"), key },
+        { STR("X-Account-Secret"), k->question.secret },
+        { STR("Content-Type"), STR("application/json") },
+    };
+
+    k->tries++;
+    fetcher_start(api_fetcher(k->api, k->loop),
+                  &(struct fetch){ .method = k->body.n ? "POST" : "GET",
+                                   .url = str_dupz(k->arena, k->url),
+                                   .headers = headers,
+                                   .header_count = k->body.n ? 4 : 3,
+                                   .body = k->body,
+                                   .timeout_ms = TIMEOUT_MS,
+                                   .max_answer = MAX_ANSWER,
+                                   .done = fetched,
+                                   .arg = k });
+}
+
+/* --- the questions' addresses
+ * -------------------------------------------------------------------------- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+static struct str escape(struct arena *arena, struct str s)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char *out = arena_alloc(arena, 3 * s.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+
+        if (is_plain(s.p[i])) {
+            out[n++] = s.p[i];
+            continue;
+        }
+        out[n++] = '%';
+        out[n++] = hex[c >> 4];
+        out[n++] = hex[c & 15];
+    }
+    return str_slice(out, n);
+}
+
+static struct str page_url(struct asking *k, struct str account, const char *what)
+{
+    return str_printf(k->arena, "%.*s/%s?cursor=%.*s&limit=%d", STR_FMT(account), what,
+                      STR_FMT(escape(k->arena, k->question.cursor)), (int)PROVIDER_PAGE);
+}
+
+static struct str token_body(struct arena *arena, struct str code)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 64 * 1024);
+    json_object(&j);
+    json_name(&j, "code");
+    json_text(&j, code);
+    json_object_end(&j);
+    struct str body = str_dup(arena, buf_str(&out));
+    buf_clear(&out);
+    return body;
+}
+
+static struct str url_of(struct asking *k)
+{
+    struct question *q = &k->question;
+    struct str base = platform_url(q->platform);
+    struct str account =
+        STR_CONCAT(k->arena, base, STR("/accounts/"), escape(k->arena, q->account_id));
+
+    switch (q->kind) {
+    case ASK_EXCHANGE:
+        k->body = token_body(k->arena, q->code);
+        return STR_CONCAT(k->arena, base, STR("/token"));
+    case ASK_ACCOUNT:
+        return account;
+    case ASK_IS_SUBSCRIBER:
+        return STR_CONCAT(k->arena, account, STR("/subscribers/"),
+                          escape(k->arena, q->subscriber_id));
+    case ASK_FRIENDS:
+        return page_url(k, account, "friends");
+    default:
+        return page_url(k, account, "subscribers");
+    }
+}
+
+void provider_ask_http(struct api *api, struct loop *loop, const struct question *q)
+{
+    struct arena *arena = arena_new();
+    struct asking *k = arena_alloc(arena, sizeof *k);
+
+    *k = (struct asking){ .api = api, .loop = loop, .arena = arena, .question = *q };
+    k->question.account_id = str_dup(arena, q->account_id);
+    k->question.subscriber_id = str_dup(arena, q->subscriber_id);
+    k->question.code = str_dup(arena, q->code);
+    k->question.cursor = str_dup(arena, q->cursor);
+    k->question.secret = str_dup(arena, q->secret);
+    k->url = url_of(k);
+    start(k);
+}

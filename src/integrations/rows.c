@@ -1,0 +1,307 @@
+/* rows.c - integrations of guilds in the store. */
+#include "integrations/internal.h"
+
+#include "base/clock.h"
+#include "platform/rows.h"
+
+#define COLUMNS                                                                                   \
+    "i.id, i.guild_id, i.application_id, i.user_id, i.role_id, i.type, i.name, i.account_id, "    \
+    "i.scopes, i.enabled, i.enable_emoticons, i.syncing, i.expire_behavior, "                     \
+    "i.expire_grace_period, i.subscriber_count, i.round, i.created_at, i.synced_at, i.asked_at, " \
+    "i.revoked_at "
+
+static struct integration_row read_row(const struct rows *r)
+{
+    struct str type = row_text(r, 5);
+    enum platform p = platform_of(type);
+
+    return (struct integration_row){
+        .id = row_id(r, 0),
+        .guild_id = row_id(r, 1),
+        .application_id = row_id(r, 2),
+        .user_id = row_id(r, 3),
+        .role_id = row_id(r, 4),
+        .type = type,
+        .name = row_text(r, 6),
+        .account_id = row_text(r, 7),
+        .platform = p,
+        .scopes = column_list(tx_arena(r->tx), &type_texts, row_text(r, 8)),
+        .enabled = row_bool(r, 9),
+        .enable_emoticons = row_bool(r, 10),
+        .syncing = row_bool(r, 11),
+        .expire_behavior = row_int(r, 12),
+        .expire_grace_period = row_int(r, 13),
+        .subscriber_count = row_int(r, 14),
+        .round = row_int(r, 15),
+        .created_at = row_int(r, 16),
+        .synced_at = row_int(r, 17),
+        .asked_at = row_int(r, 18),
+        .revoked_at = row_int(r, 19),
+    };
+}
+
+static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    while (rows_next(rows)) {
+        struct integration_row *i = list_add(tx_arena(tx), ret, sizeof *i);
+
+        *i = read_row(rows);
+    }
+    return rows_end(rows);
+}
+
+/* --- finding ------------------------------------------------------------------------------- */
+
+static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1";
+static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
+                                   "and i.type = $2 and i.account_id = $3";
+
+enum err integration_find(struct tx *tx, snowflake id, struct integration_row *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND, BIND(v_id(id)), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_INTEGRATION;
+    *ret = read_row(&row);
+    return OK;
+}
+
+enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str type,
+                                  struct str account_id, struct integration_row *ret,
+                                  bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_id(guild_id), v_text(type), v_text(account_id)),
+                        &row, ret_found);
+
+    if (!e && *ret_found)
+        *ret = read_row(&row);
+    return e;
+}
+
+static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
+                               "order by i.id limit $2";
+/* Commands of the guild's own, and global ones that come with an install in a guild. */
+#define USABLE_COMMANDS                                                        \
+    "(select 1 from commands c where c.application_id = i.application_id and " \
+    "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
+static const char WITH_COMMANDS[] =
+    "select " COLUMNS "from integrations i where i.guild_id = $1 and i.type = 'service' "
+    "and i.scopes like '%\"applications.commands\"%' and exists " USABLE_COMMANDS
+    " order by i.id limit $2";
+
+enum err integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
+                               struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, with_commands ? WITH_COMMANDS : OF_GUILD,
+                          BIND(v_id(guild_id), v_int(MOST_INTEGRATIONS)), &rows);
+
+    return e ? e : read_rows(tx, &rows, ret);
+}
+
+static const char AROUND[] =
+    "select " COLUMNS "from members m join integrations i on i.guild_id = m.guild_id "
+    "where m.user_id = $1 and i.type = $2 and i.enabled = 1 and i.revoked_at is null order by i.id";
+static const char FOLLOWING[] = "select " COLUMNS "from integrations i where i.type = $1 "
+                                "and i.account_id = $2 order by i.id";
+
+enum err integrations_around(struct tx *tx, snowflake user_id, struct str type, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, AROUND, BIND(v_id(user_id), v_text(type)), &rows);
+
+    return e ? e : read_rows(tx, &rows, ret);
+}
+
+enum err integrations_following(struct tx *tx, struct str type, struct str account_id,
+                                struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, FOLLOWING, BIND(v_text(type), v_text(account_id)), &rows);
+
+    return e ? e : read_rows(tx, &rows, ret);
+}
+
+static const char COUNT[] = "select count(*) from integrations where guild_id = $1";
+
+enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT, BIND(v_id(guild_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
+/* --- writing ------------------------------------------------------------------------------------
+ */
+
+static const char INSERT[] =
+    "insert into integrations (id, guild_id, type, name, account_id, role_id, user_id, enabled, "
+    "created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+static const char SAVE[] =
+    "update integrations set name = $2, role_id = $3, user_id = $4, enabled = $5, "
+    "enable_emoticons = $6, expire_behavior = $7, expire_grace_period = $8, syncing = $9, "
+    "synced_at = $10, asked_at = $11, revoked_at = $12, subscriber_count = $13, round = $14 "
+    "where id = $1";
+static const char SAVE_SCOPES[] = "update integrations set scopes = $2 where id = $1";
+static const char DELETE_ROW[] = "delete from integrations where id = $1";
+
+static struct value v_or_null(int64_t v)
+{
+    return v ? v_int(v) : v_null();
+}
+
+enum err integration_insert(struct tx *tx, const struct integration_row *i)
+{
+    return tx_exec(tx, INSERT,
+                   BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
+                        i->account_id.p ? v_text(i->account_id) : v_null(),
+                        v_or_null((int64_t)i->role_id), v_or_null((int64_t)i->user_id),
+                        v_int(i->enabled), v_int(i->created_at)),
+                   NULL);
+}
+
+enum err integration_save(struct tx *tx, const struct integration_row *i)
+{
+    return tx_exec(tx, SAVE,
+                   BIND(v_id(i->id), v_text(i->name), v_or_null((int64_t)i->role_id),
+                        v_or_null((int64_t)i->user_id), v_int(i->enabled),
+                        v_int(i->enable_emoticons), v_int(i->expire_behavior),
+                        v_int(i->expire_grace_period), v_int(i->syncing), v_or_null(i->synced_at),
+                        v_or_null(i->asked_at), v_or_null(i->revoked_at),
+                        v_int(i->subscriber_count), v_int(i->round)),
+                   NULL);
+}
+
+enum err integration_save_scopes(struct tx *tx, const struct integration_row *i)
+{
+    return tx_exec(tx, SAVE_SCOPES,
+                   BIND(v_id(i->id), v_text(column_encode(tx_arena(tx), &type_texts, &i->scopes))),
+                   NULL);
+}
+
+enum err integration_delete_row(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, DELETE_ROW, BIND(v_id(id)), NULL);
+}
+
+static const char FIND_GUILD[] = "select 1 from guilds where id = $1";
+static const char FIND_SUBSCRIPTION[] =
+    "select 1 from integrations where guild_id = $1 and type = 'guild_subscription'";
+
+enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new)
+{
+    struct integration_row i = {
+        .id = snowflake_new(),
+        .guild_id = guild_id,
+        .type = STR("guild_subscription"),
+        .name = STR("Server Subscriptions"),
+        .enabled = true,
+        .created_at = clock_us(),
+    };
+    int64_t count = 0;
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(tx, FIND_GUILD, BIND(v_id(guild_id)), &row, &found);
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_GUILD;
+    e = tx_one(tx, FIND_SUBSCRIPTION, BIND(v_id(guild_id)), &row, &found);
+    *ret_new = !found;
+    if (e || found)
+        return e;
+    e = integrations_count(tx, guild_id, &count);
+    if (e || count >= MOST_INTEGRATIONS)
+        return e ? e : ERR_MAX_INTEGRATIONS;
+    return integration_insert(tx, &i);
+}
+
+/* --- showing
+ * ---------------------------------------------------------------------------------------- */
+
+static enum err show_app(struct tx *tx, const struct integration_row *i, struct integration *ret)
+{
+    struct application *a = arena_alloc(tx_arena(tx), sizeof *a);
+    enum err e = application_find(tx, i->application_id, a);
+
+    if (e)
+        return e;
+    *ret = integration_of_application(tx_arena(tx), a, i->guild_id, i->id);
+    ret->enabled = i->enabled;
+    ret->scopes = (struct opt_list){ GIVEN, i->scopes };
+    integration_dress(ret);
+    return OK;
+}
+
+static void show_platform(const struct integration_row *i, struct integration *ret)
+{
+    ret->syncing = given_bool(i->syncing);
+    ret->enable_emoticons = given_bool(i->enable_emoticons);
+    ret->revoked = given_bool(i->revoked_at != 0);
+    ret->role_id = given_id(i->role_id);
+    ret->expire_behavior = given_int(i->expire_behavior);
+    ret->expire_grace_period = given_int(i->expire_grace_period);
+    ret->subscriber_count = given_int(i->subscriber_count);
+    /* Clients read a moment from it, also before the first sync. */
+    ret->synced_at = given_int(i->synced_at ? i->synced_at : i->created_at);
+}
+
+static const char GUILD_NAME[] = "select name from guilds where id = $1";
+
+/* A guild's own subscription is an account of the guild. */
+static enum err show_own(struct tx *tx, const struct integration_row *i,
+                         struct integration_account *account)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, GUILD_NAME, BIND(v_id(i->guild_id)), &row, &found);
+
+    if (e || !found)
+        return e;
+    account->id = str_printf(tx_arena(tx), "%llu", (unsigned long long)i->guild_id);
+    account->name = row_text(&row, 0);
+    return OK;
+}
+
+enum err integration_show(struct tx *tx, const struct integration_row *i, struct integration *ret)
+{
+    struct integration_account *account = arena_alloc(tx_arena(tx), sizeof *account);
+    enum err e = OK;
+
+    if (i->application_id)
+        return show_app(tx, i, ret);
+    *account = (struct integration_account){ i->account_id, i->name };
+    *ret = (struct integration){
+        .id = i->id,
+        .guild_id = i->guild_id,
+        .name = i->name,
+        .type = i->type,
+        .enabled = i->enabled,
+        .account = account,
+    };
+    if (i->platform != PLATFORM_NONE)
+        show_platform(i, ret);
+    else
+        e = show_own(tx, i, account);
+    integration_dress(ret);
+    return e;
+}
+
+enum err integration_change(struct call *call, const struct integration_row *i)
+{
+    struct integration shown;
+    enum err e = integration_save(call->tx, i);
+
+    if (!e)
+        e = integration_show(call->tx, i, &shown);
+    if (!e)
+        integration_announce(call, EVENT_INTEGRATION_UPDATE, &shown);
+    return e;
+}

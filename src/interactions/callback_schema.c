@@ -1,0 +1,184 @@
+/* callback_schema.c - what apps answer with, row by row. */
+#include "interactions/answers.h"
+
+/* --- the body ------------------------------------------------------------------------- */
+
+static const struct choice callback_types[] = {
+    { CALLBACK_PONG, NULL, "PONG", "To a PING" },
+    { CALLBACK_MESSAGE, NULL, "CHANNEL_MESSAGE_WITH_SOURCE", "A message" },
+    { CALLBACK_DEFERRED_MESSAGE, NULL, "DEFERRED_CHANNEL_MESSAGE_WITH_SOURCE",
+      "A message that comes later" },
+    { CALLBACK_DEFERRED_UPDATE, NULL, "DEFERRED_UPDATE_MESSAGE",
+      "The component's message changes later, or not" },
+    { CALLBACK_UPDATE, NULL, "UPDATE_MESSAGE", "The component's message changes" },
+    { CALLBACK_CHOICES, NULL, "APPLICATION_COMMAND_AUTOCOMPLETE_RESULT",
+      "Choices for what is being typed" },
+    { CALLBACK_MODAL, NULL, "MODAL", "A form to fill in" },
+    { CALLBACK_LAUNCH, NULL, "LAUNCH_ACTIVITY", "The app's activity begins" },
+    { 0 },
+};
+static const struct type type_callback_type = { .kind = KIND_INT, .choices = callback_types };
+
+static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct type type_title = { .kind = KIND_STRING, .min = 1, .max = 45 };
+
+static const struct field choice_fields[] = {
+    { FIELD(struct command_choice, name), .type = &type_choice_name },
+    { FIELD(struct command_choice, name_localizations), .type = &type_localizations,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct command_choice, value), .type = &type_choice_value },
+    { 0 },
+};
+static const struct schema choice_schema = {
+    .name = "AutocompleteChoice",
+    .size = sizeof(struct command_choice),
+    .fields = choice_fields,
+    .doc = "A choice for what is being typed.",
+};
+static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
+static const struct type type_choices = { .kind = KIND_ARRAY,
+                                          .max = COMMAND_MOST_CHOICES,
+                                          .of = &type_choice };
+
+/* clang-format off */
+#define MAYBE(member_, type_)                                                                      \
+    { FIELD(struct callback_data, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+/* clang-format on */
+
+static const struct field data_fields[] = {
+    MESSAGE_BODY_FIELDS,
+    MAYBE(choices, type_choices),
+    MAYBE(custom_id, type_custom_id),
+    MAYBE(title, type_title),
+    { 0 },
+};
+static const struct schema data_schema = {
+    .name = "InteractionCallbackData",
+    .size = sizeof(struct callback_data),
+    .fields = data_fields,
+    .doc = "A message, choices, or a modal with custom_id, title and components.",
+};
+static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
+
+static const struct field callback_fields[] = {
+    { FIELD(struct callback, type), .type = &type_callback_type },
+    { FIELD(struct callback, data), .type = &type_data, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+
+/* What the type asks of the data; whether it fits the interaction is seen later. */
+static void check_callback(struct form *form, const struct place *here, const void *object)
+{
+    const struct callback *in = object;
+    const struct callback_data *data = in->data.value;
+    struct place at = place_key(here, STR("data")), type = place_key(here, STR("type")),
+                 choices = place_key(&at, STR("choices"));
+
+    if (form_failed_at(form, &type) || form_failed_at(form, &at))
+        return;
+    if (!data && (in->type == CALLBACK_CHOICES || in->type == CALLBACK_MODAL))
+        form_fail(form, &at, FORM_REQUIRED);
+    else if (data && in->type == CALLBACK_MESSAGE)
+        message_body_check(form, &at, &data->message);
+    else if (data && in->type == CALLBACK_UPDATE)
+        message_patch_check(form, &at, &data->message);
+    else if (data && in->type == CALLBACK_MODAL)
+        modal_check(form, &at, data);
+    else if (data && in->type == CALLBACK_CHOICES && data->choices.given != GIVEN)
+        form_fail(form, &choices, FORM_REQUIRED);
+}
+
+static const struct schema callback_schema = {
+    .name = "InteractionCallback",
+    .size = sizeof(struct callback),
+    .fields = callback_fields,
+    .check = check_callback,
+    .doc = "An app's first answer.",
+};
+const struct type callback_body = { .kind = KIND_OBJECT, .schema = &callback_schema };
+
+static const struct field query_fields[] = {
+    { FIELD(struct callback_query, with_response), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Answer with what came of it" },
+    { 0 },
+};
+const struct schema callback_query = {
+    .size = sizeof(struct callback_query),
+    .fields = query_fields,
+    .doc = "What is wanted back.",
+};
+
+/* --- the reply ------------------------------------------------------------------------ */
+
+/* clang-format off */
+#define SHOWN(member_, type_)                                                                      \
+    { FIELD(struct callback_interaction, member_), .type = &(type_), .flags = OPTIONAL }
+/* clang-format on */
+
+static const struct field interaction_fields[] = {
+    { FIELD(struct callback_interaction, id), .type = &type_id },
+    { FIELD(struct callback_interaction, type), .type = &type_count },
+    SHOWN(response_message_id, type_id),
+    SHOWN(response_message_loading, type_bool),
+    SHOWN(response_message_ephemeral, type_bool),
+    SHOWN(activity_instance_id, type_text),
+    { FIELD(struct callback_interaction, channel_id), .type = &type_id },
+    SHOWN(guild_id, type_id),
+    { 0 },
+};
+static const struct schema interaction_schema = {
+    .name = "AnsweredInteraction",
+    .size = sizeof(struct callback_interaction),
+    .fields = interaction_fields,
+    .doc = "The interaction that was answered.",
+};
+static const struct field instance_fields[] = {
+    { FIELD(struct callback_instance, id), .type = &type_text },
+    { 0 },
+};
+static const struct schema instance_schema = {
+    .name = "ActivityInstance",
+    .size = sizeof(struct callback_instance),
+    .fields = instance_fields,
+    .doc = "An activity that was begun.",
+};
+static const struct type type_instance = { .kind = KIND_OBJECT, .schema = &instance_schema };
+static const struct field resource_fields[] = {
+    { FIELD(struct callback_resource, type), .type = &type_count, .doc = "Of the callback" },
+    { FIELD(struct callback_resource, message), .type = &type_message, .flags = OPTIONAL },
+    { FIELD(struct callback_resource, activity_instance), .type = &type_instance,
+      .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema resource_schema = {
+    .name = "CallbackResource",
+    .size = sizeof(struct callback_resource),
+    .fields = resource_fields,
+    .doc = "What came of the answer.",
+};
+static const struct type type_interaction = { .kind = KIND_OBJECT, .schema = &interaction_schema };
+static const struct type type_resource = { .kind = KIND_OBJECT, .schema = &resource_schema };
+static const struct field answer_fields[] = {
+    { FIELD(struct callback_answer, interaction), .type = &type_interaction },
+    { FIELD(struct callback_answer, resource), .type = &type_resource, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema answer_schema = {
+    .name = "CallbackAnswer",
+    .size = sizeof(struct callback_answer),
+    .fields = answer_fields,
+    .doc = "An interaction, and what came of its answer.",
+};
+const struct type callback_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
+
+/* --- follow-ups ----------------------------------------------------------------------- */
+
+static const struct field follow_up_fields[] = { MESSAGE_BODY_FIELDS, { 0 } };
+static const struct schema follow_up_schema = {
+    .name = "FollowUpDraft",
+    .size = sizeof(struct message_body),
+    .fields = follow_up_fields,
+    .check = message_body_check,
+    .doc = "One more message of an app about an interaction.",
+};
+const struct type follow_up_body = { .kind = KIND_OBJECT, .schema = &follow_up_schema };

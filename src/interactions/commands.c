@@ -1,0 +1,159 @@
+/* commands.c - a command is used, or an option of it is being typed. */
+#include "interactions/invoke.h"
+
+#include "platform/messages/messages.h"
+
+static enum err refuse_command(struct call *call)
+{
+    return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID",
+                       "Invalid interaction application command");
+}
+
+/* A guild's own commands are used there and nowhere else; entry points while the app has
+ * something to enter. */
+static enum err find_command(struct call *call)
+{
+    struct invoking *v = call->data;
+    const struct data_in *in = ((const struct invocation *)call->body)->data;
+    struct command *k = &v->command;
+    enum err e = command_find(call->tx, v->application.id, in->id.value, k);
+
+    if (e)
+        return e == ERR_UNKNOWN_COMMAND ? refuse_command(call) : e;
+    if (k->guild_id.given == GIVEN && k->guild_id.value != v->it.guild_id)
+        return refuse_command(call);
+    if (k->type == COMMAND_ENTRY_POINT && !(v->application.flags & APPLICATION_EMBEDDED))
+        return refuse_command(call);
+    return OK;
+}
+
+/* Clients fetch the command anew when they read this. */
+static enum err refuse_version(struct call *call)
+{
+    return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
+                       "This command is outdated, please try again in a few minutes");
+}
+
+static enum err check_version(struct call *call)
+{
+    const struct command *k = &((struct invoking *)call->data)->command;
+    const struct data_in *in = ((const struct invocation *)call->body)->data;
+    int64_t type = in->type.given == GIVEN ? in->type.value : COMMAND_CHAT_INPUT;
+    bool same = in->version.value == k->version && str_eq(in->name.value, k->name);
+
+    return same && type == k->type ? OK : refuse_version(call);
+}
+
+static const char STILL_THERE[] = "select 1 from commands where id = $1 and version = $2";
+
+enum err command_recheck(struct call *call)
+{
+    const struct command *k = &((struct invoking *)call->data)->command;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, STILL_THERE, BIND(v_id(k->id), v_id(k->version)), &row, &found);
+
+    return e || found ? e : refuse_version(call);
+}
+
+static enum err check_installed(struct call *call)
+{
+    struct invoking *v = call->data;
+    enum err e = owners_find(call);
+
+    if (!e && str_is(v->it.owners, "{}"))
+        e = refuse_command(call);
+    return e;
+}
+
+static enum err check_permitted(struct call *call)
+{
+    struct invoking *v = call->data;
+    enum command_verdict verdict;
+    struct command_invoker who = {
+        .user = &v->user,
+        .standing = call->target.standing,
+        .channel = call->target.channel,
+        .rights = call->target.rights,
+        .own_bot = v->it.context == CONTEXT_BOT_DM,
+        .by_user_install = owners_only_user(v->it.owners),
+    };
+    enum err e = command_permit(call->tx, &v->command, &who, &verdict);
+
+    if (!e && verdict != COMMAND_ALLOWED)
+        e = refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS",
+                        "You do not have permission to use this command here");
+    return e;
+}
+
+/* --- what it is about --------------------------------------------------------------- */
+
+static enum err take_target_user(struct call *call, snowflake id)
+{
+    bool found;
+    enum err e = resolve_user(call, id, &found);
+
+    return e || found ? e : ERR_UNKNOWN_USER;
+}
+
+static enum err take_target_message(struct call *call, snowflake id)
+{
+    struct message m;
+    enum err e = message_find(call, call->target.channel->id, id, &m);
+
+    if (!e)
+        resolve_message(call, &m);
+    return e;
+}
+
+static enum err take_target(struct call *call)
+{
+    struct invoking *v = call->data;
+    const struct opt_id *target = &((const struct invocation *)call->body)->data->target_id;
+    struct place data = place_key(NULL, STR("data")), at = place_key(&data, STR("target_id"));
+
+    if (v->command.type != COMMAND_USER && v->command.type != COMMAND_MESSAGE)
+        return OK;
+    if (target->given != GIVEN) {
+        form_fail(&call->form, &at, FORM_REQUIRED);
+        return ERR_INVALID_FORM_BODY;
+    }
+    v->it.target_id = target->value;
+    return v->command.type == COMMAND_USER ? take_target_user(call, target->value)
+                                           : take_target_message(call, target->value);
+}
+
+static void note_command(struct invoking *v)
+{
+    const struct command *k = &v->command;
+
+    v->it.command_id = k->id;
+    v->it.command_type = k->type;
+    v->it.name = k->name;
+    if (k->type != COMMAND_ENTRY_POINT)
+        return;
+    v->it.handler = k->handler.given == GIVEN ? k->handler.value : COMMAND_APP_HANDLER;
+    v->embedded_launch = v->it.handler == COMMAND_LAUNCH_ACTIVITY;
+}
+
+enum err look_at_command(struct call *call)
+{
+    struct invoking *v = call->data;
+    enum err e = find_command(call);
+
+    if (!e)
+        e = check_version(call);
+    if (!e)
+        e = check_installed(call);
+    if (!e)
+        e = check_permitted(call);
+    if (!e)
+        e = take_target(call);
+    if (e)
+        return e;
+    note_command(v);
+    if (v->command.type == COMMAND_CHAT_INPUT)
+        return options_take(call);
+    /* Nothing else has anything to type. */
+    return v->it.type == INTERACTION_AUTOCOMPLETE ? refuse_command(call) : OK;
+}

@@ -1,0 +1,112 @@
+/* components.c - a button is pressed, or something is chosen in a menu below a message. */
+#include "interactions/invoke.h"
+
+#include "platform/messages/messages.h"
+#include "platform/rows.h"
+
+struct component_data {
+    struct str custom_id;
+    int64_t component_type;
+    struct opt_int id;
+    struct opt_list values;
+};
+
+static const struct field data_fields[] = {
+    { FIELD(struct component_data, custom_id), .type = &type_text },
+    { FIELD(struct component_data, component_type), .type = &type_int },
+    { FIELD(struct component_data, id), .type = &type_int, .flags = OPTIONAL },
+    { FIELD(struct component_data, values), .type = &type_texts, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema data_schema = {
+    .name = "ComponentData",
+    .size = sizeof(struct component_data),
+    .fields = data_fields,
+    .doc = "Which component was used, and what was chosen.",
+};
+static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
+
+static enum err refuse(struct call *call, const char *field, const char *message)
+{
+    struct place data = place_key(NULL, STR("data")), at = place_key(&data, str_of(field));
+
+    form_fail(&call->form, &at, "COMPONENT_VALIDATION_FAILED", "%s", message);
+    return ERR_INVALID_FORM_BODY;
+}
+
+/* One that the caller sees, and that the app sent: through its bot, or as an answer. */
+static enum err find_message(struct call *call)
+{
+    struct invoking *v = call->data;
+    const struct invocation *in = call->body;
+    struct message *m = &v->message;
+    const struct application *a = &v->application;
+    enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
+
+    if (e)
+        return e;
+    bool others = m->ephemeral_for && m->ephemeral_for != v->user.id;
+    bool theirs = (m->application_id.given == GIVEN && m->application_id.value == a->id) ||
+                  (a->bot_id && m->author_id == a->bot_id);
+    return others || !theirs ? ERR_UNKNOWN_MESSAGE : OK;
+}
+
+static bool can_be_used(const struct component *c)
+{
+    return (c->type == BUTTON || component_is_select(c->type)) &&
+           !(c->disabled.given == GIVEN && c->disabled.value);
+}
+
+static enum err take_values(struct call *call, const struct component *c,
+                            struct component_data *data)
+{
+    const struct data_in *in = ((const struct invocation *)call->body)->data;
+    bool good;
+
+    if (!component_is_select(c->type))
+        return OK;
+    data->values.given = GIVEN;
+    enum err e = menu_take(call, c, &in->values.value, &data->values.value, &good);
+    if (!e && !good)
+        e = refuse(call, "values", "These values cannot be chosen here.");
+    return e;
+}
+
+static enum err take_component(struct call *call)
+{
+    struct invoking *v = call->data;
+    const struct data_in *in = ((const struct invocation *)call->body)->data;
+    const struct opt_int *type =
+        in->component_type.given == GIVEN ? &in->component_type : &in->type;
+    struct list components = components_read(call->arena, v->message.components);
+    const struct component *c = component_find(&components, in->custom_id.value);
+
+    if (!c || !can_be_used(c))
+        return refuse(call, "custom_id", "There is no such component to use.");
+    if (c->type != type->value)
+        return refuse(call, "component_type", "The component is of another type.");
+    struct component_data data = {
+        .custom_id = c->custom_id.value,
+        .component_type = c->type,
+        .id = c->id,
+    };
+    enum err e = take_values(call, c, &data);
+    if (e)
+        return e;
+    v->data = column_encode(call->arena, &type_data, &data);
+    return OK;
+}
+
+enum err look_at_component(struct call *call)
+{
+    struct invoking *v = call->data;
+    enum err e = find_message(call);
+
+    if (!e)
+        e = take_component(call);
+    if (e)
+        return e;
+    v->it.message_id = v->message.id;
+    v->it.owners = owners_of_message(call, &v->message);
+    return OK;
+}

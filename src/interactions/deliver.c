@@ -1,0 +1,130 @@
+/* deliver.c - how an app hears of an interaction: through the gateway, or at its own
+ * address, never both. */
+#include "interactions/invoke.h"
+
+#include "api/errand.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "platform/applications/endpoint.h"
+
+/* --- at its address ----------------------------------------------------------------- */
+
+struct delivery {
+    struct api *api;
+    struct loop *loop;
+    snowflake id;
+};
+
+/* What came back, as it travels with an errand: the type and the body follow it. */
+struct returned {
+    snowflake id;
+    size_t type, body;
+    enum failure_reason reason; /* of a failure */
+};
+
+static enum err fail(struct call *call)
+{
+    const struct returned *r = call->data;
+
+    return interaction_fail(call, r->id, r->reason);
+}
+
+static void start_failing(struct api *api, struct loop *loop, snowflake id,
+                          enum failure_reason reason)
+{
+    struct returned r = { .id = id, .reason = reason };
+
+    /* Who is on the way out leaves it to the job that is kept for it. */
+    if (api_draining(api))
+        return;
+    errand_start(
+        api, loop,
+        &(struct errand){ .store = ROUTE_STORE_WRITE, .run = fail, .data = &r, .size = sizeof r });
+}
+
+static enum err take_answer(struct call *call)
+{
+    const struct returned *r = call->data;
+    const char *text = (const char *)(r + 1);
+    struct interaction it;
+    enum err e = interaction_find(call->tx, r->id, &it);
+
+    return e ? e
+             : interaction_answer_inline(call, &it, str_slice(text, r->type),
+                                         str_slice(text + r->type, r->body));
+}
+
+/* An answer that cannot be used is a failure; one that came twice is not. */
+static void answer_taken(struct call *call, enum err e, void *arg)
+{
+    const struct returned *r = call->data;
+
+    (void)arg;
+    if (e)
+        start_failing(call->api, call->loop, r->id, FAILURE_UNKNOWN);
+}
+
+static void start_taking(const struct delivery *d, struct str content_type, struct str body)
+{
+    struct returned r = { .id = d->id, .type = content_type.n, .body = body.n };
+    size_t size = sizeof r + content_type.n + body.n;
+    char *bytes = mem_new(size);
+
+    memcpy(bytes, &r, sizeof r);
+    if (content_type.n)
+        memcpy(bytes + sizeof r, content_type.p, content_type.n);
+    if (body.n)
+        memcpy(bytes + sizeof r + content_type.n, body.p, body.n);
+    errand_start(d->api, d->loop,
+                 &(struct errand){ .store = ROUTE_STORE_WRITE,
+                                   .run = take_answer,
+                                   .done = answer_taken,
+                                   .data = bytes,
+                                   .size = size });
+    mem_free(bytes);
+}
+
+static void answered(void *arg, enum fetch_result result, int status, struct str content_type,
+                     struct str body)
+{
+    struct delivery *d = arg;
+
+    if (result == FETCH_OK && status == 200)
+        start_taking(d, content_type, body);
+    else if (result != FETCH_OK || status != 202)
+        start_failing(d->api, d->loop, d->id,
+                      result == FETCH_TIMEOUT ? FAILURE_TIMEOUT : FAILURE_UNKNOWN);
+    mem_free(d);
+}
+
+static void post(struct call *call)
+{
+    const struct invoking *v = call->data;
+    int64_t left = (interaction_created(&v->it) + INTERACTION_PATIENCE - clock_us()) / 1000;
+    struct delivery *d = mem_new(sizeof *d);
+
+    *d = (struct delivery){ call->api, call->loop, v->it.id };
+    endpoint_post(call->api, call->loop,
+                  &(struct endpoint_request){
+                      .application = &v->application,
+                      .url = v->application.interactions_endpoint_url.value,
+                      .body = v->payload,
+                      .timeout_ms = left > 1 ? left : 1,
+                      .done = answered,
+                      .arg = d,
+                  });
+}
+
+/* --- or through the gateway --------------------------------------------------------- */
+
+void interaction_deliver(struct call *call)
+{
+    const struct invoking *v = call->data;
+    const struct application *a = &v->application;
+
+    if (a->interactions_endpoint_url.given == GIVEN)
+        call->after = post;
+    else if (a->bot_id)
+        call_emit_text(call, EVENT_INTERACTION_CREATE, to_user(a->bot_id),
+                       v->bot_is_member ? v->it.guild_id : 0, v->payload);
+}

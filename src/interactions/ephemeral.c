@@ -1,0 +1,33 @@
+/* ephemeral.c - messages for one account, which are kept only for a while. */
+#include "interactions/internal.h"
+
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "platform/messages/messages.h"
+
+/* Keyed by the message; the channel is in the data. */
+static enum err forget(struct call *call, const struct job *job)
+{
+    snowflake channel_id;
+    struct message m;
+
+    if (!snowflake_parse(job->data, &channel_id))
+        return OK;
+    enum err e = message_find_ephemeral(call, channel_id, job->key, &m);
+    if (e)
+        return e == ERR_UNKNOWN_MESSAGE ? OK : e;
+    return message_forget(call, &m);
+}
+
+const struct job_kind ephemeral_job = {
+    .name = "ephemeral",
+    .doc = "Messages for one account go 15 minutes after they were last touched.",
+    .run = forget,
+};
+
+enum err ephemeral_touch(struct call *call, const struct message *m)
+{
+    struct str channel = str_printf(call->arena, "%llu", (unsigned long long)m->channel_id);
+
+    return job_schedule(call, &ephemeral_job, m->id, clock_us() + EPHEMERAL_LIFE, channel);
+}

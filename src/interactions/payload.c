@@ -1,0 +1,300 @@
+/* payload.c - the interaction object that an app gets, field for field. */
+#include "interactions/invoke.h"
+
+#include "platform/channels/channels.h"
+#include "platform/messages/messages.h"
+#include "platform/rows.h"
+
+/* --- what is around it -------------------------------------------------------------- */
+
+struct place_of {
+    snowflake id;
+    struct str features; /* JSON */
+    struct str locale;
+};
+
+struct around {
+    struct place_of guild;
+    struct channel channel;
+    struct member member;
+    uint64_t app_permissions;
+};
+
+/* What an app may do where it has no bot: what everybody may, of these. */
+enum {
+    APP_RIGHTS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
+    APP_RIGHTS = 442368,         /* and USE_EXTERNAL_EMOJIS */
+};
+
+static const char PINS_TIME[] =
+    "select max(pinned_at) from messages where channel_id = $1 and pinned = 1";
+
+enum err pins_time(struct tx *tx, struct channel *c)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, PINS_TIME, BIND(v_id(c->id)), &row, &found);
+
+    if (!e)
+        c->last_pin_timestamp = row_opt_int(&row, 0);
+    return e;
+}
+
+static const char GUILD_PLACE[] = "select features, preferred_locale from guilds where id = $1";
+
+static enum err find_guild(struct tx *tx, snowflake id, struct place_of *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, GUILD_PLACE, BIND(v_id(id)), &row, &found);
+
+    if (!e && !found)
+        e = ERR_UNKNOWN_GUILD;
+    if (!e)
+        *ret = (struct place_of){ id, row_text(&row, 0), row_text(&row, 1) };
+    return e;
+}
+
+static enum err everybodys_rights(struct call *call, uint64_t *ret)
+{
+    struct standing nobody = *call->target.standing;
+    struct role everyone;
+    enum err e = role_find(call->tx, nobody.guild_id, nobody.guild_id, &everyone);
+
+    if (e)
+        return e;
+    nobody.rights_of =
+        (struct rights_of){ .guild_id = nobody.guild_id, .base = everyone.permissions };
+    e = standing_rights_in(call->tx, &nobody, call->target.channel, ret);
+    *ret &= APP_RIGHTS;
+    return e;
+}
+
+static enum err find_app_rights(struct call *call, uint64_t *ret)
+{
+    struct invoking *v = call->data;
+
+    if (v->it.context == CONTEXT_BOT_DM || v->it.context == CONTEXT_PRIVATE_CHANNEL) {
+        *ret = v->it.context == CONTEXT_BOT_DM ? APP_RIGHTS : APP_RIGHTS_PRIVATE;
+        return OK;
+    }
+    if (!v->bot_is_member)
+        return everybodys_rights(call, ret);
+    return standing_rights_in(call->tx, &v->bot, call->target.channel, ret);
+}
+
+static enum err gather_guild(struct call *call)
+{
+    struct invoking *v = call->data;
+    struct around *a = v->around;
+    enum err e = find_guild(call->tx, v->it.guild_id, &a->guild);
+
+    if (!e)
+        e = pins_time(call->tx, &a->channel);
+    a->channel.permission_overwrites.given = ABSENT;
+    a->channel.permissions = (struct opt_id){ GIVEN, call->target.rights };
+    a->member = *call->target.standing->member;
+    a->member.user = &v->user;
+    a->member.permissions = (struct opt_id){ GIVEN, call->target.rights };
+    return e;
+}
+
+enum err payload_gather(struct call *call)
+{
+    struct invoking *v = call->data;
+    struct around *a = v->around = arena_alloc(call->arena, sizeof *a);
+
+    a->channel = *call->target.channel;
+    enum err e = v->it.guild_id ? gather_guild(call)
+                                : channel_load_recipients(call->tx, &a->channel, v->user.id);
+    return e ? e : find_app_rights(call, &a->app_permissions);
+}
+
+/* --- as JSON --------------------------------------------------------------------------- */
+
+struct str object_text(struct call *call, const struct type *type, const void *object)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, CALL_MAX_REPLY);
+    schema_encode(&j, type, object);
+    struct str text = str_dup(call->arena, buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+/* --- a command's data --------------------------------------------------------------- */
+
+struct command_data {
+    snowflake id;
+    struct str name;
+    int64_t type;
+    struct opt_id guild_id, target_id, version;
+    struct opt_list options;
+};
+
+static const struct schema option_schema;
+static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
+static const struct type type_options = { .kind = KIND_ARRAY, .of = &type_option };
+static const struct field option_fields[] = {
+    { FIELD(struct option_out, type), .type = &type_int },
+    { FIELD(struct option_out, name), .type = &type_text },
+    { FIELD(struct option_out, value), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct option_out, options), .type = &type_options, .flags = OPTIONAL },
+    { FIELD(struct option_out, focused), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema option_schema = {
+    .name = "InteractionOption",
+    .size = sizeof(struct option_out),
+    .fields = option_fields,
+    .doc = "An option with its value, or a subcommand with its options.",
+};
+
+static const struct field command_fields[] = {
+    { FIELD(struct command_data, id), .type = &type_id },
+    { FIELD(struct command_data, name), .type = &type_text },
+    { FIELD(struct command_data, type), .type = &type_int },
+    { FIELD(struct command_data, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct command_data, target_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct command_data, version), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct command_data, options), .type = &type_options, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema command_data_schema = {
+    .name = "CommandData",
+    .size = sizeof(struct command_data),
+    .fields = command_fields,
+    .doc = "Which command was used, and with what.",
+};
+static const struct type type_command_data = { .kind = KIND_OBJECT,
+                                               .schema = &command_data_schema };
+
+static struct str command_text(struct call *call)
+{
+    struct invoking *v = call->data;
+    const struct command *k = &v->command;
+    struct command_data data = {
+        .id = k->id,
+        .name = k->name,
+        .type = k->type,
+        .guild_id = k->guild_id,
+    };
+
+    if (v->it.target_id)
+        data.target_id = given_id(v->it.target_id);
+    if (v->it.type == INTERACTION_AUTOCOMPLETE)
+        data.version = given_id(k->version);
+    if (v->options.count)
+        data.options = (struct opt_list){ GIVEN, v->options };
+    return object_text(call, &type_command_data, &data);
+}
+
+/* What is resolved is the last member of data. */
+static struct str with_resolved(struct call *call, struct str data)
+{
+    struct str resolved = resolved_text(call);
+
+    if (!resolved.p)
+        return data;
+    return STR_CONCAT(call->arena, str_slice(data.p, data.n - 1), STR(",\"resolved\":"), resolved,
+                      STR("}"));
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+struct payload {
+    snowflake id, application_id, channel_id;
+    int64_t type, version, context, attachment_size_limit;
+    struct str token, locale;
+    struct str data, authorizing_integration_owners; /* JSON */
+    struct opt_id guild_id;
+    struct opt_str guild_locale;
+    const struct place_of *guild;
+    const struct channel *channel;
+    const struct member *member;
+    const struct user *user;
+    uint64_t app_permissions;
+    struct list entitlements, entitlement_sku_ids; /* always empty */
+    const struct message *message;
+};
+
+static const struct field place_fields[] = {
+    { FIELD(struct place_of, id), .type = &type_id },
+    { FIELD(struct place_of, features), .type = &type_raw },
+    { FIELD(struct place_of, locale), .type = &type_text },
+    { 0 },
+};
+static const struct schema place_schema = {
+    .name = "InteractionGuild",
+    .size = sizeof(struct place_of),
+    .fields = place_fields,
+    .doc = "The guild of an interaction.",
+};
+static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
+
+static const struct field payload_fields[] = {
+    { FIELD(struct payload, id), .type = &type_id },
+    { FIELD(struct payload, application_id), .type = &type_id },
+    { FIELD(struct payload, type), .type = &type_int },
+    { FIELD(struct payload, token), .type = &type_text },
+    { FIELD(struct payload, version), .type = &type_int },
+    { FIELD(struct payload, data), .type = &type_raw },
+    { FIELD(struct payload, guild), .type = &type_place, .flags = OPTIONAL },
+    { FIELD(struct payload, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct payload, guild_locale), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct payload, channel), .type = &type_channel },
+    { FIELD(struct payload, channel_id), .type = &type_id },
+    { FIELD(struct payload, member), .type = &type_member, .flags = OPTIONAL },
+    { FIELD(struct payload, user), .type = &type_partial_user, .flags = OPTIONAL },
+    { FIELD(struct payload, locale), .type = &type_text },
+    { FIELD(struct payload, app_permissions), .type = &type_permissions },
+    { FIELD(struct payload, context), .type = &type_int },
+    { FIELD(struct payload, authorizing_integration_owners), .type = &type_raw },
+    { FIELD(struct payload, entitlements), .type = &type_none },
+    { FIELD(struct payload, entitlement_sku_ids), .type = &type_none, .flags = DEPRECATED },
+    { FIELD(struct payload, attachment_size_limit), .type = &type_count },
+    { FIELD(struct payload, message), .type = &type_message, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema payload_schema = {
+    .name = "Interaction",
+    .size = sizeof(struct payload),
+    .fields = payload_fields,
+    .doc = "What somebody asks of an app, as the app gets it.",
+};
+static const struct type type_payload = { .kind = KIND_OBJECT, .schema = &payload_schema };
+
+void payload_write(struct call *call)
+{
+    struct invoking *v = call->data;
+    const struct around *a = v->around;
+    const struct interaction *it = &v->it;
+    struct payload p = {
+        .id = it->id,
+        .application_id = it->application_id,
+        .type = it->type,
+        .token = interaction_token(call, it->id),
+        .version = 1,
+        .data = with_resolved(call, v->data.p ? v->data : command_text(call)),
+        .channel = &a->channel,
+        .channel_id = it->channel_id,
+        .locale = it->locale,
+        .app_permissions = a->app_permissions,
+        .context = it->context,
+        .authorizing_integration_owners = it->owners,
+        .attachment_size_limit = MESSAGE_MAX_FILE,
+        .message = v->message.id ? &v->message : NULL,
+    };
+
+    if (it->guild_id) {
+        p.guild = &a->guild;
+        p.guild_id = given_id(it->guild_id);
+        p.guild_locale = given_str(a->guild.locale);
+        p.member = &a->member;
+    } else {
+        p.user = &v->user;
+    }
+    v->payload = object_text(call, &type_payload, &p);
+}

@@ -1,0 +1,252 @@
+/* responses.c - messages that answer interactions.
+ *
+ * They are the app's, sent as by a webhook of its own id; the app needs no rights to
+ * write where it was asked. */
+#include "interactions/answers.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+/* --- who answers, and where ----------------------------------------------------------- */
+
+/* Answers call people only, unless they say whom. */
+static struct str users_word[] = { STR_INIT("users") };
+static const struct allowed_mentions only_users = {
+    .parse = { GIVEN, { users_word, 1 } },
+};
+
+/* What everybody may do there, for an app that is not a member. */
+static enum err everyone_rights(struct call *call, const struct channel *c, uint64_t *ret)
+{
+    snowflake guild_id = c->guild_id.value;
+    struct standing nobody = { .guild_id = guild_id, .rights_of = { .guild_id = guild_id } };
+    struct role everyone;
+    enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
+
+    if (e)
+        return e;
+    nobody.rights_of.base = everyone.permissions;
+    return standing_rights_in(call->tx, &nobody, c, ret);
+}
+
+static enum err app_rights(struct call *call, const struct response *r, uint64_t *ret)
+{
+    const struct channel *c = &r->channel;
+    struct standing bot;
+    enum err e = ERR_UNKNOWN_MEMBER;
+
+    *ret = PERMISSION(MENTION_EVERYONE) | PERMISSION(USE_EXTERNAL_EMOJIS);
+    if (channel_is_private(c->type))
+        return OK;
+    if (r->application.bot_id)
+        e = standing_of_member(call->tx, c->guild_id.value, r->application.bot_id, &bot);
+    if (!e)
+        return standing_rights_in(call->tx, &bot, c, ret);
+    return e == ERR_UNKNOWN_MEMBER ? everyone_rights(call, c, ret) : e;
+}
+
+/* Rights count where somebody could be called, or something be read out. */
+static bool rights_count(const struct message_body *in)
+{
+    return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
+                  in->tts.value || in->allowed_mentions.given == GIVEN);
+}
+
+enum err response_load(struct call *call, const struct interaction *it,
+                       const struct message_body *in, struct response *ret)
+{
+    uint64_t rights = 0;
+
+    *ret = (struct response){ .it = it };
+    enum err e = application_find(call->tx, it->application_id, &ret->application);
+    if (!e)
+        e = channel_find(call->tx, it->channel_id, &ret->channel);
+    if (!e)
+        e = user_find(call->tx, it->user_id, &ret->user);
+    if (!e && rights_count(in))
+        e = app_rights(call, ret, &rights);
+    if (e)
+        return e;
+    ret->by_user_only = owners_user_only(call->arena, it->owners);
+    ret->from = (struct sender){ &ret->channel, rights, true, &only_users };
+    return OK;
+}
+
+/* --- for one account only ------------------------------------------------------------- */
+
+enum ephemerality {
+    EPHEMERAL_SLOWMODE = 4,
+    EPHEMERAL_NO_SENDING = 10,
+    EPHEMERAL_NO_FILES = 11,
+    EPHEMERAL_NO_EMBEDS = 12,
+    EPHEMERAL_NO_EXTERNAL_APPS = 18,
+};
+
+static const char LAST_SENT[] =
+    "select last_at from slow_modes where channel_id = $1 and user_id = $2";
+
+static enum err is_slowed(struct call *call, const struct response *r, uint64_t rights, bool *ret)
+{
+    const uint64_t exempt =
+        PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
+    int64_t pause = r->channel.rate_limit_per_user.value * 1000000;
+    struct rows row;
+    bool found = false;
+    enum err e = OK;
+
+    *ret = false;
+    if (pause && !(rights & exempt))
+        e = tx_one(call->tx, LAST_SENT, BIND(v_id(r->channel.id), v_id(r->user.id)), &row, &found);
+    if (!e && found)
+        *ret = row_int(&row, 0) + pause > clock_us();
+    return e;
+}
+
+static bool holds_something(struct str json)
+{
+    return json.p && !str_is(json, "[]");
+}
+
+/* Where only the person brought the app, it may do no more than the person. */
+static enum err force_ephemeral(struct call *call, struct response *r,
+                                const struct message_draft *draft)
+{
+    struct standing s;
+    uint64_t rights = 0;
+    bool slowed = false;
+
+    r->forced.given = ABSENT;
+    if (!r->by_user_only || !r->it->guild_id)
+        return OK;
+    enum err e = standing_find(call->tx, r->it->guild_id, r->user.id, &s);
+    if (!e)
+        e = standing_rights_in(call->tx, &s, &r->channel, &rights);
+    if (e == ERR_MISSING_ACCESS)
+        e = OK; /* no member, no rights */
+    if (!e)
+        e = is_slowed(call, r, rights, &slowed);
+    if (e)
+        return e;
+    if (!(rights & PERMISSION(USE_EXTERNAL_APPS)))
+        r->forced = given_int(EPHEMERAL_NO_EXTERNAL_APPS);
+    else if (!(rights & PERMISSION(SEND_MESSAGES)))
+        r->forced = given_int(EPHEMERAL_NO_SENDING);
+    else if (draft->attachments.count && !(rights & PERMISSION(ATTACH_FILES)))
+        r->forced = given_int(EPHEMERAL_NO_FILES);
+    else if (holds_something(draft->embeds) && !(rights & PERMISSION(EMBED_LINKS)))
+        r->forced = given_int(EPHEMERAL_NO_EMBEDS);
+    else if (slowed)
+        r->forced = given_int(EPHEMERAL_SLOWMODE);
+    return OK;
+}
+
+/* --- what it looks like --------------------------------------------------------------- */
+
+static void refer_to(struct call *call, const struct response *r, struct message_draft *d,
+                     snowflake message_id)
+{
+    struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
+
+    *ref = (struct message_reference){
+        .message_id = given_id(message_id),
+        .channel_id = r->channel.id,
+    };
+    if (r->it->guild_id)
+        ref->guild_id = given_id(r->it->guild_id);
+    d->message_reference = ref;
+}
+
+/* A command's answer shows the command; what comes after it, and answers to components,
+ * are replies. A modal is answered like what opened it. */
+static void fill_kind(struct call *call, const struct response *r, struct message_draft *d)
+{
+    const struct interaction *it = r->it;
+
+    if (r->follow_up_to || !it->command_type) {
+        snowflake to = r->follow_up_to ? r->follow_up_to : it->message_id;
+
+        d->type = to ? MESSAGE_REPLY : MESSAGE_DEFAULT;
+        if (to)
+            refer_to(call, r, d, to);
+        return;
+    }
+    d->type = it->command_type == COMMAND_USER || it->command_type == COMMAND_MESSAGE
+                  ? MESSAGE_CONTEXT_MENU_COMMAND
+                  : MESSAGE_CHAT_INPUT_COMMAND;
+    if (it->command_type == COMMAND_MESSAGE && it->target_id)
+        refer_to(call, r, d, it->target_id);
+}
+
+static void fill_author(struct call *call, const struct response *r, struct message_draft *d)
+{
+    const struct application *a = &r->application;
+    struct user *shown = arena_alloc(call->arena, sizeof *shown);
+
+    d->webhook_id = d->application_id = a->id;
+    d->author = a->bot;
+    if (a->bot)
+        return;
+    shown->id = a->id;
+    d->author = shown;
+    d->webhook_name = given_str(a->name);
+    d->webhook_avatar = a->icon;
+}
+
+enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret)
+{
+    const struct message_body *in = ((const struct sending *)call->data)->in;
+    struct sender from = r->from;
+
+    /* Nothing is refused for want of these; what is not allowed does not happen. */
+    from.rights |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES);
+    enum err e = draft_from_body(call, &from, ret);
+    if (!e && in->flags.given == GIVEN)
+        ret->flags |= in->flags.value & MESSAGE_EPHEMERAL;
+    return e;
+}
+
+enum err response_fill(struct call *call, struct response *r, struct message_draft *draft)
+{
+    bool command = r->it->type == INTERACTION_COMMAND && !r->follow_up_to;
+    struct str words;
+    enum err e = force_ephemeral(call, r, draft);
+
+    if (!e && command)
+        e = response_interaction(call, r, &words);
+    if (e)
+        return e;
+    if (command)
+        draft->interaction = given_str(words);
+    e = response_metadata(call, r, &words);
+    if (e)
+        return e;
+    draft->interaction_metadata = given_str(words);
+    draft->id = snowflake_new();
+    draft->channel = &r->channel;
+    fill_author(call, r, draft);
+    fill_kind(call, r, draft);
+    if (!r->follow_up_to && r->it->nonce.given == GIVEN)
+        draft->nonce = r->it->nonce;
+    if (r->forced.given == GIVEN)
+        draft->flags |= MESSAGE_EPHEMERAL;
+    if (draft->flags & MESSAGE_EPHEMERAL)
+        draft->ephemeral_for = r->it->user_id;
+    if (!(r->from.rights & PERMISSION(SEND_TTS_MESSAGES)))
+        draft->tts = false;
+    return OK;
+}
+
+enum err response_send(struct call *call, const struct message_draft *draft, struct message *ret)
+{
+    enum err e = message_create(call, draft, ret);
+
+    return !e && ret->ephemeral_for ? ephemeral_touch(call, ret) : e;
+}
+
+enum err response_edit(struct call *call, const struct response *r, struct message *m)
+{
+    enum err e = message_edit(call, &r->from, m);
+
+    return !e && m->ephemeral_for ? ephemeral_touch(call, m) : e;
+}

@@ -1,0 +1,198 @@
+/* schema.c - the body of POST /interactions, row by row. */
+#include "interactions/invoke.h"
+
+#include "json/read.h"
+
+static const struct choice interaction_types[] = {
+    { INTERACTION_COMMAND, NULL, "APPLICATION_COMMAND", "A command is used" },
+    { INTERACTION_COMPONENT, NULL, "MESSAGE_COMPONENT", "A button or a menu is used" },
+    { INTERACTION_AUTOCOMPLETE, NULL, "APPLICATION_COMMAND_AUTOCOMPLETE",
+      "An option is being typed" },
+    { INTERACTION_MODAL, NULL, "MODAL_SUBMIT", "A modal is filled in" },
+    { 0 },
+};
+static const struct type type_interaction = { .kind = KIND_INT, .choices = interaction_types };
+static const struct type type_anything = { .kind = KIND_RAW, .doc = "Any JSON value" };
+static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
+static const struct type type_session = { .kind = KIND_STRING, .max = 100 };
+static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
+
+/* --- options ------------------------------------------------------------------------ */
+
+static const struct schema option_in_schema;
+static const struct type type_option_in = { .kind = KIND_OBJECT, .schema = &option_in_schema };
+static const struct type type_options_in = { .kind = KIND_ARRAY,
+                                             .max = COMMAND_MOST_OPTIONS,
+                                             .of = &type_option_in };
+static const struct field option_in_fields[] = {
+    { FIELD(struct option_in, type), .type = &type_int },
+    { FIELD(struct option_in, name), .type = &type_text },
+    { FIELD(struct option_in, value), .type = &type_anything, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct option_in, options), .type = &type_options_in, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct option_in, focused), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema option_in_schema = {
+    .name = "OptionValue",
+    .size = sizeof(struct option_in),
+    .fields = option_in_fields,
+    .doc = "What was chosen or typed for an option.",
+};
+
+static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
+static const struct type type_description = { .kind = KIND_STRING, .max = 1024 };
+static const struct field file_fields[] = {
+    { FIELD(struct attachment_in, id), .type = &type_id, .doc = "The n of files[n]" },
+    { FIELD(struct attachment_in, filename), .type = &type_filename, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_in, description), .type = &type_description,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema file_schema = {
+    .name = "InteractionFile",
+    .size = sizeof(struct attachment_in),
+    .fields = file_fields,
+    .doc = "What is said about a file that comes along.",
+};
+static const struct type type_file = { .kind = KIND_OBJECT, .schema = &file_schema };
+static const struct type type_files = { .kind = KIND_ARRAY,
+                                        .max = INVOKE_MOST_FILES,
+                                        .of = &type_file };
+
+/* --- what was filled in ------------------------------------------------------------- */
+
+static const struct type type_value = { .kind = KIND_STRING, .max = 100 };
+static const struct type type_values = { .kind = KIND_ARRAY, .max = 25, .of = &type_value };
+static const struct schema entry_schema;
+static const struct type type_entry = { .kind = KIND_OBJECT, .schema = &entry_schema };
+static const struct type type_entries = { .kind = KIND_ARRAY, .max = 40, .of = &type_entry };
+static const struct field entry_fields[] = {
+    { FIELD(struct entry_in, type), .type = &type_int },
+    { FIELD(struct entry_in, custom_id), .type = &type_custom_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct entry_in, value), .type = &type_anything, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct entry_in, values), .type = &type_values, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct entry_in, components), .type = &type_entries, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct entry_in, component), .type = &type_entry, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema entry_schema = {
+    .name = "ModalEntry",
+    .size = sizeof(struct entry_in),
+    .fields = entry_fields,
+    .doc = "A part of a modal, filled in.",
+};
+
+/* --- data --------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define MAYBE(member_, type_)                                                                      \
+    { FIELD(struct data_in, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+/* clang-format on */
+
+static const struct field data_fields[] = {
+    MAYBE(id, type_id),
+    MAYBE(name, type_text),
+    MAYBE(type, type_int),
+    MAYBE(version, type_id),
+    MAYBE(options, type_options_in),
+    MAYBE(target_id, type_id),
+    MAYBE(attachments, type_files),
+    MAYBE(component_type, type_int),
+    MAYBE(custom_id, type_custom_id),
+    MAYBE(values, type_values),
+    MAYBE(components, type_entries),
+    { 0 },
+};
+static const struct schema data_schema = {
+    .name = "InvocationData",
+    .size = sizeof(struct data_in),
+    .fields = data_fields,
+    .doc = "The command, component or modal; which fields it has depends on the type.",
+};
+static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
+
+/* --- all of it ---------------------------------------------------------------------- */
+
+static const struct field fields[] = {
+    { FIELD(struct invocation, type), .type = &type_interaction },
+    { FIELD(struct invocation, application_id), .type = &type_id },
+    { FIELD(struct invocation, channel_id), .type = &type_id },
+    { FIELD(struct invocation, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
+      .doc = "Of the channel, where it has one" },
+    { FIELD(struct invocation, session_id), .type = &type_session, .flags = OPTIONAL | NULLABLE,
+      .doc = "The gateway session that is told what becomes of it; else all of them" },
+    { FIELD(struct invocation, nonce), .type = &type_nonce, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct invocation, message_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
+      .doc = "Whose component is used" },
+    { FIELD(struct invocation, data), .type = &type_data },
+    { 0 },
+};
+
+static void require(struct form *form, const struct place *here, const char *key, bool there)
+{
+    struct place at = place_key(here, str_of(key));
+
+    if (!there && !form_failed_at(form, &at))
+        form_fail(form, &at, FORM_REQUIRED);
+}
+
+static void check_data(struct form *form, const struct place *here, int64_t type,
+                       const struct data_in *d)
+{
+    switch (type) {
+    case INTERACTION_COMPONENT:
+        require(form, here, "component_type",
+                d->component_type.given == GIVEN || d->type.given == GIVEN);
+        require(form, here, "custom_id", d->custom_id.given == GIVEN);
+        break;
+    case INTERACTION_MODAL:
+        require(form, here, "id", d->id.given == GIVEN);
+        require(form, here, "custom_id", d->custom_id.given == GIVEN);
+        require(form, here, "components", d->components.given == GIVEN);
+        break;
+    default:
+        require(form, here, "id", d->id.given == GIVEN);
+        require(form, here, "name", d->name.given == GIVEN);
+        require(form, here, "version", d->version.given == GIVEN);
+    }
+}
+
+static bool nonce_holds(struct str json, struct arena *arena)
+{
+    struct json_reader r;
+    struct json_number number;
+    struct str text;
+
+    json_reader_init(&r, json, arena);
+    switch (json_peek(&r)) {
+    case JSON_STRING:
+        return json_take_string(&r, &text) && text.n <= 25;
+    case JSON_NUMBER:
+        return json_take_number(&r, &number) && number.kind != NUMBER_REAL;
+    default:
+        return false;
+    }
+}
+
+static void check(struct form *form, const struct place *here, const void *object)
+{
+    const struct invocation *in = object;
+    struct place data = place_key(here, STR("data")), type = place_key(here, STR("type")),
+                 nonce = place_key(here, STR("nonce"));
+
+    if (in->data && !form_failed_at(form, &type))
+        check_data(form, &data, in->type, in->data);
+    if (in->type == INTERACTION_COMPONENT)
+        require(form, here, "message_id", in->message_id.given == GIVEN);
+    if (in->nonce.given == GIVEN && !nonce_holds(in->nonce.value, form->arena))
+        form_fail(form, &nonce, "NONCE_TYPE_INVALID", "A nonce is text (25) or a whole number.");
+}
+
+static const struct schema schema = {
+    .name = "Invocation",
+    .size = sizeof(struct invocation),
+    .fields = fields,
+    .check = check,
+    .doc = "What somebody asks of an app.",
+};
+const struct type invocation_body = { .kind = KIND_OBJECT, .schema = &schema };

@@ -1,0 +1,33 @@
+/* game_friends.h - friends in one game, and what becomes of them. */
+#ifndef PLATFORM_GAME_FRIENDS_H
+#define PLATFORM_GAME_FRIENDS_H
+
+#include "model/relationship.h"
+#include "platform/platform.h"
+
+/* Of an account (struct game_relationship): all, or those of one application. */
+enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake application_id,
+                               struct list *ret);
+
+/* Where messages to this account from its game friends arrive. */
+enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
+
+/* ERR_NO_GAME_FRIEND_DMS when a game is all that the two have in common and the receiver
+ * wants such messages in the game only. */
+enum err game_friend_may_write(struct tx *tx, snowflake from, snowflake to);
+
+/* One side's row, without accounts; of type RELATIONSHIP_NONE when there is none. Setting
+ * that type takes it away. */
+enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,
+                                snowflake application_id, struct game_relationship *ret);
+enum err game_relationship_set(struct tx *tx, const struct game_relationship *g);
+/* GAME_RELATIONSHIP_ADD, with the other's account; or _REMOVE. */
+enum err game_relationship_tell(struct call *call, enum event event,
+                                const struct game_relationship *g);
+
+/* All that two accounts have in any game ends; both are told. */
+enum err game_relationships_end(struct call *call, snowflake a, snowflake b);
+/* All of an application that goes; everybody concerned is told. */
+enum err game_relationships_end_all(struct call *call, snowflake application_id);
+
+#endif

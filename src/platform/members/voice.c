@@ -1,0 +1,97 @@
+/* voice.c - what moderators do to who is in voice: silence, move, disconnect. */
+#include "platform/members/internal.h"
+
+#include "platform/channels/channels.h"
+
+/* The caller's rights where the member is, or in the guild when it is nowhere. */
+static enum err rights_there(struct call *call, const struct voice_state *s, bool present,
+                             uint64_t *ret)
+{
+    struct channel channel;
+
+    *ret = call->target.rights;
+    if (!present)
+        return OK;
+    enum err e = channel_find(call->tx, voice_channel(s), &channel);
+    return e ? e : standing_rights_in(call->tx, call->target.standing, &channel, ret);
+}
+
+/* Moving somebody takes a channel that the mover could go to as well. */
+static enum err check_target(struct call *call, snowflake id, struct channel *ret)
+{
+    const uint64_t needed = PERMISSION(MOVE_MEMBERS) | PERMISSION(CONNECT);
+    uint64_t rights;
+    enum err e = channel_find(call->tx, id, ret);
+
+    if (e)
+        return e;
+    if (ret->guild_id.value != call->target.guild->id)
+        return ERR_UNKNOWN_CHANNEL;
+    e = standing_rights_in(call->tx, call->target.standing, ret, &rights);
+    if (e)
+        return e;
+    if ((rights & needed) != needed)
+        return ERR_MISSING_PERMISSIONS;
+    return channel_is_voice(ret->type) ? OK : ERR_CHANNEL_TYPE;
+}
+
+enum err voice_order_check(struct call *call, const struct member_patch *in,
+                           struct voice_order *ret)
+{
+    const struct member *m = call->target.member;
+    uint64_t needed = 0, rights;
+
+    if (in->mute.given)
+        needed |= PERMISSION(MUTE_MEMBERS);
+    if (in->deaf.given)
+        needed |= PERMISSION(DEAFEN_MEMBERS);
+    if (in->channel_id.given)
+        needed |= PERMISSION(MOVE_MEMBERS);
+    if (!needed)
+        return OK;
+    enum err e = voice_find(call->tx, m->guild_id, m->user_id, &ret->state);
+    bool present = !e;
+    if (e == ERR_UNKNOWN_VOICE_STATE)
+        e = OK;
+    if (!e)
+        e = rights_there(call, &ret->state, present, &rights);
+    if (!e && (rights & needed) != needed)
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e && in->channel_id.given == GIVEN)
+        e = check_target(call, in->channel_id.value, &ret->channel);
+    if (e)
+        return e;
+    ret->given = true;
+    ret->to = in->channel_id;
+    return present ? OK : ERR_NOT_IN_VOICE;
+}
+
+static enum err note(struct call *call, enum audit_action action, snowflake channel_id)
+{
+    struct audit_options options = { .count = given_str(STR("1")) };
+
+    if (channel_id)
+        options.channel_id = given_id(channel_id);
+    return audit_with(call, call->target.guild->id, action, 0, &options, (struct list){ 0 });
+}
+
+enum err voice_order_obey(struct call *call, const struct voice_order *order, bool silenced)
+{
+    const struct voice_state *s = &order->state;
+    enum err e = OK;
+
+    if (!order->given)
+        return OK;
+    if (silenced && order->to.given == ABSENT)
+        e = voice_announce(call, s, 0);
+    if (e || order->to.given == ABSENT)
+        return e;
+    if (order->to.given == GIVEN_NULL) {
+        e = voice_leave(call, s);
+        return e ? e : note(call, AUDIT_MEMBER_DISCONNECT, 0);
+    }
+    if (order->channel.id == voice_channel(s))
+        return silenced ? voice_announce(call, s, 0) : OK;
+    e = voice_move(call, s, &order->channel);
+    return e ? e : note(call, AUDIT_MEMBER_MOVE, order->channel.id);
+}

@@ -1,0 +1,78 @@
+/* component.h - a button, a menu, a text field, or what holds them.
+ *
+ * One struct for all: which members count depends on the type. Messages and modals are
+ * made of them. */
+#ifndef PLATFORM_MESSAGES_COMPONENT_H
+#define PLATFORM_MESSAGES_COMPONENT_H
+
+#include "json/schema.h"
+
+enum component_type {
+    ACTION_ROW = 1,
+    BUTTON = 2,
+    STRING_SELECT = 3,
+    TEXT_INPUT = 4,
+    USER_SELECT = 5,
+    ROLE_SELECT = 6,
+    MENTIONABLE_SELECT = 7,
+    CHANNEL_SELECT = 8,
+    SECTION = 9,
+    TEXT_DISPLAY = 10,
+    THUMBNAIL = 11,
+    MEDIA_GALLERY = 12,
+    FILE_DISPLAY = 13,
+    SEPARATOR = 14,
+    CONTAINER = 17,
+    LABEL = 18,
+    FILE_UPLOAD = 19,
+    RADIO_GROUP = 21,
+    CHECKBOX_GROUP = 22,
+    CHECKBOX = 23,
+};
+
+enum button_style { BUTTON_LINK = 5, BUTTON_PREMIUM = 6 };
+
+enum { COMPONENTS_MOST = 40, COMPONENT_TEXT_MOST = 4000 };
+
+struct component_emoji {
+    struct opt_id id;
+    struct opt_str name;
+    struct opt_bool animated;
+};
+struct component_option {
+    struct str label, value;
+    struct opt_str description;
+    struct opt_object emoji;
+    struct opt_bool is_default;
+};
+
+struct component {
+    int64_t type;
+    struct opt_int id, style, min_values, max_values, min_length, max_length, spacing, accent_color;
+    struct opt_str custom_id, label, url, placeholder, content, description, value;
+    struct opt_id sku_id;
+    struct opt_bool disabled, required, spoiler, divider, is_default;
+    struct opt_list options; /* struct component_option */
+    struct opt_list components, channel_types, default_values, items;
+    struct opt_object emoji, accessory, component, media, file;
+};
+
+extern const struct type type_components_in; /* array of struct component */
+
+/* A menu of texts, people, roles or channels. */
+bool component_is_select(int64_t type);
+
+/* Notes that a field of a component is missing. */
+void component_require(struct form *form, const struct place *here, const char *key, bool there);
+
+/* What all of them together can break: each custom_id once, not too many, not too much
+ * text. here: of the list. */
+void components_check_all(struct form *form, const struct place *list,
+                          const struct list *components);
+
+/* As they are kept: each has got an id by then. */
+struct str components_text(struct arena *arena, struct list *components);
+/* And back; what cannot be read is empty. */
+struct list components_read(struct arena *arena, struct str text);
+
+#endif

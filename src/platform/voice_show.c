@@ -1,0 +1,64 @@
+/* voice_show.c - who is in voice, as a guild is shown to one of its members. */
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+#include "platform/voice.h"
+
+static bool can_view(const struct rights_of *who, const struct list *channels, snowflake id)
+{
+    const struct channel *c = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++) {
+        const struct list *o = &c[i].permission_overwrites.value;
+
+        if (c[i].id == id)
+            return rights_in_channel(who, c[i].type, o->items, o->count, false) &
+                   PERMISSION(VIEW_CHANNEL);
+    }
+    return false;
+}
+
+static void show_states(struct tx *tx, const struct rights_of *who, const struct list *channels,
+                        const struct list *states, struct gateway_guild *ret)
+{
+    const struct voice_state *s = states->items;
+    snowflake looked_at = 0;
+    bool seen = false;
+
+    for (size_t i = 0; i < states->count; i++) {
+        if (voice_channel(&s[i]) != looked_at) {
+            looked_at = voice_channel(&s[i]);
+            seen = can_view(who, channels, looked_at);
+        }
+        if (!seen && s[i].user_id != who->user_id)
+            continue;
+        struct voice_state *shown = list_add(tx_arena(tx), &ret->voice_states, sizeof *shown);
+
+        *shown = s[i];
+        shown->guild_id.given = ABSENT;
+    }
+}
+
+/* Small guilds list everybody already; of large ones the viewer is there. */
+static enum err show_members(struct tx *tx, const struct rights_of *who, struct gateway_guild *ret)
+{
+    struct list members;
+    enum err e = members_in_voice(tx, ret->guild.id, &members);
+    const struct member *m = members.items;
+
+    for (size_t i = 0; !e && i < members.count; i++)
+        if (m[i].user_id != who->user_id)
+            *(struct member *)list_add(tx_arena(tx), &ret->members, sizeof *m) = m[i];
+    return e;
+}
+
+enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
+                    struct gateway_guild *ret)
+{
+    struct list states;
+    enum err e = voice_in_guild(tx, ret->guild.id, &states);
+
+    if (e || !states.count)
+        return e;
+    show_states(tx, who, channels, &states, ret);
+    return ret->large ? show_members(tx, who, ret) : OK;
+}

@@ -1,0 +1,159 @@
+/* gifs.c - `guildhall gifs import`: fill the catalogue of GIFs. */
+#include "tools/tools.h"
+
+#include <libgen.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gifs/gifs.h"
+#include "guildhall.h"
+#include "net/client.h"
+
+enum { MAX_LIST = 1024 * 1024 * 1024, MAX_FILE = 20 * 1024 * 1024, PATIENCE_MS = 60000 };
+
+/* --- files that lie on other servers ------------------------------------------------------------
+ */
+
+/* A loop with a fetcher, made when the first address is met. */
+struct fetching {
+    struct loops *loops;
+    struct fetcher *fetcher;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    /* the request that runs */
+    const char *url;
+    struct buf *out;
+    const char *problem;
+    bool over;
+};
+
+static void fetched(void *arg, enum fetch_result result, int status, struct str type,
+                    struct str body)
+{
+    struct fetching *f = arg;
+
+    (void)type;
+    pthread_mutex_lock(&f->lock);
+    if (result == FETCH_OK && status == 200)
+        buf_add_str(f->out, body);
+    else
+        f->problem = result == FETCH_OK          ? "the answer is not 200"
+                     : result == FETCH_TIMEOUT   ? "it takes too long"
+                     : result == FETCH_TOO_LARGE ? "it is larger than 20 MiB"
+                     : result == FETCH_FORBIDDEN ? "the address is a private one"
+                                                 : "it cannot be reached";
+    f->over = true;
+    pthread_cond_signal(&f->ended);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void start_fetch(struct loop *loop, void *arg)
+{
+    struct fetching *f = arg;
+    struct fetch request = {
+        .method = "GET",
+        .url = f->url,
+        .timeout_ms = PATIENCE_MS,
+        .max_answer = MAX_FILE,
+        .done = fetched,
+        .arg = f,
+    };
+
+    if (!f->fetcher)
+        f->fetcher = fetcher_new(loop, &(struct fetch_options){ 0 });
+    fetcher_start(f->fetcher, &request);
+}
+
+static bool fetch(void *arg, const char *url, struct buf *ret, const char **ret_problem)
+{
+    struct fetching *f = arg;
+
+    if (strncmp(url, "https://", 8) != 0) {
+        *ret_problem = "only https is fetched";
+        return false;
+    }
+    if (!f->loops)
+        f->loops = loops_start(1, NULL, NULL);
+    f->url = url;
+    f->out = ret;
+    f->problem = NULL;
+    f->over = false;
+    loop_call(loops_at(f->loops, 0), start_fetch, f);
+    pthread_mutex_lock(&f->lock);
+    while (!f->over)
+        pthread_cond_wait(&f->ended, &f->lock);
+    pthread_mutex_unlock(&f->lock);
+    *ret_problem = f->problem;
+    return !f->problem;
+}
+
+static void end_fetcher(struct loop *loop, void *arg)
+{
+    struct fetching *f = arg;
+
+    (void)loop;
+    fetcher_free(f->fetcher);
+}
+
+static void fetching_clear(struct fetching *f)
+{
+    if (f->loops) {
+        loop_call(loops_at(f->loops, 0), end_fetcher, f);
+        loops_stop(f->loops);
+    }
+    pthread_mutex_destroy(&f->lock);
+    pthread_cond_destroy(&f->ended);
+}
+
+/* --- the command ---------------------------------------------------------------------------------
+ */
+
+static void tell_problem(void *arg, size_t row, struct str what)
+{
+    (void)arg;
+    fprintf(stderr, "row %zu: %.*s\n", row, STR_FMT(what));
+}
+
+static int import(const struct config *config, const char *path, const char *folder)
+{
+    struct fetching fetching = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .ended = PTHREAD_COND_INITIALIZER };
+    struct gifs_report report;
+    struct store *store;
+    struct buf text;
+    int status = 1;
+
+    buf_init(&text, MAX_LIST);
+    if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
+        struct gifs_import in = { .text = buf_str(&text),
+                                  .folder = folder,
+                                  .fetch = fetch,
+                                  .fetch_arg = &fetching,
+                                  .problem = tell_problem };
+
+        if (!gifs_import(store, &in, &report)) {
+            printf("%zu made, %zu renewed, %zu refused\n", report.made, report.renewed,
+                   report.refused);
+            status = report.refused ? 1 : 0;
+        } else {
+            fprintf(stderr, "guildhall: nothing was imported\n");
+        }
+        store_close(store);
+    }
+    fetching_clear(&fetching);
+    buf_clear(&text);
+    return status;
+}
+
+int tool_gifs(const struct settings *s, char **arguments)
+{
+    if (!arguments[0] || strcmp(arguments[0], "import") != 0 || !arguments[1] ||
+        (arguments[2] && arguments[3]))
+        return usage("gifs import FILE [FOLDER]; files are looked for beside FILE, or in FOLDER");
+    char *path = mem_dupz(arguments[1]);
+    int status = import(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
+    mem_free(path);
+    return status;
+}

@@ -1,0 +1,286 @@
+/* join.c - op 4: who joins, moves, leaves, or changes what it lets be heard and seen. */
+#include "voice/internal.h"
+
+#include "base/clock.h"
+#include "model/permissions.h"
+#include "model/regions.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "voice/calls.h"
+#include "voice/rules.h"
+
+enum { MAYBE = OPTIONAL | NULLABLE };
+
+static const struct type region_ids = { .kind = KIND_ARRAY, .of = &type_text };
+static const struct field request_fields[] = {
+    { FIELD(struct voice_request, guild_id), .type = &type_id, .flags = MAYBE },
+    { FIELD(struct voice_request, channel_id), .type = &type_id, .flags = MAYBE },
+    { FIELD(struct voice_request, self_mute), .type = &type_bool, .flags = MAYBE },
+    { FIELD(struct voice_request, self_deaf), .type = &type_bool, .flags = MAYBE },
+    { FIELD(struct voice_request, self_video), .type = &type_bool, .flags = MAYBE },
+    { FIELD(struct voice_request, preferred_region), .type = &type_text, .flags = MAYBE },
+    { FIELD(struct voice_request, preferred_regions), .type = &region_ids, .flags = MAYBE },
+    { FIELD(struct voice_request, flags), .type = &type_int, .flags = MAYBE },
+    { 0 },
+};
+static const struct schema request_schema = { .size = sizeof(struct voice_request),
+                                              .fields = request_fields };
+const struct type type_voice_request = { .kind = KIND_OBJECT, .schema = &request_schema };
+
+void aim_voice_state(struct order *o)
+{
+    const struct voice_request *in = o->d;
+
+    o->place = order_is_bot(o) ? in->guild_id.value : 0;
+    o->target = in->channel_id.value;
+}
+
+/* Where a join leads, and what is known about it. */
+struct entrance {
+    struct channel channel;
+    snowflake guild_id; /* 0: a private call */
+    snowflake afk_channel_id;
+    int64_t max_cameras; /* 0: any number */
+    bool vip;
+    uint64_t rights;
+    struct member *member; /* NULL: a private call */
+};
+
+/* --- what is there -------------------------------------------------------------------------- */
+
+static bool is_unknown(enum err e)
+{
+    return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD || e == ERR_MISSING_ACCESS;
+}
+
+static enum err enter_guild(struct call *call, const struct order *o, struct entrance *in,
+                            bool *ret_open)
+{
+    struct standing standing;
+    struct guild guild;
+    enum err e = standing_find(call->tx, in->guild_id, o->caller.id, &standing);
+
+    if (!e)
+        e = guild_find(call->tx, in->guild_id, &guild);
+    if (!e)
+        e = standing_rights_in(call->tx, &standing, &in->channel, &in->rights);
+    if (e)
+        return e;
+    in->member = standing.member;
+    in->afk_channel_id = guild.afk_channel_id.value;
+    in->max_cameras = in->channel.type == CHANNEL_STAGE ? guild.max_stage_video_channel_users
+                                                        : guild.max_video_channel_users;
+    in->vip = guild_is_vip(&guild);
+    const uint64_t needed = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
+    *ret_open = (in->rights & needed) == needed;
+    return OK;
+}
+
+/* A private channel is for its people; bots have no calls. */
+static enum err enter_private(struct call *call, const struct order *o, struct entrance *in,
+                              bool *ret_open)
+{
+    enum err e;
+
+    in->rights = PERMISSIONS_ALL;
+    *ret_open =
+        channel_is_recipient(call->tx, in->channel.id, o->caller.id, &e) && !order_is_bot(o);
+    return e;
+}
+
+/* Finds the channel that was asked for; *ret_open is false when it is none of the
+ * caller's business. */
+static enum err enter(struct call *call, const struct order *o, struct entrance *in, bool *ret_open)
+{
+    const struct voice_request *request = o->d;
+    enum err e = channel_find(call->tx, o->target, &in->channel);
+
+    *ret_open = false;
+    if (e)
+        return is_unknown(e) ? OK : e;
+    in->guild_id = channel_is_private(in->channel.type) ? 0 : in->channel.guild_id.value;
+    if (in->guild_id != request->guild_id.value)
+        return OK;
+    if (!in->guild_id)
+        return enter_private(call, o, in, ret_open);
+    if (!channel_is_voice(in->channel.type))
+        return OK;
+    e = enter_guild(call, o, in, ret_open);
+    return is_unknown(e) ? OK : e;
+}
+
+/* --- what it leads to ------------------------------------------------------------------------- */
+
+/* May one more come in? */
+static enum err look_for_room(struct call *call, const struct entrance *in, bool *ret_full)
+{
+    int64_t limit = in->channel.user_limit.value, people, cameras;
+
+    *ret_full = false;
+    if (!in->guild_id || limit <= 0 || in->rights & PERMISSION(MOVE_MEMBERS))
+        return OK;
+    enum err e = voice_count(call->tx, in->channel.id, &people, &cameras);
+    *ret_full = !e && people >= limit;
+    return e;
+}
+
+/* Where the account is: a person anywhere, a bot in the guild that the order is about. */
+static enum err find_present(struct call *call, const struct order *o, struct voice_state *ret,
+                             bool *ret_present)
+{
+    const struct voice_request *in = o->d;
+    enum err e = order_is_bot(o) ? voice_find(call->tx, in->guild_id.value, o->caller.id, ret)
+                                 : voice_of_user(call->tx, o->caller.id, ret);
+
+    *ret_present = !e;
+    return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+}
+
+static void compare(const struct order *o, const struct entrance *in, const struct voice_state *was,
+                    struct voice_facts *f)
+{
+    const struct voice_request *request = o->d;
+
+    if (!f->present)
+        return;
+    f->own = str_eq(was->session_id, o->session_id);
+    f->live = was->live;
+    f->same_channel = voice_channel(was) == o->target;
+    f->same_place = in->guild_id ? voice_guild(was) == in->guild_id : f->same_channel;
+    /* Leaving a guild means that guild; leaving without one means wherever it is. */
+    if (f->leaves && request->guild_id.given == GIVEN)
+        f->present = voice_guild(was) == request->guild_id.value;
+}
+
+/* --- joining ---------------------------------------------------------------------------------- */
+
+/* What the client would like, of what there is. */
+static struct str preferred(const struct voice_request *in, bool vip)
+{
+    const struct str *more = in->preferred_regions.value.items;
+
+    if (in->preferred_region.given == GIVEN && region_usable(in->preferred_region.value, vip))
+        return in->preferred_region.value;
+    for (size_t i = 0; i < in->preferred_regions.value.count; i++)
+        if (region_usable(more[i], vip))
+            return more[i];
+    return region_optimal();
+}
+
+/* Another channel: nothing of before counts there. */
+static enum err arrive(struct call *call, const struct order *o, const struct entrance *in,
+                       struct voice_state *s)
+{
+    s->guild_id = given_id(in->guild_id);
+    s->channel_id = given_id(in->channel.id);
+    s->connected_at = given_int(clock_s());
+    s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
+    s->suppress = in->channel.type == CHANNEL_STAGE;
+    return voice_room_region(call->tx, &in->channel, preferred(o->d, in->vip), &s->region);
+}
+
+/* Another session, or another room: tokens of before are void. */
+static void take(struct call *call, const struct order *o, struct voice_state *s)
+{
+    s->user_id = o->caller.id;
+    s->session_id = str_dup(call->arena, o->session_id);
+    s->session = o->session;
+    s->node = snowflake_node();
+    s->salt = voice_salt(call->arena);
+    s->live = s->self_stream = false;
+}
+
+/* What the client lets be heard and seen, as far as it may. */
+static enum err apply(struct call *call, const struct order *o, const struct entrance *in,
+                      bool stays, struct voice_state *s)
+{
+    const struct voice_request *request = o->d;
+    bool counted = stays && s->self_video;
+    int64_t people, cameras = 0;
+    enum err e = OK;
+
+    s->self_mute = request->self_mute;
+    s->self_deaf = request->self_deaf;
+    s->self_video = request->self_video && in->rights & PERMISSION(STREAM);
+    if (s->self_video && in->max_cameras) {
+        e = voice_count(call->tx, in->channel.id, &people, &cameras);
+        s->self_video = cameras - counted < in->max_cameras;
+    }
+    if (in->channel.type != CHANNEL_STAGE && in->guild_id)
+        s->suppress = voice_suppressed(&in->channel, in->afk_channel_id, in->rights);
+    s->active_at = clock_us();
+    return e;
+}
+
+static void answer(struct call *call, struct order *o, const struct voice_state *s)
+{
+    o->owed = o->quiet;
+    o->told = !o->quiet;
+    if (o->told)
+        voice_send_server(call, s);
+}
+
+static enum err join(struct call *call, struct order *o, const struct entrance *in,
+                     const struct voice_state *was, enum voice_outcome outcome)
+{
+    struct voice_state s = was ? *was : (struct voice_state){ 0 };
+    bool stays = was && voice_channel(was) == in->channel.id;
+    enum err e = stays ? OK : arrive(call, o, in, &s);
+
+    s.member = in->member;
+
+    if (outcome >= VOICE_TAKES_OVER)
+        take(call, o, &s);
+    if (!e)
+        e = apply(call, o, in, stays, &s);
+    if (!e && !in->guild_id && !stays)
+        e = voice_call_enter(call, &in->channel, &s);
+    if (!e)
+        e = voice_save(call, &s, was ? voice_channel(was) : 0);
+    if (e)
+        return e;
+    if (outcome != VOICE_CHANGES)
+        answer(call, o, &s);
+    if (was && outcome >= VOICE_TAKES_OVER)
+        e = voice_tell_left(call, was);
+    return e || !in->afk_channel_id ? e : voice_watch_idle(call, &s);
+}
+
+enum err update_voice_state(struct call *call, struct order *o)
+{
+    struct voice_facts f = { .leaves = !o->target };
+    struct voice_state was = { 0 };
+    struct entrance in = { 0 };
+    enum err e = find_present(call, o, &was, &f.present);
+
+    if (!e && !f.leaves)
+        e = enter(call, o, &in, &f.open);
+    if (!e && f.open)
+        e = look_for_room(call, &in, &f.full);
+    if (e)
+        return e;
+    compare(o, &in, &was, &f);
+    enum voice_outcome outcome = voice_decide(&f);
+    if (outcome == VOICE_IGNORED)
+        return OK;
+    if (outcome == VOICE_LEAVES || (outcome == VOICE_JOINS && f.present))
+        e = voice_leave(call, &was);
+    if (e || outcome == VOICE_LEAVES)
+        return e;
+    return join(call, o, &in, outcome == VOICE_JOINS ? NULL : &was, outcome);
+}
+
+enum err repeat_voice_server(struct call *call, struct order *o)
+{
+    struct voice_state s;
+    enum err e = order_is_bot(o) ? voice_find(call->tx, o->place, o->caller.id, &s)
+                                 : voice_of_user(call->tx, o->caller.id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    if (!str_eq(s.session_id, o->session_id))
+        return OK;
+    o->told = true;
+    voice_send_server(call, &s);
+    return OK;
+}

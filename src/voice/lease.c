@@ -1,0 +1,225 @@
+/* lease.c - voice states live as long as the process that holds them. */
+#include "voice/lease.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "api/errand.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "platform/voice.h"
+
+/* A dead process is noticed at most LEASE_S and a tick after it last said something, and
+ * that is less than ten seconds after it died. */
+enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7 };
+
+struct lease {
+    struct api *api;
+    struct loop *loop;
+    void (*on_tick)(void *arg);
+    void *arg;
+    int64_t node;
+    bool shared; /* the store has room for others */
+    bool running;
+    unsigned ticks;
+    struct deadlines *deadlines;
+    struct deadline deadline;
+    pthread_mutex_t lock; /* of what the beginning waits for */
+    pthread_cond_t begun;
+    bool cleared;
+    enum err result;
+};
+
+/* --- rows --------------------------------------------------------------------------------- */
+
+static const char RENEW[] = "insert into voice_nodes (node, expires_at) values ($1, $2) "
+                            "on conflict (node) do update set expires_at = excluded.expires_at";
+static const char DEAD_NODES[] =
+    "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
+    "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2)";
+static const char ALL_NODES[] = "select distinct node from voice_states";
+
+static enum err renew(struct tx *tx, int64_t node)
+{
+    return tx_exec(tx, RENEW, BIND(v_int(node), v_int(clock_us() + LEASE_S * INT64_C(1000000))),
+                   NULL);
+}
+
+/* Nodes (int64_t) that hold states and are dead. */
+static enum err find_dead(struct tx *tx, const struct lease *l, struct list *ret)
+{
+    struct rows rows;
+    enum err e = l->shared
+                     ? tx_query(tx, DEAD_NODES, BIND(v_int(l->node), v_int(clock_us())), &rows)
+                     : tx_query(tx, ALL_NODES, NO_BIND, &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(int64_t *)list_add(tx_arena(tx), ret, sizeof(int64_t)) = row_int(&rows, 0);
+    return rows_end(&rows);
+}
+
+static enum err clear_node(struct call *call, int64_t node)
+{
+    struct list states;
+    enum err e = voice_of_node(call->tx, node, &states);
+
+    if (!e && states.count)
+        log_info("voice: %zu left over of node %lld", states.count, (long long)node);
+    return e ? e : voice_leave_all(call, &states);
+}
+
+static enum err clear_dead(struct call *call, const struct lease *l)
+{
+    struct list dead;
+    enum err e = find_dead(call->tx, l, &dead);
+
+    for (size_t i = 0; !e && i < dead.count; i++)
+        e = clear_node(call, ((const int64_t *)dead.items)[i]);
+    return e;
+}
+
+/* --- now and then ---------------------------------------------------------------------------- */
+
+static struct lease *of_call(const struct call *call)
+{
+    return *(struct lease **)call->data;
+}
+
+static void start(struct lease *l, enum route_store store, enum err (*run)(struct call *call),
+                  void (*done)(struct call *call, enum err e, void *arg))
+{
+    errand_start(
+        l->api, l->loop,
+        &(struct errand){
+            .store = store, .run = run, .done = done, .data = &l, .size = sizeof l, .arg = l });
+}
+
+static void kept(struct call *call, enum err e, void *arg)
+{
+    struct lease *l = arg;
+
+    (void)call;
+    if (e)
+        log_warn("voice: cannot keep the lease: %s", error_info(e)->message);
+    l->running = false;
+}
+
+static enum err keep(struct call *call)
+{
+    const struct lease *l = of_call(call);
+    enum err e = renew(call->tx, l->node);
+
+    return e ? e : clear_dead(call, l);
+}
+
+static enum err look(struct call *call)
+{
+    struct list dead;
+    enum err e = find_dead(call->tx, of_call(call), &dead);
+
+    return e ? e : dead.count ? ERR_NOT_FOUND : OK;
+}
+
+static void looked(struct call *call, enum err e, void *arg)
+{
+    if (e)
+        start(arg, ROUTE_STORE_WRITE, keep, kept);
+    else
+        kept(call, OK, arg);
+}
+
+static void tick(struct deadline *d)
+{
+    struct lease *l = container_of(d, struct lease, deadline);
+
+    l->on_tick(l->arg);
+    deadline_touch(l->deadlines, d);
+    if (!l->shared || l->running || api_draining(l->api))
+        return;
+    l->running = true;
+    if (l->ticks++ % RENEW_TICKS == 0)
+        start(l, ROUTE_STORE_WRITE, keep, kept);
+    else
+        start(l, ROUTE_STORE_READ, look, looked);
+}
+
+/* --- life ----------------------------------------------------------------------------------------
+ */
+
+/* What a process of this number held before is left over too. */
+static enum err clear_first(struct call *call)
+{
+    const struct lease *l = of_call(call);
+    enum err e = l->shared ? clear_node(call, l->node) : OK;
+
+    if (!e)
+        e = clear_dead(call, l);
+    return e || !l->shared ? e : renew(call->tx, l->node);
+}
+
+static void cleared(struct call *call, enum err e, void *arg)
+{
+    struct lease *l = arg;
+
+    (void)call;
+    pthread_mutex_lock(&l->lock);
+    l->cleared = true;
+    l->result = e;
+    pthread_cond_signal(&l->begun);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void begin(struct loop *loop, void *arg)
+{
+    struct lease *l = arg;
+
+    l->deadlines = deadlines_new(loop, TICK_MS, false, tick);
+    deadline_touch(l->deadlines, &l->deadline);
+    start(l, ROUTE_STORE_WRITE, clear_first, cleared);
+}
+
+enum err lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *arg), void *arg,
+                     struct lease **ret)
+{
+    struct lease *l = mem_new(sizeof *l);
+
+    l->api = api;
+    l->loop = loop;
+    l->on_tick = on_tick;
+    l->arg = arg;
+    l->node = snowflake_node();
+    l->shared = strcmp(store_engine(api_options(api)->store), "postgres") == 0;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->begun, NULL);
+    *ret = l;
+    loop_call(loop, begin, l);
+    pthread_mutex_lock(&l->lock);
+    while (!l->cleared)
+        pthread_cond_wait(&l->begun, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+    if (l->result)
+        log_error("voice: cannot clear what is left over: %s", error_info(l->result)->message);
+    return l->result;
+}
+
+static void end(struct loop *loop, void *arg)
+{
+    struct lease *l = arg;
+
+    (void)loop;
+    deadlines_free(l->deadlines);
+}
+
+void lease_end(struct lease *l)
+{
+    if (!l)
+        return;
+    loop_call(l->loop, end, l);
+    pthread_cond_destroy(&l->begun);
+    pthread_mutex_destroy(&l->lock);
+    mem_free(l);
+}

@@ -1,0 +1,416 @@
+/* orders.c - what sessions ask for, one thing after the other.
+ *
+ * Each session has a line of orders, and the first of it runs in a transaction of its
+ * own. Two things slow a session down: who joins too often waits, and a place is told
+ * where its voice is at most once a second, because some clients ask again at once when
+ * that address does not answer. */
+#include "voice/internal.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "voice/lease.h"
+#include "voice/paces.h"
+
+enum { PAUSE_MS = 1000 }; /* between two VOICE_SERVER_UPDATE for one place */
+
+/* Where a session is, as far as its orders tell. */
+struct spot {
+    struct spot *next;
+    snowflake id, channel_id;
+    int64_t told_ms; /* the last VOICE_SERVER_UPDATE */
+    bool owed;       /* another one is on its way */
+};
+
+/* Kept until the session has ended. */
+struct line {
+    uint64_t session;
+    bool busy;           /* the first order runs, or is about to */
+    bool ended;          /* nothing more comes */
+    struct link waiting; /* struct order */
+    struct link repeats; /* struct order: what is told again, later */
+    struct spot *spots;
+};
+
+struct voice {
+    struct api *api;
+    struct loops *loops;
+    struct deadlines **later; /* one a loop */
+    struct lease *lease;
+    pthread_mutex_t lock; /* of what follows */
+    struct map lines;     /* session -> struct line */
+    struct paces *paces;
+};
+
+static int64_t now_ms(void)
+{
+    return clock_mono() / 1000000;
+}
+
+static struct order *first(const struct link *list)
+{
+    return container_of(list->next, struct order, link);
+}
+
+static void drop_orders(struct link *list)
+{
+    while (!list_empty(list)) {
+        struct order *o = first(list);
+
+        list_remove(&o->link);
+        arena_free(o->arena);
+    }
+}
+
+/* --- lines, with the lock held -------------------------------------------------------------- */
+
+static struct line *line_make(struct voice *v, uint64_t session)
+{
+    struct line *l = map_get(&v->lines, session);
+
+    if (l)
+        return l;
+    l = mem_new(sizeof *l);
+    l->session = session;
+    list_init(&l->waiting);
+    list_init(&l->repeats);
+    map_put(&v->lines, session, l);
+    return l;
+}
+
+static void line_free(struct line *l)
+{
+    while (l->spots) {
+        struct spot *p = l->spots;
+
+        l->spots = p->next;
+        mem_free(p);
+    }
+    drop_orders(&l->waiting);
+    drop_orders(&l->repeats);
+    mem_free(l);
+}
+
+static struct spot *spot_make(struct line *l, snowflake id)
+{
+    struct spot *p = l->spots;
+
+    while (p && p->id != id)
+        p = p->next;
+    if (p)
+        return p;
+    p = mem_new(sizeof *p);
+    *p = (struct spot){ .next = l->spots, .id = id, .told_ms = now_ms() - PAUSE_MS };
+    l->spots = p;
+    return p;
+}
+
+/* --- one after the other ------------------------------------------------------------------------
+ */
+
+static void advance(struct voice *v, uint64_t session);
+
+static void advance_posted(struct post *post)
+{
+    struct order *o = container_of(post, struct order, post);
+
+    advance(o->voice, o->session);
+}
+
+static enum err run(struct call *call)
+{
+    struct order *o = *(struct order **)call->data;
+
+    o->told = o->owed = false;
+    return o->row->run(call, o);
+}
+
+static enum err leave_everywhere(struct call *call, struct order *o)
+{
+    struct list states;
+    enum err e = voice_of_session(call->tx, o->session_id, &states);
+
+    return e ? e : voice_leave_all(call, &states);
+}
+
+static const struct command_row repeat_row = { .run = repeat_voice_server };
+static const struct command_row leave_row = { .run = leave_everywhere };
+
+/* What is still owed comes a little later, as an order of its own. */
+static void repeat_later(struct line *l, const struct order *o)
+{
+    struct arena *arena = arena_new();
+    struct order *again = arena_alloc(arena, sizeof *again);
+
+    *again = (struct order){
+        .caller = o->caller,
+        .session = o->session,
+        .session_id = str_dup(arena, o->session_id),
+        .place = o->place,
+        .row = &repeat_row,
+        .voice = o->voice,
+        .loop = o->loop,
+        .arena = arena,
+    };
+    list_append(&l->repeats, &again->link);
+    deadline_touch(o->voice->later[loop_index(o->loop)], &again->later);
+}
+
+static void note(struct line *l, const struct order *o)
+{
+    struct spot *p = spot_make(l, o->place);
+
+    if (o->row == &repeat_row)
+        p->owed = false;
+    else
+        p->channel_id = o->target;
+    if (o->told)
+        p->told_ms = now_ms();
+    if (o->owed && !p->owed) {
+        p->owed = true;
+        repeat_later(l, o);
+    }
+}
+
+static void done(struct call *call, enum err e, void *arg)
+{
+    struct order *o = arg;
+    struct voice *v = o->voice;
+    uint64_t session = o->session;
+
+    (void)call;
+    if (e)
+        log_warn("voice: opcode %d of %llu: %s", o->row->op, (unsigned long long)o->caller.id,
+                 error_info(e)->message);
+    pthread_mutex_lock(&v->lock);
+    struct line *l = map_get(&v->lines, session);
+    bool again = e && o->row == &leave_row;
+    if (!e && (o->row->aim || o->row == &repeat_row))
+        note(l, o);
+    if (again) {
+        /* Nobody else would take it out: it is tried until it is done. */
+        list_append(&l->waiting, &o->link);
+        deadline_touch(v->later[loop_index(o->loop)], &o->later);
+    }
+    pthread_mutex_unlock(&v->lock);
+    if (again)
+        return;
+    arena_free(o->arena);
+    advance(v, session);
+}
+
+static void start(struct order *o)
+{
+    errand_start(o->voice->api, o->loop,
+                 &(struct errand){ .caller = &o->caller,
+                                   .store = ROUTE_STORE_WRITE,
+                                   .run = run,
+                                   .done = done,
+                                   .data = &o,
+                                   .size = sizeof o,
+                                   .arg = o });
+}
+
+/* True when the first order may run now; else it is asked again later, or elsewhere. */
+static bool is_its_turn(struct line *l, struct order *o)
+{
+    const struct spot *p = spot_make(l, o->place);
+    bool joins = o->row->aim && o->target && o->target != p->channel_id;
+
+    if (loop_current() != o->loop) {
+        o->post.run = advance_posted;
+        loop_post(o->loop, &o->post);
+        return false;
+    }
+    if (joins && !l->ended && !paces_admit(o->voice->paces, o->caller.id)) {
+        deadline_touch(o->voice->later[loop_index(o->loop)], &o->later);
+        return false;
+    }
+    o->quiet = p->owed || now_ms() - p->told_ms < PAUSE_MS;
+    return true;
+}
+
+/* Starts the first order of a line that is busy with it. */
+static void advance(struct voice *v, uint64_t session)
+{
+    struct order *next = NULL;
+
+    pthread_mutex_lock(&v->lock);
+    struct line *l = map_get(&v->lines, session);
+    if (!l || api_draining(v->api)) {
+        pthread_mutex_unlock(&v->lock);
+        return;
+    }
+    if (list_empty(&l->waiting)) {
+        l->busy = false;
+        if (l->ended && list_empty(&l->repeats)) {
+            map_remove(&v->lines, session);
+            line_free(l);
+        }
+    } else if (is_its_turn(l, first(&l->waiting))) {
+        next = first(&l->waiting);
+        list_remove(&next->link);
+    }
+    pthread_mutex_unlock(&v->lock);
+    if (next)
+        start(next);
+}
+
+static void line_up(struct voice *v, struct order *o, bool last)
+{
+    pthread_mutex_lock(&v->lock);
+    struct line *l = line_make(v, o->session);
+    bool go = !l->busy;
+
+    l->ended = l->ended || last;
+    l->busy = true;
+    list_append(&l->waiting, &o->link);
+    pthread_mutex_unlock(&v->lock);
+    if (go)
+        advance(v, o->session);
+}
+
+/* Either the first order of a line may look again, or something is told again. */
+static void expired(struct deadline *d)
+{
+    struct order *o = container_of(d, struct order, later);
+    struct voice *v = o->voice;
+
+    if (o->row != &repeat_row) {
+        advance(v, o->session);
+        return;
+    }
+    pthread_mutex_lock(&v->lock);
+    list_remove(&o->link);
+    pthread_mutex_unlock(&v->lock);
+    line_up(v, o, false);
+}
+
+/* --- the gateway's side
+ * --------------------------------------------------------------------------- */
+
+static struct order *order_new(struct voice *v, const struct gateway_caller *who,
+                               const struct command_row *row)
+{
+    struct arena *arena = arena_new();
+    struct order *o = arena_alloc(arena, sizeof *o);
+
+    o->caller = *who->caller;
+    o->session = who->session;
+    o->session_id = str_dup(arena, str_of(who->session_id));
+    o->row = row;
+    o->voice = v;
+    o->loop = loop_current();
+    o->arena = arena;
+    return o;
+}
+
+static const struct command_row *row_of(int op)
+{
+    for (const struct command_row *r = voice_command_rows; r->type; r++)
+        if (r->op == op)
+            return r;
+    return NULL;
+}
+
+bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d)
+{
+    const struct command_row *row = row_of(op);
+
+    if (!v || !row || api_draining(v->api))
+        return true;
+    struct order *o = order_new(v, who, row);
+    struct form form = { .arena = o->arena };
+    void *decoded;
+
+    if (schema_decode(row->type, str_dup(o->arena, d), &form, &decoded)) {
+        arena_free(o->arena);
+        return false;
+    }
+    o->d = decoded;
+    if (row->aim)
+        row->aim(o);
+    line_up(v, o, false);
+    return true;
+}
+
+void voice_ended(struct voice *v, const struct gateway_caller *who)
+{
+    if (!v || api_draining(v->api))
+        return;
+    pthread_mutex_lock(&v->lock);
+    bool known = map_get(&v->lines, who->session);
+    pthread_mutex_unlock(&v->lock);
+    if (known)
+        line_up(v, order_new(v, who, &leave_row), true);
+}
+
+/* --- life
+ * ------------------------------------------------------------------------------------------ */
+
+static void open_desk(struct loop *loop, void *arg)
+{
+    struct voice *v = arg;
+
+    v->later[loop_index(loop)] = deadlines_new(loop, PAUSE_MS, false, expired);
+}
+
+static void close_desk(struct loop *loop, void *arg)
+{
+    struct voice *v = arg;
+
+    deadlines_free(v->later[loop_index(loop)]);
+}
+
+static void on_lease(void *arg)
+{
+    struct voice *v = arg;
+
+    pthread_mutex_lock(&v->lock);
+    paces_forget(v->paces);
+    pthread_mutex_unlock(&v->lock);
+}
+
+enum err voice_start(struct api *api, struct loops *loops, struct voice **ret)
+{
+    struct voice *v = mem_new(sizeof *v);
+
+    v->api = api;
+    v->loops = loops;
+    v->later = mem_new(loops_count(loops) * sizeof *v->later);
+    pthread_mutex_init(&v->lock, NULL);
+    map_init(&v->lines);
+    v->paces = paces_new(!api_options(api)->limits.off);
+    for (unsigned i = 0; i < loops_count(loops); i++)
+        loop_call(loops_at(loops, i), open_desk, v);
+    *ret = v;
+    return lease_begin(api, loops_at(loops, 0), on_lease, v, &v->lease);
+}
+
+void voice_stop(struct voice *v)
+{
+    if (!v)
+        return;
+    lease_end(v->lease);
+    v->lease = NULL;
+    for (unsigned i = 0; i < loops_count(v->loops); i++)
+        loop_call(loops_at(v->loops, i), close_desk, v);
+}
+
+void voice_free(struct voice *v)
+{
+    size_t at = 0;
+
+    if (!v)
+        return;
+    for (struct line *l; (l = map_next(&v->lines, &at));)
+        line_free(l);
+    map_clear(&v->lines);
+    paces_free(v->paces);
+    pthread_mutex_destroy(&v->lock);
+    mem_free(v->later);
+    mem_free(v);
+}

@@ -1,0 +1,20 @@
+/* rules.c - what asking for a channel leads to, row by row. */
+#include "voice/rules.h"
+
+static enum voice_outcome decide_leave(const struct voice_facts *f)
+{
+    return f->present && f->own ? VOICE_LEAVES : VOICE_IGNORED;
+}
+
+enum voice_outcome voice_decide(const struct voice_facts *f)
+{
+    if (f->leaves)
+        return decide_leave(f);
+    if (!f->open || (f->full && !f->same_channel))
+        return VOICE_IGNORED;
+    if (f->same_channel && f->own)
+        return f->live ? VOICE_CHANGES : VOICE_REJOINS;
+    if (!f->same_place)
+        return VOICE_JOINS;
+    return f->own ? VOICE_MOVES : VOICE_TAKES_OVER;
+}

@@ -1,0 +1,67 @@
+/* stage_rules.c - who may be heard on a stage: the interface's table. */
+#include "voice/stage_rules.h"
+
+#include "model/permissions.h"
+
+#define SKEW (INT64_C(60) * 1000000)
+
+static const struct opt_int no_time = { GIVEN_NULL, 0 };
+
+static bool speaks_up(const struct voice_state *s, const struct stage_wish *wish)
+{
+    return s->suppress && wish->suppress.given == GIVEN && !wish->suppress.value;
+}
+
+/* Who was invited is not suppressed any more, so accepting takes no right. */
+uint64_t stage_wish_needs(const struct voice_state *s, const struct stage_wish *wish)
+{
+    uint64_t needs = speaks_up(s, wish) ? PERMISSION(MUTE_MEMBERS) : 0;
+
+    if (wish->request_to_speak_timestamp.given == GIVEN)
+        needs |= PERMISSION(REQUEST_TO_SPEAK);
+    return needs;
+}
+
+bool stage_moment_counts(int64_t at, int64_t now)
+{
+    return at >= now - SKEW;
+}
+
+static bool same_time(struct opt_int a, struct opt_int b)
+{
+    return (a.given == GIVEN) == (b.given == GIVEN) && (a.given != GIVEN || a.value == b.value);
+}
+
+bool stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int64_t now)
+{
+    const struct voice_state before = *s;
+    const struct opt_int *at = &wish->request_to_speak_timestamp;
+
+    /* Going back to the audience lowers the hand, beginning to speak as well. */
+    if (wish->suppress.given == GIVEN && (wish->suppress.value || speaks_up(s, wish))) {
+        s->suppress = wish->suppress.value;
+        s->request_to_speak_timestamp = no_time;
+    }
+    if (at->given == GIVEN_NULL)
+        s->request_to_speak_timestamp = no_time;
+    else if (at->given == GIVEN)
+        s->request_to_speak_timestamp =
+            (struct opt_int){ GIVEN, at->value < now ? now : at->value };
+    return s->suppress != before.suppress ||
+           !same_time(s->request_to_speak_timestamp, before.request_to_speak_timestamp);
+}
+
+bool stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
+{
+    const struct voice_state before = *s;
+
+    if (suppress) {
+        s->suppress = true;
+        s->request_to_speak_timestamp = no_time;
+    } else if (s->suppress) {
+        s->suppress = false;
+        s->request_to_speak_timestamp = bot ? no_time : (struct opt_int){ GIVEN, now };
+    }
+    return s->suppress != before.suppress ||
+           !same_time(s->request_to_speak_timestamp, before.request_to_speak_timestamp);
+}

@@ -1,0 +1,27 @@
+/* stage_rules.h - who may be heard on a stage: the interface's table.
+ *
+ *   audience      suppressed
+ *   hand raised   suppressed, with the time of the request
+ *   invited       not suppressed, with the time of the invitation
+ *   speaker       not suppressed */
+#ifndef VOICE_STAGE_RULES_H
+#define VOICE_STAGE_RULES_H
+
+#include "model/voice_state.h"
+
+/* What somebody asks for themselves. */
+struct stage_wish {
+    struct opt_bool suppress;
+    struct opt_int request_to_speak_timestamp;
+};
+
+/* Rights that the wish takes, given where they stand. */
+uint64_t stage_wish_needs(const struct voice_state *s, const struct stage_wish *wish);
+/* Whether a moment counts as present or to come; clocks differ a little. */
+bool stage_moment_counts(int64_t at, int64_t now);
+/* True when something changed. */
+bool stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int64_t now);
+/* What a moderator asks for somebody else. People are invited, bots speak at once. */
+bool stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now);
+
+#endif

@@ -1,0 +1,230 @@
+/* states.c - /guilds/{guild.id}/voice-states: who is where, and who speaks on stages. */
+#include "voice/internal.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "voice/stage_rules.h"
+
+struct own_state_patch {
+    struct opt_id channel_id;
+    struct opt_bool suppress;
+    struct opt_int request_to_speak_timestamp;
+    bool silent;
+};
+struct state_patch {
+    snowflake channel_id;
+    struct opt_bool suppress;
+};
+
+static const struct field own_patch_fields[] = {
+    { FIELD(struct own_state_patch, channel_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "The stage that the caller is on" },
+    { FIELD(struct own_state_patch, suppress), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct own_state_patch, request_to_speak_timestamp), .type = &type_time,
+      .flags = OPTIONAL | NULLABLE, .doc = "Now or later" },
+    { FIELD(struct own_state_patch, silent), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Nobody is notified" },
+    { 0 },
+};
+static const struct schema own_patch_schema = {
+    .name = "OwnVoiceStatePatch",
+    .size = sizeof(struct own_state_patch),
+    .fields = own_patch_fields,
+    .doc = "What the caller changes about its own place on a stage.",
+};
+static const struct type own_patch_body = { .kind = KIND_OBJECT, .schema = &own_patch_schema };
+
+static const struct field patch_fields[] = {
+    { FIELD(struct state_patch, channel_id), .type = &type_id,
+      .doc = "The stage that the member is on" },
+    { FIELD(struct state_patch, suppress), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema patch_schema = {
+    .name = "VoiceStatePatch",
+    .size = sizeof(struct state_patch),
+    .fields = patch_fields,
+    .doc = "What a moderator changes about somebody's place on a stage.",
+};
+static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+/* --- GET ----------------------------------------------------------------------------------- */
+
+/* Who cannot view the channel does not hear that somebody is there. */
+static enum err check_sight(struct call *call, const struct voice_state *s)
+{
+    enum err e = s->user_id == call->caller->id ? OK : channel_enter(call, voice_channel(s));
+
+    return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_VOICE_STATE : e;
+}
+
+static enum err show(struct call *call, snowflake user_id)
+{
+    struct voice_state s;
+    struct member member;
+    enum err e = voice_find(call->tx, call->target.guild->id, user_id, &s);
+
+    if (!e)
+        e = check_sight(call, &s);
+    if (!e)
+        e = member_find(call->tx, call->target.guild->id, user_id, &member);
+    if (!e)
+        e = member_load_user(call->tx, &member);
+    if (e)
+        return e;
+    s.member = &member;
+    return call_reply(call, &s);
+}
+
+/* GET /guilds/{guild.id}/voice-states/@me */
+static enum err get_own_voice_state(struct call *call)
+{
+    return show(call, call->caller->id);
+}
+
+/* GET /guilds/{guild.id}/voice-states/{member.id} */
+static enum err get_voice_state(struct call *call)
+{
+    return show(call, call->target.member->user_id);
+}
+
+/* --- PATCH ------------------------------------------------------------------------------------ */
+
+/* The stage of an id from the body, where the caller has what rights it has. */
+static enum err enter_stage(struct call *call, snowflake channel_id)
+{
+    enum err e = channel_enter(call, channel_id);
+
+    if (e)
+        return e;
+    if (call->target.channel->guild_id.value != call->target.guild->id)
+        return ERR_UNKNOWN_CHANNEL;
+    return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
+}
+
+/* Somebody's state on that stage. */
+static enum err find_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
+{
+    enum err e = voice_find(call->tx, call->target.guild->id, user_id, ret);
+
+    if (!e && voice_channel(ret) != call->target.channel->id)
+        e = ERR_UNKNOWN_VOICE_STATE;
+    return e;
+}
+
+static enum err save(struct call *call, struct voice_state *s)
+{
+    enum err e = voice_save(call, s, 0);
+
+    return e ? e : stage_watch(call, voice_channel(s));
+}
+
+static enum err enter_own_stage(struct call *call, const struct own_state_patch *in,
+                                struct voice_state *ret)
+{
+    snowflake me = call->caller->id;
+
+    if (in->channel_id.given == GIVEN) {
+        enum err e = enter_stage(call, in->channel_id.value);
+
+        return e ? e : find_on_stage(call, me, ret);
+    }
+    enum err e = voice_find(call->tx, call->target.guild->id, me, ret);
+    return e ? e : enter_stage(call, voice_channel(ret));
+}
+
+/* PATCH /guilds/{guild.id}/voice-states/@me */
+static enum err modify_own_voice_state(struct call *call)
+{
+    const struct own_state_patch *in = call->body;
+    struct stage_wish wish = { in->suppress, in->request_to_speak_timestamp };
+    const struct opt_int *at = &in->request_to_speak_timestamp;
+    struct voice_state s;
+
+    if (at->given == GIVEN && !stage_moment_counts(at->value, clock_us()))
+        return call_invalid(call, "request_to_speak_timestamp", "DATE_TIME_TYPE_IN_PAST",
+                            "Must be now or later.");
+    enum err e = enter_own_stage(call, in, &s);
+    if (e)
+        return e;
+    uint64_t needs = stage_wish_needs(&s, &wish);
+    if ((call->target.rights & needs) != needs)
+        return ERR_MISSING_PERMISSIONS;
+    return stage_wish_apply(&s, &wish, clock_us()) ? save(call, &s) : OK;
+}
+
+/* PATCH /guilds/{guild.id}/voice-states/{member.id} */
+static enum err modify_voice_state(struct call *call)
+{
+    const struct state_patch *in = call->body;
+    const struct member *m = call->target.member;
+    struct voice_state s;
+
+    enum err e = enter_stage(call, in->channel_id);
+    if (!e && !(call->target.rights & PERMISSION(MUTE_MEMBERS)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = find_on_stage(call, m->user_id, &s);
+    if (e || in->suppress.given != GIVEN)
+        return e;
+    if (!stage_order_apply(&s, in->suppress.value, m->user->bot.value, clock_us()))
+        return OK;
+    return save(call, &s);
+}
+
+static const enum event fired[] = { EVENT_VOICE_STATE_UPDATE, EVENT_NONE };
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/voice-states/@me",
+        .name = "get_own_voice_state",
+        .doc = "Where the caller is in voice.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_voice_state,
+        .handle = get_own_voice_state,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/voice-states/{member.id}",
+        .name = "get_voice_state",
+        .doc = "Where a member is in voice, if the caller can view that channel.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_voice_state,
+        .handle = get_voice_state,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/voice-states/@me",
+        .name = "modify_own_voice_state",
+        .doc = "Ask to speak on a stage (REQUEST_TO_SPEAK), accept an invitation, go back to the "
+               "audience, or begin to speak (MUTE_MEMBERS).",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &own_patch_body,
+        .fires = fired,
+        .handle = modify_own_voice_state,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/voice-states/{member.id}",
+        .name = "modify_voice_state",
+        .doc = "Invite a member to speak on a stage, or send it back to the audience. Takes "
+               "MUTE_MEMBERS there. Bots speak at once, people have to accept.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &patch_body,
+        .fires = fired,
+        .handle = modify_voice_state,
+    },
+    { 0 },
+};
+
+static const struct job_kind *const jobs[] = { &voice_idle_job, &voice_review_job, NULL };
+
+const struct domain voice_domain = {
+    .name = "Voice",
+    .doc = "Who is in voice, and who speaks on stages.",
+    .routes = routes,
+    .jobs = jobs,
+};

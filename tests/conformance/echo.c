@@ -1,0 +1,83 @@
+/* echo.c - sends every message back, on the server's own WebSocket code.
+ *
+ *   echo [PORT]      any path; says where it listens, ends with a signal
+ *
+ * For conformance suites: ours (websocket.c), or a public one that is pointed at it, such
+ * as the fuzzing client of Autobahn with {"url": "ws://127.0.0.1:PORT"}. Messages may
+ * have up to 16 MiB, as such suites send. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "net/server.h"
+
+enum { MAX_MESSAGE = 16 * 1024 * 1024, MAX_WAITING = 4 * MAX_MESSAGE };
+
+static struct intake intake(void *arg, const struct http_request *r)
+{
+    (void)arg, (void)r;
+    return (struct intake){ .max_body = 1024 };
+}
+
+static void request(void *arg, struct exchange *x)
+{
+    struct answer_head head = { .status = 404, .content_type = STR("text/plain") };
+
+    (void)arg;
+    http_answer(x, &head, STR("only WebSockets\n"));
+}
+
+static void refusal(void *arg, int status, struct buf *out)
+{
+    (void)arg, (void)status;
+    buf_add_lit(out, "{}");
+}
+
+static void echo(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    websocket_send(ws, opcode, payload);
+}
+
+static bool upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
+{
+    (void)arg, (void)r;
+    *ret = (struct websocket_handler){
+        .max_message = MAX_MESSAGE,
+        .max_waiting = MAX_WAITING,
+        .message = echo,
+    };
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct server_app app = {
+        .intake = intake, .request = request, .refusal = refusal, .upgrade = upgrade
+    };
+    struct server_options options = {
+        .host = "127.0.0.1",
+        .port = argc > 1 ? atoi(argv[1]) : 0,
+        .head_timeout_ms = 30000,
+        .idle_timeout_ms = 75000,
+        .via = "echo",
+    };
+    struct server *server;
+    sigset_t ends;
+    int number;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    struct loops *loops = loops_start(2, NULL, NULL);
+    if (server_start(loops, &options, &app, &server))
+        return 1;
+    printf("echo: listening on ws://127.0.0.1:%d\n", server_port(server));
+    fflush(stdout);
+    sigwait(&ends, &number);
+    server_stop(server, 1000);
+    server_free(server);
+    loops_stop(loops);
+    return 0;
+}

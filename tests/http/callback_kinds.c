@@ -1,0 +1,348 @@
+/* callback_kinds.c - deferred answers, answers for one account, updates, choices, modals. */
+#include "asks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define MESSAGES "/channels/%s/messages"
+#define MESSAGE  "/channels/%s/messages/%s"
+
+/* --- what with_response shows --------------------------------------------------------- */
+
+static void answers_are_shown_when_asked_for(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const char *message = stage_message(&s);
+    struct ask four = ASK(&s), five = ASK(&s), six = ASK(&s, .type = 3, .message = message),
+               seven = ASK(&s, .type = 3, .message = message),
+               eight = ASK(&s, .type = 4, .focused_type = 3);
+
+    struct answer a =
+        ask_answer(&four, "?with_response=true", "{'type': 4, 'data': {'content': 'Sunny'}}");
+    expect_status(a, 200);
+    expect_json(a,
+                "{'interaction': {'id': '%s', 'type': 2, 'response_message_id': '%s', "
+                "'response_message_loading': false, 'response_message_ephemeral': false, "
+                "'channel_id': '%s', 'guild_id': '%s'}, 'resource': {'type': 4, 'message': "
+                "{'content': 'Sunny', 'type': 20}}}",
+                four.id, answer_text(a, "resource.message.id"), s.venue.channel, s.venue.id);
+
+    a = ask_answer(&five, "?with_response=1", "{'type': 5, 'data': {'flags': 64}}");
+    expect_json(a, "{'interaction': {'response_message_loading': true, "
+                   "'response_message_ephemeral': true}, 'resource': {'type': 5, 'message': "
+                   "{'content': '', 'flags': 192}}}");
+
+    a = ask_answer(&six, "?with_response=True", "{'type': 6}");
+    expect_json(a, "{'interaction': {'id': '%s', 'type': 3}}", six.id);
+    expect_absent(a, "resource");
+    expect_absent(a, "interaction.response_message_id");
+
+    a = ask_answer(&seven, "?with_response=true", "{'type': 7, 'data': {'content': 'New'}}");
+    expect_json(a,
+                "{'interaction': {'response_message_id': '%s'}, 'resource': {'type': 7, "
+                "'message': {'id': '%s', 'content': 'New'}}}",
+                message, message);
+
+    a = ask_answer(&eight, "?with_response=true", "{'type': 8, 'data': {'choices': []}}");
+    expect_status(a, 200);
+    expect_absent(a, "resource");
+    struct ask last = ASK(&s);
+    expect_status(ask_answer(&last, "?with_response=false", "{'type': 5}"), 204);
+}
+
+/* --- later ---------------------------------------------------------------------------- */
+
+static void a_deferred_answer_is_seen_loading(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s, .nonce = "7");
+
+    ask_answered(&ask, "{'type': 5, 'data': {'content': 'not yet', 'flags': 4096}}");
+    expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 7}", ask.id);
+    expect_room_event(&s.room, "MESSAGE_CREATE",
+                      "{'content': '', 'flags': 128, 'type': 20, 'nonce': 7}");
+    /* Never edited, it stays so. */
+    world_wait(w, 1000);
+    expect_json(client_get(s.bob, MESSAGES, s.venue.channel), "[{'flags': 128}]");
+}
+
+static void an_edit_completes_a_deferred_answer(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+
+    ask_answered(&ask, "{'type': 5}");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
+    world_wait(w, 100);
+    struct answer a =
+        client_patch(ask.app, "{'content': 'Sunny', 'flags': 64}",
+                     "/webhooks/%s/%s/messages/@original", ask.application, ask.token);
+    expect_json(a, "{'content': 'Sunny', 'flags': 0, 'edited_timestamp': null, 'type': 20}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE",
+                      "{'content': 'Sunny', 'flags': 0, 'edited_timestamp': null}");
+    a = client_patch(ask.app, "{'content': 'Rain'}", "/webhooks/%s/%s/messages/%%40original",
+                     ask.application, ask.token);
+    expect_status(a, 200);
+    expect(dom_at(a.json, "edited_timestamp")->kind == JSON_STRING);
+}
+
+static void a_follow_up_completes_a_deferred_answer(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s), secret = ASK(&s);
+
+    struct answer a = ask_answer(&ask, "?with_response=true", "{'type': 5}");
+    const char *id = answer_text(a, "resource.message.id");
+    a = client_post(ask.app, "{'content': 'Sunny', 'flags': 64}", FOLLOW);
+    expect_json(a, "{'id': '%s', 'content': 'Sunny', 'flags': 0, 'edited_timestamp': null}", id);
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s'}", id);
+    a = client_post(ask.app, "{'content': 'More'}", FOLLOW);
+    expect(strcmp(answer_text(a, "id"), id) != 0);
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'More'}");
+
+    /* What the deferral said about who sees it holds. */
+    ask_answered(&secret, "{'type': 5, 'data': {'flags': 64}}");
+    ask = secret;
+    a = client_post(ask.app, "{'content': 'For you'}", FOLLOW);
+    expect_json(a, "{'content': 'For you', 'flags': 64}");
+    expect_room_silence(&s.room);
+}
+
+/* --- for one account ------------------------------------------------------------------ */
+
+static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
+{
+    struct stage s = world_stage(w);
+    client_post(s.bob, "{'content': 'before'}", MESSAGES, s.venue.channel);
+    struct answer before = client_get(s.bob, "/channels/%s", s.venue.channel);
+    struct ask ask = ASK(&s, .nonce = "\"n\"");
+    s.room = world_room(w, s.venue.channel);
+
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Psst', 'flags': 68}}");
+    expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
+    expect_event(s.ada, "MESSAGE_CREATE",
+                 "{'content': 'Psst', 'flags': 68, 'nonce': 'n', 'channel_id': '%s'}",
+                 s.venue.channel);
+    const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
+    expect(!dom_at(told, "guild_id") && !dom_at(told, "member"));
+    expect_event(s.bot, "MESSAGE_CREATE", "{'content': 'Psst'}");
+    expect_room_silence(&s.room);
+    expect_silence(s.ada);
+    expect_silence(s.bob);
+
+    const char *id = str_dupz(world_arena(w), dom_at(told, "id")->text);
+    struct answer a = client_get(s.ada, MESSAGES, s.venue.channel);
+    expect_json(a, "[{'content': 'before'}]");
+    expect_error(client_get(s.ada, MESSAGE, s.venue.channel, id), 404, 10008);
+    expect_error(client_get(s.bot, MESSAGE, s.venue.channel, id), 404, 10008);
+    expect_error(client_put(s.ada, NULL, "/channels/%s/pins/%s", s.venue.channel, id), 404, 10008);
+    expect_error(client_delete(s.ada, MESSAGE, s.venue.channel, id), 404, 10008);
+    expect_invalid(client_post(s.ada,
+                               TEXT(w,
+                                    "{'content': 'x', 'message_reference': {'message_id': "
+                                    "'%s'}}",
+                                    id),
+                               MESSAGES, s.venue.channel),
+                   "message_reference", "REPLIES_UNKNOWN_MESSAGE");
+    expect_json(client_get(s.bob, "/channels/%s", s.venue.channel), "{'last_message_id': '%s'}",
+                answer_text(before, "last_message_id"));
+    expect_json(
+        client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token),
+        "{'content': 'Psst'}");
+}
+
+static int64_t kept(struct world *w)
+{
+    return world_number(w, "select count(*) from messages");
+}
+
+/* Jobs follow the moved clock a little later. */
+static bool becomes(struct world *w, int64_t count)
+{
+    for (int i = 0; i < 200 && kept(w) != count; i++)
+        usleep(20 * 1000);
+    return kept(w) == count;
+}
+
+static void ephemeral_answers_go_after_a_while(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s), plain = ASK(&s);
+
+    ask_answered(&plain, "{'type': 4, 'data': {'content': 'stays'}}");
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Psst', 'flags': 64}}");
+    world_wait(w, 600);
+    expect_status(client_patch(ask.app, "{'content': 'touched'}",
+                               "/webhooks/%s/%s/messages/@original", ask.application, ask.token),
+                  200);
+    /* 15 minutes after the last touch, not after the first. */
+    world_wait(w, 800);
+    usleep(600 * 1000);
+    expect(kept(w) == 2);
+    s.room = world_room(w, s.venue.channel);
+    world_wait(w, 120);
+    expect(becomes(w, 1));
+    expect_json(client_get(s.bob, MESSAGES, s.venue.channel), "[{'content': 'stays'}]");
+    expect_room_silence(&s.room);
+}
+
+/* --- updates -------------------------------------------------------------------------- */
+
+static void an_update_changes_the_message_of_the_component(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const char *message = stage_message(&s);
+    struct ask ask = ASK(&s, .type = 3, .message = message, .by = s.bob),
+               nothing = ASK(&s, .type = 3, .message = message),
+               later = ASK(&s, .type = 3, .message = message),
+               gone = ASK(&s, .type = 3, .message = message);
+
+    ask_answered(&ask, "{'type': 7, 'data': {'content': 'Done', 'components': []}}");
+    expect_event(s.bob, "INTERACTION_SUCCESS", "{'id': '%s'}", ask.id);
+    expect_room_event(&s.room, "MESSAGE_UPDATE",
+                      "{'id': '%s', 'content': 'Done', 'components': [], 'type': 0}", message);
+    expect_json(
+        client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token),
+        "{'id': '%s'}", message);
+    ask_answered(&nothing, "{'type': 7}");
+    expect_room_silence(&s.room);
+    expect_invalid(ask_answer(&gone, "", "{'type': 7, 'data': {'embeds': [{}]}}"),
+                   "data.embeds.0.description", "BASE_TYPE_REQUIRED");
+    expect_error(ask_answer(&gone, "", "{'type': 7, 'data': {'content': ''}}"), 400, 50006);
+
+    ask_answered(&later, "{'type': 6}");
+    expect_room_silence(&s.room);
+    struct answer a =
+        client_patch(later.app, "{'content': 'Later'}", "/webhooks/%s/%s/messages/@original",
+                     ask.application, later.token);
+    expect_json(a, "{'id': '%s', 'content': 'Later'}", message);
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': 'Later'}");
+
+    expect_status(client_delete(s.ada, MESSAGE, s.venue.channel, message), 204);
+    expect_error(ask_answer(&gone, "", "{'type': 7, 'data': {'content': 'x'}}"), 404, 10008);
+    ask_answered(&gone, "{'type': 4, 'data': {'content': 'It is gone'}}");
+    expect_room_event(&s.room, "MESSAGE_DELETE", "{}");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'type': 19, 'referenced_message': null}");
+}
+
+static void components_of_ephemeral_messages_update_them(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask first = ASK(&s);
+    struct answer a = ask_answer(&first, "?with_response=true",
+                                 "{'type': 4, 'data': {'content': 'Psst', 'flags': 64}}");
+    struct ask ask = ASK(&s, .type = 3, .message = answer_text(a, "resource.message.id"));
+
+    a = ask_answer(&ask, "?with_response=true", "{'type': 7, 'data': {'content': 'New'}}");
+    expect_json(a, "{'interaction': {'response_message_ephemeral': true}, 'resource': "
+                   "{'message': {'content': 'New', 'flags': 64}}}");
+    expect_room_silence(&s.room);
+}
+
+/* --- choices -------------------------------------------------------------------------- */
+
+static void choices_reach_who_types(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s, .type = 4, .focused_type = 3, .nonce = "\"n\"", .locale = "en-GB"),
+               none = ASK(&s, .type = 4, .focused_type = 3),
+               number = ASK(&s, .type = 4, .focused_type = 10);
+
+    ask_answered(&ask, "{'type': 8, 'data': {'choices': [{'name': 'Color', 'value': 'c', "
+                       "'name_localizations': {'en-US': 'Colour', 'de': 'Farbe'}}, {'name': "
+                       "'Same', 'value': 's', 'name_localizations': {'en-GB': 'Same', 'en-US': "
+                       "'Other'}}, {'name': 'Plain', 'value': 'p', 'name_localizations': null}]}}");
+    expect_event(
+        s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
+        "{'nonce': 'n', 'choices': [{'name': 'Color', 'name_localized': 'Colour', "
+        "'value': 'c'}, {'name': 'Same', 'value': 's'}, {'name': 'Plain', 'value': 'p'}]}");
+    const struct dom *told = world_last_event(w, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE");
+    expect(!dom_at(told, "choices.0.name_localizations"));
+    expect(!dom_at(told, "choices.1.name_localized") && !dom_at(told, "choices.2.name_localized"));
+    expect_silence(s.ada);
+    ask_answered(&none, "{'type': 8, 'data': {'choices': []}}");
+    expect_event(s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
+                 "{'nonce': null, 'choices': []}");
+    ask_answered(&number, "{'type': 8, 'data': {'choices': [{'name': 'Half', 'value': 0.5}]}}");
+    expect_event(s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
+                 "{'choices': [{'value': 0.5}]}");
+    expect_room_silence(&s.room);
+    /* There is no message behind it. */
+    expect_error(
+        client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token), 404,
+        10008);
+}
+
+static void choices_are_what_the_option_takes(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask text = ASK(&s, .type = 4, .focused_type = 3),
+               whole = ASK(&s, .type = 4, .focused_type = 4),
+               number = ASK(&s, .type = 4, .focused_type = 10);
+    char many[4000] = "", *at = many;
+
+    expect_invalid(ask_answer(&text, "", "{'type': 8}"), "data", "BASE_TYPE_REQUIRED");
+    expect_invalid(ask_answer(&text, "", "{'type': 8, 'data': {}}"), "data.choices",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(ask_answer(&text, "", "{'type': 8, 'data': {'choices': [{'name': 'a'}]}}"),
+                   "data.choices.0.value", "BASE_TYPE_REQUIRED");
+    expect_invalid(
+        ask_answer(&text, "", "{'type': 8, 'data': {'choices': [{'name': '', 'value': 'a'}]}}"),
+        "data.choices.0.name", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(
+        ask_answer(&text, "", "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': 5}]}}"),
+        "data.choices.0.value", "STRING_TYPE_CONVERT");
+    expect_invalid(
+        ask_answer(&text, "",
+                   "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': '%0101d'}]}}", 1),
+        "data.choices.0.value", "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(ask_answer(&text, "",
+                              "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': 'a', "
+                              "'name_localizations': {'xx': 'b'}}]}}"),
+                   "data.choices.0.name_localizations.xx", "BASE_TYPE_CHOICES");
+    expect_invalid(ask_answer(&text, "",
+                              "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': 'a', "
+                              "'name_localizations': {'de': ''}}]}}"),
+                   "data.choices.0.name_localizations.de", "BASE_TYPE_BAD_LENGTH");
+    for (int i = 0; i < 26; i++)
+        at += sprintf(at, "%s{'name': 'a', 'value': 'a'}", i ? ", " : "");
+    expect_invalid(ask_answer(&text, "", "{'type': 8, 'data': {'choices': [%s]}}", many),
+                   "data.choices", "BASE_TYPE_MAX_LENGTH");
+    many[strlen(many) - strlen(", {'name': 'a', 'value': 'a'}")] = '\0';
+    expect_status(ask_answer(&text, "", "{'type': 8, 'data': {'choices': [%s]}}", many), 204);
+
+    expect_invalid(
+        ask_answer(&whole, "", "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': 1.5}]}}"),
+        "data.choices.0.value", "NUMBER_TYPE_COERCE");
+    expect_invalid(
+        ask_answer(&whole, "", "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': '1'}]}}"),
+        "data.choices.0.value", "NUMBER_TYPE_COERCE");
+    expect_invalid(ask_answer(&whole, "",
+                              "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': "
+                              "9007199254740994}]}}"),
+                   "data.choices.0.value", "NUMBER_TYPE_COERCE");
+    ask_answered(&whole, "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': "
+                         "9007199254740992}]}}");
+    expect_invalid(ask_answer(&number, "",
+                              "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': 1e300}]}}"),
+                   "data.choices.0.value", "NUMBER_TYPE_COERCE");
+    ask_answered(&number, "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': -1.5}]}}");
+}
+
+const struct test callback_kinds_tests[] = {
+    TEST(answers_are_shown_when_asked_for),
+    TEST(a_deferred_answer_is_seen_loading),
+    TEST(an_edit_completes_a_deferred_answer),
+    TEST(a_follow_up_completes_a_deferred_answer),
+    TEST(ephemeral_answers_are_for_who_asked_and_the_bot),
+    TEST(ephemeral_answers_go_after_a_while),
+    TEST(an_update_changes_the_message_of_the_component),
+    TEST(components_of_ephemeral_messages_update_them),
+    TEST(choices_reach_who_types),
+    TEST(choices_are_what_the_option_takes),
+    { 0 },
+};

@@ -1,0 +1,133 @@
+/* callback_modals.c - forms that apps answer with. */
+#include "asks.h"
+
+#include <stdio.h>
+
+#define NAME_FIELD \
+    "{'type': 1, 'components': [{'type': 4, 'custom_id': 'name', 'style': 1, 'label': 'Name'}]}"
+
+static void a_modal_reaches_who_asked(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s, .nonce = "\"n\"");
+
+    ask_answered(&ask,
+                 "{'type': 9, 'data': {'custom_id': 'form', 'title': 'A form', 'components': "
+                 "[" NAME_FIELD
+                 ", {'type': 18, 'label': 'Pick', 'component': {'type': 3, 'custom_id': "
+                 "'pick', 'options': [{'label': 'A', 'value': 'a'}]}}, {'type': 10, 'content': "
+                 "'Words'}]}}");
+    expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 'n'}", ask.id);
+    expect_event(
+        s.ada, "INTERACTION_MODAL_CREATE",
+        "{'id': '%s', 'channel_id': '%s', 'custom_id': 'form', 'title': 'A form', 'nonce': "
+        "'n', 'application': {'id': '%s', 'name': 'Weather', 'bot': {'id': '%s'}}, "
+        "'components': [{'type': 1, 'id': 1, 'components': [{'type': 4, 'id': 2, "
+        "'custom_id': 'name', 'label': 'Name'}]}, {'type': 18, 'id': 3, 'component': {'id': "
+        "4, 'custom_id': 'pick'}}, {'type': 10, 'id': 5}]}",
+        ask.id, s.venue.channel, s.application, s.application);
+    expect_silence(s.ada);
+    expect_room_silence(&s.room);
+    expect(world_number(w,
+                        "select count(*) from interactions where id = %s and modal like "
+                        "'%%\"custom_id\":\"form\"%%'",
+                        ask.id) == 1);
+    /* There is no message behind it, but the app may say something. */
+    expect_error(
+        client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token), 404,
+        10008);
+    expect_json(client_post(ask.app, "{'content': 'x'}", FOLLOW), "{'type': 20}");
+}
+
+/* A modal with these components is refused at this place. */
+static void refused(struct stage *s, const char *components, const char *path, const char *code)
+{
+    struct ask ask = ASK(s);
+
+    expect_invalid(ask_answer(&ask, "",
+                              "{'type': 9, 'data': {'custom_id': 'f', 'title': 't', 'components': "
+                              "%s}}",
+                              components),
+                   path, code);
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'x'}}");
+}
+
+static void modals_have_a_shape(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+
+    expect_invalid(ask_answer(&ask, "", "{'type': 9}"), "data", "BASE_TYPE_REQUIRED");
+    expect_invalid(ask_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.custom_id",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(ask_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.title",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(ask_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.components",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(ask_answer(&ask, "",
+                              "{'type': 9, 'data': {'custom_id': '%0101d', 'title': 't', "
+                              "'components': [" NAME_FIELD "]}}",
+                              1),
+                   "data.custom_id", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(ask_answer(&ask, "",
+                              "{'type': 9, 'data': {'custom_id': 'f', 'title': '%046d', "
+                              "'components': [" NAME_FIELD "]}}",
+                              1),
+                   "data.title", "BASE_TYPE_BAD_LENGTH");
+    expect_status(ask_answer(&ask, "",
+                             "{'type': 9, 'data': {'custom_id': '%0100d', 'title': '%045d', "
+                             "'components': [" NAME_FIELD "]}}",
+                             1, 1),
+                  204);
+}
+
+static void parts_of_modals_have_rules(struct world *w)
+{
+    static const char *const text = "{'type': 10, 'content': 'x'}";
+    struct stage s = world_stage(w);
+
+    refused(&s, "[]", "data.components", "BASE_TYPE_BAD_LENGTH");
+    refused(&s, TEXT(w, "[%s, %s, %s, %s, %s, %s]", text, text, text, text, text, text),
+            "data.components", "BASE_TYPE_BAD_LENGTH");
+    refused(&s, "[{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]",
+            "data.components.0.type", "BASE_TYPE_CHOICES");
+    refused(&s, "[{'type': 1, 'components': []}]", "data.components.0.components",
+            "BASE_TYPE_BAD_LENGTH");
+    refused(
+        &s,
+        "[{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]}]",
+        "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
+    refused(&s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'custom_id': 'c'}]}]",
+            "data.components.0.components.0.label", "BASE_TYPE_REQUIRED");
+    refused(&s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x'}]}]",
+            "data.components.0.components.0.custom_id", "BASE_TYPE_REQUIRED");
+    refused(&s, "[{'type': 1, 'components': [{'type': 4, 'label': 'x', 'custom_id': 'c'}]}]",
+            "data.components.0.components.0.style", "BASE_TYPE_REQUIRED");
+    refused(
+        &s,
+        "[{'type': 1, 'components': [{'type': 4, 'style': 3, 'label': 'x', 'custom_id': 'c'}]}]",
+        "data.components.0.components.0.style", "BASE_TYPE_CHOICES");
+    refused(&s,
+            "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
+            "'max_length': 4001}]}]",
+            "data.components.0.components.0.max_length", "NUMBER_TYPE_MAX");
+    refused(&s,
+            "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
+            "'min_length': 5, 'max_length': 4}]}]",
+            "data.components.0.components.0.min_length", "BASE_TYPE_INVALID");
+    refused(&s, "[{'type': 18, 'label': 'x'}]", "data.components.0.component",
+            "BASE_TYPE_REQUIRED");
+    refused(&s, "[{'type': 18, 'component': {'type': 4, 'style': 1, 'custom_id': 'c'}}]",
+            "data.components.0.label", "BASE_TYPE_REQUIRED");
+    refused(&s, "[{'type': 18, 'label': 'x', 'component': {'type': 10, 'content': 'x'}}]",
+            "data.components.0.component.type", "BASE_TYPE_CHOICES");
+    refused(&s, "[" NAME_FIELD ", " NAME_FIELD "]", "data.components.1.components.0.custom_id",
+            "COMPONENT_CUSTOM_ID_DUPLICATED");
+}
+
+const struct test callback_modals_tests[] = {
+    TEST(a_modal_reaches_who_asked),
+    TEST(modals_have_a_shape),
+    TEST(parts_of_modals_have_rules),
+    { 0 },
+};

@@ -1,0 +1,366 @@
+/* followups.c - what an app says after its first answer. */
+#include "asks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MESSAGES "/channels/%s/messages"
+#define SENT     "/webhooks/%s/%s/messages/%s"
+
+static struct ask answered(struct stage *s)
+{
+    struct ask ask = ASK(s);
+
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'First'}}");
+    expect_room_event(&s->room, "MESSAGE_CREATE", "{'content': 'First'}");
+    return ask;
+}
+
+/* --- what can be done ----------------------------------------------------------------- */
+
+static void follow_ups_reply_to_the_first_answer(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s);
+    struct answer original = client_get(ask.app, SENT, ask.application, ask.token, "@original");
+    const char *first = answer_text(original, "id");
+
+    struct answer a = client_post(
+        ask.app,
+        "{'content': 'Second', 'username': 'x', 'avatar_url': 'nonsense', "
+        "'thread_id': 5}",
+        "/webhooks/%s/%s?wait=false&thread_id=1&with_components=true", ask.application, ask.token);
+    expect_status(a, 200);
+    expect_json(a,
+                "{'content': 'Second', 'type': 19, 'author': {'id': '%s', 'username': 'weather'}, "
+                "'webhook_id': '%s', 'application_id': '%s', 'message_reference': {'message_id': "
+                "'%s', 'guild_id': '%s'}, 'referenced_message': {'content': 'First'}, "
+                "'interaction_metadata': {'id': '%s', 'original_response_message_id': '%s'}}",
+                s.application, s.application, s.application, first, s.venue.id, ask.id, first);
+    expect_absent(a, "interaction");
+    expect_absent(a, "nonce");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'Second', 'guild_id': '%s'}",
+                      s.venue.id);
+    expect_room_silence(&s.room);
+    expect_json(client_get(ask.app, SENT, ask.application, ask.token, answer_text(a, "id")),
+                "{'content': 'Second'}");
+}
+
+static void messages_are_changed_and_deleted_with_the_token(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s);
+    const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
+
+    struct answer a =
+        client_post(ask.app, "{'content': 'Second', 'embeds': [{'title': 'T'}]}", FOLLOW);
+    const char *id = answer_text(a, "id");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'id': '%s'}", id);
+    a = client_patch(ask.app, TEXT(w, "{'content': '<@%s>'}", s.bob->id), SENT, ask.application,
+                     ask.token, id);
+    expect_json(a, "{'embeds': [{'title': 'T'}], 'mentions': [{'id': '%s'}]}", s.bob->id);
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s', 'guild_id': '%s'}", id, s.venue.id);
+    a = client_patch(ask.app, "{'content': null}", SENT, ask.application, ask.token, id);
+    expect_json(a, "{'content': '', 'mentions': [], 'embeds': [{'title': 'T'}]}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_error(client_patch(ask.app, "{'embeds': null}", SENT, ask.application, ask.token, id),
+                 400, 50006);
+    a = client_upload(ask.app, "PATCH", "{'embeds': []}", files, SENT, ask.application, ask.token,
+                      id);
+    expect_json(a, "{'attachments': [{'filename': 'a.txt'}], 'embeds': []}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_status(client_delete(ask.app, SENT, ask.application, ask.token, id), 204);
+    expect_room_event(&s.room, "MESSAGE_DELETE",
+                      "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id, s.venue.channel,
+                      s.venue.id);
+    expect_error(client_get(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
+    expect_error(client_delete(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
+
+    expect_status(client_delete(ask.app, SENT, ask.application, ask.token, "@original"), 204);
+    expect_room_event(&s.room, "MESSAGE_DELETE", "{}");
+    expect_error(
+        client_patch(ask.app, "{'content': 'x'}", SENT, ask.application, ask.token, "@original"),
+        404, 10008);
+    expect_room_silence(&s.room);
+}
+
+static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s);
+
+    expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
+    struct answer a = client_post(ask.app, "{'content': 'Psst', 'flags': 64}", FOLLOW);
+    const char *id = answer_text(a, "id");
+    expect_json(a, "{'flags': 64, 'referenced_message': {'content': 'First'}}");
+    expect_event(s.ada, "MESSAGE_CREATE", "{'id': '%s'}", id);
+    expect_event(s.bot, "MESSAGE_CREATE", "{'id': '%s'}", id);
+    /* Who sees it does not change. */
+    a = client_patch(ask.app, "{'content': 'Psst!', 'flags': 0}", SENT, ask.application, ask.token,
+                     id);
+    expect_json(a, "{'content': 'Psst!', 'flags': 64}");
+    expect_event(s.ada, "MESSAGE_UPDATE", "{'content': 'Psst!'}");
+    expect_json(client_get(ask.app, SENT, ask.application, ask.token, id), "{'flags': 64}");
+    expect_status(client_delete(ask.app, SENT, ask.application, ask.token, id), 204);
+    expect_event(s.ada, "MESSAGE_DELETE", "{'id': '%s'}", id);
+    expect(!dom_at(world_last_event(w, "MESSAGE_DELETE"), "guild_id"));
+    a = client_patch(ask.app, "{'flags': 64}", SENT, ask.application, ask.token, "@original");
+    expect_json(a, "{'flags': 0}");
+    expect_silence(s.bob);
+}
+
+/* What only one account may see is not shown to others by what follows it. */
+static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'secret', 'flags': 64}}");
+    struct answer a = client_post(ask.app, "{'content': 'For all'}", FOLLOW);
+    expect_json(a, "{'type': 19, 'referenced_message': null}");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'referenced_message': null}");
+    expect_json(client_get(s.bob, MESSAGES, s.venue.channel), "[{'referenced_message': null}]");
+}
+
+static void bots_change_their_answers_in_the_channel_too(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s);
+    const char *id =
+        answer_text(client_get(ask.app, SENT, ask.application, ask.token, "@original"), "id");
+
+    expect_json(client_patch(s.bot, "{'content': 'Edited'}", MESSAGES "/%s", s.venue.channel, id),
+                "{'content': 'Edited'}");
+    expect_error(client_patch(s.bob, "{'content': 'Mine'}", MESSAGES "/%s", s.venue.channel, id),
+                 403, 50005);
+    expect_status(client_delete(s.bot, MESSAGES "/%s", s.venue.channel, id), 204);
+}
+
+/* --- what is refused ------------------------------------------------------------------ */
+
+static void follow_ups_need_an_answer_first(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s), failed = ASK(&s);
+
+    world_sql(w, "update interactions set state = 2 where id = %s", failed.id);
+    expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 404, 10015);
+    expect_error(client_get(ask.app, SENT, ask.application, ask.token, "@original"), 404, 10015);
+    expect_error(client_post(ask.app, "{'content': 'x'}", "/webhooks/%s/%s", failed.application,
+                             failed.token),
+                 404, 10015);
+    expect_room_silence(&s.room);
+}
+
+static void tokens_are_for_one_app_and_for_a_while(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s);
+    const char *other = make_application(s.bob, "Other");
+    char wrong[200];
+
+    snprintf(wrong, sizeof wrong, "%.*sAAAA", (int)strlen(ask.token) - 4, ask.token);
+    expect_error(client_post(ask.app, "{'content': 'x'}", "/webhooks/%s/%s", other, ask.token), 404,
+                 10015);
+    expect_error(
+        client_post(ask.app, "{'content': 'x'}", "/webhooks/%s/%s", ask.application, wrong), 404,
+        10015);
+    expect_error(client_post(ask.app, "{'content': 'x'}", "/webhooks/%s/nonsense", ask.application),
+                 404, 10015);
+    expect_invalid(client_post(ask.app, "{'content': 'x'}", "/webhooks/x/%s", ask.token),
+                   "application_id", "NUMBER_TYPE_COERCE");
+    expect_invalid(client_get(ask.app, SENT, ask.application, ask.token, "x"), "message_id",
+                   "NUMBER_TYPE_COERCE");
+    world_wait(w, 895);
+    expect_status(client_post(ask.app, "{'content': 'x'}", FOLLOW), 200);
+    world_wait(w, 5.1);
+    expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 401, 50027);
+    expect_error(client_get(ask.app, SENT, ask.application, ask.token, "@original"), 401, 50027);
+    /* Also when nothing is known of it any more. */
+    world_sql(w, "delete from interactions where id = %s", ask.id);
+    expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 401, 50027);
+}
+
+static void only_messages_of_this_interaction_are_reached(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s), other = answered(&s);
+    const char *theirs =
+        answer_text(client_get(other.app, SENT, other.application, other.token, "@original"), "id");
+    const char *plain =
+        answer_text(client_post(s.bot, "{'content': 'x'}", MESSAGES, s.venue.channel), "id");
+
+    expect_error(client_get(ask.app, SENT, ask.application, ask.token, theirs), 404, 10008);
+    expect_error(client_delete(ask.app, SENT, ask.application, ask.token, plain), 404, 10008);
+    expect_error(client_get(ask.app, SENT, ask.application, ask.token, "99"), 404, 10008);
+}
+
+static void empty_and_broken_follow_ups_are_refused(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s);
+    char body[3000];
+
+    expect_error(client_post(ask.app, "{}", FOLLOW), 400, 50006);
+    snprintf(body, sizeof body, "{'content': '%02001d'}", 1);
+    expect_invalid(client_post(ask.app, body, FOLLOW), "content", "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(client_post(ask.app, "{'components': [{'type': 2}]}", FOLLOW),
+                   "components.0.style", "BASE_TYPE_REQUIRED");
+    expect_room_silence(&s.room);
+}
+
+/* --- brought by the person alone ------------------------------------------------------ */
+
+static const char *own(struct stage *s)
+{
+    return TEXT(s->world, "{\"1\":\"%s\"}", s->ada->id);
+}
+
+static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s, .owners = own(&s)),
+               both =
+                   ASK(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}", s.venue.id, s.ada->id));
+
+    ask_answered(&ask, "{'type': 5}");
+    ask_answered(&both, "{'type': 5}");
+    expect_status(client_post(ask.app, "{'content': 'the answer'}", FOLLOW), 200);
+    for (int i = 0; i < 5; i++)
+        expect_status(client_post(ask.app, "{'content': 'more'}", FOLLOW), 200);
+    expect_error(client_post(ask.app, "{'content': 'too much'}", FOLLOW), 400, 40094);
+    expect_status(client_patch(ask.app, "{'content': 'edits go on'}", SENT, ask.application,
+                               ask.token, "@original"),
+                  200);
+    for (int i = 0; i < 7; i++)
+        expect_status(client_post(both.app, "{'content': 'more'}", "/webhooks/%s/%s",
+                                  both.application, both.token),
+                      200);
+}
+
+static void everyone_may(struct stage *s, uint64_t rights)
+{
+    world_sql(s->world, "update roles set permissions = %llu where id = %s",
+              (unsigned long long)rights, s->venue.id);
+}
+
+static void forced(struct stage *s, const char *data, int reason)
+{
+    struct ask ask = ASK(s, .by = s->bob, .owners = own(s));
+    struct answer a = ask_answer(&ask, "?with_response=true", "{'type': 4, 'data': %s}", data);
+
+    expect_status(a, 200);
+    if (reason)
+        expect_json(a,
+                    "{'interaction': {'response_message_ephemeral': true}, 'resource': {'message': "
+                    "{'flags': 64, 'interaction_metadata': {'ephemerality_reason': %d}}}}",
+                    reason);
+    else
+        expect_json(a, "{'resource': {'message': {'flags': 0}}}");
+    if (!reason)
+        expect_absent(a, "resource.message.interaction_metadata.ephemerality_reason");
+}
+
+static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
+{
+    const uint64_t all = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                         PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS);
+    struct stage s = world_stage(w);
+
+    everyone_may(&s, all);
+    forced(&s, "{'content': 'x'}", 0);
+    forced(&s, "{'embeds': [{'title': 'T'}]}", 0);
+    everyone_may(&s, all & ~PERMISSION(EMBED_LINKS));
+    forced(&s, "{'content': 'x'}", 0);
+    forced(&s, "{'embeds': [{'title': 'T'}]}", 12);
+    everyone_may(&s, all & ~PERMISSION(SEND_MESSAGES));
+    forced(&s, "{'content': 'x'}", 10);
+    everyone_may(&s, all & ~PERMISSION(USE_EXTERNAL_APPS));
+    forced(&s, "{'content': 'x'}", 18);
+    everyone_may(&s, all);
+    world_sql(w, "update channels set rate_limit_per_user = 60 where id = %s", s.venue.channel);
+    forced(&s, "{'content': 'x'}", 0);
+    expect_status(client_post(s.bob, "{'content': 'x'}", MESSAGES, s.venue.channel), 200);
+    forced(&s, "{'content': 'x'}", 4);
+    world_wait(w, 61);
+    forced(&s, "{'content': 'x'}", 0);
+
+    /* An app of the guild's needs none of this. */
+    everyone_may(&s, PERMISSION(VIEW_CHANNEL));
+    struct ask ask = ASK(&s, .by = s.bob);
+    expect_json(ask_answer(&ask, "?with_response=true", "{'type': 4, 'data': {'content': 'x'}}"),
+                "{'resource': {'message': {'flags': 0}}}");
+}
+
+static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
+    struct ask ask = ASK(&s, .by = s.bob, .owners = own(&s));
+
+    everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                         PERMISSION(SEND_MESSAGES));
+    struct answer a =
+        client_upload(ask.app, "POST", "{'type': 4}", files,
+                      "/interactions/%s/%s/callback?with_response=true", ask.id, ask.token);
+    expect_json(a, "{'resource': {'message': {'flags': 64, 'interaction_metadata': "
+                   "{'ephemerality_reason': 11}}}}");
+}
+
+/* --- beside webhooks, and after a restart --------------------------------------------- */
+
+static void webhooks_live_at_the_same_address(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = answered(&s);
+    struct answer hook =
+        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.venue.channel);
+    const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
+
+    struct answer a = client_post(ask.app, "{'content': 'Mail', 'username': 'Bob'}",
+                                  "/webhooks/%s/%s?wait=true", id, token);
+    expect_json(a, "{'author': {'username': 'Bob'}, 'webhook_id': '%s', 'type': 0}", id);
+    expect_status(client_get(ask.app, SENT, id, token, answer_text(a, "id")), 200);
+    expect_error(client_get(ask.app, SENT, id, ask.token, "@original"), 404, 10015);
+    /* An interaction's token is no webhook. */
+    expect_error(client_get(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
+    expect_error(client_delete(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
+    expect_json(client_get(s.ada, "/channels/%s/webhooks", s.venue.channel), "[{'id': '%s'}]", id);
+}
+
+static void answers_outlive_the_process(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s), waiting = ASK(&s);
+
+    ask_answered(&ask, "{'type': 5}");
+    world_restart(w);
+    ask.app = waiting.app = world_stranger(w);
+    expect_error(ask_answer(&ask, "", "{'type': 5}"), 400, 40060);
+    expect_json(client_patch(ask.app, "{'content': 'Sunny'}", SENT, ask.application, ask.token,
+                             "@original"),
+                "{'content': 'Sunny', 'flags': 0}");
+    expect_status(client_post(ask.app, "{'content': 'More'}", FOLLOW), 200);
+    world_wait(w, 900);
+    expect_error(client_post(ask.app, "{'content': 'More'}", FOLLOW), 401, 50027);
+    expect_error(ask_answer(&waiting, "", "{'type': 5}"), 404, 10062);
+}
+
+const struct test followups_tests[] = {
+    TEST(follow_ups_reply_to_the_first_answer),
+    TEST(messages_are_changed_and_deleted_with_the_token),
+    TEST(ephemeral_follow_ups_are_reached_by_the_token),
+    TEST(a_public_follow_up_does_not_tell_what_was_ephemeral),
+    TEST(bots_change_their_answers_in_the_channel_too),
+    TEST(follow_ups_need_an_answer_first),
+    TEST(tokens_are_for_one_app_and_for_a_while),
+    TEST(only_messages_of_this_interaction_are_reached),
+    TEST(empty_and_broken_follow_ups_are_refused),
+    TEST(apps_that_a_person_brought_follow_up_five_times),
+    TEST(what_a_person_may_not_show_is_for_them_alone),
+    TEST(files_of_a_person_who_may_send_none_are_for_them_alone),
+    TEST(webhooks_live_at_the_same_address),
+    TEST(answers_outlive_the_process),
+    { 0 },
+};

@@ -1,0 +1,202 @@
+/* gateway_sight.c - who hears of threads, and of channels that come into view. */
+#include "channels.h"
+#include "gate.h"
+#include "venues.h"
+
+static const char *const PLAIN = "v=10&encoding=json";
+
+/* A guild of ada's with a channel that only a role sees, and bob. */
+struct scene {
+    struct client *ada, *bob, *bot;
+    const char *guild, *role, *hidden;
+    struct gate *of_ada, *of_bob, *of_bot;
+};
+
+static struct scene open_scene(struct world *w)
+{
+    struct scene s = { .ada = world_client(w, "ada"),
+                       .bob = world_client(w, "bob"),
+                       .bot = world_bot(w, "robot") };
+
+    s.guild = found_guild(s.ada, "Hall");
+    s.role = make_role(s.ada, s.guild, "{'name': 'Keepers', 'permissions': '0'}");
+    s.hidden = make_channel(
+        s.ada, s.guild,
+        TEXT(w,
+             "{'name': 'h', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'},"
+             " {'id': '%s', 'type': 0, 'allow': '1024'}]}",
+             s.guild, s.role));
+    put_member(s.guild, s.bob);
+    put_member(s.guild, s.bot);
+    s.of_ada = gate_session(s.ada, PLAIN, "");
+    s.of_bob = gate_session(s.bob, PLAIN, "");
+    s.of_bot = gate_session(s.bot, PLAIN, "'intents': 1");
+    expect_dispatch(s.of_bot, "GUILD_CREATE", "{}");
+    return s;
+}
+
+static void give(struct scene *s, bool has)
+{
+    struct answer a = client_patch(
+        s->ada, has ? TEXT(s->ada->world, "{'roles': ['%s']}", s->role) : "{'roles': []}",
+        "/guilds/%s/members/%s", s->guild, s->bob->id);
+
+    expect_status(a, 200);
+}
+
+static void skip_audit(struct gate *g)
+{
+    expect_dispatch(g, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+}
+
+static void a_role_that_comes_and_goes_shows_and_hides_channels(struct world *w)
+{
+    struct scene s = open_scene(w);
+
+    give(&s, true);
+    expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
+    expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s', 'guild_id': '%s', 'name': 'h'}",
+                    s.hidden, s.guild);
+    expect_quiet(s.of_bob);
+    expect_status(client_post(s.ada, "{'content': 'psst'}", "/channels/%s/messages", s.hidden),
+                  200);
+    expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'psst'}");
+    give(&s, false);
+    expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': []}");
+    expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", s.hidden,
+                    s.guild);
+    expect_status(client_post(s.ada, "{'content': 'again'}", "/channels/%s/messages", s.hidden),
+                  200);
+    expect_quiet(s.of_bob);
+    /* Nobody else is told so. */
+    expect_dispatch(s.of_ada, "GUILD_MEMBER_UPDATE", "{}");
+    skip_audit(s.of_ada);
+    expect_dispatch(s.of_ada, "MESSAGE_CREATE", "{}");
+    expect_dispatch(s.of_ada, "GUILD_MEMBER_UPDATE", "{}");
+    skip_audit(s.of_ada);
+    expect_dispatch(s.of_ada, "MESSAGE_CREATE", "{}");
+    expect_quiet(s.of_ada);
+    expect_quiet(s.of_bot);
+}
+
+/* A guild is founded with some channels; then comes this one. */
+static void expect_channels_to(struct gate *g, const char *event, const char *last)
+{
+    const struct dom *d;
+
+    do
+        d = expect_dispatch(g, event, "{}");
+    while (!str_is(dom_at(d, "id")->text, last));
+}
+
+static void rights_of_a_role_show_and_hide_channels(struct world *w)
+{
+    struct scene s = open_scene(w);
+    const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
+
+    expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", open);
+    /* Everybody loses the right to view; overwrites still give it to keepers. */
+    give(&s, true);
+    expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
+    expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
+    expect_status(
+        client_patch(s.ada, "{'permissions': '2048'}", "/guilds/%s/roles/%s", s.guild, s.guild),
+        200);
+    expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
+    expect_channels_to(s.of_bob, "CHANNEL_DELETE", open);
+    expect_quiet(s.of_bob);
+    /* Another name changes nothing. */
+    expect_status(client_patch(s.ada, "{'name': 'Owls'}", "/guilds/%s/roles/%s", s.guild, s.role),
+                  200);
+    expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{'role': {'name': 'Owls'}}");
+    expect_quiet(s.of_bob);
+    /* Who administers sees everything. */
+    expect_status(
+        client_patch(s.ada, "{'permissions': '8'}", "/guilds/%s/roles/%s", s.guild, s.role), 200);
+    expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
+    expect_channels_to(s.of_bob, "CHANNEL_CREATE", open);
+    expect_quiet(s.of_bob);
+}
+
+static void a_deleted_role_hides_what_it_showed(struct world *w)
+{
+    struct scene s = open_scene(w);
+
+    give(&s, true);
+    expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
+    expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
+    expect_status(client_delete(s.ada, "/guilds/%s/roles/%s", s.guild, s.role), 204);
+    expect_dispatch(s.of_bob, "GUILD_ROLE_DELETE", "{'role_id': '%s'}", s.role);
+    expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s'}", s.hidden);
+    expect_status(client_post(s.ada, "{'content': 'psst'}", "/channels/%s/messages", s.hidden),
+                  200);
+    expect_quiet(s.of_bob);
+}
+
+/* --- threads ------------------------------------------------------------------------------- */
+
+static const char *start_thread(struct scene *s, struct client *c, const char *channel, int type)
+{
+    struct answer a = client_post(c, TEXT(s->ada->world, "{'name': 't', 'type': %d}", type),
+                                  "/channels/%s/threads", channel);
+
+    expect_status(a, 201);
+    return answer_text(a, "id");
+}
+
+static void private_threads_are_their_starters(struct world *w)
+{
+    struct scene s = open_scene(w);
+    struct client *cleo = member_with(s.ada, s.guild, "cleo", 0);
+    const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
+    struct gate *of_cleo = gate_session(cleo, PLAIN, "");
+
+    expect_dispatch(s.of_bob, "GUILD_ROLE_CREATE", "{}");
+    expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{}");
+    const char *thread = start_thread(&s, s.bob, open, 12);
+    expect_dispatch(s.of_bob, "THREAD_CREATE", "{'id': '%s', 'type': 12}", thread);
+    expect_status(client_post(s.bob, "{'content': 'psst'}", "/channels/%s/messages", thread), 200);
+    expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
+    expect_quiet(of_cleo); /* sees the channel, but does not manage threads */
+    struct gate *late = gate_session(cleo, PLAIN, ""); /* knows it from the store */
+    expect_status(client_post(s.bob, "{'content': 'more'}", "/channels/%s/messages", thread), 200);
+    expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'more'}");
+    expect_quiet(late);
+    expect_status(client_delete(s.ada, "/channels/%s", thread), 200);
+    expect_dispatch(s.of_bob, "THREAD_DELETE", "{'id': '%s'}", thread);
+    expect_quiet(late);
+}
+
+static void archived_threads_are_heard_of(struct world *w)
+{
+    struct scene s = open_scene(w);
+    const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
+
+    expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{}");
+    const char *thread = start_thread(&s, s.ada, open, 11);
+    expect_dispatch(s.of_bob, "THREAD_CREATE", "{'id': '%s'}", thread);
+    struct answer a = client_post(s.ada, "{'content': 'first'}", "/channels/%s/messages", thread);
+    expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{}");
+    expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", thread), 200);
+    expect_dispatch(s.of_bob, "THREAD_UPDATE", "{'thread_metadata': {'archived': true}}");
+    expect_status(client_delete(s.ada, "/channels/%s/messages/%s", thread, answer_text(a, "id")),
+                  204);
+    expect_dispatch(s.of_bob, "MESSAGE_DELETE", "{'channel_id': '%s'}", thread);
+    /* Also by a loop that learns of the guild only now. */
+    gate_close(s.of_ada, 1000);
+    gate_close(s.of_bob, 1000);
+    gate_close(s.of_bot, 1000);
+    struct gate *late = gate_session(s.bob, PLAIN, "");
+    expect_status(client_delete(s.ada, "/channels/%s", thread), 200);
+    expect_dispatch(late, "THREAD_DELETE", "{'id': '%s'}", thread);
+    expect_quiet(late);
+}
+
+const struct test gateway_sight_tests[] = {
+    TEST(a_role_that_comes_and_goes_shows_and_hides_channels),
+    TEST(rights_of_a_role_show_and_hide_channels),
+    TEST(a_deleted_role_hides_what_it_showed),
+    TEST(private_threads_are_their_starters),
+    TEST(archived_threads_are_heard_of),
+    { 0 },
+};

@@ -1,0 +1,158 @@
+/* gifs_search.c - which GIFs a search finds, and in which order. */
+#include "gifs.h"
+
+#include <string.h>
+
+#define MEDIA "'media': {'gif': 'f.gif'}}"
+
+static void finds(struct world *w, const char *query, const char *ids)
+{
+    const char *found = gif_ids(client_get(world_stranger(w), "/gifs/search?q=%s", query));
+
+    if (strcmp(found, ids) != 0)
+        fail_test(__FILE__, __LINE__, "'%s' finds '%s', not '%s'", query, found, ids);
+}
+
+static void all_words_come_before_some(struct world *w)
+{
+    world_import_gifs(w, "[{'id': 'cat', 'tags': ['cat'], " MEDIA
+                         ", {'id': 'both', 'title': 'Funny cat', " MEDIA
+                         ", {'id': 'funny', 'tags': ['funny'], " MEDIA "]");
+    finds(w, "both", "");
+    finds(w, "cat", "cat both");
+    struct answer a = client_get(world_stranger(w), "/gifs/search?q=funny%%20cat");
+    expect_json(a, "[{'id': 'both'}, {}, {}]");
+    finds(w, "dog", "");
+}
+
+static void the_last_word_may_be_unfinished(struct world *w)
+{
+    world_import_gifs(w, "[{'id': 'a', 'title': 'waving hello', " MEDIA "]");
+    finds(w, "hel", "a");
+    finds(w, "h", "a");
+    finds(w, "waving%20he", "a");
+    finds(w, "wav%20zzz", ""); /* only the last one may */
+    finds(w, "ello", "");
+}
+
+static void tags_count_more_than_titles_and_those_more_than_descriptions(struct world *w)
+{
+    world_import_gifs(
+        w, "[{'id': 'text', 'title': 'x', 'tags': ['y'], 'description': 'cat', " MEDIA
+           ", {'id': 'title', 'title': 'cat', 'tags': ['y'], 'description': 'z', " MEDIA
+           ", {'id': 'tag', 'title': 'x', 'tags': ['cat'], 'description': 'z', " MEDIA "]");
+    finds(w, "cat", "tag title text");
+}
+
+static void weight_and_popularity_raise_a_gif(struct world *w)
+{
+    world_import_gifs(w, "[{'id': 'a', 'tags': ['cat'], " MEDIA
+                         ", {'id': 'b', 'tags': ['cat'], 'weight': 1.5, " MEDIA
+                         ", {'id': 'c', 'tags': ['cat'], " MEDIA "]");
+    finds(w, "cat", "b a c");
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = { "ada", "bob", "cleo" };
+
+        expect_status(
+            client_post(world_client(w, names[i]), "{'id': 'c', 'q': ''}", "/gifs/select"), 204);
+    }
+    finds(w, "cat", "c b a");
+    world_wait(w, 10 * 24 * 3600); /* nobody remembers */
+    finds(w, "cat", "b c a");
+    expect_status(client_post(world_client(w, "ada"), "{'id': 'a', 'q': ''}", "/gifs/select"), 204);
+    finds(w, "cat", "a b c");
+}
+
+static void a_choice_raises_a_gif_for_the_same_search(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    world_import_gifs(w, "[{'id': 'a', 'tags': ['cat', 'pet'], " MEDIA
+                         ", {'id': 'b', 'tags': ['cat', 'pet'], " MEDIA "]");
+    finds(w, "pet", "a b");
+    expect_status(client_post(ada, "{'id': 'b', 'q': ' PET '}", "/gifs/select"), 204);
+    world_wait(w, 30 * 24 * 3600); /* popularity is gone, the pair is not */
+    finds(w, "pet", "b a");
+    struct answer a = client_get(ada, "/gifs/search?q=pet&locale=fr");
+    expect_json(a, "[{'id': 'b'}, {'id': 'a'}]"); /* a breath of popularity is left */
+}
+
+static void the_language_comes_first(struct world *w)
+{
+    world_import_gifs(w, "[{'id': 'br', 'locale': 'pt-BR', 'tags': ['ola'], " MEDIA
+                         ", {'id': 'pt', 'locale': 'pt-PT', 'tags': ['ola'], 'weight': 9, " MEDIA
+                         ", {'id': 'es', 'locale': 'es-ES', 'tags': ['ola'], 'weight': 9, " MEDIA
+                         ", {'id': 'any', 'tags': ['ola'], 'weight': 2, " MEDIA "]");
+    finds(w, "ola&locale=pt-BR", "any br pt");
+    finds(w, "ola&locale=es-ES", "es any");
+    finds(w, "ola&locale=de", "any");
+    finds(w, "ola&locale=nonsense", "any"); /* en-US */
+    world_import_gifs(w, "[{'id': 'seul', 'locale': 'fr', 'tags': ['seul'], " MEDIA "]");
+    finds(w, "seul&locale=ja", "seul"); /* better than nothing */
+
+    struct answer a = client_request(world_stranger(w), "GET", "/api/v10/gifs/search?q=ola",
+                                     "X-Discord-Locale: es-ES\r\n", STR(""));
+    expect(strcmp(gif_ids(a), "es any") == 0);
+    a = client_request(world_stranger(w), "GET", "/api/v10/gifs/search?q=ola&locale=de",
+                       "X-Discord-Locale: es-ES\r\n", STR(""));
+    expect(strcmp(gif_ids(a), "any") == 0); /* the parameter wins */
+}
+
+static void case_accents_and_forms_do_not_matter(struct world *w)
+{
+    world_import_gifs(w,
+                      "[{'id': 'cafe', 'title': 'Caf\xc3\xa9 CR\xc3\x88ME', " MEDIA
+                      ", {'id': 'wide', 'title': '\xef\xbc\xa8\xef\xbd\x89 there', " MEDIA
+                      ", {'id': 'greek', 'title': '\xce\x9a\xce\xb1\xce\xbb\xce\xb7\xce\xbc\xce"
+                      "\xad\xcf\x81\xce\xb1', " MEDIA ", {'id': 'strasse', 'title': 'Stra\xc3\x9f"
+                      "e', " MEDIA "]");
+    finds(w, "CAFE", "cafe");
+    finds(w, "caf%C3%A9", "cafe");
+    finds(w, "cafe%CC%81", "cafe"); /* e and a combining accent */
+    finds(w, "creme", "cafe");
+    finds(w, "hi", "wide");
+    finds(w, "%CE%9A%CE%91%CE%9B%CE%97%CE%9C%CE%95%CE%A1%CE%91", "greek");
+    finds(w, "strasse", "strasse");
+}
+
+static void scripts_without_spaces_are_searched_too(struct world *w)
+{
+    world_import_gifs(
+        w, "[{'id': 'neko', 'title': '\xe9\xbb\x92\xe7\x8c\xab\xe3\x81\xa8\xe7\x8a"
+           "\xac', " MEDIA /* black cat and dog */
+           ", {'id': 'thai', 'title': '\xe0\xb9\x81\xe0\xb8\xa1\xe0\xb8\xa7', " MEDIA
+           ", {'id': 'hangul', 'title': '\xea\xb3\xa0\xec\x96\x91\xec\x9d\xb4', " MEDIA "]");
+    finds(w, "%E7%8C%AB", "neko");          /* in the middle */
+    finds(w, "%E7%8A%AC", "neko");          /* the last */
+    finds(w, "%E9%BB%92%E7%8C%AB", "neko"); /* two that stand together */
+    finds(w, "%E9%BB%92%E7%8A%AC", "");     /* two that do not */
+    finds(w, "%E0%B9%81%E0%B8%A1%E0%B8%A7", "thai");
+    finds(w, "%EC%96%91%EC%9D%B4", "hangul");
+}
+
+static void a_search_is_no_language_of_its_own(struct world *w)
+{
+    static const char *const queries[] = {
+        "%22cat",          "cat%22",       "cat%20OR%20dog", "cat%20AND",    "NOT%20cat",
+        "title%3Acat",     "cat*",         "(cat",           "cat)%27",      "%27%3Bcat",
+        "cat%5C",          "cat%20%26%20", "%7C%20cat",      "%21%21%20cat", "cat%3A%2A",
+        "NEAR(cat%20dog)", "%5Ecat",       "-cat",
+    };
+
+    world_import_gifs(w, "[{'id': 'a', 'tags': ['cat'], " MEDIA "]");
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        finds(w, queries[i], "a");
+}
+
+const struct test gifs_search_tests[] = {
+    TEST(all_words_come_before_some),
+    TEST(the_last_word_may_be_unfinished),
+    TEST(tags_count_more_than_titles_and_those_more_than_descriptions),
+    TEST(weight_and_popularity_raise_a_gif),
+    TEST(a_choice_raises_a_gif_for_the_same_search),
+    TEST(the_language_comes_first),
+    TEST(case_accents_and_forms_do_not_matter),
+    TEST(scripts_without_spaces_are_searched_too),
+    TEST(a_search_is_no_language_of_its_own),
+    { 0 },
+};

@@ -1,0 +1,261 @@
+/* gifs_trends.c - what choices do to trends and suggestions, and what they do not tell. */
+#include "gifs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MEDIA "'media': {'gif': 'f.gif'}}"
+
+static const char *const people[] = { "ada", "bob", "cleo", "dara", "emil" };
+
+static void choose(struct world *w, const char *who, const char *id, const char *q)
+{
+    char body[200];
+
+    snprintf(body, sizeof body, "{'id': '%s', 'q': '%s'}", id, q);
+    expect_status(client_post(world_client(w, who), body, "/gifs/select"), 204);
+}
+
+static void lists(struct world *w, const char *path, const char *items)
+{
+    const char *found = gif_ids(client_get(world_stranger(w), "%s", path));
+
+    if (strcmp(found, items) != 0)
+        fail_test(__FILE__, __LINE__, "%s lists '%s', not '%s'", path, found, items);
+}
+
+static void import_four(struct world *w)
+{
+    world_import_gifs(w, "[{'id': 'a', 'tags': ['Cat', 'pet'], 'weight': 4, " MEDIA
+                         ", {'id': 'b', 'tags': ['cat', 'pet'], 'weight': 3, " MEDIA
+                         ", {'id': 'c', 'tags': ['cat', 'pet'], 'weight': 2, " MEDIA
+                         ", {'id': 'd', 'tags': ['cat', 'fish'], 'weight': 1, " MEDIA "]");
+}
+
+/* --- GIFs --------------------------------------------------------------------------------------
+ */
+
+static void what_is_chosen_trends(struct world *w)
+{
+    import_four(w);
+    lists(w, "/gifs/trending-gifs", "a b c d");
+    choose(w, "ada", "d", "");
+    lists(w, "/gifs/trending-gifs", "d a b c");
+    choose(w, "ada", "c", "");
+    choose(w, "bob", "c", "");
+    lists(w, "/gifs/trending-gifs", "c d a b");
+}
+
+static void trends_halve_in_a_day(struct world *w)
+{
+    import_four(w);
+    for (int i = 0; i < 3; i++)
+        choose(w, people[i], "d", "");
+    world_wait(w, 24 * 3600);
+    choose(w, "ada", "c", ""); /* 1.5 against 1 */
+    lists(w, "/gifs/trending-gifs", "d c a b");
+    choose(w, "bob", "c", ""); /* 1.5 against 2 */
+    lists(w, "/gifs/trending-gifs", "c d a b");
+}
+
+static void an_account_counts_once_in_ten_minutes(struct world *w)
+{
+    import_four(w);
+    choose(w, "ada", "d", "");
+    choose(w, "bob", "d", "");
+    for (int i = 0; i < 5; i++)
+        choose(w, "ada", "c", "");
+    lists(w, "/gifs/trending-gifs", "d c a b");
+    world_wait(w, 10 * 60 - 5);
+    choose(w, "ada", "c", "");
+    lists(w, "/gifs/trending-gifs", "d c a b");
+    world_wait(w, 10);
+    choose(w, "ada", "c", "");
+    lists(w, "/gifs/trending-gifs", "c d a b");
+}
+
+static void unknown_gifs_are_taken_in_silence(struct world *w)
+{
+    import_four(w);
+    for (int i = 0; i < 3; i++)
+        choose(w, people[i], "nothing", "never seen");
+    lists(w, "/gifs/trending-gifs", "a b c d");
+    lists(w, "/gifs/suggest?q=never", "");
+}
+
+static void trends_keep_to_the_language(struct world *w)
+{
+    import_four(w);
+    world_import_gifs(w, "[{'id': 'fr', 'locale': 'fr', 'tags': ['chat'], 'weight': 9, " MEDIA
+                         ", {'id': 'br', 'locale': 'pt-BR', 'tags': ['gato'], " MEDIA "]");
+    choose(w, "ada", "fr", "");
+    lists(w, "/gifs/trending-gifs", "a b c d");
+    lists(w, "/gifs/trending-gifs?locale=fr", "fr a b c d");
+    lists(w, "/gifs/trending-gifs?locale=pt-BR", "a b c br d");
+}
+
+/* --- where to begin
+ * --------------------------------------------------------------------------------- */
+
+static void trends_show_one_gif_and_categories(struct world *w)
+{
+    import_four(w);
+    struct answer a = client_get(world_stranger(w), "/gifs/trending?media_format=gif");
+    expect_json(a, "{'categories': [{'name': 'cat'}], 'gifs': [{'id': 'a', 'width': 498}]}");
+    expect(strstr(answer_text(a, "categories.0.src"), "/gifs/a/gif.gif"));
+    choose(w, "ada", "d", "");
+    a = client_get(world_stranger(w), "/gifs/trending");
+    expect_json(a, "{'categories': [{'name': 'cat'}], 'gifs': [{'id': 'd'}]}");
+    expect(strstr(answer_text(a, "categories.0.src"), "/gifs/d/gif.gif"));
+}
+
+static void hot_categories_come_first(struct world *w)
+{
+    struct buf text;
+
+    buf_init(&text, 64 * 1024);
+    for (int i = 0; i < 12; i++)
+        buf_printf(&text, "{'id': 'g%d', 'tags': ['%s'], " MEDIA "\n", i,
+                   i < 5   ? "large"
+                   : i < 9 ? "small"
+                           : "tiny");
+    world_import_gifs(w, str_dupz(world_arena(w), buf_str(&text)));
+    buf_clear(&text);
+    struct answer a = client_get(world_stranger(w), "/gifs/trending");
+    expect_json(a, "{'categories': [{'name': 'large'}, {'name': 'small'}]}");
+    choose(w, "ada", "g6", "");
+    choose(w, "bob", "g10", ""); /* three GIFs are too few for a category */
+    a = client_get(world_stranger(w), "/gifs/trending");
+    expect_json(a, "{'categories': [{'name': 'small'}, {'name': 'large'}]}");
+    expect(strstr(answer_text(a, "categories.0.src"), "/gifs/g6/"));
+}
+
+static void with_categories(struct config *c)
+{
+    c->gif_categories = "Fish,nothing,pet";
+}
+
+static void an_operator_names_categories(struct world *w)
+{
+    import_four(w);
+    struct answer a = client_get(world_stranger(w), "/gifs/trending");
+    expect_json(a, "{'categories': [{'name': 'fish'}, {'name': 'pet'}]}");
+    expect(strstr(answer_text(a, "categories.0.src"), "/gifs/d/"));
+    lists(w, "/gifs/trending-search", "fish pet");
+}
+
+/* --- terms
+ * ---------------------------------------------------------------------------------------------- */
+
+static void a_term_is_shown_once_three_have_used_it(struct world *w)
+{
+    import_four(w);
+    choose(w, "ada", "a", "Secret Diary");
+    choose(w, "bob", "a", "secret  diary");
+    lists(w, "/gifs/suggest?q=sec", "");
+    lists(w, "/gifs/trending-search", "cat");
+    world_wait(w, 700);
+    choose(w, "bob", "a", "secret diary"); /* the same two */
+    lists(w, "/gifs/suggest?q=sec", "");
+    choose(w, "cleo", "a", "secret diary");
+    lists(w, "/gifs/suggest?q=sec", "secret diary");
+    lists(w, "/gifs/suggest?q=s", "secret diary");
+    lists(w, "/gifs/trending-search", "secret diary cat");
+    lists(w, "/gifs/trending-search?limit=1", "secret diary");
+    lists(w, "/gifs/trending-search?limit=0", "secret diary");
+    lists(w, "/gifs/suggest?q=sec&locale=fr", "");
+}
+
+static void a_term_is_forgotten_after_a_week(struct world *w)
+{
+    import_four(w);
+    choose(w, "ada", "a", "old news");
+    world_wait(w, 6 * 24 * 3600);
+    choose(w, "bob", "a", "old news");
+    choose(w, "cleo", "a", "old news");
+    lists(w, "/gifs/suggest?q=old", "old news");
+    world_wait(w, 25 * 3600); /* the first has not used it for a week */
+    lists(w, "/gifs/suggest?q=old", "");
+    choose(w, "dara", "a", "old news");
+    lists(w, "/gifs/suggest?q=old", "old news");
+}
+
+static void with_blocked_words(struct config *c)
+{
+    c->gif_blocked_words = "Darn,heck";
+}
+
+static void some_terms_never_count(struct world *w)
+{
+    static const char *const terms[] = {
+        "x",       "1234", "!?",
+        "darn it", "HECK", "0123456789012345678901234567890123456789012345678901234567890123x",
+    };
+
+    import_four(w);
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        for (int k = 0; k < 3; k++)
+            choose(w, people[k], "a", terms[i]);
+        world_wait(w, 700);
+    }
+    lists(w, "/gifs/trending-search?limit=50", "cat");
+    for (int k = 0; k < 3; k++)
+        choose(w, people[k], "a", "xy");
+    lists(w, "/gifs/trending-search?limit=50", "xy cat");
+}
+
+static void suggestions_are_terms_then_tags_then_relatives(struct world *w)
+{
+    import_four(w);
+    for (int i = 0; i < 3; i++)
+        choose(w, people[i], "d", "pets playing");
+    for (int i = 0; i < 4; i++)
+        choose(w, people[i], "c", "pets");
+    lists(w, "/gifs/suggest?q=pe", "pets pets playing pet");
+    lists(w, "/gifs/suggest?q=p&limit=2", "pets pets playing");
+    lists(w, "/gifs/suggest?q=PETS", "pets playing"); /* not what is there already */
+    world_wait(w, 700);
+    for (int i = 0; i < 3; i++)
+        choose(w, people[i], "d", "aquarium");
+    lists(w, "/gifs/suggest?q=aquarium", "pets playing"); /* led to the same GIF */
+}
+
+static void hotter_terms_come_first(struct world *w)
+{
+    import_four(w);
+    for (int i = 0; i < 3; i++)
+        choose(w, people[i], "a", "cold cut");
+    world_wait(w, 2 * 24 * 3600);
+    for (int i = 0; i < 3; i++)
+        choose(w, people[i], "b", "cold war");
+    lists(w, "/gifs/suggest?q=cold", "cold war cold cut");
+    lists(w, "/gifs/trending-search", "cold war cold cut cat");
+}
+
+static void choices_outlive_a_restart(struct world *w)
+{
+    import_four(w);
+    for (int i = 0; i < 3; i++)
+        choose(w, people[i], "d", "goldfish");
+    world_restart(w);
+    lists(w, "/gifs/trending-gifs", "d a b c");
+    lists(w, "/gifs/suggest?q=gold", "goldfish");
+}
+
+const struct test gifs_trends_tests[] = {
+    TEST(what_is_chosen_trends),
+    TEST(trends_halve_in_a_day),
+    TEST(an_account_counts_once_in_ten_minutes),
+    TEST(unknown_gifs_are_taken_in_silence),
+    TEST(trends_keep_to_the_language),
+    TEST(trends_show_one_gif_and_categories),
+    TEST(hot_categories_come_first),
+    TEST_WITH(an_operator_names_categories, with_categories),
+    TEST(a_term_is_shown_once_three_have_used_it),
+    TEST(a_term_is_forgotten_after_a_week),
+    TEST_WITH(some_terms_never_count, with_blocked_words),
+    TEST(suggestions_are_terms_then_tags_then_relatives),
+    TEST(hotter_terms_come_first),
+    TEST(choices_outlive_a_restart),
+    { 0 },
+};

@@ -1,0 +1,446 @@
+/* integrations.c - integrations of a guild: shown, made, changed and removed. */
+#include "apps.h"
+#include "platforms.h"
+
+#include <string.h>
+
+#include "integrations/integrations.h"
+
+/* ada owns the guild, bob manages it, eve is only in it; ada has connected "streamer". */
+struct scene {
+    struct client *ada, *bob, *eve;
+    const char *guild;
+};
+
+static struct scene make_scene(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct scene s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
+
+    put_member(s.guild, s.eve);
+    make_account(w, PLATFORM_A, "streamer", "Streamer");
+    link_account(s.ada, PLATFORM_A, "streamer");
+    forget_told(w);
+    return s;
+}
+
+static const char *install(struct scene *s, const char *scopes, const char *permissions)
+{
+    struct world *w = s->ada->world;
+    const char *app = make_application(s->ada, "Dice");
+
+    expect_status(client_post(s->ada,
+                              TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '%s'}",
+                                   s->guild, permissions),
+                              "/oauth2/authorize?client_id=%s&scope=%s", app, scopes),
+                  200);
+    forget_told(w);
+    return app;
+}
+
+static const char *integration_of(struct world *w, const char *app)
+{
+    return TEXT(
+        w, "%lld",
+        (long long)world_number(w, "select id from integrations where application_id = %s", app));
+}
+
+/* --- what is shown
+ * -------------------------------------------------------------------------------- */
+
+static void integrations_of_platforms_have_every_field(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    struct answer a = client_get(s.bob, INTEGRATIONS, s.guild);
+
+    expect_status(a, 200);
+    expect_json(a,
+                "[{'id': '%s', 'name': 'Streamer', 'type': 'platform_a', 'enabled': true, "
+                "'account': {'id': 'streamer', 'name': 'Streamer'}, 'syncing': false, "
+                "'role_id': '%s', 'enable_emoticons': false, 'expire_behavior': 0, "
+                "'expire_grace_period': 7, 'subscriber_count': 0, 'revoked': false, "
+                "'user': {'id': '%s', 'username': 'ada'}}]",
+                id, role_of(w, id), s.ada->id);
+    expect(dom_at(a.json, "0.synced_at"));
+    expect_absent(a, "0.application");
+    expect_absent(a, "0.scopes");
+    expect_absent(a, "0.guild_id");
+    expect_absent(a, "0.role_connections_metadata");
+}
+
+static void integrations_of_platform_b_have_no_emoticons(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    link_new(s.ada, PLATFORM_B, "channel");
+    follow(s.ada, s.guild, PLATFORM_B, "channel");
+    struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
+    expect_json(a, "[{'type': 'platform_b', 'revoked': false}]");
+    expect_absent(a, "0.enable_emoticons");
+}
+
+static void integrations_of_apps_have_every_field(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *app = install(&s, "bot", "0");
+    struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
+
+    expect_json(a,
+                "[{'id': '%s', 'name': 'Dice', 'type': 'service', 'enabled': true, "
+                "'account': {'id': '%s', 'name': 'Dice'}, "
+                "'scopes': ['bot', 'applications.commands'], 'user': {'id': '%s'}, "
+                "'application': {'id': '%s', 'name': 'Dice', 'description': '', 'icon': null, "
+                "'type': null, 'summary': '', 'is_verified': false, 'is_discoverable': false, "
+                "'is_monetized': false, 'bot': {'id': '%s'}}}]",
+                integration_of(w, app), app, s.ada->id, app, app);
+    static const char *const none[] = { "syncing",
+                                        "role_id",
+                                        "revoked",
+                                        "expire_behavior",
+                                        "enable_emoticons",
+                                        "synced_at",
+                                        "role_connections_metadata" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        expect_absent(a, TEXT(w, "0.%s", none[i]));
+    expect_absent(a, "0.application.role_connections_verification_url");
+}
+
+static enum err add_subscription(struct tx *tx, void *arg)
+{
+    bool made;
+
+    return guild_subscription_add(tx, id_of(arg), &made);
+}
+
+static void integrations_of_the_guild_itself_are_shown_and_stay(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    for (int i = 0; i < 2; i++)
+        expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
+                         add_subscription, (void *)s.guild) == OK);
+    struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
+    expect_json(a,
+                "[{'name': 'Server Subscriptions', 'type': 'guild_subscription', 'enabled': true, "
+                "'account': {'id': '%s', 'name': 'The Guild'}}]",
+                s.guild);
+    expect_absent(a, "0.user");
+    expect_absent(a, "0.scopes");
+    expect_absent(a, "0.syncing");
+    const char *id = answer_text(a, "0.id");
+    expect_error(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, id), 400, 50163);
+    expect_invalid(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, id), "",
+                   "INTEGRATION_TYPE_INVALID");
+    expect_invalid(client_patch(s.ada, "{}", INTEGRATIONS "/%s", s.guild, id), "",
+                   "INTEGRATION_TYPE_INVALID");
+    expect_nothing_told(w);
+}
+
+static void integrations_tell_of_role_connections_when_asked(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *app = install(&s, "bot", "0");
+
+    follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    struct answer a =
+        client_get(s.ada, INTEGRATIONS "?include_role_connections_metadata=true", s.guild);
+    expect_json(a, "[{'role_connections_metadata': [], "
+                   "'application': {'role_connections_verification_url': null}}, {}]");
+    expect_absent(a, "1.role_connections_metadata");
+    expect_status(
+        client_put(s.ada, "[{'type': 2, 'key': 'rolls', 'name': 'Rolls', 'description': 'Dice'}]",
+                   "/applications/%s/role-connections/metadata", app),
+        200);
+    expect_json(client_get(s.ada, INTEGRATIONS "?include_role_connections_metadata=1", s.guild),
+                "[{'role_connections_metadata': [{'type': 2, 'key': 'rolls', 'name': 'Rolls', "
+                "'description': 'Dice'}]}, {}]");
+    expect_invalid(client_get(s.ada, INTEGRATIONS "?include_role_connections_metadata=x", s.guild),
+                   "include_role_connections_metadata", "BOOLEAN_TYPE_CONVERT");
+    expect_invalid(client_get(s.ada, INTEGRATIONS "?has_commands=x", s.guild), "has_commands",
+                   "BOOLEAN_TYPE_CONVERT");
+}
+
+#define ADD_COMMAND                                                                       \
+    "insert into commands (id, application_id, guild_id, type, name, version, contexts, " \
+    "integration_types, definition, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, %d, '{}', '{}')"
+
+static void integrations_with_commands_are_found(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *app = install(&s, "bot", "0");
+    unsigned long long id = snowflake_new();
+
+    follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    expect(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild).json->count == 0);
+    /* A global command that comes with installs on accounts only. */
+    world_sql(w, ADD_COMMAND, id, app, "0", 2);
+    expect(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild).json->count == 0);
+    world_sql(w, "update commands set integration_types = 3");
+    expect_json(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild),
+                "[{'type': 'service'}]");
+    /* One of another guild's, then one of this guild's. */
+    world_sql(w, "update commands set guild_id = 77");
+    expect(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild).json->count == 0);
+    world_sql(w, "update commands set guild_id = %s", s.guild);
+    expect_json(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild), "[{}]");
+    world_sql(w, "update integrations set scopes = '[\"bot\"]' where application_id = %s", app);
+    expect(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild).json->count == 0);
+    expect(client_get(s.ada, INTEGRATIONS "?has_commands=false", s.guild).json->count == 2);
+}
+
+/* --- who may
+ * ---------------------------------------------------------------------------------------- */
+
+static void integrations_are_for_those_who_manage_the_guild(struct world *w)
+{
+    struct scene s = make_scene(w);
+    struct client *zoe = world_client(w, "zoe");
+    const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    const char *other = found_guild(s.ada, "Other");
+
+    expect_error(client_get(s.eve, INTEGRATIONS, s.guild), 403, 50013);
+    expect_error(client_post(s.eve, "{}", INTEGRATIONS, s.guild), 403, 50013);
+    expect_error(client_post(s.eve, NULL, INTEGRATIONS "/%s/sync", s.guild, id), 403, 50013);
+    expect_error(client_patch(s.eve, "{'expire_behavior': 9}", INTEGRATIONS "/%s", s.guild, id),
+                 403, 50013);
+    expect_error(client_delete(s.eve, INTEGRATIONS "/%s", s.guild, id), 403, 50013);
+    expect_error(client_post(s.eve, NULL, "/guilds/%s/migrate-command-scope", s.guild), 403, 50013);
+    expect_error(client_get(zoe, INTEGRATIONS, s.guild), 403, 50001);
+    expect_error(client_get(zoe, INTEGRATIONS, "77"), 404, 10004);
+    /* One that is not this guild's is none. */
+    expect_error(client_delete(s.ada, INTEGRATIONS "/%s", other, id), 404, 10005);
+    expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", other, id), 404, 10005);
+    expect_error(client_patch(s.ada, "{}", INTEGRATIONS "/77", s.guild), 404, 10005);
+    expect_nothing_told(w);
+}
+
+/* --- following
+ * ----------------------------------------------------------------------------------------- */
+
+static void integrations_are_made_with_a_role_and_told(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    expect_status(
+        client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
+    expect_told(w, to_guild(id_of(s.guild)), "GUILD_ROLE_CREATE",
+                "{'guild_id': '%s', 'role': {'name': 'Streamer Subscriber', 'managed': true, "
+                "'hoist': false, 'permissions': '0', 'position': 1, 'tags': {}}}",
+                s.guild);
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_CREATE",
+                "{'guild_id': '%s', 'type': 'platform_a', 'syncing': false, 'enabled': true}",
+                s.guild);
+    const struct dom *made = world_last_event(w, "INTEGRATION_CREATE");
+    expect(!dom_at(made, "user"));
+    const struct dom *role = world_last_event(w, "GUILD_ROLE_CREATE");
+    expect(str_eq(dom_at(role, "role.tags.integration_id")->text, dom_at(made, "id")->text));
+    expect(str_eq(dom_at(role, "role.id")->text, dom_at(made, "role_id")->text));
+    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}", s.ada->id);
+    /* The first sync begins by itself. */
+    expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 1");
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': false}");
+    expect_nothing_told(w);
+    /* Once more changes nothing. */
+    expect_status(
+        client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
+    expect_nothing_told(w);
+}
+
+static void integrations_need_a_connection_of_the_callers(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
+    struct client *bot = application_bot(s.ada, install(&s, "bot", "32"));
+
+    forget_told(w);
+    /* Knowing the id of somebody's account is not having it. */
+    expect_error(client_post(s.bob, body, INTEGRATIONS, s.guild), 404, 10017);
+    expect_error(client_post(bot, body, INTEGRATIONS, s.guild), 404, 10017);
+    expect_error(
+        client_post(s.ada, "{'type': 'platform_b', 'id': 'streamer'}", INTEGRATIONS, s.guild), 404,
+        10017);
+    world_sql(w, "update connections set verified = 0");
+    expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 404, 10017);
+    world_sql(w, "update connections set verified = 1, revoked = 1");
+    expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 40012);
+    world_sql(w, "update connections set revoked = 0");
+    world_sql(w, "update platform_account set has_programme = 0");
+    expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 50147);
+    world_sql(w, "delete from platform_account");
+    expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 50147);
+    expect_nothing_told(w);
+    expect(store_count(w, "select count(*) from integrations where type <> 'service'") == 0);
+}
+
+static void integrations_are_drafted_with_a_platform_and_an_id(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    expect_invalid(client_post(s.ada, "{'id': 'x'}", INTEGRATIONS, s.guild), "type",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(s.ada, "{'type': 'platform_a'}", INTEGRATIONS, s.guild), "id",
+                   "BASE_TYPE_REQUIRED");
+    static const char *const types[] = { "service", "guild_subscription", "platform_c", "" };
+    for (size_t i = 0; i < 4; i++)
+        expect_invalid(client_post(s.ada, TEXT(w, "{'type': '%s', 'id': 'x'}", types[i]),
+                                   INTEGRATIONS, s.guild),
+                       "type", "BASE_TYPE_CHOICES");
+    expect_invalid(client_post(s.ada, "{'type': 'platform_a', 'id': ''}", INTEGRATIONS, s.guild),
+                   "id", "BASE_TYPE_BAD_LENGTH");
+    expect_error(client_post(s.ada, TEXT(w, "{'type': 'platform_a', 'id': '%0128d'}", 1),
+                             INTEGRATIONS, s.guild),
+                 404, 10017);
+    expect_invalid(client_post(s.ada, TEXT(w, "{'type': 'platform_a', 'id': '%0129d'}", 1),
+                               INTEGRATIONS, s.guild),
+                   "id", "BASE_TYPE_BAD_LENGTH");
+}
+
+static void fill(struct world *w, const char *guild, int count)
+{
+    for (int i = 0; i < count; i++)
+        world_sql(w,
+                  "insert into integrations (id, guild_id, type, name, account_id, created_at) "
+                  "values (%llu, %s, 'platform_b', 'x', 'x%d', 1)",
+                  (unsigned long long)snowflake_new(), guild, i);
+}
+
+static void integrations_are_at_most_50(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
+
+    fill(w, s.guild, 50);
+    expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 30068);
+    expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 50);
+    world_sql(w, "delete from integrations where account_id = 'x7'");
+    expect_status(client_post(s.ada, body, INTEGRATIONS, s.guild), 204);
+    expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 50);
+}
+
+static void integrations_do_without_a_role_when_there_is_no_room(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    for (int i = 0; i < 248; i++)
+        world_sql(w,
+                  "insert into roles (id, guild_id, name, permissions, position) "
+                  "values (%llu, %s, 'x', 0, 1)",
+                  (unsigned long long)snowflake_new(), s.guild);
+    expect(world_number(w, "select count(*) from roles where guild_id = %s", s.guild) == 250);
+    const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'id': '%s', 'role_id': null}]", id);
+}
+
+static void integrations_come_back_to_life_when_made_again(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+
+    world_sql(w, "update integrations set enabled = 0, revoked_at = 5 where id = %s", id);
+    expect_status(
+        client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                "{'id': '%s', 'enabled': true, 'revoked': false}", id);
+}
+
+/* --- changing
+ * --------------------------------------------------------------------------------------------- */
+
+static void integrations_are_changed_and_told(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+
+    expect_status(client_patch(s.bob,
+                               "{'expire_behavior': 1, 'expire_grace_period': 30, "
+                               "'enable_emoticons': true}",
+                               INTEGRATIONS "/%s", s.guild, id),
+                  204);
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                "{'id': '%s', 'guild_id': '%s', 'expire_behavior': 1, 'expire_grace_period': 30, "
+                "'enable_emoticons': true}",
+                id, s.guild);
+    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
+    /* What stays as it is is not told. */
+    expect_status(client_patch(s.bob, "{'expire_behavior': 1, 'expire_grace_period': null}",
+                               INTEGRATIONS "/%s", s.guild, id),
+                  204);
+    expect_status(client_patch(s.bob, "{}", INTEGRATIONS "/%s", s.guild, id), 204);
+    expect_nothing_told(w);
+    expect_json(client_get(s.bob, INTEGRATIONS, s.guild),
+                "[{'expire_behavior': 1, 'expire_grace_period': 30, 'enable_emoticons': true}]");
+}
+
+static void integrations_have_grace_of_certain_days(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    static const int good[] = { 1, 3, 7, 14, 30 }, bad[] = { 0, 2, 4, 6, 8, 13, 15, 29, 31, -1 };
+
+    for (size_t i = 0; i < 5; i++)
+        expect_status(client_patch(s.ada, TEXT(w, "{'expire_grace_period': %d}", good[i]),
+                                   INTEGRATIONS "/%s", s.guild, id),
+                      204);
+    for (size_t i = 0; i < 10; i++)
+        expect_invalid(client_patch(s.ada, TEXT(w, "{'expire_grace_period': %d}", bad[i]),
+                                    INTEGRATIONS "/%s", s.guild, id),
+                       "expire_grace_period", "BASE_TYPE_CHOICES");
+    expect_invalid(client_patch(s.ada, "{'expire_behavior': 2}", INTEGRATIONS "/%s", s.guild, id),
+                   "expire_behavior", "BASE_TYPE_CHOICES");
+    expect_invalid(
+        client_patch(s.ada, "{'enable_emoticons': 'x'}", INTEGRATIONS "/%s", s.guild, id),
+        "enable_emoticons", "BOOLEAN_TYPE_CONVERT");
+}
+
+static void integrations_of_platform_b_ignore_emoticons(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    link_new(s.ada, PLATFORM_B, "channel");
+    const char *id = follow(s.ada, s.guild, PLATFORM_B, "channel");
+    expect_status(
+        client_patch(s.ada, "{'enable_emoticons': true}", INTEGRATIONS "/%s", s.guild, id), 204);
+    expect_nothing_told(w);
+}
+
+static void integrations_of_apps_are_not_changed_or_synced(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *id = integration_of(w, install(&s, "bot", "0"));
+
+    expect_invalid(client_patch(s.ada, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s.guild, id),
+                   "", "INTEGRATION_TYPE_INVALID");
+    expect_invalid(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, id), "",
+                   "INTEGRATION_TYPE_INVALID");
+    expect_nothing_told(w);
+}
+
+const struct test integrations_tests[] = {
+    TEST(integrations_of_platforms_have_every_field),
+    TEST(integrations_of_platform_b_have_no_emoticons),
+    TEST(integrations_of_apps_have_every_field),
+    TEST(integrations_of_the_guild_itself_are_shown_and_stay),
+    TEST(integrations_tell_of_role_connections_when_asked),
+    TEST(integrations_with_commands_are_found),
+    TEST(integrations_are_for_those_who_manage_the_guild),
+    TEST(integrations_are_made_with_a_role_and_told),
+    TEST(integrations_need_a_connection_of_the_callers),
+    TEST(integrations_are_drafted_with_a_platform_and_an_id),
+    TEST(integrations_are_at_most_50),
+    TEST(integrations_do_without_a_role_when_there_is_no_room),
+    TEST(integrations_come_back_to_life_when_made_again),
+    TEST(integrations_are_changed_and_told),
+    TEST(integrations_have_grace_of_certain_days),
+    TEST(integrations_of_platform_b_ignore_emoticons),
+    TEST(integrations_of_apps_are_not_changed_or_synced),
+    { 0 },
+};

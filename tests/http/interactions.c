@@ -1,0 +1,283 @@
+/* interactions.c - somebody uses a command, and the app hears of it. */
+#include "invoking.h"
+
+#include <stdlib.h>
+
+#include "channels.h"
+#include "gate.h"
+
+/* --- the payload -------------------------------------------------------------------- */
+
+static void a_command_reaches_the_app_and_nobody_else(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+
+    client_connect(s.ada);
+    client_connect(s.bob);
+    expect_status(invoke(&s, s.bob, "'nonce': '77'",
+                         "'id': '%s', 'version': '%s', 'name': 'roll', 'type': 1", roll_id,
+                         roll_id),
+                  204);
+    const struct dom *d = last_interaction(&s);
+    expect_dom(&s, d,
+               "{'application_id': '%s', 'type': 2, 'version': 1, 'channel_id': '%s', "
+               "'guild_id': '%s', 'guild': {'id': '%s', 'features': [], 'locale': 'en-US'}, "
+               "'guild_locale': 'en-US', 'locale': 'en-US', 'context': 0, "
+               "'authorizing_integration_owners': {'0': '%s'}, 'entitlements': [], "
+               "'entitlement_sku_ids': [], 'attachment_size_limit': 10485760, "
+               "'data': {'id': '%s', 'name': 'roll', 'type': 1}}",
+               s.application, s.venue.channel, s.venue.id, s.venue.id, s.venue.id, roll_id);
+    expect_dom(
+        &s, d,
+        "{'channel': {'id': '%s', 'type': 0, 'guild_id': '%s', 'position': 0, 'topic': null, "
+        "'nsfw': false, 'last_message_id': null, 'rate_limit_per_user': 0, "
+        "'parent_id': null, 'last_pin_timestamp': null, 'flags': 0}}",
+        s.venue.channel, s.venue.id);
+    expect_dom(&s, d,
+               "{'member': {'user': {'id': '%s', 'username': 'bob', 'discriminator': '0', "
+               "'avatar': null, 'global_name': null}, 'roles': [], 'flags': 0, 'nick': null, "
+               "'deaf': false, 'mute': false, 'pending': false}}",
+               s.bob->id);
+    static const char *const absent[] = { "user",           "message",
+                                          "data.options",   "data.resolved",
+                                          "data.guild_id",  "data.version",
+                                          "data.target_id", "channel.permission_overwrites" };
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (dom_at(d, absent[i]))
+            fail_test(__FILE__, __LINE__, "there is '%s'", absent[i]);
+    expect_event(s.bob, "INTERACTION_CREATE", "{'id': '%s', 'nonce': '77'}", dom_text(&s, d, "id"));
+    expect_silence(s.bob);
+    expect_silence(s.ada);
+}
+
+/* What may be done in the channel, as clients read it. */
+static void rights_are_those_in_the_channel(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) values "
+              "(%s, %s, 1, 0, %llu)",
+              s.venue.channel, s.bob->id, BITS(PERMISSION(EMBED_LINKS)));
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) values "
+              "(%s, %s, 1, %llu, 0)",
+              s.venue.channel, s.application, BITS(PERMISSION(MANAGE_MESSAGES)));
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    const struct dom *d = last_interaction(&s);
+    uint64_t mine = strtoull(dom_text(&s, d, "member.permissions"), NULL, 10);
+    uint64_t apps = strtoull(dom_text(&s, d, "app_permissions"), NULL, 10);
+
+    expect(mine & PERMISSION(SEND_MESSAGES) && !(mine & PERMISSION(EMBED_LINKS)));
+    expect(apps & PERMISSION(EMBED_LINKS) && apps & PERMISSION(MANAGE_MESSAGES));
+    expect(!(mine & PERMISSION(MANAGE_MESSAGES)));
+    expect(strtoull(dom_text(&s, d, "channel.permissions"), NULL, 10) == mine);
+}
+
+static void without_a_bot_the_app_may_a_little(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+
+    world_sql(w, "delete from members where user_id = %s", s.application);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    expect_dom(&s, last_interaction(&s), "{'app_permissions': '442368'}");
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) values "
+              "(%s, %s, 0, 0, %llu)",
+              s.venue.channel, s.venue.id, BITS(PERMISSION(ATTACH_FILES)));
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    expect_dom(&s, last_interaction(&s), "{'app_permissions': '409600'}");
+}
+
+static void the_language_is_the_callers(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "'name_localizations': {'de': 'wurf'}");
+    struct str body = str_printf(
+        world_arena(w),
+        "{\"type\":2,\"application_id\":\"%s\",\"channel_id\":\"%s\",\"guild_id\":\"%s\","
+        "\"data\":{\"id\":\"%s\",\"version\":\"%s\",\"name\":\"roll\"}}",
+        s.application, s.venue.channel, s.venue.id, roll_id, roll_id);
+
+    expect_status(client_request(s.bob, "POST", "/api/v9/interactions",
+                                 "Content-Type: application/json\r\nX-Discord-Locale: de\r\n",
+                                 body),
+                  204);
+    /* Names are the command's own, whatever the language. */
+    expect_dom(&s, last_interaction(&s), "{'locale': 'de', 'data': {'name': 'roll'}}");
+    expect_status(client_patch(s.bob, "{'locale': 'ja'}", "/users/@me/settings"), 200);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    expect_dom(&s, last_interaction(&s), "{'locale': 'ja', 'guild_locale': 'en-US'}");
+}
+
+static void a_guilds_own_command_says_so(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *mine = scene_command(&s, "'guild_id': '%s'", s.venue.id);
+
+    expect_status(roll(&s, s.bob, mine, "%s", ""), 204);
+    expect_dom(&s, last_interaction(&s), "{'data': {'guild_id': '%s'}}", s.venue.id);
+}
+
+static void tokens_are_hard_to_guess(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+    char plain[200] = { 0 };
+    size_t n;
+
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    const struct dom *d = last_interaction(&s);
+    expect(str_base64url_decode(dom_at(d, "token")->text, plain, sizeof plain - 1, &n));
+    const char *begin = TEXT(w, "interaction:%s:", dom_text(&s, d, "id"));
+    expect(strncmp(plain, begin, strlen(begin)) == 0);
+    expect(n - strlen(begin) >= 40);
+    expect(store_count(w, "select count(*) from interactions where state = 0") == 1);
+}
+
+/* --- where -------------------------------------------------------------------------- */
+
+static const char *dm_with(struct client *c, const char *other)
+{
+    struct answer a =
+        client_post(c, TEXT(c->world, "{'recipient_id': '%s'}", other), "/users/@me/channels");
+
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}
+
+static struct answer roll_in(struct scene *s, struct client *by, const char *command,
+                             const char *channel)
+{
+    return client_post(
+        by,
+        TEXT(s->world,
+             "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'data': {'id': "
+             "'%s', 'version': '%s', 'name': 'roll'}}",
+             s->application, channel, command, command),
+        "/interactions");
+}
+
+static void the_apps_own_channel_is_a_context(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+    const char *dm = dm_with(s.bob, s.application);
+
+    expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
+    const struct dom *d = last_interaction(&s);
+    expect_dom(&s, d,
+               "{'context': 1, 'user': {'id': '%s', 'username': 'bob'}, 'channel_id': '%s', "
+               "'channel': {'id': '%s', 'type': 1, 'recipients': [{'id': '%s'}]}, "
+               "'authorizing_integration_owners': {'0': '0'}, 'app_permissions': '442368'}",
+               s.bob->id, dm, dm, s.application);
+    expect(!dom_at(d, "member") && !dom_at(d, "guild") && !dom_at(d, "guild_id") &&
+           !dom_at(d, "guild_locale"));
+    /* Installed on the account as well. */
+    install_on(&s, s.bob);
+    expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
+    expect_dom(&s, last_interaction(&s),
+               "{'authorizing_integration_owners': {'0': '0', '1': '%s'}}", s.bob->id);
+}
+
+static void other_private_channels_take_what_is_installed_on_the_account(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+
+    befriend(s.ada, s.bob);
+    const char *dm = dm_with(s.bob, s.ada->id);
+    expect_invalid(roll_in(&s, s.bob, roll_id, dm), "data",
+                   "INTERACTION_APPLICATION_COMMAND_INVALID");
+    install_on(&s, s.bob);
+    expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
+    expect_dom(
+        &s, last_interaction(&s),
+        "{'context': 2, 'app_permissions': '180224', 'authorizing_integration_owners': {'1': "
+        "'%s'}}",
+        s.bob->id);
+    expect(!dom_at(last_interaction(&s), "authorizing_integration_owners.0"));
+    /* It is bob's, not ada's. */
+    expect_invalid(roll_in(&s, s.ada, roll_id, dm), "data",
+                   "INTERACTION_APPLICATION_COMMAND_INVALID");
+}
+
+static void contexts_and_installs_are_what_the_command_says(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *nowhere = scene_command(&s, "'contexts': [1, 2]"),
+               *theirs = scene_command(&s, "'integration_types': [1]"),
+               *old = scene_command(&s, "'contexts': null, 'dm_permission': false");
+    const char *dm = dm_with(s.bob, s.application);
+
+    expect_invalid(roll(&s, s.bob, nowhere, "%s", ""), "data",
+                   "INTERACTION_APPLICATION_COMMAND_INVALID");
+    expect_invalid(roll(&s, s.bob, theirs, "%s", ""), "data",
+                   "INTERACTION_APPLICATION_COMMAND_INVALID");
+    install_on(&s, s.bob);
+    expect_invalid(roll(&s, s.bob, nowhere, "%s", ""), "data",
+                   "INTERACTION_APPLICATION_COMMAND_INVALID");
+    expect_status(roll(&s, s.bob, theirs, "%s", ""), 204);
+    expect_dom(&s, last_interaction(&s), "{'authorizing_integration_owners': {'1': '%s'}}",
+               s.bob->id);
+    expect_status(roll_in(&s, s.bob, nowhere, dm), 204);
+    expect_status(roll(&s, s.bob, old, "%s", ""), 204);
+    expect_invalid(roll_in(&s, s.bob, old, dm), "data", "INTERACTION_APPLICATION_COMMAND_INVALID");
+    /* Taken out of the guild, without the account's own install. */
+    world_sql(w, "delete from integrations where guild_id = %s", s.venue.id);
+    expect_invalid(roll(&s, s.ada, old, "%s", ""), "data",
+                   "INTERACTION_APPLICATION_COMMAND_INVALID");
+}
+
+/* --- once --------------------------------------------------------------------------- */
+
+static void the_same_nonce_asks_once(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+    const char *data = TEXT(w, "'id': '%s', 'version': '%s', 'name': 'roll'", roll_id, roll_id);
+
+    for (int i = 0; i < 3; i++)
+        expect_status(invoke(&s, s.bob, "'nonce': 5", "%s", data), 204);
+    expect(interactions_told(&s) == 1);
+    /* Somebody else's, or another one. */
+    expect_status(invoke(&s, s.ada, "'nonce': 5", "%s", data), 204);
+    expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
+    expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
+    expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
+    expect(interactions_told(&s) == 5);
+    world_wait(w, 59);
+    expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
+    expect(interactions_told(&s) == 5);
+    world_wait(w, 2);
+    expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
+    expect(interactions_told(&s) == 6);
+}
+
+static void a_use_counts_for_the_commands_rank(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
+    expect(store_count(w, "select sum(uses) from command_uses") == 2);
+}
+
+const struct test interactions_tests[] = {
+    TEST(a_command_reaches_the_app_and_nobody_else),
+    TEST(rights_are_those_in_the_channel),
+    TEST(without_a_bot_the_app_may_a_little),
+    TEST(the_language_is_the_callers),
+    TEST(a_guilds_own_command_says_so),
+    TEST(tokens_are_hard_to_guess),
+    TEST(the_apps_own_channel_is_a_context),
+    TEST(other_private_channels_take_what_is_installed_on_the_account),
+    TEST(contexts_and_installs_are_what_the_command_says),
+    TEST(the_same_nonce_asks_once),
+    TEST(a_use_counts_for_the_commands_rank),
+    { 0 },
+};

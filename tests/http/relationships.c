@@ -1,0 +1,418 @@
+/* relationships.c - asking, accepting, blocking, ending; what both sides see and hear. */
+#include "people.h"
+
+#include "apps.h"
+#include "gate.h"
+
+enum { NOTHING = -1, IGNORED = 0, FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4 };
+
+#define PUT_TYPE(type) "{'type': " #type ", 'confirm_stranger_request': true}"
+
+static void expect_types(struct client *a, struct client *b, int64_t mine, int64_t theirs)
+{
+    expect(type_of(a, b) == mine);
+    expect(type_of(b, a) == theirs);
+}
+
+static void expect_all_silent(struct people *p)
+{
+    expect_silence(p->ada);
+    expect_silence(p->bob);
+    expect_silence(p->eve);
+}
+
+/* --- asking ------------------------------------------------------------------------------ */
+
+static void asking_tells_both_sides(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    expect_status(client_put(p.ada, "{'note': 'we met'}", RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_event(p.ada, "RELATIONSHIP_ADD",
+                 "{'id': '%s', 'type': 4, 'user': {'id': '%s', 'username': 'bob'}, 'nickname': "
+                 "null, 'user_ignored': false, 'stranger_request': false, "
+                 "'is_stranger_request': false, 'origin_application_id': null, 'note': 'we met'}",
+                 p.bob->id, p.bob->id);
+    expect_event(
+        p.bob, "RELATIONSHIP_ADD",
+        "{'id': '%s', 'type': 3, 'user': {'id': '%s', 'username': 'ada'}, 'nickname': "
+        "null, 'user_ignored': false, 'is_spam_request': false, 'stranger_request': false, "
+        "'should_notify': true, 'note': 'we met'}",
+        p.ada->id, p.ada->id);
+    expect_all_silent(&p);
+    expect(type_of(p.ada, p.bob) == OUTGOING);
+    expect(type_of(p.bob, p.ada) == INCOMING);
+    expect(type_of(p.eve, p.ada) == NOTHING);
+}
+
+static void asking_by_name_is_the_same(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    expect_status(client_post(p.ada, "{'username': ' BOB ', 'discriminator': null}", RELATIONSHIPS),
+                  204);
+    expect_relationship(p.ada, "ADD", p.bob, OUTGOING);
+    expect_event(p.bob, "RELATIONSHIP_ADD", "{'id': '%s', 'type': 3, 'should_notify': true}",
+                 p.ada->id);
+    expect_status(client_post(p.ada, "{'username': 'bob', 'discriminator': '0'}", RELATIONSHIPS),
+                  204);
+    expect_all_silent(&p);
+    expect_status(client_post(p.bob, "{'username': 'ada', 'discriminator': 0}", RELATIONSHIPS),
+                  204);
+    expect_types(p.ada, p.bob, FRIEND, FRIEND);
+}
+
+static void asking_again_changes_nothing(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    expect_status(client_put(p.ada, "{'note': 'one'}", RELATIONSHIPS "/%s", p.bob->id), 204);
+    forget_told(w);
+    expect_status(client_put(p.ada, "{'note': 'two'}", RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_all_silent(&p);
+    expect_json(client_get(p.bob, RELATIONSHIPS), "[{'type': 3, 'note': 'one'}, {'type': 1}]");
+}
+
+static void whoever_is_asked_and_asks_accepts(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    ask_friend(p.ada, p.bob);
+    expect_status(client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id), 204);
+    expect_event(p.bob, "RELATIONSHIP_ADD",
+                 "{'id': '%s', 'type': 1, 'user': {'username': 'ada'}, 'is_spam_request': false, "
+                 "'stranger_request': false, 'origin_application_id': null, 'nickname': null}",
+                 p.ada->id);
+    expect_event(p.ada, "RELATIONSHIP_ADD", "{'id': '%s', 'type': 1, 'should_notify': true}",
+                 p.bob->id);
+    expect_all_silent(&p);
+    expect_types(p.ada, p.bob, FRIEND, FRIEND);
+    expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id), 400, 80007);
+    expect_error(client_put(p.bob, PUT_TYPE(1), RELATIONSHIPS "/%s", p.ada->id), 400, 80007);
+    expect_error(client_post(p.ada, "{'username': 'bob'}", RELATIONSHIPS), 400, 80007);
+    expect_all_silent(&p);
+}
+
+static void only_who_was_asked_can_accept(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    expect_error(client_put(p.ada, PUT_TYPE(1), RELATIONSHIPS "/%s", p.bob->id), 400, 80005);
+    ask_friend(p.ada, p.bob);
+    expect_error(client_put(p.ada, PUT_TYPE(1), RELATIONSHIPS "/%s", p.bob->id), 400, 80005);
+    expect_status(client_put(p.bob, PUT_TYPE(1), RELATIONSHIPS "/%s", p.ada->id), 204);
+    expect_relationship(p.bob, "ADD", p.ada, FRIEND);
+    expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1, 'should_notify': true}");
+    expect_all_silent(&p);
+    block_user(p.bob, p.eve);
+    expect_error(client_put(p.bob, PUT_TYPE(1), RELATIONSHIPS "/%s", p.eve->id), 400, 80005);
+    expect_error(client_put(p.eve, PUT_TYPE(1), RELATIONSHIPS "/%s", p.bob->id), 400, 80005);
+    expect_all_silent(&p);
+}
+
+/* --- blocking ---------------------------------------------------------------------------- */
+
+static void blocking_is_told_to_nobody_else(struct world *w)
+{
+    struct people p = world_people(w);
+
+    expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_event(p.ada, "RELATIONSHIP_ADD",
+                 "{'id': '%s', 'type': 2, 'user': {'id': '%s'}, 'nickname': null}", p.bob->id,
+                 p.bob->id);
+    expect_all_silent(&p);
+    expect_types(p.ada, p.bob, BLOCKED, NOTHING);
+    struct answer a = client_get(p.ada, RELATIONSHIPS);
+    expect_absent(a, "0.is_spam_request");
+    expect_absent(a, "0.stranger_request");
+    expect_absent(a, "0.origin_application_id");
+    expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_all_silent(&p);
+
+    expect_status(client_put(p.bob, PUT_TYPE(2), RELATIONSHIPS "/%s", p.ada->id), 204);
+    expect_relationship(p.bob, "ADD", p.ada, BLOCKED);
+    expect_all_silent(&p);
+    expect_types(p.ada, p.bob, BLOCKED, BLOCKED);
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_relationship(p.ada, "REMOVE", p.bob, BLOCKED);
+    expect_all_silent(&p);
+    expect_types(p.ada, p.bob, NOTHING, BLOCKED);
+}
+
+static void blocking_ends_what_there_was(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    ask_and_accept(p.ada, p.bob);
+    expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_relationship(p.ada, "ADD", p.bob, BLOCKED);
+    expect_relationship(p.bob, "REMOVE", p.ada, FRIEND);
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_relationship(p.ada, "REMOVE", p.bob, BLOCKED);
+    expect_all_silent(&p);
+    expect_types(p.ada, p.bob, NOTHING, NOTHING);
+
+    ask_friend(p.ada, p.bob);
+    expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_relationship(p.ada, "ADD", p.bob, BLOCKED);
+    expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    forget_told(w);
+
+    ask_friend(p.bob, p.ada);
+    expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_relationship(p.ada, "ADD", p.bob, BLOCKED);
+    expect_relationship(p.bob, "REMOVE", p.ada, OUTGOING);
+    expect_all_silent(&p);
+    expect_types(p.ada, p.bob, BLOCKED, NOTHING);
+}
+
+static void nobody_asks_across_a_block(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    block_user(p.ada, p.bob);
+    expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id), 403, 80001);
+    expect_error(client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id), 403, 80001);
+    expect_error(client_post(p.bob, "{'username': 'ada'}", RELATIONSHIPS), 403, 80001);
+    block_user(p.bob, p.ada);
+    expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id), 403, 80001);
+    expect_all_silent(&p);
+}
+
+static void bots_can_be_blocked_but_not_oneself(struct world *w)
+{
+    struct people p = world_people(w);
+    struct client *bot = world_bot(w, "robot");
+
+    expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", bot->id), 204);
+    expect_status(client_put(p.ada, NULL, RELATIONSHIPS "/%s/ignore", bot->id), 204);
+    expect_error(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.ada->id), 400, 50038);
+    expect_error(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/1"), 404, 10013);
+    /* Nobody writes to who is blocked: the note does not matter. */
+    char note[200];
+    memset(note, 'x', sizeof note - 1);
+    note[sizeof note - 1] = '\0';
+    expect_status(client_put(p.ada, TEXT(w, "{'type': 2, 'note': '%s'}", note), RELATIONSHIPS "/%s",
+                             p.bob->id),
+                  204);
+}
+
+/* --- ending ------------------------------------------------------------------------------ */
+
+static void ending_takes_both_sides_away(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    ask_and_accept(p.ada, p.bob);
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_relationship(p.ada, "REMOVE", p.bob, FRIEND);
+    expect_relationship(p.bob, "REMOVE", p.ada, FRIEND);
+    expect_types(p.ada, p.bob, NOTHING, NOTHING);
+
+    ask_friend(p.ada, p.bob);
+    expect_status(client_delete(p.bob, RELATIONSHIPS "/%s", p.ada->id), 204);
+    expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
+    expect_relationship(p.ada, "REMOVE", p.bob, OUTGOING);
+    expect_types(p.ada, p.bob, NOTHING, NOTHING);
+
+    ask_friend(p.ada, p.bob);
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_relationship(p.ada, "REMOVE", p.bob, OUTGOING);
+    expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
+    expect_types(p.ada, p.bob, NOTHING, NOTHING);
+    expect_all_silent(&p);
+}
+
+static void ending_nothing_is_fine(struct world *w)
+{
+    struct people p = world_people(w);
+
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_error(client_delete(p.ada, RELATIONSHIPS "/1"), 404, 10013);
+    expect_invalid(client_delete(p.ada, RELATIONSHIPS "/bob"), "user_id", "NUMBER_TYPE_COERCE");
+    block_user(p.bob, p.ada);
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_types(p.ada, p.bob, NOTHING, BLOCKED);
+    expect_all_silent(&p);
+}
+
+static void a_removal_carries_no_account(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    ask_and_accept(p.ada, p.bob);
+    client_connect(p.ada);
+    expect_status(client_delete(p.bob, RELATIONSHIPS "/%s", p.ada->id), 204);
+    const struct dom *d = expect_dispatch(p.ada->gate, "RELATIONSHIP_REMOVE", "{'type': 1}");
+    expect(!dom_at(d, "user") && dom_at(d, "nickname") && dom_at(d, "since"));
+}
+
+static void half_a_relationship_is_repaired(struct world *w)
+{
+    struct people p = world_people(w);
+    const char *add = "insert into relationships (user_id, target_id, type) values ($1, $2, $3)";
+
+    introduce(p.ada, p.bob);
+    store_write(w, add, BIND(v_client(p.ada), v_client(p.bob), v_int(INCOMING)));
+    expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_types(p.ada, p.bob, NOTHING, NOTHING);
+    store_write(w, add, BIND(v_client(p.ada), v_client(p.bob), v_int(OUTGOING)));
+    ask_friend(p.bob, p.ada);
+    expect_types(p.ada, p.bob, INCOMING, OUTGOING);
+}
+
+/* --- lists ------------------------------------------------------------------------------- */
+
+static void the_list_is_by_id_and_whole(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    ask_friend(p.eve, p.ada);
+    block_user(p.ada, p.bob);
+    struct answer a = client_get(p.ada, RELATIONSHIPS);
+    expect_json(a,
+                "[{'id': '%s', 'type': 2}, {'id': '%s', 'type': 3, 'stranger_request': true}, "
+                "{'type': 1}]",
+                p.bob->id, p.eve->id);
+    expect_absent(a, "0.should_notify");
+    expect_absent(a, "0.has_played_game");
+    expect(str_is(dom_at(a.json, "1.since")->text, "") == false);
+    expect_json(client_get(p.eve, RELATIONSHIPS), "[{'id': '%s', 'type': 4}]", p.ada->id);
+}
+
+static void the_disabled_are_not_shown(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    ask_and_accept(p.ada, p.bob);
+    store_write(w, "update users set disabled = 1 where id = $1", BIND(v_client(p.bob)));
+    expect(type_of(p.ada, p.bob) == NOTHING);
+    store_write(w, "update users set disabled = 0 where id = $1", BIND(v_client(p.bob)));
+    expect(type_of(p.ada, p.bob) == FRIEND);
+}
+
+static void sessions_begin_with_all_of_it(struct world *w)
+{
+    struct people p = world_people(w);
+    const char *app = make_application(p.ada, "chess");
+
+    introduce(p.ada, p.bob);
+    ask_and_accept(p.ada, p.bob);
+    ask_friend(p.eve, p.ada);
+    grant_application(p.bob, app);
+    struct client *chess = application_for(p.ada, app, "relationships.write");
+    expect_status(client_put(chess, NULL, "/users/@me/game-relationships/%s", p.bob->id), 204);
+    store_write(w,
+                "insert into friend_suggestions (user_id, suggested_id, source, score) values "
+                "($1, $2, 'mutual', 3)",
+                BIND(v_client(p.ada), v_client(p.eve)));
+    struct gate *g = gate_open(p.ada, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    const struct dom *ready = expect_op(g, 0);
+    expect(dom_at(ready, "d.relationships")->count == 3);
+    expect(str_is(dom_at(ready, "d.relationships.0.user.username")->text, "bob"));
+    expect(str_is(dom_at(ready, "d.relationships.1.type")->text, "3"));
+    expect(str_is(dom_at(ready, "d.game_relationships.0.application_id")->text, app));
+    expect(str_is(dom_at(ready, "d.friend_suggestion_count")->text, "1"));
+}
+
+static void friends_see_who_is_there(struct world *w)
+{
+    struct people p = world_people(w);
+
+    introduce(p.ada, p.bob);
+    ask_friend(p.ada, p.bob);
+    client_connect(p.ada);
+    client_connect(p.eve);
+    expect_status(client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id), 204);
+    expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1}");
+    expect_silence(p.ada); /* bob is not there */
+    expect_relationship(p.bob, "ADD", p.ada, FRIEND);
+    expect_event(p.bob, "PRESENCE_UPDATE",
+                 "{'user': {'id': '%s'}, 'status': 'online', 'activities': [], 'client_status': "
+                 "{'web': 'online'}}",
+                 p.ada->id);
+    expect_silence(p.bob);
+    expect_silence(p.eve);
+}
+
+/* --- applications ------------------------------------------------------------------------ */
+
+static void apps_see_friends_and_who_plays(struct world *w)
+{
+    struct people p = world_people(w);
+    const char *app = make_application(p.ada, "chess");
+    struct client *third = introduce(p.ada, p.bob);
+    struct client *reader = application_for(p.ada, app, "relationships.read");
+
+    ask_and_accept(p.ada, p.bob);
+    ask_friend(p.eve, p.ada);
+    grant_application(p.bob, app);
+    struct answer a = client_get(reader, RELATIONSHIPS);
+    expect_json(a,
+                "[{'id': '%s', 'type': 1, 'has_played_game': true}, {'id': '%s', 'type': 1, "
+                "'has_played_game': false}]",
+                p.bob->id, third->id);
+    block_user(p.ada, p.bob);
+    expect_json(client_get(reader, RELATIONSHIPS), "[{'id': '%s'}]", third->id);
+    expect_error(client_put(reader, NULL, RELATIONSHIPS "/%s", p.eve->id), 403, 50026);
+    expect_error(client_post(reader, "{'username': 'eve'}", RELATIONSHIPS), 403, 50026);
+    expect_error(client_put(reader, NULL, RELATIONSHIPS "/%s/ignore", p.eve->id), 401, 0);
+    expect_error(client_patch(reader, "{}", RELATIONSHIPS "/%s", p.eve->id), 401, 0);
+    expect_error(client_get(application_for(p.ada, app, "relationships.write"), RELATIONSHIPS), 403,
+                 50026);
+}
+
+static void requests_remember_the_app(struct world *w)
+{
+    struct people p = world_people(w);
+    const char *app = make_application(p.ada, "chess");
+    struct client *writer = application_for(p.ada, app, "relationships.write");
+
+    introduce(p.ada, p.bob);
+    expect_status(client_put(writer, NULL, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_event(p.bob, "RELATIONSHIP_ADD", "{'type': 3, 'origin_application_id': '%s'}", app);
+    expect_json(client_get(p.bob, RELATIONSHIPS),
+                "[{'type': 3, 'origin_application_id': '%s'}, {'type': 1}]", app);
+    expect_status(client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id), 204);
+    expect_json(client_get(p.ada, RELATIONSHIPS),
+                "[{'type': 1, 'origin_application_id': '%s'}, {'type': 1}]", app);
+    expect_status(client_delete(writer, RELATIONSHIPS "/%s", p.bob->id), 204);
+    expect_types(p.ada, p.bob, NOTHING, NOTHING);
+}
+
+const struct test relationships_tests[] = {
+    TEST(asking_tells_both_sides),
+    TEST(asking_by_name_is_the_same),
+    TEST(asking_again_changes_nothing),
+    TEST(whoever_is_asked_and_asks_accepts),
+    TEST(only_who_was_asked_can_accept),
+    TEST(blocking_is_told_to_nobody_else),
+    TEST(blocking_ends_what_there_was),
+    TEST(nobody_asks_across_a_block),
+    TEST(bots_can_be_blocked_but_not_oneself),
+    TEST(ending_takes_both_sides_away),
+    TEST(ending_nothing_is_fine),
+    TEST(a_removal_carries_no_account),
+    TEST(half_a_relationship_is_repaired),
+    TEST(the_list_is_by_id_and_whole),
+    TEST(the_disabled_are_not_shown),
+    TEST(sessions_begin_with_all_of_it),
+    TEST(friends_see_who_is_there),
+    TEST(apps_see_friends_and_who_plays),
+    TEST(requests_remember_the_app),
+    { 0 },
+};

@@ -1,0 +1,24 @@
+/* gifs.h - catalogues of GIFs for tests. */
+#ifndef TESTS_GIFS_H
+#define TESTS_GIFS_H
+
+#include "world.h"
+
+/* A folder with one small file of each format: f.gif (498x280), medium.gif (448x252),
+ * tiny.gif (220x124), nano.gif (120x68), f.mp4 (640x360), tiny.mp4 (320x180), f.webm
+ * (640x360), f.webp (498x280), still.png (220x124), and not.gif, which is none. */
+const char *world_gif_folder(struct world *w);
+
+struct gif_import {
+    size_t made, renewed, refused;
+    const char *problems; /* a line each: "2: …" */
+};
+/* Imports rows while the server runs; JSON with single quotes, or CSV. */
+struct gif_import world_import_gifs(struct world *w, const char *text);
+/* The same as it is, byte for byte. */
+struct gif_import world_import_gif_text(struct world *w, struct str text);
+
+/* The ids that an answer lists, with a space between them. */
+const char *gif_ids(struct answer a);
+
+#endif
