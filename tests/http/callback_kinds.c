@@ -271,7 +271,8 @@ static void choices_reach_who_types(struct world *w)
     expect_event(s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
                  "{'choices': [{'value': 0.5}]}");
     expect_room_silence(&s.room);
-    /* There is no message behind it. */
+    /* There is no message behind it, and none comes after it. */
+    expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 404, 10015);
     expect_error(
         client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token), 404,
         10008);
