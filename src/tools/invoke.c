@@ -29,9 +29,9 @@ const struct option_row invoke_rows[] = {
       .help = "What a message command is about, or whose component is pressed" },
     { "complete", OPTION_SWITCH, AT(complete), .fallback = "off",
       .help = "Show choices for the last option instead of using the command" },
-    { "press", OPTION_TEXT, AT(press), .value = "ID[=VALUE,…]",
+    { "press", OPTION_TEXT, AT(press), .value = "ID[=VALUE,...]",
       .help = "Then press a button, or choose from a menu, of the answer or of --message" },
-    { "fill", OPTION_TEXT, AT(fill), .value = "\"FIELD:VALUE …\"",
+    { "fill", OPTION_TEXT, AT(fill), .value = "\"FIELD:VALUE ...\"",
       .help = "Fill in the form that comes" },
     { "follow-ups", OPTION_INT, AT(follow_ups), .fallback = "0", .min = 0, .max = 100,
       .help = "Wait for so many messages after the answer" },
@@ -140,11 +140,14 @@ static struct str proof_of(struct invoking *v, const struct auth *auth)
 /* A token of its own for each run, so that several can run at a time; it ends with it. */
 static bool become(struct invoking *v, const struct config *config)
 {
+    struct str key = str_printf(v->arena, "%s/pepper.key", config->data);
     struct wire_answer a;
     struct auth *auth;
 
-    if (access(config->data, R_OK) != 0)
-        return invoke_complain("--as needs the server's data folder, and '%s' cannot be read",
+    /* Another folder would be given a key of its own. */
+    if (access(str_dupz(v->arena, key), R_OK) != 0)
+        return invoke_complain("--as needs the server's data folder, and there is no key to read "
+                               "in '%s'",
                                config->data);
     if (auth_open(config->data, &auth))
         return false;
@@ -206,6 +209,8 @@ static const char *problem(const struct invoke_options *o, char **arguments)
         return "invoke needs --channel";
     if (!o->as == !o->token)
         return "invoke needs --as USER or --token TOKEN";
+    if (o->token && str_starts(str_of(o->token), STR("Bot ")))
+        return "commands are used by people: --token is not a bot's";
     return NULL;
 }
 
