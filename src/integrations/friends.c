@@ -33,8 +33,7 @@ enum err friends_begin(struct call *call, snowflake user_id)
     return job_schedule(call, &friends_kind, user_id, clock_us(), STR(""));
 }
 
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static const char NEXT[] =
     "select type, id, secret from connections where user_id = $1 and friend_sync = 1 "
@@ -106,8 +105,7 @@ static enum err run_end(struct call *call)
     return job_cancel(call, &friends_kind, ((const struct step *)call->data)->user_id);
 }
 
-/* --- from page to page
- * ------------------------------------------------------------------------------ */
+/* --- from page to page ----------------------------------------------------------------------- */
 
 static void chain_end(struct chain *c)
 {

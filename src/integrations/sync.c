@@ -54,7 +54,7 @@ struct chain {
 
 static void go_on(struct chain *c);
 
-/* --- the job's text ------------------------------------------------------------------------- */
+/* --- the job's text -------------------------------------------------------------------------- */
 
 static struct str sync_text(struct arena *arena, const struct sync *s)
 {
@@ -88,8 +88,7 @@ static enum err checkpoint(struct call *call, const struct sync *s)
                         sync_text(call->arena, s));
 }
 
-/* --- beginnings and ends ------------------------------------------------------------------------
- */
+/* --- beginnings and ends --------------------------------------------------------------------- */
 
 enum err sync_begin(struct call *call, snowflake integration_id)
 {
@@ -229,8 +228,7 @@ static enum err run_end(struct call *call)
     return e ? e : job_schedule(call, &sync_kind, s->id, next_hour(s->id), STR(""));
 }
 
-/* --- pages of subscribers
- * ------------------------------------------------------------------------- */
+/* --- pages of subscribers -------------------------------------------------------------------- */
 
 /* The ids follow the sync, each with its NUL. */
 struct page {
@@ -260,8 +258,7 @@ static enum err run_page(struct call *call)
     return e || s.gone ? e : checkpoint(call, &s);
 }
 
-/* --- members
- * ------------------------------------------------------------------------------------------ */
+/* --- members --------------------------------------------------------------------------------- */
 
 /* A range of members: up to the last that was looked at, or the last that fits a step. */
 struct range {
@@ -315,8 +312,7 @@ static enum err run_members(struct call *call)
     return e ? e : checkpoint(call, &s);
 }
 
-/* --- those who are no longer named
- * ---------------------------------------------------------------------- */
+/* --- those who are no longer named ----------------------------------------------------------- */
 
 struct sweep {
     struct sync sync;
@@ -340,8 +336,7 @@ static enum err run_sweep(struct call *call)
     return e ? e : checkpoint(call, &w->sync);
 }
 
-/* --- from step to step
- * ----------------------------------------------------------------------------------- */
+/* --- from step to step ----------------------------------------------------------------------- */
 
 static void chain_end(struct chain *c)
 {
