@@ -188,6 +188,8 @@ static const struct command commands[] = {
     { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
       tool_invoke, invoke_rows },
     { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
+    { "sessions", "", "List who is connected to the server that runs", tool_sessions,
+      sessions_rows },
     { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
       NULL },
     { "check", "", "Look whether the database is sound", check, NULL },

@@ -99,39 +99,37 @@ static struct index_row read_command(const struct rows *r)
     };
 }
 
-/* The global commands of one application, from first to end: the most used is 1, of two
- * that are used alike the older. */
-static void rank(struct index_row *first, struct index_row *end)
+/* The global commands of one application: the most used is 1, of two that are used alike
+ * the older. */
+static void rank(struct index_row *k, size_t count)
 {
     int64_t unused = 1;
 
-    for (struct index_row *k = first; k < end; k++)
-        unused += k->guild_id == 0 && k->uses > 0;
-    for (struct index_row *k = first; k < end; k++) {
-        if (k->guild_id)
+    for (size_t i = 0; i < count; i++)
+        unused += k[i].guild_id == 0 && k[i].uses > 0;
+    for (size_t i = 0; i < count; i++) {
+        if (k[i].guild_id)
             continue;
-        if (!k->uses) {
-            k->rank = unused++;
+        if (!k[i].uses) {
+            k[i].rank = unused++;
             continue;
         }
-        k->rank = 1;
-        for (struct index_row *o = first; o < end; o++)
-            k->rank +=
-                o->guild_id == 0 && (o->uses > k->uses || (o->uses == k->uses && o->id < k->id));
+        k[i].rank = 1;
+        for (size_t n = 0; n < count; n++)
+            k[i].rank +=
+                k[n].guild_id == 0 && (k[n].uses > k[i].uses || (k[n].uses == k[i].uses && n < i));
     }
 }
 
 static void rank_all(const struct list *commands)
 {
-    struct index_row *k = commands->items, *end = k + commands->count;
+    struct index_row *k = commands->items;
 
-    while (k < end) {
-        struct index_row *next = k + 1;
-
-        while (next < end && next->application_id == k->application_id)
-            next++;
-        rank(k, next);
-        k = next;
+    for (size_t i = 0, next; i < commands->count; i = next) {
+        for (next = i + 1; next < commands->count; next++)
+            if (k[next].application_id != k[i].application_id)
+                break;
+        rank(k + i, next - i);
     }
 }
 

@@ -31,8 +31,8 @@ enum err index_reader_load(struct tx *tx, const struct standing *s, struct index
     return rows_end(&rows);
 }
 
-/* The first row of a target; rows are in the order of targets. */
-static const struct target_row *first_of(const struct list *rows, snowflake target_id)
+/* Where the rows of a target begin; they are in the order of targets. */
+static size_t first_of(const struct list *rows, snowflake target_id)
 {
     const struct target_row *all = rows->items;
     size_t low = 0, high = rows->count;
@@ -45,18 +45,20 @@ static const struct target_row *first_of(const struct list *rows, snowflake targ
         else
             high = middle;
     }
-    return all ? all + low : NULL;
+    return low;
 }
 
 static struct list rows_of(const struct index_reader *r, snowflake target_id)
 {
-    const struct target_row *t = first_of(&r->rows, target_id);
-    const struct target_row *end = (const struct target_row *)r->rows.items + r->rows.count;
+    const struct target_row *all = r->rows.items;
     struct list rows = { 0 };
 
-    for (; t && t < end && t->target_id == target_id; t++)
-        *(struct command_permission *)list_add(tx_arena(r->tx), &rows, sizeof t->permission) =
-            t->permission;
+    for (size_t i = first_of(&r->rows, target_id); i < r->rows.count; i++) {
+        if (all[i].target_id != target_id)
+            break;
+        *(struct command_permission *)list_add(
+            tx_arena(r->tx), &rows, sizeof(struct command_permission)) = all[i].permission;
+    }
     return rows;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/capabilities.h"
 #include "gateway/greeting.h"
 #include "gateway/opcodes.h"
 #include "gateway/presence.h"
@@ -338,6 +339,22 @@ static void write_login(const struct session *s, struct json *j)
     json_text(j, str_of(hash));
 }
 
+/* As the client's capabilities want it, and what follows it then. */
+static void tell_shaped(struct session *s, struct str plain)
+{
+    struct buf ready, more;
+    bool ok;
+
+    buf_init(&ready, MAX_PAYLOAD);
+    buf_init(&more, MAX_PAYLOAD);
+    ok = capabilities_apply(s->capabilities, plain, s->caller.id, s->hub->arena, &ready, &more);
+    session_tell(s, EVENT_READY, ok ? buf_str(&ready) : plain);
+    if (ok && capabilities_supplement(s->capabilities))
+        session_tell(s, EVENT_READY_SUPPLEMENTAL, buf_str(&more));
+    buf_clear(&ready);
+    buf_clear(&more);
+}
+
 static void tell_ready(struct identification *i, struct peer *p)
 {
     struct buf out;
@@ -357,7 +374,10 @@ static void tell_ready(struct identification *i, struct peer *p)
         buf_add_lit(&out, ",");
     buf_add_str(&out, i->ready);
     json_object_end(&j);
-    session_tell(i->session, EVENT_READY, buf_str(&out));
+    if (i->session->bot || !(i->session->capabilities & CAPABILITIES_KNOWN))
+        session_tell(i->session, EVENT_READY, buf_str(&out));
+    else
+        tell_shaped(i->session, buf_str(&out));
     buf_clear(&out);
 }
 

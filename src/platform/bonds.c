@@ -228,10 +228,12 @@ enum err bond_change(struct call *call, struct bond *p, const struct bond_change
 static enum err show_presence(struct call *call, snowflake to, snowflake about)
 {
     struct user user;
-    enum err e = user_find(call->tx, about, &user);
 
+    if (!presence_is_online(call, about))
+        return OK;
+    enum err e = user_find(call->tx, about, &user);
     if (!e)
-        presence_show_online(call, to, &user);
+        presence_show(call, to, &user);
     return e;
 }
 

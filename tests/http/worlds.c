@@ -292,6 +292,52 @@ static void friendships_have_two_sides(struct world *w)
                          "where r.type = 2 and u.username = 'bob'") == 1);
 }
 
+/* No file can make half of one: the blocked have nothing left, unless they ignore. */
+static void a_block_ends_what_there_was(struct world *w)
+{
+    static const char *const before[] = {
+        "{'user': 'ada', 'target': 'bob'}",
+        "{'user': 'ada', 'target': 'bob', 'type': 'request'}",
+        "{'user': 'bob', 'target': 'ada', 'type': 'request'}",
+    };
+    static const char people[] = "{'users': [{'username': 'ada'}, {'username': 'bob'}], "
+                                 "'relationships': [";
+
+    for (int i = 0; i < 3; i++) {
+        imported(w, str_printf(world_arena(w),
+                               "%s%s, {'user': 'ada', 'target': 'bob', 'type': 'blocked'}]}",
+                               people, before[i])
+                        .p);
+        expect(number_for(w, "select count(*) from relationships") == 1);
+        expect(number_for(w, "select count(*) from relationships where type = 2") == 1);
+    }
+    imported(w, "{'relationships': [{'user': 'bob', 'target': 'ada', 'type': 'blocked'}]}");
+    expect(number_for(w, "select count(*) from relationships where type = 2") == 2);
+    imported(w, "{'relationships': [{'user': 'bob', 'target': 'ada'}]}");
+    expect(number_for(w, "select count(*) from relationships where type = 1") == 2);
+}
+
+static void people_may_have_phones(struct world *w)
+{
+    imported(w, "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob'}]}");
+    imported(w, "{'users': [{'username': 'ada'}]}");
+    expect(number_for(w, "select count(*) from users where phone = '+15550100'") == 1);
+    struct str out = exported(w, guildhall_store(world_server(w)));
+    expect(memmem(out.p, out.n, "+15550100", 9) != NULL);
+}
+
+static void a_phone_is_one_persons(struct world *w)
+{
+    expect_refused(w,
+                   "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob', "
+                   "'phone': '+15550100'}, {'username': 'cleo', 'phone': '12'}]}",
+                   "users.2.phone: Must be a phone number such as +15550100.\n");
+    expect_refused(w,
+                   "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob', "
+                   "'phone': '+15550100'}]}",
+                   "users.1.phone: '+15550100' is somebody else's\n");
+}
+
 static void messages_are_said_in_order_and_once(struct world *w)
 {
     static const char FILE_[] =
@@ -681,6 +727,9 @@ const struct test worlds_tests[] = {
     TEST(tokens_are_given_to_people_and_bots),
     TEST(an_app_has_the_id_of_its_bot_and_a_key),
     TEST(friendships_have_two_sides),
+    TEST(a_block_ends_what_there_was),
+    TEST(people_may_have_phones),
+    TEST(a_phone_is_one_persons),
     TEST(messages_are_said_in_order_and_once),
     TEST(importing_again_brings_up_to_date),
     TEST(problems_come_with_their_place),
