@@ -6,11 +6,14 @@
  *   alive          every session sends a heartbeat, as fast as they are answered
  *   beat SECONDS   heartbeats at the pace that the server asked for
  *   post COUNT     a POST, then its event at every session; so many times
+ *   hear COUNT     somebody else does something, so many times
+ *   voice COUNT    each session joins and leaves voice in turns, so many times in all
  *
  * Sessions expect one message for each of these and no others. */
 #include "load.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -34,7 +37,7 @@ struct sessions {
     struct session *all;
     size_t count, next_beat;
     struct http poster;
-    char **tokens;
+    char **tokens, **places; /* what follows a token in its line, or NULL */
     size_t token_count;
     uint64_t bytes; /* received */
 };
@@ -164,6 +167,78 @@ static void open_wave(struct sessions *w, size_t from, size_t to)
         message_wait(w, &w->all[i]); /* READY */
 }
 
+/* --- voice ------------------------------------------------------------------------------ */
+
+/* What a session asks for in turns; tokens of such have a guild and a channel behind them. */
+static void ask_voice(struct sessions *w, size_t i, bool join)
+{
+    const char *place = w->places[i % w->token_count];
+    char text[256], guild[32], channel[32];
+
+    if (!place || sscanf(place, "%31s %31s", guild, channel) != 2)
+        die("a token without guild and channel");
+    int n =
+        snprintf(text, sizeof text, "{\"op\":4,\"d\":{\"guild_id\":\"%s\",\"channel_id\":%s%s%s}}",
+                 guild, join ? "\"" : "", join ? channel : "null", join ? "\"" : "");
+
+    frame_send(&w->all[i], str_slice(text, (size_t)n));
+}
+
+/* Takes whole messages out; how many of them were states. */
+static unsigned take_states(struct session *s)
+{
+    uint64_t payload = 0;
+    unsigned states = 0;
+    size_t head;
+
+    while ((head = frame_head(buf_str(&s->in), &payload)) && s->in.n >= head + payload) {
+        size_t used = head + payload;
+
+        states += memmem(s->in.p, used, "\"VOICE_STATE_UPDATE\"", 20) != NULL;
+        s->in.n -= used;
+        memmove(s->in.p, s->in.p + used, s->in.n);
+    }
+    return states;
+}
+
+/* Every session joins and leaves in turns, the next when the last was answered. */
+static uint64_t turn_voice(struct sessions *w, uint64_t times)
+{
+    struct pollfd *fds = mem_new(w->count * sizeof *fds);
+    uint64_t *done = mem_new(w->count * sizeof *done), all = 0;
+
+    for (size_t i = 0; i < w->count; i++) {
+        fds[i] = (struct pollfd){ .fd = w->all[i].fd, .events = POLLIN };
+        ask_voice(w, i, true);
+    }
+    while (all < times * w->count) {
+        if (poll(fds, w->count, WAIT_S * 1000) <= 0)
+            die("voice is not answered");
+        for (size_t i = 0; i < w->count; i++) {
+            if (!fds[i].revents)
+                continue;
+            receive(w, &w->all[i]);
+            for (unsigned n = take_states(&w->all[i]); n; n--) {
+                all++;
+                if (++done[i] < times)
+                    ask_voice(w, i, done[i] % 2 == 0);
+            }
+        }
+    }
+    mem_free(fds);
+    mem_free(done);
+    return all;
+}
+
+/* Something happens elsewhere: every session hears of it so many times. */
+static uint64_t hear(struct sessions *w, uint64_t times)
+{
+    for (uint64_t n = 0; n < times; n++)
+        for (size_t i = w->count; i--;)
+            message_wait(w, &w->all[i]);
+    return times * w->count;
+}
+
 /* --- what is asked for ------------------------------------------------------------------ */
 
 static void beat(struct sessions *w, size_t i)
@@ -227,6 +302,10 @@ static void obey(struct sessions *w)
             done = beat_paced(w, amount < WAIT_S ? amount : WAIT_S);
         else if (strncmp(line, "post", 4) == 0 && amount <= 100000)
             done = post(w, (uint64_t)amount);
+        else if (strncmp(line, "voice", 5) == 0 && amount <= 100000)
+            done = turn_voice(w, (uint64_t)amount);
+        else if (strncmp(line, "hear", 4) == 0 && amount <= 100000)
+            done = hear(w, (uint64_t)amount);
         else
             die("what is '%s'?", line);
         printf("{\"messages\":%llu,\"bytes\":%llu}\n", (unsigned long long)done,
@@ -264,7 +343,12 @@ static void read_tokens(struct sessions *w)
 
     while (f && fgets(line, sizeof line, f)) {
         w->tokens = mem_resize(w->tokens, (w->token_count + 1) * sizeof *w->tokens);
+        w->places = mem_resize(w->places, (w->token_count + 1) * sizeof *w->places);
         line[strcspn(line, "\n")] = '\0';
+        char *space = strchr(line, ' ');
+        w->places[w->token_count] = space ? strdup(space + 1) : NULL;
+        if (space)
+            *space = '\0';
         w->tokens[w->token_count++] = strdup(line);
     }
     if (!w->token_count)

@@ -73,10 +73,14 @@ const struct domain *const guildhall_domains[] = {
     &regions_domain,
     &voice_domain,
     &calls_domain,
+    &voice_keys_domain,
+    &voice_effects_domain,
+    &streams_domain,
     &gateway_addresses_domain,
     &assets_domain,
     &default_avatars_domain,
     &gif_files_domain,
+    &stream_files_domain,
     &service_domain,
     NULL,
 };
@@ -232,6 +236,8 @@ static bool check_config(const struct config *c)
         log_error("public-url must begin with http:// or https://");
         return false;
     }
+    voice_keys_set(c->voice_second_label);
+    voice_effects_set(c->everybody_is_premium);
     return set_gifs(c);
 }
 

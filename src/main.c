@@ -162,7 +162,8 @@ static int help(const struct settings *s, char **arguments)
         char call[64];
 
         snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
-        buf_printf(&out, "  %-34s %s\n", call, c->help);
+        help_line(&out, call, c->help);
+        buf_add_lit(&out, "\n");
     }
     buf_add_lit(
         &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");

@@ -94,7 +94,8 @@ static enum err usable_somewhere(struct index_reader *r, uint64_t needs, bool *r
     return e;
 }
 
-enum err index_usable(struct index_reader *r, const struct index_row *k, bool *ret)
+enum err index_usable(struct index_reader *r, const struct bundle *b, const struct bundle_entry *k,
+                      bool *ret)
 {
     const struct standing *s = r->standing;
     struct command_question q = {
@@ -102,20 +103,24 @@ enum err index_usable(struct index_reader *r, const struct index_row *k, bool *r
         .user_id = s->user_id,
         .roles = s->rights_of.roles,
         .role_count = s->rights_of.role_count,
-        .administrator = s->rights & PERMISSION(ADMINISTRATOR),
         .rights = s->rights,
-        .default_member_permissions = k->default_member_permissions,
+        .default_member_permissions = { k->default_member_permissions == BUNDLE_ANYBODY ? GIVEN_NULL
+                                                                                        : GIVEN,
+                                        k->default_member_permissions },
     };
 
-    if (!q.administrator && r->rows.count) {
+    *ret = true;
+    if (s->rights & PERMISSION(ADMINISTRATOR))
+        return OK;
+    if (r->rows.count) {
         q.of_command = rows_of(r, k->id);
-        q.of_application = rows_of(r, k->application_id);
+        q.of_application = rows_of(r, b->application_id);
     }
     enum command_verdict verdict = command_judge_person(&q);
     *ret = verdict == COMMAND_ALLOWED;
     if (verdict != COMMAND_DEFAULT_DENIED)
         return OK;
-    return usable_somewhere(r, k->default_member_permissions.value, ret);
+    return usable_somewhere(r, k->default_member_permissions, ret);
 }
 
 /* --- what rows say about the reader

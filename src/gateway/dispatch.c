@@ -20,13 +20,16 @@ struct delivery {
 /* In which part of a bot's world the event is: its intents count there. */
 static unsigned intents_here(const struct delivery *d)
 {
+    unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
+
     switch (d->news->to.kind) {
     case SUBJECT_GUILD:
-        return d->info->intents & ~INTENTS_PRIVATE;
+        return all & ~INTENTS_PRIVATE;
     case SUBJECT_CHANNEL:
-        return d->info->intents & INTENTS_PRIVATE;
+        return private;
     default:
-        return d->info->intents;
+        /* A message for one account is private, wherever it is. */
+        return private ? private : all;
     }
 }
 

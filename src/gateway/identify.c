@@ -9,6 +9,7 @@
 #include "gateway/opcodes.h"
 #include "gateway/presence.h"
 #include "json/read.h"
+#include "model/login.h"
 
 enum {
     SHARDS_MAX = 16384,
@@ -324,15 +325,12 @@ static void take_seats(struct identification *i)
 static void write_login(const struct session *s, struct json *j)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
-    char uuid[40], hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
+    char uuid[LOGIN_ID_SIZE];
+    char hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
 
     crypto_hash_sha256(digest, s->caller.session, sizeof s->caller.session);
     sodium_bin2base64(hash, sizeof hash, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
-    snprintf(uuid, sizeof uuid,
-             "%02x%02x%02x%02x-%02x%02x-4%01x%02x-a%01x%02x-%02x%02x%02x%02x%02x%02x", digest[0],
-             digest[1], digest[2], digest[3], digest[4], digest[5], digest[6] & 15, digest[7],
-             digest[8] & 15, digest[9], digest[10], digest[11], digest[12], digest[13], digest[14],
-             digest[15]);
+    login_id(s->caller.session, uuid);
     json_name(j, "static_client_session_id");
     json_text(j, str_of(uuid));
     json_name(j, "auth_session_id_hash");

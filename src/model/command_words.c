@@ -42,8 +42,10 @@ uint64_t locale_bit(struct str locale)
 {
     const struct choice *c = type_locale.choices;
 
+    if (locale.n < 2)
+        return 0;
     for (unsigned i = 0; c[i].doc; i++)
-        if (str_is(locale, c[i].text))
+        if (c[i].text[0] == locale.p[0] && c[i].text[1] == locale.p[1] && str_is(locale, c[i].text))
             return UINT64_C(1) << i;
     return 0;
 }

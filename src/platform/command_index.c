@@ -56,11 +56,14 @@ enum err command_text_add(struct tx *tx, snowflake id, struct list *texts)
 }
 
 static const char FORGET_COMMANDS[] = "delete from commands where guild_id = $1";
+static const char FORGET_LISTS[] = "delete from command_lists where guild_id = $1";
 static const char FORGET_CREATES[] = "delete from command_creates where guild_id = $1";
 
 enum err commands_forget_guild(struct tx *tx, snowflake guild_id)
 {
     enum err e = tx_exec(tx, FORGET_COMMANDS, BIND(v_id(guild_id)), NULL);
 
+    if (!e)
+        e = tx_exec(tx, FORGET_LISTS, BIND(v_id(guild_id)), NULL);
     return e ? e : tx_exec(tx, FORGET_CREATES, BIND(v_id(guild_id)), NULL);
 }

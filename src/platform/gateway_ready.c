@@ -54,13 +54,27 @@ static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
     return rows_end(&rows);
 }
 
+/* The optimal one is first. */
+static void write_regions(struct json *out)
+{
+    struct arena *arena = arena_new();
+    struct list regions = regions_for(arena, (struct str){ 0 }, false);
+
+    json_name(out, "geo_ordered_rtc_regions");
+    json_array(out);
+    for (size_t i = 0; i < regions.count; i++)
+        json_text(out, ((const struct region *)regions.items)[i].id);
+    json_array_end(out);
+    arena_free(arena);
+}
+
 /* What both get and what does not depend on anything. */
 static void write_fixed(struct json *out)
 {
-    static const char *const lists[] = { "presences", "guild_join_requests",
-                                         "geo_ordered_rtc_regions", NULL };
+    static const char *const lists[] = { "presences", "guild_join_requests", NULL };
 
     empty_lists(out, lists);
+    write_regions(out);
 }
 
 static enum err write_bot(struct json *out)

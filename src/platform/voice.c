@@ -64,6 +64,25 @@ static struct voice_state without_channel(const struct voice_state *s)
     return gone;
 }
 
+/* Who is no longer a member is told of without one. */
+static enum err load_member(struct call *call, struct voice_state *s, struct member *room)
+{
+    enum err e = OK;
+
+    if (s->member)
+        *room = *s->member;
+    else
+        e = member_find(call->tx, voice_guild(s), s->user_id, room);
+    if (!e && !room->user)
+        e = member_load_user(call->tx, room);
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    s->member = room;
+    s->mute = room->mute;
+    s->deaf = room->deaf;
+    return OK;
+}
+
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from)
 {
     snowflake guild_id = voice_guild(s), channel_id = voice_channel(s);
@@ -74,16 +93,9 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
         emit(call, to_channel(channel_id ? channel_id : from), s);
         return OK;
     }
-    enum err e = member_find(call->tx, guild_id, s->user_id, &member);
-    if (!e)
-        e = member_load_user(call->tx, &member);
-    if (e && e != ERR_UNKNOWN_MEMBER)
+    enum err e = load_member(call, &shown, &member);
+    if (e)
         return e;
-    if (!e) {
-        shown.member = &member;
-        shown.mute = member.mute;
-        shown.deaf = member.deaf;
-    }
     emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
     if (channel_id && from && from != channel_id) {
         struct voice_state gone = without_channel(&shown);

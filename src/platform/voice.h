@@ -29,8 +29,9 @@ enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
 
 /* --- changing --------------------------------------------------------------------------- */
 
-/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE. from:
- * the channel of the guild that it was in before, or 0. */
+/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE, with
+ * the member, which is loaded when it is not there. from: the channel of the guild that it
+ * was in before, or 0. */
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
 /* Announces alone. */
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
@@ -67,10 +68,10 @@ enum err voice_migrate(struct call *call, snowflake channel_id, struct str regio
 
 /* --- what changes by itself -------------------------------------------------------------- */
 
-/* Rights may have changed: of one member, in one channel, or (0) of everybody anywhere in
- * the guild. Who may not speak is silenced, who may again is not. */
-enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id,
-                      snowflake user_id);
+/* Rights may have changed: in one channel, or (0) anywhere in the guild, or those of one
+ * member (with roles). Who may not speak is silenced, who may again is not. */
+enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id);
+enum err voice_review_member(struct call *call, const struct member *m);
 extern const struct job_kind voice_review_job; /* when a timeout is over */
 
 /* Who does nothing for long goes to the guild's AFK channel. After a join, and for all of
@@ -92,8 +93,11 @@ enum err voice_show(struct tx *tx, const struct rights_of *who, const struct lis
 bool guild_is_vip(const struct guild *g);
 
 /* What these can announce, for rows' .fires. */
-#define VOICE_EVENTS   EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE
-#define HANG_UP_EVENTS EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE
+#define VOICE_EVENTS \
+    EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
+#define HANG_UP_EVENTS                                                                      \
+    EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
+        EVENT_STREAM_DELETE
 
 /* For voice/: tells the followers. */
 enum err voice_tell_left(struct call *call, const struct voice_state *was);

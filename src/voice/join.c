@@ -43,6 +43,7 @@ struct entrance {
     int64_t max_cameras; /* 0: any number */
     bool vip;
     uint64_t rights;
+    struct member *member; /* NULL: a private call */
 };
 
 /* --- what is there -------------------------------------------------------------------------- */
@@ -65,6 +66,7 @@ static enum err enter_guild(struct call *call, const struct order *o, struct ent
         e = standing_rights_in(call->tx, &standing, &in->channel, &in->rights);
     if (e)
         return e;
+    in->member = standing.member;
     in->afk_channel_id = guild.afk_channel_id.value;
     in->max_cameras = in->channel.type == CHANNEL_STAGE ? guild.max_stage_video_channel_users
                                                         : guild.max_video_channel_users;
@@ -194,13 +196,16 @@ static enum err apply(struct call *call, const struct order *o, const struct ent
 {
     const struct voice_request *request = o->d;
     bool counted = stays && s->self_video;
-    int64_t people, cameras;
-    enum err e = voice_count(call->tx, in->channel.id, &people, &cameras);
+    int64_t people, cameras = 0;
+    enum err e = OK;
 
     s->self_mute = request->self_mute;
     s->self_deaf = request->self_deaf;
-    s->self_video = request->self_video && in->rights & PERMISSION(STREAM) &&
-                    (!in->max_cameras || cameras - counted < in->max_cameras);
+    s->self_video = request->self_video && in->rights & PERMISSION(STREAM);
+    if (s->self_video && in->max_cameras) {
+        e = voice_count(call->tx, in->channel.id, &people, &cameras);
+        s->self_video = cameras - counted < in->max_cameras;
+    }
     if (in->channel.type != CHANNEL_STAGE && in->guild_id)
         s->suppress = voice_suppressed(&in->channel, in->afk_channel_id, in->rights);
     s->active_at = clock_us();
@@ -221,6 +226,8 @@ static enum err join(struct call *call, struct order *o, const struct entrance *
     struct voice_state s = was ? *was : (struct voice_state){ 0 };
     bool stays = was && voice_channel(was) == in->channel.id;
     enum err e = stays ? OK : arrive(call, o, in, &s);
+
+    s.member = in->member;
 
     if (outcome >= VOICE_TAKES_OVER)
         take(call, o, &s);

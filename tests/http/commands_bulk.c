@@ -147,8 +147,7 @@ static void a_list_of_commands_is_taken_whole_or_not_at_all(struct world *w)
     expect_json(client_get(s.bot, "%s", s.global), "[{'id': '%s'}]", id);
 }
 
-/* --- how many ----------------------------------------------------------------------------------
- */
+/* --- how many --------------------------------------------------------------------------------- */
 
 static void there_are_100_chat_commands_and_15_in_each_menu(struct world *w)
 {

@@ -22,8 +22,7 @@ static size_t shown(struct answer a)
     return d ? d->count : 0;
 }
 
-/* --- guilds -------------------------------------------------------------------------------------
- */
+/* --- guilds ----------------------------------------------------------------------------------- */
 
 static void a_guild_shows_commands_of_its_applications(struct world *w)
 {
@@ -45,15 +44,16 @@ static void a_guild_shows_commands_of_its_applications(struct world *w)
                 "'bot_id': '%s', 'flags': '8953856'}, {'id': '%s', 'name': 'Quiet'}], "
                 "'application_commands': [{'id': '%s', 'application_id': '%s', 'type': 1, "
                 "'name': 'ping', 'description': 'd', 'global_popularity_rank': 1, "
-                "'dm_permission': true, 'contexts': null}, {'id': '%s', 'guild_id': '%s'}, "
-                "{'type': 2, 'name': 'Wave', 'global_popularity_rank': 2}]}",
+                "'dm_permission': true, 'contexts': null}, "
+                "{'type': 2, 'name': 'Wave', 'global_popularity_rank': 2}, "
+                "{'id': '%s', 'guild_id': '%s'}]}",
                 s.app, s.app, quiet, global, s.app, local, s.guild);
     expect_absent(a, "applications.0.bot");
     expect_absent(a, "applications.0.permissions");
     expect_absent(a, "applications.0.embedded_activity_config");
     expect_absent(a, "application_commands.0.permissions");
     expect_absent(a, "application_commands.0.name_localizations");
-    expect_absent(a, "application_commands.1.global_popularity_rank");
+    expect_absent(a, "application_commands.2.global_popularity_rank");
 
     expect_error(client_get(far, "/guilds/%s/application-command-index", s.guild), 403, 50001);
     expect_error(client_get(bob, "/guilds/1/application-command-index"), 404, 10004);
@@ -176,8 +176,7 @@ static void entry_point_commands_are_shown_while_an_application_is_embedded(stru
                 "'android', 'ios']}}], 'application_commands': [{'type': 4, 'handler': 1}]}");
 }
 
-/* --- popularity ---------------------------------------------------------------------------------
- */
+/* --- popularity ------------------------------------------------------------------------------- */
 
 static void commands_are_ranked_by_use(struct world *w)
 {

@@ -30,8 +30,7 @@ static struct answer set(struct client *c, struct bench *b, const char *id, int 
     return client_put(c, TEXT(c->world, ROW, id, type, may ? "true" : "false"), "%s", b->path);
 }
 
-/* --- setting -----------------------------------------------------------------------------------
- */
+/* --- setting ---------------------------------------------------------------------------------- */
 
 static void permissions_of_commands_are_set_and_read(struct world *w)
 {

@@ -379,6 +379,7 @@ void client_connect(struct client *c)
     gate_identify(g, "'intents': 33554431");
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     bool bot = dom_at(ready, "application");
+    snprintf(g->id, sizeof g->id, "%.*s", STR_FMT(dom_at(ready, "session_id")->text));
     for (size_t i = 0; bot && i < dom_at(ready, "guilds")->count; i++)
         expect_dispatch(g, "GUILD_CREATE", "{}");
     c->gate = g;

@@ -146,8 +146,7 @@ static void choices_stand_for_text_or_numbers(void **state)
     assert_false(choice_is_text(&number, STR("1.5")));
 }
 
-/* --- contexts ----------------------------------------------------------------------------------
- */
+/* --- contexts --------------------------------------------------------------------------------- */
 
 enum { IN_GUILD = 1, IN_DM = 2, IN_PRIVATE = 4 };
 

@@ -1,0 +1,149 @@
+/* voice_ends.c - how voice ends without being left: sessions, members, channels, guilds and
+ * processes that are gone. */
+#include "voices.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void a_session_that_ends_takes_its_voice_along(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    gate_close(h.bob->gate, 1000);
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
+    /* A bot that leaves does so in every guild. */
+    struct client *bot = hall_bot(&h, "robot");
+    join_voice(&h, bot, h.voice, h.ada, NULL);
+    gate_close(bot->gate, 1001);
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", bot->id);
+}
+
+static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    char id[64];
+    snprintf(id, sizeof id, "%s", gate_id(h.bob->gate));
+    uint64_t seq = gate_seq(h.bob->gate);
+    gate_kill(h.bob->gate);
+    world_wait(w, 170);
+    struct gate *back = gate_open(h.bob, "v=10");
+    expect_op(back, 10);
+    gate_resume(back, id, seq);
+    const struct dom *m = gate_read(back, 5000);
+    expect(m && str_is(dom_at(m, "t")->text, "RESUMED"));
+    expect(world_number(w, "select count(*) from voice_states") == 1);
+    expect_quiet(h.ada->gate);
+    gate_kill(back);
+    usleep(300 * 1000); /* until it is noticed */
+    world_wait(w, 185);
+    for (int i = 0; i < 50 && world_number(w, "select count(*) from voice_states"); i++)
+        usleep(100 * 1000);
+    expect(world_number(w, "select count(*) from voice_states") == 0);
+    const struct dom *told = world_last_event(w, "VOICE_STATE_UPDATE");
+    expect(dom_at(told, "channel_id")->kind == JSON_NULL);
+    expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
+}
+
+static void who_leaves_a_guild_leaves_its_voice(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct client *cleo = hall_member(&h, "cleo", 0), *dan = hall_member(&h, "dan", 0);
+
+    join_voice(&h, h.bob, h.voice, h.ada, cleo, dan, NULL);
+    join_voice(&h, cleo, h.voice, h.ada, h.bob, dan, NULL);
+    join_voice(&h, dan, h.voice, h.ada, h.bob, cleo, NULL);
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.guild, h.bob->id), 204);
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
+    expect_event(h.ada, "GUILD_MEMBER_REMOVE", "{}");
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': null}");
+    expect_event(h.bob, "GUILD_DELETE", "{}");
+    expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_status(client_put(h.ada, "{}", "/guilds/%s/bans/%s", h.guild, cleo->id), 204);
+    expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", cleo->id);
+    expect_status(client_delete(dan, "/users/@me/guilds/%s", h.guild), 204);
+    expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", dan->id);
+    expect(world_number(w, "select count(*) from voice_states") == 0);
+}
+
+static void a_deleted_channel_empties_its_voice(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    join_voice(&h, h.ada, h.voice, h.bob, NULL);
+    expect_status(client_delete(h.ada, "/channels/%s", h.voice), 200);
+    struct client *first = strcmp(h.ada->id, h.bob->id) < 0 ? h.ada : h.bob;
+    struct client *last = first == h.ada ? h.bob : h.ada;
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", first->id);
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", last->id);
+    expect_event(h.bob, "CHANNEL_DELETE", "{}");
+    expect(world_number(w, "select count(*) from voice_states") == 0);
+}
+
+static void a_deleted_guild_has_no_voice(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
+    expect_event(h.bob, "GUILD_DELETE", "{}");
+    expect(world_number(w, "select count(*) from voice_states") == 0);
+}
+
+/* --- processes ---------------------------------------------------------------------------------
+ */
+
+/* bob, as if another process held him. */
+static void put_ghost(const struct hall *h, int node)
+{
+    join_voice(h, h->bob, h->voice, NULL);
+    world_sql(h->world, "update voice_states set node = %d", node);
+}
+
+static void voice_does_not_outlive_the_process(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    put_ghost(&h, 0);
+    world_restart(w);
+    expect_error(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id), 404, 10065);
+    /* Nor that of a process that is not there any more. */
+    client_connect(h.bob);
+    put_ghost(&h, 77);
+    world_restart(w);
+    expect_error(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id), 404, 10065);
+}
+
+/* Where several processes share a store, each clears after the others. */
+static void voice_of_a_dead_process_is_cleared_by_the_others(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    if (strcmp(store_engine(guildhall_store(world_server(w))), "sqlite") == 0)
+        return;
+    world_sql(w, "insert into voice_nodes (node, expires_at) values (78, %lld)",
+              (long long)1 << 60);
+    put_ghost(&h, 78);
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
+    sleep(2);
+    expect_quiet(h.ada->gate);
+    expect(world_number(w, "select count(*) from voice_states") == 1);
+    expect(world_number(w, "select count(*) from voice_nodes where node = 0") == 1);
+    world_sql(w, "update voice_nodes set expires_at = 1 where node = 78");
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
+    expect(world_number(w, "select count(*) from voice_states") == 0);
+}
+
+const struct test voice_ends_tests[] = {
+    TEST(a_session_that_ends_takes_its_voice_along),
+    TEST(a_session_that_is_away_keeps_its_voice_for_three_minutes),
+    TEST(who_leaves_a_guild_leaves_its_voice),
+    TEST(a_deleted_channel_empties_its_voice),
+    TEST(a_deleted_guild_has_no_voice),
+    TEST(voice_does_not_outlive_the_process),
+    TEST(voice_of_a_dead_process_is_cleared_by_the_others),
+    { 0 },
+};

@@ -1,0 +1,159 @@
+/* voices.c - a guild with voice channels, and people who ask for them. */
+#include "voices.h"
+
+#include <stdarg.h>
+
+#include "base/str.h"
+#include "internal.h"
+
+static struct hall fill(struct hall h)
+{
+    h.guild = found_guild(h.ada, "Hall");
+    h.voice = make_channel(h.ada, h.guild, "{'name': 'voice', 'type': 2}");
+    h.other = make_channel(h.ada, h.guild, "{'name': 'other', 'type': 2}");
+    h.stage = make_channel(h.ada, h.guild, "{'name': 'stage', 'type': 13}");
+    put_member(h.guild, h.bob);
+    return h;
+}
+
+struct hall world_hall(struct world *w)
+{
+    struct hall h = fill(
+        (struct hall){ .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") });
+
+    client_connect(h.ada);
+    client_connect(h.bob);
+    return h;
+}
+
+struct hall another_hall(const struct hall *h)
+{
+    return fill((struct hall){ .world = h->world, .ada = h->ada, .bob = h->bob });
+}
+
+struct client *hall_member(const struct hall *h, const char *name, uint64_t rights)
+{
+    struct client *c = world_client(h->world, name);
+    struct venue v = { .world = h->world };
+
+    snprintf(v.id, sizeof v.id, "%s", h->guild);
+    venue_add_with(&v, c, 1, rights);
+    client_connect(c);
+    return c;
+}
+
+struct client *hall_bot(const struct hall *h, const char *name)
+{
+    struct client *c = world_bot(h->world, name);
+
+    put_member(h->guild, c);
+    client_connect(c);
+    return c;
+}
+
+static const char *quoted(struct world *w, const char *id)
+{
+    return id ? str_printf(world_arena(w), "'%s'", id).p : "null";
+}
+
+static void ask(struct world *w, struct gate *g, const char *guild, const char *channel,
+                const char *more)
+{
+    gate_send(g, "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s%s}}", quoted(w, guild),
+              quoted(w, channel), more);
+}
+
+void ask_voice(struct client *c, const char *guild, const char *channel, const char *more)
+{
+    ask(c->world, c->gate, guild, channel, more);
+}
+
+void ask_voice_by(struct client *c, struct gate *g, const char *guild, const char *channel)
+{
+    ask(c->world, g, guild, channel, "");
+}
+
+static void expect_state(struct client *to, const struct client *about, const char *guild,
+                         const char *channel)
+{
+    expect_event(to, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'user_id': '%s', 'channel_id': %s}",
+                 guild, about->id, quoted(to->world, channel));
+}
+
+void join_voice(const struct hall *h, struct client *c, const char *channel, ...)
+{
+    va_list others;
+
+    ask_voice(c, h->guild, channel, "");
+    expect_state(c, c, h->guild, channel);
+    expect_server(c);
+    va_start(others, channel);
+    for (struct client *o; (o = va_arg(others, struct client *));)
+        expect_state(o, c, h->guild, channel);
+    va_end(others);
+}
+
+void leave_voice(const struct hall *h, struct client *c, ...)
+{
+    va_list others;
+
+    ask_voice(c, h->guild, NULL, "");
+    expect_state(c, c, h->guild, NULL);
+    va_start(others, c);
+    for (struct client *o; (o = va_arg(others, struct client *));)
+        expect_state(o, c, h->guild, NULL);
+    va_end(others);
+}
+
+void expect_server(struct client *c)
+{
+    expect_event(c, "VOICE_SERVER_UPDATE", "{}");
+}
+
+static const struct dom *read_voice(struct client *c, int wait_ms)
+{
+    for (const struct dom *m; (m = gate_read(c->gate, wait_ms));) {
+        const struct dom *t = dom_at(m, "t");
+
+        if (!t || t->kind != JSON_STRING)
+            continue;
+        gate_count(c->gate, m);
+        if (str_starts(t->text, STR("VOICE_")))
+            return m;
+    }
+    return NULL;
+}
+
+const struct dom *next_voice(struct client *c)
+{
+    const struct dom *m = read_voice(c, 10000);
+
+    if (!m)
+        fail_test(__FILE__, __LINE__, "%s heard nothing about voice", c->name);
+    return m;
+}
+
+void expect_voice_at(const char *file, int line, struct client *c, const char *event,
+                     const char *fmt, ...)
+{
+    const struct dom *m = next_voice(c);
+    struct str where;
+    va_list args;
+
+    if (!str_is(dom_at(m, "t")->text, event))
+        fail_test(file, line, "%s heard %.*s, not %s", c->name, STR_FMT(dom_at(m, "t")->text),
+                  event);
+    va_start(args, fmt);
+    const struct dom *expected = parse_expected(world_arena(c->world), fmt, args);
+    va_end(args);
+    if (!dom_contains(dom_at(m, "d"), expected, world_arena(c->world), &where))
+        fail_test(file, line, "%s: %s", event, where.p);
+}
+
+void expect_no_voice(struct client *c, int wait_ms)
+{
+    const struct dom *m = read_voice(c, wait_ms);
+
+    if (m)
+        fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(dom_at(m, "t")->text));
+}

@@ -1,0 +1,45 @@
+/* voices.h - a guild with voice channels, and people who ask for them. */
+#ifndef TESTS_VOICES_H
+#define TESTS_VOICES_H
+
+#include "channels.h"
+#include "gate.h"
+#include "venues.h"
+
+/* ada's guild, with bob in it and two voice channels and a stage; both are connected. */
+struct hall {
+    struct world *world;
+    struct client *ada, *bob;
+    const char *guild, *voice, *other, *stage;
+};
+
+struct hall world_hall(struct world *w);
+/* A guild like it, with the same people. */
+struct hall another_hall(const struct hall *h);
+/* One more member, connected. */
+struct client *hall_member(const struct hall *h, const char *name, uint64_t rights);
+/* A bot in the guild, connected. */
+struct client *hall_bot(const struct hall *h, const char *name);
+
+/* Op 4. NULL stands for null; more is JSON such as ", 'self_mute': true". */
+void ask_voice(struct client *c, const char *guild, const char *channel, const char *more);
+/* The same by another session. */
+void ask_voice_by(struct client *c, struct gate *g, const char *guild, const char *channel);
+/* Op 4, answered by both events; everybody else who is connected and named hears of the
+ * state. The list ends with NULL. */
+void join_voice(const struct hall *h, struct client *c, const char *channel, ...);
+/* The same for leaving. */
+void leave_voice(const struct hall *h, struct client *c, ...);
+/* Nothing but VOICE_SERVER_UPDATE comes, a moment later. */
+void expect_server(struct client *c);
+
+/* The next dispatch about voice; everything else that comes is skipped. */
+const struct dom *next_voice(struct client *c);
+/* It is this event, and its d holds this. */
+#define expect_voice(c, e, ...) expect_voice_at(__FILE__, __LINE__, (c), (e), __VA_ARGS__)
+void expect_voice_at(const char *file, int line, struct client *c, const char *event,
+                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* No such thing comes for a while. */
+void expect_no_voice(struct client *c, int wait_ms);
+
+#endif
