@@ -13,7 +13,7 @@ enum {
     HOUR = 3600,
     JITTER = 300,
     SCAN = 500,        /* members looked at in one step */
-    MOST_CHANGES = 50, /* members changed in one step */
+    MOST_CHANGES = 25, /* members changed in one step */
     REVOKED_DAYS = 30,
 };
 
