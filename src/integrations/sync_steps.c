@@ -267,7 +267,7 @@ enum err run_members(struct call *call)
 static const char DROP_OLD[] =
     "delete from integration_subscribers where integration_id = $1 and subscriber_id in "
     "(select subscriber_id from integration_subscribers where integration_id = $1 "
-    "and round <> $2 limit $3)";
+    "and round < $2 limit $3)";
 
 enum err run_sweep(struct call *call)
 {
