@@ -64,6 +64,7 @@ const struct domain *const guildhall_domains[] = {
     &connections_domain,
     &role_connections_domain,
     &connection_pages_domain,
+    &platforms_domain,
     &gifs_domain,
     &relationships_domain,
     &game_relationships_domain,
