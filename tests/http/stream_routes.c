@@ -320,6 +320,43 @@ static void large_guilds_are_not_told(struct world *w)
     expect(told == 1); /* the second time, among fifty */
 }
 
+/* --- in private calls ---------------------------------------------------------------------------
+ */
+
+static void a_call_has_streams_for_its_people(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct client *eve = world_client(w, "eve");
+
+    make_friends(ada, bob);
+    const char *dm = answer_text(
+        client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels"), "id");
+    world_sql(w, "update recipients set closed = 0");
+    client_connect(ada);
+    client_connect(bob);
+    ask_voice(ada, NULL, dm, "");
+    expect_voice(ada, "VOICE_STATE_UPDATE", "{}");
+    expect_voice(ada, "VOICE_SERVER_UPDATE", "{}");
+    ask_voice(bob, NULL, dm, "");
+    expect_voice(bob, "VOICE_STATE_UPDATE", "{}");
+    ask_stream(ada, NULL, dm, "");
+    const char *key = TEXT(w, "call:%s:%s", dm, ada->id);
+    expect_stream(ada, "STREAM_CREATE", "{'stream_key': '%s'}", key);
+    expect_stream(ada, "STREAM_SERVER_UPDATE", "{'guild_id': null}");
+    ask_about_stream(bob, 20, key);
+    expect_stream(bob, "STREAM_CREATE", "{'viewer_ids': ['%s']}", bob->id);
+    expect_stream(bob, "STREAM_SERVER_UPDATE", "{}");
+    expect_stream(bob, "STREAM_UPDATE", "{}");
+
+    expect_status(client_post(ada, thumbnail(w, 9, 9, 100), "/streams/%s/preview", key), 204);
+    expect_status(client_get(bob, "/streams/%s/preview", key), 200);
+    expect_error(client_get(eve, "/streams/%s/preview", key), 403, 50001);
+    expect_error(client_post(eve, NULL, "/streams/%s/notify", key), 404, 10049);
+    expect_error(client_post(ada, NULL, "/streams/%s/notify", key), 400, 50024);
+    ask_voice(ada, NULL, NULL, "");
+    expect_stream(bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
+}
+
 const struct test stream_routes_tests[] = {
     TEST_WITH(a_region_change_is_told_to_all, with_regions),
     TEST(only_its_owner_changes_a_stream),
@@ -331,5 +368,6 @@ const struct test stream_routes_tests[] = {
     TEST(a_video_is_mp4_or_webm),
     TEST(friends_in_the_guild_are_told_once),
     TEST(large_guilds_are_not_told),
+    TEST(a_call_has_streams_for_its_people),
     { 0 },
 };
