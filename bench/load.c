@@ -18,6 +18,7 @@ static const struct mode {
     { "get", load_get, "--path P [--token T] --connections C [--count N] --seconds S" },
     { "write", load_write,
       "--tokens FILE [--path P --body JSON] --connections C [--count N] --seconds S" },
+    { "play", load_play, "--script FILE --connections C [--count N] --seconds S" },
     { "register", load_register, "--prefix NAME --count N" },
     { "idle", load_idle, "--path P --connections C --seconds S" },
     { "fanout", load_fanout, "--path P --connections C --message BYTES --seconds S" },
@@ -52,6 +53,7 @@ static struct options options_parse(int argc, char **argv)
         { "path", required_argument, NULL, 'P' },
         { "token", required_argument, NULL, 't' },
         { "tokens", required_argument, NULL, 'T' },
+        { "script", required_argument, NULL, 'S' },
         { "post", required_argument, NULL, 'o' },
         { "bot", required_argument, NULL, 'B' },
         { "body", required_argument, NULL, 'b' },
@@ -78,6 +80,9 @@ static struct options options_parse(int argc, char **argv)
             break;
         case 'T':
             o.tokens_file = optarg;
+            break;
+        case 'S':
+            o.script_file = optarg;
             break;
         case 'o':
             o.post = optarg;

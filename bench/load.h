@@ -12,10 +12,11 @@ struct options {
     const char *path;
     const char *token;       /* get: sent as Authorization */
     const char *tokens_file; /* write, sessions: a user's token a line, a connection each */
-    const char *body;        /* write: what is POSTed to the path; # is another number each time;
-                              * rounds: what is asked, with NONCE in it */
+    const char *script_file; /* play: lines of METHOD PATH TOKEN BODY, a part a connection */
     const char *post;        /* sessions: what makes an event */
     const char *bot;         /* rounds: the bot's token, without its word */
+    const char *body;        /* write: what is POSTed to the path, # being another number each time;
+                              * rounds: what is asked, with NONCE in it */
     const char *prefix;      /* register: names are the prefix and a number */
     uint64_t connections;
     uint64_t count;   /* stop after so many answers; 0: no limit */
@@ -28,6 +29,7 @@ struct options {
  * answered. */
 void load_get(const struct options *o);
 void load_write(const struct options *o);
+void load_play(const struct options *o);
 void load_register(const struct options *o);
 
 /* Opens connections, one request each, and holds them until standard input

@@ -1,4 +1,4 @@
-/* load_loop.c - closed loops of requests: get, write, register. */
+/* load_loop.c - closed loops of requests: get, write, play, register. */
 #include "load.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ enum { EVENTS_A_TURN = 256, GRACE_MS = 5000, MAX_TOKENS_FILE = 1 << 24, MAX_SAMP
 struct client {
     struct http http;
     const char *token;
-    uint64_t number; /* of its next write */
+    uint64_t number;    /* of its next write */
+    char *lines, *line; /* what it plays, and where it is */
 };
 
 struct run {
@@ -194,6 +195,8 @@ void load_write(const struct options *o)
 
     if (!o->tokens_file)
         die("write needs --tokens");
+    if (o->body && !o->path)
+        die("a body needs a --path");
     char *text = file_text(o->tokens_file), *rest = text;
     r.clients = mem_new(r.count * sizeof *r.clients);
     for (size_t i = 0; i < r.count; i++) {
@@ -201,6 +204,52 @@ void load_write(const struct options *o)
         r.clients[i].number = o->body ? i * 1500 : 0;
         if (!r.clients[i].token)
             die("%zu connections need as many tokens", r.count);
+    }
+    run_loop(&r);
+    run_report(&r);
+    run_end(&r);
+    mem_free(text);
+}
+
+/* --- play ------------------------------------------------------------------- */
+
+/* "METHOD PATH TOKEN BODY": the next line of the client's part, or the first again. */
+static void play_prepare(struct run *r, struct client *c)
+{
+    char line[1024], *rest = line;
+
+    (void)r;
+    if (!*c->line)
+        c->line = c->lines;
+    size_t n = strcspn(c->line, "\n");
+    if (n >= sizeof line)
+        die("a line of the script is longer than %zu bytes", sizeof line);
+    memcpy(line, c->line, n);
+    line[n] = '\0';
+    c->line += n + (c->line[n] == '\n');
+    const char *method = strtok_r(rest, " ", &rest), *path = strtok_r(rest, " ", &rest);
+    const char *token = strtok_r(rest, " ", &rest);
+    if (!token)
+        die("a line of the script is not METHOD PATH TOKEN BODY");
+    http_request(&c->http, method, path, token, rest && *rest ? rest : NULL);
+}
+
+void load_play(const struct options *o)
+{
+    struct run r = { .options = o, .count = o->connections, .prepare = play_prepare };
+
+    if (!o->script_file)
+        die("play needs --script");
+    char *text = file_text(o->script_file), *at = text;
+    r.clients = mem_new(r.count * sizeof *r.clients);
+    for (size_t i = 0; i < r.count; i++) {
+        char *end = strstr(at, "\n\n");
+
+        if (!end)
+            die("%zu connections need as many parts of the script", r.count);
+        end[1] = '\0';
+        r.clients[i].lines = r.clients[i].line = at;
+        at = end + 2;
     }
     run_loop(&r);
     run_report(&r);

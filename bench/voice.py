@@ -16,9 +16,9 @@ SESSIONS = 64
 TURNS = 100  # of a session; the gateway takes 120 messages a minute
 
 
-def import_world(bench, folder, world):
+def import_world(bench, folder, world, *flags):
     """Makes a world; the tokens of its people, in their order."""
-    done = subprocess.run([bench.guildhall, "import", "-", "--data", folder, "--tokens"],
+    done = subprocess.run([bench.guildhall, "import", "-", "--data", folder, "--tokens", *flags],
                           input=json.dumps(world), capture_output=True, text=True, timeout=300)
     if done.returncode:
         raise Failed(done.stderr.strip())

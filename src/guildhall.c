@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "commands/commands.h"
+#include "control.h"
 #include "gateway/gateway.h"
 #include "gifs/gifs.h"
 #include "integrations/integrations.h"
@@ -40,6 +41,7 @@ const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &own_domain,
+    &operator_domain,
     &guilds_domain,
     &roles_domain,
     &members_domain,
@@ -96,6 +98,7 @@ struct guildhall {
     struct loops *loops;
     struct tls_context *tls;
     struct server *server;
+    struct control *control; /* NULL: it could not listen */
 };
 
 static enum log_level level_of(const char *name)
@@ -338,6 +341,18 @@ static struct gateway *make_gateway(struct guildhall *g)
     return gateway_new(&options);
 }
 
+/* --- what its operator asks -------------------------------------------------------- */
+
+static void list_sessions(void *arg, struct buf *out)
+{
+    gateway_census(((struct guildhall *)arg)->gateway, out);
+}
+
+static const struct control_row control_rows[] = {
+    { "sessions", list_sessions },
+    { 0 },
+};
+
 /* --- one port for calls and sessions ------------------------------------------------ */
 
 static struct intake intake(void *arg, const struct http_request *r)
@@ -424,6 +439,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = start_server(g, port);
     if (e)
         goto fail;
+    control_open(config->data, control_rows, g, &g->control); /* or nobody can ask */
 
     *ret = g;
     return OK;
@@ -437,6 +453,7 @@ void guildhall_stop(struct guildhall *g)
 {
     if (!g)
         return;
+    control_close(g->control);
     if (g->api)
         api_drain(g->api);
     /* Half of the patience for sessions to go by themselves, the rest for calls. */

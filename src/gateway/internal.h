@@ -26,11 +26,14 @@ enum {
     STRANGER_MS = 60 * 1000,           /* without a heartbeat and without a name */
     STRANGER_LONGEST_MS = 15 * 60 * 1000,
     AWAY_MS = 180 * 1000, /* a session without a socket */
+    FADE_MS = 60 * 1000,  /* until it is seen as offline */
+
+    SMALL_GUILD = 250, /* members who are told of each other's presence */
 
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,
     MAX_MESSAGE = 32 * 1024, /* what the websocket itself takes */
-    MAX_WAITING = 1024 * 1024,
+    MAX_QUEUED = 64 * 1024,  /* bytes at a socket; more wait among what is kept */
     MAX_PAYLOAD = 64 * 1024 * 1024,
 
     SESSION_ID = 32,
@@ -122,6 +125,7 @@ void peer_open(struct websocket *ws, void *arg); /* struct dialect */
 void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 void peer_closed(struct websocket *ws, int code);
 void peer_shutdown(struct websocket *ws);
+void peer_drained(struct websocket *ws);
 
 void peer_close(struct peer *p, enum close_code code, const char *reason);
 /* The peer has a session now: heartbeats count from here. */
@@ -180,6 +184,8 @@ struct replay {
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
+/* A session that is so far behind is cut; the other half is for when it comes back. */
+enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s);
 void replay_trim(struct replay *r, int64_t now_s);
@@ -197,13 +203,18 @@ struct session {
     uint32_t intents;
     uint32_t shard_id, shard_count;
     bool bot;
+    bool ready;           /* READY was told: others may see it; with the gateway's lock */
+    bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
     unsigned char status; /* enum presence_status */
     int64_t capabilities, large_threshold;
     uint64_t seen; /* news up to this number was delivered on another loop */
     uint64_t seq;
+    uint64_t sent;       /* to the peer: what follows waits in the replay */
+    uint64_t owed;       /* since it came back: what it missed does not count as waiting */
+    size_t behind_bytes; /* of what waits */
     struct replay replay;
-    struct deadline away;
+    struct deadline away, fade;
     struct seat **seats;
     uint32_t seat_count, seat_cap;
     struct link errands; /* of this session */
@@ -223,15 +234,20 @@ void session_attach(struct session *s, struct hub *h);
 void session_dispatch(struct session *s, struct news *n, unsigned form);
 /* The same with a payload for this session alone. */
 void session_tell(struct session *s, enum event event, struct str payload);
+/* Goes on where the socket was full. */
+void session_send(struct session *s);
 /* The socket went or takes too long. */
 void session_lose_peer(struct session *s);
 void session_expired(struct deadline *d);
+void session_faded(struct deadline *d);
+/* A socket is there again. */
+void session_regain(struct session *s);
 bool session_covers(const struct session *s, snowflake guild_id);
 struct gateway_viewer session_viewer(const struct session *s);
 struct gateway_caller session_caller(const struct session *s);
 
-/* Sends again what follows seq, then RESUMED. False: too old. */
-bool session_replay(struct session *s, uint64_t seq);
+/* Sends again what follows seq, which is kept, then RESUMED. */
+void session_replay(struct session *s, uint64_t seq);
 
 /* --- subjects ------------------------------------------------------------------------- */
 
@@ -263,6 +279,7 @@ struct role_rule {
 /* A guild, as far as rights go. Kept up to date by the events themselves. */
 struct view {
     snowflake guild_id, owner_id;
+    int64_t member_count;
     uint32_t version;
     struct role_rule *roles;
     uint32_t role_count, role_cap;
@@ -306,6 +323,7 @@ struct load {
     struct hub *hub;
     struct arena *arena;
     bool quiet;
+    bool writes; /* in a write transaction */
     enum err (*run)(struct load *l, struct tx *tx);
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
 };
@@ -315,7 +333,7 @@ struct hub {
     struct loop *loop;
     struct link peers, sessions;
     struct map topics;
-    struct deadlines *strangers, *overdue, *dead, *away;
+    struct deadlines *strangers, *overdue, *dead, *away, *fading;
     struct packer *packer;
     struct arena *arena;   /* of the message at hand */
     struct arena *scratch; /* of the event at hand */
@@ -406,6 +424,10 @@ struct errand {
 /* Frees it instead when the session has too many. */
 void errand_begin(struct session *s, struct errand *e);
 void errands_drop(struct session *s);
+/* They move with their session, between two steps. */
+bool errands_stepping(const struct session *s);
+void errands_detach(struct session *s);
+void errands_attach(struct session *s);
 void errands_turn(struct turn_end *t);
 void errands_run(struct post *post);
 
@@ -435,14 +457,24 @@ struct gateway {
     pthread_mutex_t publishing;
     uint64_t published;
     _Atomic bool draining;
-    bool busy; /* while it stops */
+    _Atomic unsigned watchers; /* sessions of bots that asked for presences */
+    bool busy;                 /* while it stops */
     _Atomic uint64_t connected, identified, resumed, delivered, cut, closed, session_count;
+};
+
+/* What others were last told of an account's sessions, or of those of one shard. */
+struct shown {
+    struct shown *next;
+    uint32_t shard_id, shard_count;
+    unsigned char status; /* enum presence_status */
+    uint64_t activities;  /* a hash of them, or 0 */
 };
 
 /* What is known of an account while it has sessions or has begun some today. */
 struct account {
     snowflake id;
     struct link sessions;
+    struct shown *shown;
     unsigned session_count;
     unsigned starts;
     int64_t starts_day;
@@ -450,6 +482,10 @@ struct account {
         int64_t full_ms; /* when the burst is whole again */
     } keys[GATEWAY_CONCURRENCY];
 };
+
+/* With the lock held. */
+struct shown *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
+void account_free(struct account *a);
 
 const struct dialect *dialect_find(struct gateway *g, const struct http_request *r);
 bool registry_count_stranger(struct gateway *g, struct str address); /* false: too many */
@@ -463,7 +499,10 @@ struct session *registry_local(struct hub *h, uint64_t number);
 bool session_id_read(struct str id, uint64_t *ret_number);
 /* Where the session of that number lives now, or NULL. */
 struct hub *registry_home(struct gateway *g, uint64_t number);
-/* May the bot begin another session with this shard now? */
-bool registry_may_start(struct gateway *g, snowflake bot_id, uint32_t shard_id);
+/* May the account begin another session with this shard now, when it has begun at least
+ * so many today? Counts it; *ret is how many it has begun then. */
+bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                        int64_t *ret);
+int64_t registry_today(void);
 
 #endif

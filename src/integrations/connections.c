@@ -2,6 +2,7 @@
 #include "integrations/internal.h"
 
 #include "model/types.h"
+#include "platform/suggestions.h"
 
 /* --- what is sent --------------------------------------------------------------------------------
  */
@@ -113,6 +114,8 @@ static enum err save_change(struct call *call, const struct connection *c)
 
     if (!e && !c->friend_sync)
         e = tx_exec(call->tx, FORGET_FRIENDS, BIND(user, type, id), NULL);
+    if (!e && !c->friend_sync)
+        e = suggestions_from_connections(call, c->user_id);
     return e;
 }
 
@@ -279,7 +282,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &patch_body,
         .reply = &type_connection,
-        .fires = (const enum event[]){ EVENT_USER_CONNECTIONS_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_USER_CONNECTIONS_UPDATE,
+                                       EVENT_FRIEND_SUGGESTION_DELETE, EVENT_NONE },
         .admit = must_be_own,
         .handle = modify_connection,
     },

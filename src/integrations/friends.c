@@ -9,6 +9,7 @@
 #include "api/errand.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "platform/suggestions.h"
 
 enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
@@ -101,9 +102,15 @@ static enum err run_page(struct call *call)
                             STR(""));
 }
 
+/* Those who are here as well are suggested, now and from day to day. */
 static enum err run_end(struct call *call)
 {
-    return job_cancel(call, &friends_kind, ((const struct step *)call->data)->user_id);
+    snowflake user_id = ((const struct step *)call->data)->user_id;
+    enum err e = suggestions_from_connections(call, user_id);
+
+    if (!e)
+        e = suggestions_watch(call, user_id);
+    return e ? e : job_cancel(call, &friends_kind, user_id);
 }
 
 /* --- from page to page

@@ -5,7 +5,7 @@
 #include "interactions/internal.h"
 #include "platform/messages/body.h"
 
-/* --- callback_schema.c ------------------------------------------------------------------ */
+/* --- callback_schema.c ---------------------------------------------------------------- */
 
 /* Which of it counts depends on the callback's type. */
 struct callback_data {
@@ -45,7 +45,7 @@ struct callback_answer {
 extern const struct type callback_body, callback_reply, follow_up_body;
 extern const struct schema callback_query;
 
-/* --- callback_modal.c --------------------------------------------------------------------- */
+/* --- callback_modal.c ----------------------------------------------------------------- */
 
 /* What a modal must be; a problem is noted below here, which is the callback's data. */
 void modal_check(struct form *form, const struct place *here, const struct callback_data *in);
@@ -55,14 +55,14 @@ struct str modal_text(struct arena *arena, const struct callback_data *in);
 void modal_tell(struct call *call, const struct interaction *it, const struct application *a,
                 const struct callback_data *in);
 
-/* --- callback_choices.c ------------------------------------------------------------------- */
+/* --- callback_choices.c --------------------------------------------------------------- */
 
 /* Is each choice what the option that is being typed takes? */
 enum err choices_check(struct call *call, const struct interaction *it, const struct list *choices);
 /* APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE */
 void choices_tell(struct call *call, const struct interaction *it, const struct list *choices);
 
-/* --- responses.c: the messages -------------------------------------------------------------- */
+/* --- responses.c: the messages -------------------------------------------------------- */
 
 /* Who answers whom, and where. */
 struct response {
@@ -70,13 +70,15 @@ struct response {
     struct application application;
     struct channel channel;
     struct user user;       /* who asked */
-    struct sender from;     /* the app, in the channel */
+    struct sender from;     /* the app, in the channel; its rights only where they count */
     bool by_user_only;      /* nothing but the person's own install brings it here */
     snowflake follow_up_to; /* the answer before it; 0: it is the first */
     struct opt_int forced;  /* why it is for one account only, whatever the app wants */
 };
 
-enum err response_load(struct call *call, const struct interaction *it, struct response *ret);
+/* in: what is said, as far as it came from outside; NULL: nothing. */
+enum err response_load(struct call *call, const struct interaction *it,
+                       const struct message_body *in, struct response *ret);
 
 /* The content of a new message, from the body in call->data. */
 enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret);
@@ -92,7 +94,7 @@ enum err response_send(struct call *call, const struct message_draft *draft, str
 /* Changes a message as call->data says; one that is for one account is kept longer. */
 enum err response_edit(struct call *call, const struct response *r, struct message *m);
 
-/* --- response_words.c: what a message says of the interaction ----------------------------- */
+/* --- response_words.c: what a message says of the interaction ------------------------- */
 
 /* `interaction` (older clients) and `interaction_metadata`, as JSON. */
 enum err response_interaction(struct call *call, const struct response *r, struct str *ret);
@@ -103,7 +105,7 @@ bool response_is_of(struct arena *arena, const struct message *m, snowflake inte
 /* Nothing but the account's own install is in authorizing_integration_owners. */
 bool owners_user_only(struct arena *arena, struct str owners);
 
-/* --- callback.c ----------------------------------------------------------------------------- */
+/* --- callback.c ----------------------------------------------------------------------- */
 
 /* {interaction.callback.token}: of the interaction in the path. */
 enum err resolve_callback_token(struct call *call);
@@ -115,7 +117,7 @@ enum err create_interaction_response(struct call *call);
 enum err prepare_callback_files(struct call *call, const struct callback *in);
 enum err callback_apply(struct call *call, struct interaction *it, const struct callback *in);
 
-/* --- followups.c ------------------------------------------------------------------------------ */
+/* --- followups.c ---------------------------------------------------------------------- */
 
 enum err resolve_follow_up_token(struct call *call);
 enum err resolve_response_message(struct call *call);

@@ -7,7 +7,7 @@
 enum { MOST_TEXT = 100, MOST_NAME = 100 };
 #define MOST_NUMBER 9007199254740992.0 /* 2^53 */
 
-/* --- what an option takes ------------------------------------------------------------------ */
+/* --- what an option takes ------------------------------------------------------------- */
 
 static bool is_number_of(const struct json_number *n, int64_t type)
 {
@@ -70,7 +70,7 @@ enum err choices_check(struct call *call, const struct interaction *it, const st
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- told ------------------------------------------------------------------------------------ */
+/* --- told ----------------------------------------------------------------------------- */
 
 struct told {
     struct list choices;

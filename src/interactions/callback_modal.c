@@ -6,7 +6,7 @@
 
 enum { MOST_PARTS = 5, MOST_LABEL = 45, MOST_ABOUT = 100, MOST_HINT = 100 };
 
-/* --- what a modal must be ------------------------------------------------------------------ */
+/* --- what a modal must be ------------------------------------------------------------- */
 
 static void check_length(struct form *form, const struct place *here, const char *key,
                          const struct opt_str *text, long long min, long long max)
@@ -108,8 +108,7 @@ void modal_check(struct form *form, const struct place *here, const struct callb
     components_check_all(form, &list, &parts->value);
 }
 
-/* --- kept, and told ----------------------------------------------------------------------------
- */
+/* --- kept, and told ------------------------------------------------------------------- */
 
 struct modal {
     snowflake id, channel_id;

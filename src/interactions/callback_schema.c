@@ -1,7 +1,7 @@
 /* callback_schema.c - what apps answer with, row by row. */
 #include "interactions/answers.h"
 
-/* --- the body ---------------------------------------------------------------------------- */
+/* --- the body ------------------------------------------------------------------------- */
 
 static const struct choice callback_types[] = {
     { CALLBACK_PONG, NULL, "PONG", "To a PING" },
@@ -108,7 +108,7 @@ const struct schema callback_query = {
     .doc = "What is wanted back.",
 };
 
-/* --- the reply ------------------------------------------------------------------------------ */
+/* --- the reply ------------------------------------------------------------------------ */
 
 /* clang-format off */
 #define SHOWN(member_, type_)                                                                      \
@@ -171,7 +171,7 @@ static const struct schema answer_schema = {
 };
 const struct type callback_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
 
-/* --- follow-ups ------------------------------------------------------------------------------ */
+/* --- follow-ups ----------------------------------------------------------------------- */
 
 static const struct field follow_up_fields[] = { MESSAGE_BODY_FIELDS, { 0 } };
 static const struct schema follow_up_schema = {

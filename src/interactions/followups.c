@@ -7,7 +7,7 @@
 
 enum { MOST_BY_USER = 5 };
 
-/* --- what the path leads to ------------------------------------------------------------------- */
+/* --- what the path leads to ----------------------------------------------------------- */
 
 /* {interaction.token}: of this app's, acknowledged, and not too old. */
 enum err resolve_follow_up_token(struct call *call)
@@ -59,8 +59,7 @@ enum err resolve_response_message(struct call *call)
     return e;
 }
 
-/* --- one more message ---------------------------------------------------------------------------
- */
+/* --- one more message ----------------------------------------------------------------- */
 
 static enum err check_new(struct call *call)
 {
@@ -101,7 +100,7 @@ enum err create_follow_up(struct call *call)
     struct response r;
     struct message m;
     bool promised;
-    enum err e = response_load(call, it, &r);
+    enum err e = response_load(call, it, call->body, &r);
 
     if (!e)
         e = find_promised(call, it, &m, &promised);
@@ -123,8 +122,7 @@ enum err create_follow_up(struct call *call)
     return e ? e : call_reply(call, &m);
 }
 
-/* --- messages that were sent
- * ---------------------------------------------------------------------- */
+/* --- messages that were sent ---------------------------------------------------------- */
 
 /* GET …/messages/{response.message.id} */
 enum err get_response_message(struct call *call)
@@ -147,7 +145,7 @@ enum err edit_response_message(struct call *call)
 {
     struct message *m = call->target.message;
     struct response r;
-    enum err e = response_load(call, call->target.interaction, &r);
+    enum err e = response_load(call, call->target.interaction, call->body, &r);
 
     if (!e)
         e = response_edit(call, &r, m);
@@ -159,7 +157,7 @@ enum err delete_response_message(struct call *call)
 {
     struct message *m = call->target.message;
     struct response r;
-    enum err e = response_load(call, call->target.interaction, &r);
+    enum err e = response_load(call, call->target.interaction, NULL, &r);
 
     return e ? e : message_delete(call, &r.channel, m);
 }

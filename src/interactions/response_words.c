@@ -13,7 +13,7 @@ static struct str text_of(struct call *call, struct buf *out)
     return text;
 }
 
-/* --- for older clients ---------------------------------------------------------------------- */
+/* --- for older clients ---------------------------------------------------------------- */
 
 enum err response_interaction(struct call *call, const struct response *r, struct str *ret)
 {
@@ -45,7 +45,7 @@ enum err response_interaction(struct call *call, const struct response *r, struc
     return OK;
 }
 
-/* --- metadata --------------------------------------------------------------------------------- */
+/* --- metadata ------------------------------------------------------------------------- */
 
 static void write_id(struct json *j, struct str name, snowflake id)
 {
@@ -152,7 +152,7 @@ bool response_is_of(struct arena *arena, const struct message *m, snowflake inte
     return found && found->id == interaction_id;
 }
 
-/* --- who brought the app --------------------------------------------------------------------- */
+/* --- who brought the app -------------------------------------------------------------- */
 
 bool owners_user_only(struct arena *arena, struct str owners)
 {

@@ -32,8 +32,9 @@ static const char *status_of(const struct call *call, snowflake user_id)
     return gateway ? gateway_status(gateway, user_id) : NULL;
 }
 
-static void tell(struct call *call, snowflake to, const struct user *user, const char *status)
+void presence_show(struct call *call, snowflake to, const struct user *user)
 {
+    const char *status = status_of(call, user->id);
     struct presence presence = {
         .user = user,
         .status = str_of(status ? status : "offline"),
@@ -43,15 +44,7 @@ static void tell(struct call *call, snowflake to, const struct user *user, const
     call_emit(call, EVENT_PRESENCE_UPDATE, to_user(to), &presence_schema, &presence);
 }
 
-void presence_show(struct call *call, snowflake to, const struct user *user)
+bool presence_is_online(const struct call *call, snowflake user_id)
 {
-    tell(call, to, user, status_of(call, user->id));
-}
-
-void presence_show_online(struct call *call, snowflake to, const struct user *user)
-{
-    const char *status = status_of(call, user->id);
-
-    if (status)
-        tell(call, to, user, status);
+    return status_of(call, user_id) != NULL;
 }

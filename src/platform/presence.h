@@ -6,7 +6,7 @@
 
 /* PRESENCE_UPDATE to one account: how `user` looks, and whether they are there now. */
 void presence_show(struct call *call, snowflake to, const struct user *user);
-/* The same, but nothing when they are not there. */
-void presence_show_online(struct call *call, snowflake to, const struct user *user);
+/* Whether there is anything to show: they are there and want to be seen. */
+bool presence_is_online(const struct call *call, snowflake user_id);
 
 #endif

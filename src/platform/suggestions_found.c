@@ -149,36 +149,53 @@ static enum err find_elsewhere(struct call *call, snowflake owner, struct str ty
     return e ? e : suggestions_replace(call, owner, type, &offers);
 }
 
-enum err suggestions_from_connections(struct call *call, snowflake owner)
+static enum err find_platforms(struct tx *tx, snowflake owner, struct list *ret)
 {
-    struct list types = { 0 };
     struct rows rows;
-    enum err e = tx_query(call->tx, PLATFORMS, BIND(v_id(owner)), &rows);
+    enum err e = tx_query(tx, PLATFORMS, BIND(v_id(owner)), &rows);
 
+    *ret = (struct list){ 0 };
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct str *)list_add(call->arena, &types, sizeof(struct str)) = row_text(&rows, 0);
-    e = rows_end(&rows);
-    for (size_t i = 0; !e && i < types.count; i++)
-        e = find_elsewhere(call, owner, ((struct str *)types.items)[i]);
+        *(struct str *)list_add(tx_arena(tx), ret, sizeof(struct str)) = row_text(&rows, 0);
+    return rows_end(&rows);
+}
+
+static enum err find_all_elsewhere(struct call *call, snowflake owner, const struct list *platforms)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < platforms->count; i++)
+        e = find_elsewhere(call, owner, ((const struct str *)platforms->items)[i]);
     return e;
 }
 
-/* --- every day
- * ------------------------------------------------------------------------------------ */
+enum err suggestions_from_connections(struct call *call, snowflake owner)
+{
+    struct list platforms;
+    enum err e = find_platforms(call->tx, owner, &platforms);
 
-/* Whoever has no friends is looked at again after making one. */
+    return e ? e : find_all_elsewhere(call, owner, &platforms);
+}
+
+/* --- every day --------------------------------------------------------------------------- */
+
+/* Whoever knows nobody is looked at again after making a friend. */
 static enum err look_around(struct call *call, const struct job *job)
 {
-    struct list friends;
+    struct list friends, platforms;
     enum err e = friends_of(call->tx, job->key, &friends);
 
     if (!e)
         e = find_mutual(call, job->key, &friends);
     if (!e)
-        e = suggestions_from_connections(call, job->key);
-    return e || !friends.count ? e : suggestions_watch(call, job->key);
+        e = find_platforms(call->tx, job->key, &platforms);
+    if (!e)
+        e = find_all_elsewhere(call, job->key, &platforms);
+    if (e || !(friends.count || platforms.count))
+        return e;
+    return suggestions_watch(call, job->key);
 }
 
 static const struct job_kind look_around_kind = {

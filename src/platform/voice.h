@@ -68,10 +68,10 @@ enum err voice_migrate(struct call *call, snowflake channel_id, struct str regio
 
 /* --- what changes by itself -------------------------------------------------------------- */
 
-/* Rights may have changed: of one member, in one channel, or (0) of everybody anywhere in
- * the guild. Who may not speak is silenced, who may again is not. */
-enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id,
-                      snowflake user_id);
+/* Rights may have changed: in one channel, or (0) anywhere in the guild, or those of one
+ * member (with roles). Who may not speak is silenced, who may again is not. */
+enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id);
+enum err voice_review_member(struct call *call, const struct member *m);
 extern const struct job_kind voice_review_job; /* when a timeout is over */
 
 /* Who does nothing for long goes to the guild's AFK channel. After a join, and for all of

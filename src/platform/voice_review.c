@@ -1,13 +1,13 @@
 /* voice_review.c - when rights change, those who are in voice feel it at once. */
 #include "platform/voice_internal.h"
 
-#include "base/clock.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 /* The channel of the state before is often that of the next one, too. */
 struct review {
-    struct guild guild;
+    struct guild guild; /* with roles */
     struct channel channel;
 };
 
@@ -17,80 +17,101 @@ static enum err load_channel(struct tx *tx, struct review *r, snowflake id)
 }
 
 /* A timeout ends without anybody doing anything. */
-static enum err watch_timeout(struct call *call, const struct standing *standing)
+static enum err watch_timeout(struct call *call, const struct rights_of *who,
+                              const struct member *m)
 {
-    if (!standing->rights_of.timed_out)
+    if (!who->timed_out)
         return OK;
-    return job_schedule(call, &voice_review_job, standing->user_id,
-                        standing->member->communication_disabled_until.value, STR(""));
+    return job_schedule(call, &voice_review_job, m->user_id, m->communication_disabled_until.value,
+                        STR(""));
 }
 
-static enum err judge(struct call *call, struct review *r, struct voice_state *s)
+static enum err judge(struct call *call, struct review *r, struct voice_state *s,
+                      const struct member *m)
 {
-    struct standing standing;
-    uint64_t rights;
+    struct rights_of who = guild_rights_of(&r->guild, m);
     enum err e = load_channel(call->tx, r, voice_channel(s));
 
     if (!e)
-        e = standing_of_member(call->tx, r->guild.id, s->user_id, &standing);
-    if (!e)
-        e = standing_rights_in(call->tx, &standing, &r->channel, &rights);
-    if (!e)
-        e = watch_timeout(call, &standing);
+        e = watch_timeout(call, &who, m);
     if (e)
-        return e == ERR_UNKNOWN_MEMBER ? OK : e;
-
-    bool stage = r->channel.type == CHANNEL_STAGE;
-    bool suppress =
-        stage ? s->suppress : voice_suppressed(&r->channel, r->guild.afk_channel_id.value, rights);
+        return e;
+    const struct list *o = &r->channel.permission_overwrites.value;
+    uint64_t rights = rights_in_channel(&who, r->channel.type, o->items, o->count, false);
+    bool suppress = r->channel.type == CHANNEL_STAGE
+                        ? s->suppress
+                        : voice_suppressed(&r->channel, r->guild.afk_channel_id.value, rights);
     bool video = s->self_video && rights & PERMISSION(STREAM);
     if (suppress != s->suppress || video != s->self_video) {
         s->suppress = suppress;
         s->self_video = video;
+        s->member = m;
         e = voice_save(call, s, 0);
     }
     return e ? e : voice_tell_rights(call, s, rights);
 }
 
-static enum err gather(struct tx *tx, snowflake guild_id, snowflake channel_id, snowflake user_id,
-                       struct list *ret)
+/* Both are in the order of users. */
+static enum err judge_all(struct call *call, struct review *r, const struct list *states)
 {
-    struct voice_state s;
+    struct voice_state *s = states->items;
+    struct list members;
+    enum err e = members_in_voice(call->tx, r->guild.id, &members);
+    const struct member *m = members.items, *end = m + members.count;
 
-    if (channel_id)
-        return voice_in_channel(tx, channel_id, ret);
-    if (!user_id)
-        return voice_in_guild(tx, guild_id, ret);
-    *ret = (struct list){ 0 };
-    enum err e = voice_find(tx, guild_id, user_id, &s);
-    if (!e)
-        *(struct voice_state *)list_add(tx_arena(tx), ret, sizeof s) = s;
-    return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    for (size_t i = 0; !e && i < states->count; i++) {
+        while (m < end && m->user_id < s[i].user_id)
+            m++;
+        if (m < end && m->user_id == s[i].user_id)
+            e = judge(call, r, &s[i], m);
+    }
+    return e;
 }
 
-enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id,
-                      snowflake user_id)
+static enum err load_guild(struct tx *tx, snowflake guild_id, struct review *ret)
+{
+    enum err e = guild_find(tx, guild_id, &ret->guild);
+
+    return e ? e : guild_load_roles(tx, &ret->guild);
+}
+
+enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id)
 {
     struct review r = { 0 };
     struct list states;
-    enum err e = gather(call->tx, guild_id, channel_id, user_id, &states);
+    enum err e = channel_id ? voice_in_channel(call->tx, channel_id, &states)
+                            : voice_in_guild(call->tx, guild_id, &states);
 
     if (e || !states.count)
         return e;
-    e = guild_find(call->tx, guild_id, &r.guild);
-    for (size_t i = 0; !e && i < states.count; i++)
-        e = judge(call, &r, (struct voice_state *)states.items + i);
-    return e;
+    e = load_guild(call->tx, guild_id, &r);
+    return e ? e : judge_all(call, &r, &states);
+}
+
+enum err voice_review_member(struct call *call, const struct member *m)
+{
+    struct review r = { 0 };
+    struct voice_state s;
+    enum err e = voice_find(call->tx, m->guild_id, m->user_id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    e = load_guild(call->tx, m->guild_id, &r);
+    return e ? e : judge(call, &r, &s, m);
 }
 
 static enum err review_again(struct call *call, const struct job *job)
 {
     struct voice_state s;
+    struct member member;
     enum err e = voice_of_user(call->tx, job->key, &s);
 
     if (e || !voice_guild(&s))
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    return voice_review(call, voice_guild(&s), 0, s.user_id);
+    e = member_find(call->tx, voice_guild(&s), s.user_id, &member);
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    return voice_review_member(call, &member);
 }
 
 const struct job_kind voice_review_job = {

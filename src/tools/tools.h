@@ -5,15 +5,24 @@
 #include "config.h"
 #include "platform/worlds/worlds.h"
 
+/* Who uses which command, where, and what happens then; texts are NULL when unset. */
+struct invoke_options {
+    const char *url, *as, *token, *channel, *app, *user, *message, *press, *fill;
+    bool complete, json;
+    int64_t follow_ups, wait;
+};
+
 /* What the command line says: the server's options, and those of one command. */
 struct settings {
     struct config config; /* first: config_rows hold for it */
     struct seed_options seed;
     bool tokens;         /* import: print fresh ones */
     int64_t token_count; /* seed: how many to print */
+    bool json;           /* sessions: as it came */
+    struct invoke_options invoke;
 };
 
-extern const struct option_row import_rows[], seed_rows[];
+extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
@@ -22,7 +31,10 @@ int tool_demo(const struct settings *s, char **arguments);
 int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
+int tool_sessions(const struct settings *s, char **arguments);
+int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
+int tool_invoke(const struct settings *s, char **arguments);
 
 /* Imports a world file; says on stderr why it cannot. */
 enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,

@@ -12,7 +12,7 @@
 
 /* A dead process is noticed at most LEASE_S and a tick after it last said something, and
  * that is less than ten seconds after it died. */
-enum { TICK_MS = 1000, RENEW_TICKS = 3, LEASE_S = 8 };
+enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7 };
 
 struct lease {
     struct api *api;

@@ -9,15 +9,13 @@
 #include <pthread.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "voice/lease.h"
+#include "voice/paces.h"
 
-enum {
-    MAX_JOINS = 10, /* of one account in JOIN_WINDOW_MS */
-    JOIN_WINDOW_MS = 10 * 1000,
-    PAUSE_MS = 1000, /* between two VOICE_SERVER_UPDATE for one place */
-};
+enum { PAUSE_MS = 1000 }; /* between two VOICE_SERVER_UPDATE for one place */
 
 /* Where a session is, as far as its orders tell. */
 struct spot {
@@ -37,13 +35,6 @@ struct line {
     struct spot *spots;
 };
 
-/* How often an account joined. */
-struct pace {
-    snowflake user_id;
-    int64_t since_ms;
-    unsigned joins;
-};
-
 struct voice {
     struct api *api;
     struct loops *loops;
@@ -51,7 +42,7 @@ struct voice {
     struct lease *lease;
     pthread_mutex_t lock; /* of what follows */
     struct map lines;     /* session -> struct line */
-    struct map paces;     /* user -> struct pace */
+    struct paces *paces;
 };
 
 static int64_t now_ms(void)
@@ -117,43 +108,6 @@ static struct spot *spot_make(struct line *l, snowflake id)
     return p;
 }
 
-/* --- pace, with the lock held ----------------------------------------------------------------- */
-
-/* May it join now? Then it counts. */
-static bool pace_admits(struct voice *v, snowflake user_id)
-{
-    struct pace *p = map_get(&v->paces, user_id);
-
-    if (api_options(v->api)->limits.off)
-        return true;
-    if (!p) {
-        p = mem_new(sizeof *p);
-        p->user_id = user_id;
-        p->since_ms = now_ms();
-        map_put(&v->paces, user_id, p);
-    }
-    if (now_ms() - p->since_ms >= JOIN_WINDOW_MS) {
-        p->since_ms = now_ms();
-        p->joins = 0;
-    }
-    return p->joins < MAX_JOINS && ++p->joins;
-}
-
-static void forget_paces(struct voice *v, int64_t before_ms)
-{
-    struct pace **old = mem_new((v->paces.count + 1) * sizeof *old);
-    size_t at = 0, count = 0;
-
-    for (struct pace *p; (p = map_next(&v->paces, &at));)
-        if (p->since_ms <= before_ms)
-            old[count++] = p;
-    for (size_t i = 0; i < count; i++) {
-        map_remove(&v->paces, old[i]->user_id);
-        mem_free(old[i]);
-    }
-    mem_free(old);
-}
-
 /* --- one after the other ------------------------------------------------------------------------
  */
 
@@ -174,7 +128,16 @@ static enum err run(struct call *call)
     return o->row->run(call, o);
 }
 
+static enum err leave_everywhere(struct call *call, struct order *o)
+{
+    struct list states;
+    enum err e = voice_of_session(call->tx, o->session_id, &states);
+
+    return e ? e : voice_leave_all(call, &states);
+}
+
 static const struct command_row repeat_row = { .run = repeat_voice_server };
+static const struct command_row leave_row = { .run = leave_everywhere };
 
 /* What is still owed comes a little later, as an order of its own. */
 static void repeat_later(struct line *l, const struct order *o)
@@ -219,11 +182,22 @@ static void done(struct call *call, enum err e, void *arg)
     uint64_t session = o->session;
 
     (void)call;
+    if (e)
+        log_warn("voice: opcode %d of %llu: %s", o->row->op, (unsigned long long)o->caller.id,
+                 error_info(e)->message);
     pthread_mutex_lock(&v->lock);
     struct line *l = map_get(&v->lines, session);
+    bool again = e && o->row == &leave_row;
     if (!e && (o->row->aim || o->row == &repeat_row))
         note(l, o);
+    if (again) {
+        /* Nobody else would take it out: it is tried until it is done. */
+        list_append(&l->waiting, &o->link);
+        deadline_touch(v->later[loop_index(o->loop)], &o->later);
+    }
     pthread_mutex_unlock(&v->lock);
+    if (again)
+        return;
     arena_free(o->arena);
     advance(v, session);
 }
@@ -251,7 +225,7 @@ static bool is_its_turn(struct line *l, struct order *o)
         loop_post(o->loop, &o->post);
         return false;
     }
-    if (joins && !l->ended && !pace_admits(o->voice, o->caller.id)) {
+    if (joins && !l->ended && !paces_admit(o->voice->paces, o->caller.id)) {
         deadline_touch(o->voice->later[loop_index(o->loop)], &o->later);
         return false;
     }
@@ -363,18 +337,8 @@ bool voice_command(struct voice *v, const struct gateway_caller *who, int op, st
     return true;
 }
 
-static enum err leave_everywhere(struct call *call, struct order *o)
-{
-    struct list states;
-    enum err e = voice_of_session(call->tx, o->session_id, &states);
-
-    return e ? e : voice_leave_all(call, &states);
-}
-
 void voice_ended(struct voice *v, const struct gateway_caller *who)
 {
-    static const struct command_row leave_row = { .run = leave_everywhere };
-
     if (!v || api_draining(v->api))
         return;
     pthread_mutex_lock(&v->lock);
@@ -406,7 +370,7 @@ static void on_lease(void *arg)
     struct voice *v = arg;
 
     pthread_mutex_lock(&v->lock);
-    forget_paces(v, now_ms() - JOIN_WINDOW_MS);
+    paces_forget(v->paces);
     pthread_mutex_unlock(&v->lock);
 }
 
@@ -419,7 +383,7 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice **ret)
     v->later = mem_new(loops_count(loops) * sizeof *v->later);
     pthread_mutex_init(&v->lock, NULL);
     map_init(&v->lines);
-    map_init(&v->paces);
+    v->paces = paces_new(!api_options(api)->limits.off);
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call(loops_at(loops, i), open_desk, v);
     *ret = v;
@@ -444,9 +408,8 @@ void voice_free(struct voice *v)
         return;
     for (struct line *l; (l = map_next(&v->lines, &at));)
         line_free(l);
-    forget_paces(v, INT64_MAX);
     map_clear(&v->lines);
-    map_clear(&v->paces);
+    paces_free(v->paces);
     pthread_mutex_destroy(&v->lock);
     mem_free(v->later);
     mem_free(v);

@@ -10,7 +10,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-/* --- what with_response shows --------------------------------------------------------------- */
+/* --- what with_response shows --------------------------------------------------------- */
 
 static void answers_are_shown_when_asked_for(struct world *w)
 {
@@ -53,8 +53,7 @@ static void answers_are_shown_when_asked_for(struct world *w)
     expect_status(ask_answer(&last, "?with_response=false", "{'type': 5}"), 204);
 }
 
-/* --- later
- * ----------------------------------------------------------------------------------------- */
+/* --- later ---------------------------------------------------------------------------- */
 
 static void a_deferred_answer_is_seen_loading(struct world *w)
 {
@@ -113,8 +112,7 @@ static void a_follow_up_completes_a_deferred_answer(struct world *w)
     expect_room_silence(&s.room);
 }
 
-/* --- for one account
- * --------------------------------------------------------------------------------- */
+/* --- for one account ------------------------------------------------------------------ */
 
 static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
 {
@@ -192,8 +190,7 @@ static void ephemeral_answers_go_after_a_while(struct world *w)
     expect_room_silence(&s.room);
 }
 
-/* --- updates
- * ------------------------------------------------------------------------------------------ */
+/* --- updates -------------------------------------------------------------------------- */
 
 static void an_update_changes_the_message_of_the_component(struct world *w)
 {
@@ -246,8 +243,7 @@ static void components_of_ephemeral_messages_update_them(struct world *w)
     expect_room_silence(&s.room);
 }
 
-/* --- choices
- * ----------------------------------------------------------------------------------------- */
+/* --- choices -------------------------------------------------------------------------- */
 
 static void choices_reach_who_types(struct world *w)
 {

@@ -5,7 +5,7 @@
 
 #define MESSAGES "/channels/%s/messages"
 
-/* --- messages ------------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
 static void a_message_answers_a_command(struct world *w)
 {
@@ -200,8 +200,7 @@ static void files_come_with_an_answer(struct world *w)
     expect_status(a, 204);
 }
 
-/* --- who may answer, and when ------------------------------------------------------------------
- */
+/* --- who may answer, and when --------------------------------------------------------- */
 
 static void only_the_token_answers(struct world *w)
 {
@@ -248,8 +247,7 @@ static void an_answer_comes_within_three_seconds(struct world *w)
     expect_error(ask_answer(&waited, "", "%s", body), 404, 10062);
 }
 
-/* --- what is refused can be sent again
- * ------------------------------------------------------------ */
+/* --- what is refused can be sent again ------------------------------------------------ */
 
 static void a_refused_answer_is_not_counted(struct world *w)
 {
@@ -318,8 +316,7 @@ static void each_kind_of_interaction_takes_its_answers(struct world *w)
     }
 }
 
-/* --- activities ---------------------------------------------------------------------------------
- */
+/* --- activities ----------------------------------------------------------------------- */
 
 static void activities_are_for_apps_that_have_one(struct world *w)
 {

@@ -17,7 +17,7 @@ static struct ask answered(struct stage *s)
     return ask;
 }
 
-/* --- what can be done ---------------------------------------------------------------------- */
+/* --- what can be done ----------------------------------------------------------------- */
 
 static void follow_ups_reply_to_the_first_answer(struct world *w)
 {
@@ -137,7 +137,7 @@ static void bots_change_their_answers_in_the_channel_too(struct world *w)
     expect_status(client_delete(s.bot, MESSAGES "/%s", s.venue.channel, id), 204);
 }
 
-/* --- what is refused ------------------------------------------------------------------------- */
+/* --- what is refused ------------------------------------------------------------------ */
 
 static void follow_ups_need_an_answer_first(struct world *w)
 {
@@ -210,8 +210,7 @@ static void empty_and_broken_follow_ups_are_refused(struct world *w)
     expect_room_silence(&s.room);
 }
 
-/* --- brought by the person alone -----------------------------------------------------------------
- */
+/* --- brought by the person alone ------------------------------------------------------ */
 
 static const char *own(struct stage *s)
 {
@@ -309,8 +308,7 @@ static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world 
                    "{'ephemerality_reason': 11}}}}");
 }
 
-/* --- beside webhooks, and after a restart
- * ----------------------------------------------------------- */
+/* --- beside webhooks, and after a restart --------------------------------------------- */
 
 static void webhooks_live_at_the_same_address(struct world *w)
 {

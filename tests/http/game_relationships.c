@@ -5,7 +5,8 @@
 
 #include "apps.h"
 
-#define GAMES "/users/@me/game-relationships"
+#define GAMES    "/users/@me/game-relationships"
+#define SETTINGS "/users/@me/settings"
 
 enum { NOTHING = -1, FRIEND = 1, INCOMING = 3, OUTGOING = 4 };
 
@@ -204,8 +205,10 @@ static void endings_are_told_to_both(struct world *w)
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     forget_told(w);
+    const char *since = answer_text(client_get(t.p.ada, GAMES), "0.since");
+    world_wait(w, 5);
     expect_status(client_delete(t.ada, GAMES "/%s", t.p.bob->id), 204);
-    expect_game(t.p.ada, "REMOVE", t.p.bob, OUTGOING);
+    expect_event(t.p.ada, "GAME_RELATIONSHIP_REMOVE", "{'type': 4, 'since': '%s'}", since);
     expect_game(t.p.bob, "REMOVE", t.p.ada, INCOMING);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     forget_told(w);
@@ -270,17 +273,17 @@ static void settings_say_where_messages_arrive(struct world *w)
     struct table t = world_table(w);
     const char *body = TEXT(w, "{'recipient_id': '%s'}", t.p.bob->id);
     const char *channel = answer_text(client_post(t.p.ada, body, "/users/@me/channels"), "id");
-    const char *hello = "{'content': 'hello'}", *settings = "/users/@me/settings";
+    const char *hello = "{'content': 'hello'}";
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_put(t.bob, NULL, GAMES "/%s", t.p.ada->id), 204);
     expect_status(client_post(t.p.ada, hello, "/channels/%s/messages", channel), 200);
-    client_patch(t.p.bob, "{'allow_game_friend_dms': false}", settings);
+    client_patch(t.p.bob, "{'allow_game_friend_dms': false}", SETTINGS);
     expect_json(client_get(t.p.ada, GAMES), "[{'dm_access_type': 1}]");
     expect_json(client_get(t.p.bob, GAMES), "[{'dm_access_type': 0}]");
     expect_error(client_post(t.p.ada, hello, "/channels/%s/messages", channel), 403, 50251);
     expect_status(client_post(t.p.bob, hello, "/channels/%s/messages", channel), 200);
-    client_patch(t.p.bob, "{'slayer_sdk_receive_dms_in_game': 3}", settings);
+    client_patch(t.p.bob, "{'slayer_sdk_receive_dms_in_game': 3}", SETTINGS);
     expect_json(client_get(t.p.ada, GAMES), "[{'dm_access_type': 2}]");
     /* Those who know each other otherwise are not concerned. */
     befriend(t.p.ada, t.p.bob);

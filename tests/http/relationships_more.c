@@ -3,6 +3,7 @@
 
 #include "apps.h"
 #include "channels.h"
+#include "gate.h"
 
 #define THEM RELATIONSHIPS "/%s"
 
@@ -114,14 +115,17 @@ static void the_ignored_ask_without_noise(struct world *w)
 
     introduce(p.ada, p.bob);
     ignore_them(p.bob, p.ada);
+    client_connect(p.bob);
     client_put(p.ada, NULL, THEM, p.bob->id);
     struct answer a = client_get(p.bob, RELATIONSHIPS);
     expect_json(a, "[{'type': 3, 'user_ignored': true, 'is_spam_request': false}, {'type': 1}]");
-    expect_event(p.bob, "RELATIONSHIP_ADD", "{'type': 3, 'user_ignored': true}");
+    expect_unnoticed(p.bob, p.ada, "'user_ignored': true");
     expect(store_count(w, "select count(*) from relationships where ignored = 1") == 1);
     /* Whoever ignores may still ask. */
     expect_status(client_delete(p.bob, THEM, p.ada->id), 204);
     forget_told(w);
+    expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
+    expect_relationship(p.bob, "ADD", p.ada, NONE);
     expect_status(client_put(p.bob, NULL, THEM, p.ada->id), 204);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'type': 4, 'user_ignored': true}");
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 3, 'should_notify': true}");

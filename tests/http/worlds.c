@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "platform/worlds/internal.h"
 #include "platform/worlds/seed.h"
@@ -291,6 +292,52 @@ static void friendships_have_two_sides(struct world *w)
                          "where r.type = 2 and u.username = 'bob'") == 1);
 }
 
+/* No file can make half of one: the blocked have nothing left, unless they ignore. */
+static void a_block_ends_what_there_was(struct world *w)
+{
+    static const char *const before[] = {
+        "{'user': 'ada', 'target': 'bob'}",
+        "{'user': 'ada', 'target': 'bob', 'type': 'request'}",
+        "{'user': 'bob', 'target': 'ada', 'type': 'request'}",
+    };
+    static const char people[] = "{'users': [{'username': 'ada'}, {'username': 'bob'}], "
+                                 "'relationships': [";
+
+    for (int i = 0; i < 3; i++) {
+        imported(w, str_printf(world_arena(w),
+                               "%s%s, {'user': 'ada', 'target': 'bob', 'type': 'blocked'}]}",
+                               people, before[i])
+                        .p);
+        expect(number_for(w, "select count(*) from relationships") == 1);
+        expect(number_for(w, "select count(*) from relationships where type = 2") == 1);
+    }
+    imported(w, "{'relationships': [{'user': 'bob', 'target': 'ada', 'type': 'blocked'}]}");
+    expect(number_for(w, "select count(*) from relationships where type = 2") == 2);
+    imported(w, "{'relationships': [{'user': 'bob', 'target': 'ada'}]}");
+    expect(number_for(w, "select count(*) from relationships where type = 1") == 2);
+}
+
+static void people_may_have_phones(struct world *w)
+{
+    imported(w, "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob'}]}");
+    imported(w, "{'users': [{'username': 'ada'}]}");
+    expect(number_for(w, "select count(*) from users where phone = '+15550100'") == 1);
+    struct str out = exported(w, guildhall_store(world_server(w)));
+    expect(memmem(out.p, out.n, "+15550100", 9) != NULL);
+}
+
+static void a_phone_is_one_persons(struct world *w)
+{
+    expect_refused(w,
+                   "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob', "
+                   "'phone': '+15550100'}, {'username': 'cleo', 'phone': '12'}]}",
+                   "users.2.phone: Must be a phone number such as +15550100.\n");
+    expect_refused(w,
+                   "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob', "
+                   "'phone': '+15550100'}]}",
+                   "users.1.phone: '+15550100' is somebody else's\n");
+}
+
 static void messages_are_said_in_order_and_once(struct world *w)
 {
     static const char FILE_[] =
@@ -489,6 +536,47 @@ static void importing_the_demo_twice_changes_nothing(struct world *w)
         expect(c->made == 0);
 }
 
+static const char FOLLOWED_WORLD[] =
+    "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
+    " 'platform_accounts': [{'platform': 'platform_a', 'id': 'streamer', 'name': 'Streamer',"
+    "   'programme': true, 'owner': 'ada', 'subscribers': ['b1', 'other']},"
+    "  {'platform': 'platform_a', 'id': 'b1', 'name': 'Bob', 'owner': 'bob',"
+    "   'friends': ['streamer']}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'members': [{'user': 'bob'}],"
+    "   'roles': [{'name': 'Subscribers'}],"
+    "   'integrations': [{'platform': 'platform_a', 'account': 'streamer', 'by': 'ada',"
+    "     'role': 'Subscribers', 'expire_grace_period': 14}]}]}";
+
+static void integrations_of_a_file_are_synced_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+
+    imported(w, FOLLOWED_WORLD);
+    struct str first = exported_here(w);
+    world_restart(w); /* a server that runs is not told */
+    for (int i = 0; i < 300 && world_number(w, "select subscriber_count from integrations") == 0;
+         i++)
+        usleep(10000);
+    expect(world_number(w, "select count(*) from member_roles") == 1);
+    expect(world_number(w, "select subscriber_count from integrations") == 2);
+    imported(w, FOLLOWED_WORLD);
+    expect(world_number(w, "select count(*) from integrations") == 1);
+
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
+static void integrations_of_a_file_need_their_account(struct world *w)
+{
+    expect_refused(w,
+                   "{'users': [{'username': 'zoe'}], 'guilds': [{'name': 'Home', 'owner': 'zoe', "
+                   "'integrations': [{'platform': 'platform_b', 'account': 'no', 'by': 'zoe'}]}]}",
+                   "guilds.0.integrations.0.account: there is no account 'no'\n");
+}
+
 static void twins_are_exported_by_id(struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
@@ -633,16 +721,33 @@ static void full_and_tiny_worlds_are_made_too(struct world *w)
 }
 
 const struct test worlds_tests[] = {
-    TEST(rows_and_structs_of_world_files_agree),    TEST(a_world_file_makes_what_it_says),
-    TEST(passwords_of_a_world_file_open_the_door),  TEST(tokens_are_given_to_people_and_bots),
-    TEST(an_app_has_the_id_of_its_bot_and_a_key),   TEST(friendships_have_two_sides),
-    TEST(messages_are_said_in_order_and_once),      TEST(importing_again_brings_up_to_date),
-    TEST(problems_come_with_their_place),           TEST(unknown_names_are_told_all_at_once),
-    TEST(what_is_kept_as_json_has_its_kind),        TEST(bots_are_their_apps_own),
-    TEST(private_channels_have_their_people),       TEST(ids_are_never_taken_from_others),
-    TEST(an_export_imports_to_the_same_world),      TEST(apps_of_a_file_may_use_every_intent),
-    TEST(importing_the_demo_twice_changes_nothing), TEST(twins_are_exported_by_id),
-    TEST(a_seeded_world_has_what_was_asked_for),    TEST(a_seeded_world_fits_together),
-    TEST(the_same_number_gives_the_same_world),     TEST(impossible_worlds_are_refused),
-    TEST(full_and_tiny_worlds_are_made_too),        { 0 },
+    TEST(rows_and_structs_of_world_files_agree),
+    TEST(a_world_file_makes_what_it_says),
+    TEST(passwords_of_a_world_file_open_the_door),
+    TEST(tokens_are_given_to_people_and_bots),
+    TEST(an_app_has_the_id_of_its_bot_and_a_key),
+    TEST(friendships_have_two_sides),
+    TEST(a_block_ends_what_there_was),
+    TEST(people_may_have_phones),
+    TEST(a_phone_is_one_persons),
+    TEST(messages_are_said_in_order_and_once),
+    TEST(importing_again_brings_up_to_date),
+    TEST(problems_come_with_their_place),
+    TEST(unknown_names_are_told_all_at_once),
+    TEST(what_is_kept_as_json_has_its_kind),
+    TEST(bots_are_their_apps_own),
+    TEST(private_channels_have_their_people),
+    TEST(ids_are_never_taken_from_others),
+    TEST(an_export_imports_to_the_same_world),
+    TEST(apps_of_a_file_may_use_every_intent),
+    TEST(importing_the_demo_twice_changes_nothing),
+    TEST(twins_are_exported_by_id),
+    TEST(integrations_of_a_file_are_synced_and_exported),
+    TEST(integrations_of_a_file_need_their_account),
+    TEST(a_seeded_world_has_what_was_asked_for),
+    TEST(a_seeded_world_fits_together),
+    TEST(the_same_number_gives_the_same_world),
+    TEST(impossible_worlds_are_refused),
+    TEST(full_and_tiny_worlds_are_made_too),
+    { 0 },
 };

@@ -5,6 +5,7 @@
 
 #include "apps.h"
 #include "base/clock.h"
+#include "gate.h"
 #include "internal.h"
 
 enum { TWO_DAYS = 2 * 24 * 3600 };
@@ -93,6 +94,14 @@ int64_t type_of(struct client *a, const struct client *b)
         if (str_is(dom_at(&list.json->items[i], "id")->text, b->id))
             return strtoll(dom_at(&list.json->items[i], "type")->text.p, NULL, 10);
     return -1;
+}
+
+void expect_unnoticed(struct client *c, const struct client *from, const char *more)
+{
+    const struct dom *d =
+        expect_dispatch(c->gate, "RELATIONSHIP_ADD", "{'id': '%s', 'type': 3, %s}", from->id, more);
+
+    expect(!dom_at(d, "should_notify"));
 }
 
 /* --- applications -------------------------------------------------------------------------------

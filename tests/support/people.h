@@ -34,6 +34,9 @@ int64_t type_of(struct client *a, const struct client *b);
 #define expect_relationship(c, event, other, type) \
     expect_event(c, "RELATIONSHIP_" event, "{'id': '%s', 'type': %d}", (other)->id, type)
 
+/* The same for a request that somebody connected hears of without being disturbed. */
+void expect_unnoticed(struct client *c, const struct client *from, const char *more);
+
 /* A call by an application for somebody who allowed it, with these scopes. */
 struct client *application_for(struct client *c, const char *application, const char *scopes);
 void grant_application(const struct client *c, const char *application);

@@ -156,7 +156,7 @@ enum err channel_announce(struct call *call, snowflake id)
     if (e)
         return e;
     call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
-    return channel_is_voice(c.type) ? voice_review(call, c.guild_id.value, c.id, 0) : OK;
+    return channel_is_voice(c.type) ? voice_review(call, c.guild_id.value, c.id) : OK;
 }
 
 enum err category_follow(struct call *call, snowflake category_id, const struct list *before)

@@ -75,7 +75,7 @@ static bool has_role(const struct member *m, snowflake id)
     return false;
 }
 
-static struct rights_of rights_of(const struct guild *g, const struct member *m)
+struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
 {
     const struct opt_int *until = &m->communication_disabled_until;
     const struct role *r = g->roles.items;
@@ -105,7 +105,7 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     if (e)
         return e;
     ret->guild.roles = parts.roles;
-    struct rights_of who = rights_of(&ret->guild, look->member);
+    struct rights_of who = guild_rights_of(&ret->guild, look->member);
     ret->joined_at = look->member->joined_at;
     ret->large = ret->guild.member_count > SMALL;
     show_channels(tx_arena(tx), &who, look->user->bot.value, &parts.channels, ret);

@@ -28,6 +28,10 @@ enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id
 enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
                             uint64_t *ret);
 
+/* What the rights of a member come from, when the guild has its roles and the member its
+ * own: for many of them at once. */
+struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
+
 /* The owner is above everybody; others need a strictly higher top role. */
 bool standing_above_role(const struct standing *s, const struct role *role);
 bool standing_above(const struct standing *s, const struct standing *other);

@@ -230,7 +230,7 @@ static enum err review_voice(struct call *call, const struct guild *g)
     enum err e = OK;
 
     if (away || g->owner_id != before->owner_id)
-        e = voice_review(call, g->id, 0, 0);
+        e = voice_review(call, g->id, 0);
     if (!e && (away || g->afk_timeout != before->afk_timeout))
         e = voice_watch_guild(call, g->id);
     return e;

@@ -152,7 +152,7 @@ static enum err modify_role(struct call *call)
         return e;
     announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
     if (role.permissions != call->target.role->permissions)
-        e = voice_review(call, role.guild_id, 0, 0);
+        e = voice_review(call, role.guild_id, 0);
     return e ? e : call_reply(call, &role);
 }
 
@@ -173,7 +173,7 @@ static enum err delete_role(struct call *call)
         return e;
     call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(role->guild_id), &guild_role_gone_schema,
               &gone);
-    return voice_review(call, role->guild_id, 0, 0);
+    return voice_review(call, role->guild_id, 0);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */

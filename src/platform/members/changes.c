@@ -114,5 +114,5 @@ enum err member_save(struct call *call, const struct member *m)
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_UPDATE, to_guild(m->guild_id), &guild_member_schema, &shown);
-    return voice_review(call, m->guild_id, 0, m->user_id);
+    return voice_review_member(call, &shown);
 }

@@ -60,7 +60,7 @@ void components_check_all(struct form *form, const struct place *list,
         form_fail(form, list, "COMPONENT_TEXT_TOO_LONG", "Texts are 4000 characters together.");
 }
 
-/* --- those of a message ------------------------------------------------------------------ */
+/* --- those of a message --------------------------------------------------------------- */
 
 static void check_row(struct form *form, const struct place *here, const struct component *c)
 {
@@ -138,8 +138,7 @@ void components_check(struct form *form, const struct place *here,
     components_check_all(form, &list, &components->value);
 }
 
-/* --- keeping them ------------------------------------------------------------------------------
- */
+/* --- keeping them --------------------------------------------------------------------- */
 
 struct ids {
     int64_t used[COMPONENTS_MOST], next;

@@ -1,0 +1,148 @@
+/* invoke.h - what the files of `guildhall invoke` share.
+ *
+ *   invoke.c         who, where, and which steps
+ *   invoke_steps.c   a command, a press, a form
+ *   invoke_line.c    from "/weather city:Oslo" to the body of a call
+ *   invoke_places.c  names of channels, people and roles
+ *   invoke_wait.c    what the gateway tells of an invocation
+ *   invoke_show.c    for people and for programs */
+#ifndef TOOLS_INVOKE_H
+#define TOOLS_INVOKE_H
+
+#include "json/schema.h"
+#include "model/types.h"
+#include "platform/messages/component.h"
+#include "tools/tools.h"
+#include "tools/wire.h"
+
+/* The program's status. */
+enum invoke_status {
+    INVOKE_ANSWERED = 0,
+    INVOKE_TROUBLE = 1, /* no server, no such account … */
+    INVOKE_USAGE = 2,   /* no such command, option or place */
+    INVOKE_REFUSED = 3, /* by the server */
+    INVOKE_FAILED = 4,  /* the app's answer was none */
+    INVOKE_TIMED_OUT = 5,
+};
+
+enum { INVOKE_MOST_FILES = 25 };
+
+struct invoking {
+    const struct invoke_options *options;
+    struct arena *arena;
+    struct wire *wire;
+    snowflake channel_id, guild_id; /* guild 0: a private channel */
+    struct wire_file files[INVOKE_MOST_FILES];
+    size_t file_count;
+};
+
+/* Decodes what we need of an answer; NULL: it is not that. */
+void *invoke_decode(struct invoking *v, const struct type *type, struct str text);
+/* Decodes the answer to a GET; NULL after having said why there is none. */
+void *invoke_get(struct invoking *v, const struct type *type, const char *path);
+/* Says what is wrong with what was asked; returns false. */
+bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* --- invoke_places.c ------------------------------------------------------------------ */
+
+/* --channel: sets channel_id and guild_id. */
+bool place_find(struct invoking *v);
+/* An id, a mention or a name of the guild's; 0 after having said that there is none. */
+snowflake person_named(struct invoking *v, struct str text);
+snowflake role_named(struct invoking *v, struct str text);
+snowflake channel_named(struct invoking *v, struct str text);
+
+/* --- invoke_line.c -------------------------------------------------------------------- */
+
+/* key:value, with spaces in quotes. */
+struct line_pair {
+    struct str key, value;
+};
+/* The pairs of a line that has nothing else (--fill). */
+bool line_pairs(struct invoking *v, const char *line, struct list *ret);
+
+/* The body of the call that invokes a line: everything but nonce and session. *ret_data is
+ * its data, *ret_application whose command it is. */
+bool line_read(struct invoking *v, const char *line, snowflake *ret_application,
+               struct str *ret_data);
+
+/* --- invoke_wait.c -------------------------------------------------------------------- */
+
+struct told_user {
+    snowflake id;
+    struct str username;
+    struct opt_str global_name;
+};
+/* What we look at of a message; raw is all of it. */
+struct told_message {
+    snowflake id;
+    struct opt_id application_id;
+    const struct told_user *author;
+    struct str content, embeds, components, attachments; /* JSON but the first */
+    int64_t flags;
+    struct opt_str nonce;
+    struct opt_object interaction_metadata; /* struct told_metadata */
+    struct str raw;
+};
+struct told_metadata {
+    snowflake id;
+    struct opt_id original_response_message_id;
+};
+struct told_modal {
+    snowflake id;
+    struct str custom_id, title, components;
+    const struct told_user *application; /* its id */
+    struct str raw;
+};
+
+/* What one step comes to. */
+struct outcome {
+    const char *step; /* "command", "complete", "press", "fill" */
+    enum invoke_status status;
+    snowflake interaction_id; /* 0: it did not come so far */
+    snowflake pressed;        /* the message whose component led here; 0: none */
+    const struct told_message *message;
+    const struct told_modal *modal;
+    struct list choices;    /* struct told_choice */
+    struct list follow_ups; /* const struct told_message * */
+    struct str choices_raw;
+    bool acknowledged;
+    int http_status; /* of a refusal */
+    struct str refusal;
+};
+struct told_choice {
+    struct str name, value; /* value: JSON */
+    struct opt_str name_localized;
+};
+
+const struct told_message *message_told(struct invoking *v, struct str json);
+
+/* Waits for what was invoked with this nonce. */
+void outcome_await(struct invoking *v, struct str nonce, struct outcome *out);
+
+/* --- invoke_steps.c ------------------------------------------------------------------- */
+
+struct step {
+    const char *name;
+    int64_t type; /* of the interaction */
+    snowflake application_id;
+    struct str data;                    /* JSON */
+    const struct told_message *message; /* whose component it is */
+    snowflake pressed;                  /* the same, also before a form; 0: none */
+};
+
+/* Invokes it, waits, and shows what came of it. */
+struct outcome step_take(struct invoking *v, const struct step *s);
+/* --press, on this message. */
+struct outcome step_press(struct invoking *v, const struct told_message *m);
+/* A step that came to a form goes on where there is --fill. */
+struct outcome step_fill(struct invoking *v, struct outcome before);
+/* --message; NULL after having said that there is none. */
+const struct told_message *message_named(struct invoking *v);
+
+/* --- invoke_show.c -------------------------------------------------------------------- */
+
+/* For people, or with --json a line for programs. */
+void outcome_show(struct invoking *v, const struct outcome *out);
+
+#endif

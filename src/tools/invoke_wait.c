@@ -1,0 +1,253 @@
+/* invoke_wait.c - what the gateway tells of an invocation, until there is an answer. */
+#include "tools/invoke.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "model/message.h"
+
+#define SECOND INT64_C(1000000000)
+/* The server says that nobody answered after 3 seconds; a little later we do not believe
+ * that it will. After an acknowledgement that shows nothing, something may still come. */
+enum { UNHEARD_S = 10, SETTLE_S = 3 };
+
+/* --- what is told --------------------------------------------------------------------- */
+
+static const struct field user_fields[] = {
+    { FIELD(struct told_user, id), .type = &type_id },
+    { FIELD(struct told_user, username), .type = &type_text, .flags = OPTIONAL,
+      .fallback_text = "" },
+    { FIELD(struct told_user, global_name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema user_schema = { .size = sizeof(struct told_user),
+                                           .fields = user_fields };
+static const struct type type_told_user = { .kind = KIND_OBJECT, .schema = &user_schema };
+
+static const struct field metadata_fields[] = {
+    { FIELD(struct told_metadata, id), .type = &type_id },
+    { FIELD(struct told_metadata, original_response_message_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema metadata_schema = { .size = sizeof(struct told_metadata),
+                                               .fields = metadata_fields };
+static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
+
+static const struct field message_fields[] = {
+    { FIELD(struct told_message, id), .type = &type_id },
+    { FIELD(struct told_message, application_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct told_message, author), .type = &type_told_user },
+    { FIELD(struct told_message, content), .type = &type_text },
+    { FIELD(struct told_message, embeds), .type = &type_raw },
+    { FIELD(struct told_message, components), .type = &type_raw },
+    { FIELD(struct told_message, attachments), .type = &type_raw },
+    { FIELD(struct told_message, flags), .type = &type_int },
+    { FIELD(struct told_message, nonce), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct told_message, interaction_metadata), .type = &type_metadata,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema told_message_schema = { .size = sizeof(struct told_message),
+                                                   .fields = message_fields };
+static const struct type type_told_message = { .kind = KIND_OBJECT,
+                                               .schema = &told_message_schema };
+
+static const struct field modal_fields[] = {
+    { FIELD(struct told_modal, id), .type = &type_id },
+    { FIELD(struct told_modal, custom_id), .type = &type_text },
+    { FIELD(struct told_modal, title), .type = &type_text },
+    { FIELD(struct told_modal, components), .type = &type_raw },
+    { FIELD(struct told_modal, application), .type = &type_told_user },
+    { 0 },
+};
+static const struct schema modal_schema = { .size = sizeof(struct told_modal),
+                                            .fields = modal_fields };
+static const struct type type_modal = { .kind = KIND_OBJECT, .schema = &modal_schema };
+
+static const struct field choice_fields[] = {
+    { FIELD(struct told_choice, name), .type = &type_text },
+    { FIELD(struct told_choice, name_localized), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct told_choice, value), .type = &type_raw },
+    { 0 },
+};
+static const struct schema choice_schema = { .size = sizeof(struct told_choice),
+                                             .fields = choice_fields };
+static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
+static const struct type type_choices = { .kind = KIND_ARRAY, .of = &type_choice };
+
+/* What events of the invocation carry. */
+struct told {
+    snowflake id;
+    struct opt_str nonce;
+    int64_t reason_code;
+    struct opt_str choices;
+};
+static const struct field told_fields[] = {
+    { FIELD(struct told, id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct told, nonce), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct told, reason_code), .type = &type_int, .flags = OPTIONAL },
+    { FIELD(struct told, choices), .type = &type_raw, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema told_schema = { .size = sizeof(struct told), .fields = told_fields };
+static const struct type type_told = { .kind = KIND_OBJECT, .schema = &told_schema };
+
+const struct told_message *message_told(struct invoking *v, struct str json)
+{
+    struct told_message *m = invoke_decode(v, &type_told_message, json);
+
+    if (m)
+        m->raw = json;
+    return m;
+}
+
+/* --- waiting -------------------------------------------------------------------------- */
+
+struct waiting {
+    struct invoking *v;
+    struct str nonce; /* JSON */
+    int64_t until;
+    struct outcome *out;
+    bool over;
+};
+
+static bool is_loading(const struct told_message *m)
+{
+    return m->flags & MESSAGE_LOADING;
+}
+
+static void wait_for(struct waiting *w, int64_t seconds)
+{
+    w->until = clock_mono() + seconds * SECOND;
+}
+
+/* There is an answer; more is only waited for when it was asked for. */
+static void look_whether_over(struct waiting *w)
+{
+    const struct outcome *out = w->out;
+
+    if (out->message && !is_loading(out->message)) {
+        w->out->status = INVOKE_ANSWERED;
+        w->over = (int64_t)out->follow_ups.count >= w->v->options->follow_ups;
+    }
+    if (!w->over)
+        wait_for(w, w->v->options->wait);
+}
+
+static void hear_message(struct waiting *w, const struct told_message *m)
+{
+    const struct told_metadata *about = m->interaction_metadata.value;
+    struct outcome *out = w->out;
+
+    if (m->nonce.given == GIVEN && str_eq(m->nonce.value, w->nonce))
+        out->message = m;
+    else if (about && out->interaction_id && about->id == out->interaction_id)
+        *(const struct told_message **)list_add(w->v->arena, &out->follow_ups, sizeof m) = m;
+    else
+        return;
+    look_whether_over(w);
+}
+
+static void hear_update(struct waiting *w, const struct told_message *m)
+{
+    struct outcome *out = w->out;
+    bool answer = out->message && out->message->id == m->id,
+         pressed = out->pressed == m->id && out->acknowledged;
+
+    if (!answer && !pressed)
+        return;
+    out->message = m;
+    look_whether_over(w);
+}
+
+static void hear_modal(struct waiting *w, struct str json)
+{
+    struct told_modal *m = invoke_decode(w->v, &type_modal, json);
+
+    if (!m)
+        return;
+    m->raw = json;
+    w->out->modal = m;
+    w->out->status = INVOKE_ANSWERED;
+    w->over = true;
+}
+
+static void hear_choices(struct waiting *w, const struct told *t)
+{
+    const struct list *choices = invoke_decode(w->v, &type_choices, t->choices.value);
+
+    if (choices)
+        w->out->choices = *choices;
+    w->out->choices_raw = t->choices.value;
+    w->out->status = INVOKE_ANSWERED;
+    w->over = true;
+}
+
+static void hear_own(struct waiting *w, struct str name, const struct told *t, struct str json)
+{
+    struct outcome *out = w->out;
+
+    if (str_is(name, "INTERACTION_CREATE")) {
+        out->interaction_id = t->id;
+    } else if (str_is(name, "INTERACTION_SUCCESS")) {
+        out->acknowledged = true;
+        out->status = INVOKE_ANSWERED;
+        wait_for(w, SETTLE_S);
+    } else if (str_is(name, "INTERACTION_FAILURE")) {
+        out->status = t->reason_code == 2 ? INVOKE_TIMED_OUT : INVOKE_FAILED;
+        w->over = true;
+    } else if (str_is(name, "INTERACTION_MODAL_CREATE")) {
+        hear_modal(w, json);
+    } else if (str_is(name, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE")) {
+        hear_choices(w, t);
+    }
+}
+
+static void hear(struct waiting *w, const struct wire_event *e)
+{
+    bool created = str_is(e->name, "MESSAGE_CREATE"), changed = str_is(e->name, "MESSAGE_UPDATE");
+
+    if (created || changed) {
+        const struct told_message *m = message_told(w->v, e->data);
+
+        if (m && created)
+            hear_message(w, m);
+        else if (m)
+            hear_update(w, m);
+        return;
+    }
+    if (!str_starts(e->name, STR("INTERACTION_")) &&
+        !str_starts(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
+        return;
+    const struct told *t = invoke_decode(w->v, &type_told, e->data);
+    if (t && t->nonce.given == GIVEN && str_eq(t->nonce.value, w->nonce))
+        hear_own(w, e->name, t, e->data);
+}
+
+void outcome_await(struct invoking *v, struct str nonce, struct outcome *out)
+{
+    struct waiting w = {
+        .v = v,
+        .nonce = STR_CONCAT(v->arena, STR("\""), nonce, STR("\"")),
+        .out = out,
+    };
+    struct wire_event e;
+
+    out->status = INVOKE_TIMED_OUT;
+    wait_for(&w, UNHEARD_S);
+    while (!w.over) {
+        enum wire_news news = wire_next(v->wire, w.until, &e);
+
+        if (news == WIRE_LOST)
+            out->status = INVOKE_TROUBLE;
+        if (news != WIRE_EVENT)
+            break;
+        hear(&w, &e);
+    }
+    /* It was promised, or asked for, and did not come. */
+    if (!w.over && out->status == INVOKE_ANSWERED &&
+        ((out->message && is_loading(out->message)) ||
+         (int64_t)out->follow_ups.count < v->options->follow_ups))
+        out->status = INVOKE_TIMED_OUT;
+}

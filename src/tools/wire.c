@@ -1,0 +1,211 @@
+/* wire.c - calls to a server over HTTP, from outside. */
+#include "tools/wire_internal.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { PATIENCE_MS = 30 * 1000 };
+
+/* --- where ---------------------------------------------------------------------------- */
+
+static bool split_url(struct wire *w, struct str url)
+{
+    if (!str_starts(url, STR("http://")))
+        return false;
+    url = str_from(url, 7);
+    struct str authority = str_cut(&url, '/'), path = str_trim(url);
+
+    if (path.n && !str_is(path, "api") && !str_is(path, "api/"))
+        return false;
+    w->authority = str_dup(w->arena, authority);
+    const char *colon = authority.n && authority.p[authority.n - 1] != ']'
+                            ? memrchr(authority.p, ':', authority.n)
+                            : NULL;
+    struct str host = colon ? str_slice(authority.p, (size_t)(colon - authority.p)) : authority;
+    if (host.n > 2 && host.p[0] == '[')
+        host = str_slice(host.p + 1, host.n - 2);
+    w->host = str_dupz(w->arena, host);
+    size_t after = colon ? (size_t)(colon - authority.p) + 1 : 0;
+    w->port = colon ? str_dupz(w->arena, str_from(authority, after)) : "80";
+    return host.n > 0;
+}
+
+struct wire *wire_new(const char *url, struct arena *arena)
+{
+    struct wire *w = mem_new(sizeof *w);
+
+    w->arena = arena;
+    w->fd = -1;
+    w->token = "";
+    buf_init(&w->in, WIRE_LARGEST);
+    if (split_url(w, str_of(url)))
+        return w;
+    fprintf(stderr,
+            "guildhall: '%s' is not an address like http://127.0.0.1:8080 (a server with TLS "
+            "takes plain HTTP at the same port, unless it is told otherwise)\n",
+            url);
+    wire_free(w);
+    return NULL;
+}
+
+void wire_free(struct wire *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    buf_clear(&w->in);
+    mem_free(w);
+}
+
+void wire_set_token(struct wire *w, const char *token)
+{
+    w->token = str_dupz(w->arena, str_of(token));
+}
+
+const char *wire_token(const struct wire *w)
+{
+    return w->token;
+}
+
+/* --- bytes ---------------------------------------------------------------------------- */
+
+int wire_dial(const struct wire *w)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
+    int fd = -1;
+
+    if (getaddrinfo(w->host, w->port, &hints, &list) == 0) {
+        for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
+            fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+            if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+                close(fd);
+                fd = -1;
+            }
+        }
+        freeaddrinfo(list);
+    }
+    if (fd < 0)
+        fprintf(stderr, "guildhall: there is no server at %s:%s\n", w->host, w->port);
+    return fd;
+}
+
+bool wire_send_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return false;
+        bytes = str_from(bytes, (size_t)n);
+    }
+    return true;
+}
+
+int wire_receive(int fd, struct buf *in, int64_t wait_ms)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    char *room = buf_room(in, 65536);
+
+    if (!room)
+        return -1;
+    int ready = poll(&p, 1, wait_ms > INT32_MAX ? INT32_MAX : (int)wait_ms);
+    if (ready == 0 || (ready < 0 && errno == EINTR))
+        return 0;
+    ssize_t n = recv(fd, room, 65536, 0);
+    if (n <= 0)
+        return -1;
+    in->n += (size_t)n;
+    return 1;
+}
+
+/* --- calls ---------------------------------------------------------------------------- */
+
+#define BOUNDARY "guildhall-invoke-5b1f0c9e7d"
+
+static void add_part(struct buf *out, const char *name, const char *filename, struct str bytes)
+{
+    buf_printf(out, "--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"%s\"", name);
+    if (filename)
+        buf_printf(out, "; filename=\"%s\"", filename);
+    buf_add_lit(out, "\r\n\r\n");
+    buf_add_str(out, bytes);
+    buf_add_lit(out, "\r\n");
+}
+
+static void write_body(struct buf *out, struct str json, const struct wire_file *files,
+                       size_t count)
+{
+    char name[32];
+
+    if (!count) {
+        buf_add_str(out, json);
+        return;
+    }
+    add_part(out, "payload_json", NULL, json);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "files[%zu]", i);
+        add_part(out, name, files[i].filename, files[i].bytes);
+    }
+    buf_add_lit(out, "--" BOUNDARY "--\r\n");
+}
+
+static void write_request(const struct wire *w, struct buf *out, const char *method,
+                          const char *path, struct str body, bool multipart)
+{
+    buf_printf(out, "%s /api/v9%s HTTP/1.1\r\nHost: %.*s\r\nConnection: close\r\n", method, path,
+               STR_FMT(w->authority));
+    buf_add_lit(out, "User-Agent: guildhall-invoke\r\n");
+    if (*w->token)
+        buf_printf(out, "Authorization: %s\r\n", w->token);
+    if (body.n)
+        buf_printf(out, "Content-Type: %s\r\n",
+                   multipart ? "multipart/form-data; boundary=" BOUNDARY : "application/json");
+    buf_printf(out, "Content-Length: %zu\r\n\r\n", body.n);
+    buf_add_str(out, body);
+}
+
+static bool read_answer(struct wire *w, struct str bytes, struct wire_answer *ret)
+{
+    const char *end = bytes.n ? memmem(bytes.p, bytes.n, "\r\n\r\n", 4) : NULL;
+    int64_t status;
+
+    if (!end || bytes.n < 12 || !str_starts(bytes, STR("HTTP/1.1 ")) ||
+        !str_to_i64(str_slice(bytes.p + 9, 3), &status))
+        return false;
+    ret->status = (int)status;
+    ret->body = str_dup(w->arena, str_from(bytes, (size_t)(end - bytes.p) + 4));
+    return true;
+}
+
+bool wire_call(struct wire *w, const char *method, const char *path, struct str body,
+               const struct wire_file *files, size_t file_count, struct wire_answer *ret)
+{
+    struct buf content, out, in;
+    int fd = wire_dial(w), got = 1;
+
+    if (fd < 0)
+        return false;
+    buf_init(&content, WIRE_LARGEST);
+    buf_init(&out, WIRE_LARGEST);
+    buf_init(&in, WIRE_LARGEST);
+    write_body(&content, body, files, file_count);
+    write_request(w, &out, method, path, buf_str(&content), file_count > 0);
+    bool ok = wire_send_all(fd, buf_str(&out));
+    while (got > 0)
+        got = wire_receive(fd, &in, PATIENCE_MS);
+    ok = ok && read_answer(w, buf_str(&in), ret);
+    if (!ok)
+        fprintf(stderr, "guildhall: the server did not answer %s %s\n", method, path);
+    buf_clear(&content);
+    buf_clear(&out);
+    buf_clear(&in);
+    close(fd);
+    return ok;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""voice_clients - unchanged client libraries that look after voice."""
+
+import os
+import shutil
+
+import clients
+from cases import run_cases
+from clients import HERE, Library, Server, node_command, python_command
+from sessions import PLAIN, Wire
+from voice import ask
+
+WORLD = {
+    "users": [{"username": "ada"}],
+    "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"}],
+    "guilds": [{"name": "Hall", "owner": "ada",
+                "channels": [{"name": "talk"}, {"name": "red", "type": "voice"},
+                             {"name": "blue", "type": "voice"}],
+                "roles": [{"name": "Keeper", "permissions": ["ADMINISTRATOR"]}],
+                "members": [{"user": "helper", "roles": ["Keeper"]}],
+                "applications": [{"application": "Helper", "by": "ada"}]}],
+}
+
+
+class Hall:
+    """A server with ada, who has a session, and the channels of her guild by name."""
+
+    def __init__(self, executable):
+        clients.WORLD = WORLD
+        self.server = Server(executable)
+        self.ada = Wire(self.server.process.port, PLAIN, self.server.ada.token)
+        self.guild = self.server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
+        channels = self.server.ada.call("GET", f"/guilds/{self.guild}/channels")[1]
+        self.channels = {c["name"]: c["id"] for c in channels}
+
+    def join(self, name):
+        ask(self.ada, self.guild, self.channels.get(name))
+
+    def close(self):
+        self.ada.close()
+        self.server.close()
+
+
+def with_bot(executable, command, folder, story):
+    hall = Hall(executable)
+    bot = None
+    try:
+        hall.join("red")
+        while b'"VOICE_STATE_UPDATE"' not in hall.ada.frame():
+            pass
+        bot = Library(command, hall.server, 1, folder)
+        bot.expect("ready red")
+        story(hall, bot)
+        bot.end()
+    finally:
+        if bot:
+            bot.close()
+        hall.close()
+
+
+def watch_and_move(hall, bot):
+    hall.join("blue")
+    bot.expect("voice ada red blue mute=false")
+    bot.tell("move ada red")
+    bot.expect("voice ada blue red mute=false")
+    bot.tell("mute ada")
+    bot.expect("voice ada red red mute=true")
+    bot.tell("state ada")
+    bot.expect("state red mute=true self=false")
+    bot.tell("regions")
+    bot.expect("regions main")
+    bot.tell("disconnect ada")
+    bot.expect("voice ada red none mute=true")
+    bot.tell("join blue")
+    bot.expect("voice helper none blue mute=false", "server 32 null")
+
+
+def watch_and_fetch(hall, bot):
+    hall.join("blue")
+    bot.expect("voice ada red blue mute=False")
+    bot.tell("regions")
+    bot.expect("regions main")
+    bot.tell("state ada")
+    bot.expect("state blue mute=False self=False")
+    bot.tell("move ada red")
+    bot.expect("voice ada blue red mute=False")
+    hall.join(None)
+    bot.expect("voice ada red none mute=False")
+
+
+def discord_js_watches_and_moves(executable):
+    command, folder = node_command()
+    shutil.copy(os.path.join(HERE, "voice_js.js"), folder)
+    with_bot(executable, [command[0], "voice_js.js"], folder, watch_and_move)
+
+
+def discord_py_watches_and_fetches(executable):
+    command, folder = python_command()
+    with_bot(executable, [command[0], os.path.join(HERE, "voice_py.py")], folder, watch_and_fetch)
+
+
+if __name__ == "__main__":
+    run_cases("clients/voice", [discord_js_watches_and_moves, discord_py_watches_and_fetches])

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""ghosts - nobody stays in voice whose server was killed."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+
+from cases import Skip, expect, run_cases
+from disk import Place
+from process import Client, start_guildhall
+from sessions import PLAIN, Wire
+from voice import ask, guild_with, import_world, place_of
+
+LEASE = 10
+
+
+def people(executable, folder, *flags):
+    """ada's guild with bob in it; their tokens."""
+    class Bench:
+        guildhall = executable
+    world = {"users": [{"username": "ada"}, {"username": "bob"}],
+             "guilds": [guild_with("Hall", "ada", ["bob"])]}
+    return import_world(Bench, folder, world, *flags)
+
+
+def heard(wire, wanted):
+    """Waits for a voice state in that channel, or in none."""
+    while True:
+        frame = wire.frame()
+        if b'"VOICE_STATE_UPDATE"' not in frame:
+            continue
+        state = json.loads(frame[frame.index(b"{"):])["d"]
+        if state["channel_id"] == wanted:
+            return
+
+
+def state_of(port, token, guild):
+    client = Client(port, token)
+    status, _ = client.call("GET", f"/guilds/{guild}/voice-states/@me")
+    client.close()
+    return status
+
+
+def a_server_that_is_back_holds_nobody(executable):
+    with Place() as place:
+        folder = os.path.join(place.folder, "data")
+        ada, bob = people(executable, folder)
+        server = place.watch(start_guildhall(executable, folder))
+        guild, channel = place_of(server.port, ada)
+        wire = Wire(server.port, PLAIN, bob)
+        ask(wire, guild, channel)
+        heard(wire, channel)
+        expect(state_of(server.port, bob, guild) == 200, "bob is not in voice")
+        server.kill()
+        wire.close()
+        server = place.watch(start_guildhall(executable, folder))
+        expect(state_of(server.port, bob, guild) == 404, "bob is still in voice")
+        watcher = Wire(server.port, PLAIN, ada)
+        expect(b'"voice_states":[]' in watcher.ready, "ada is shown somebody in voice")
+        watcher.close()
+
+
+def another_server_clears_what_is_left(executable):
+    """Two on one database: who was held by the one that died is gone for the other."""
+    database = os.environ.get("GUILDHALL_TEST_POSTGRES")
+    if not database or not shutil.which("psql"):
+        raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
+    schema = f"voice_{os.getpid()}"
+    subprocess.run(["psql", "-qc", f"create schema {schema}", database], check=True, timeout=30)
+    store = ["--store", f"{database} options=-csearch_path={schema}"]
+    with Place() as place:
+        folders = [os.path.join(place.folder, name) for name in ("one", "two")]
+        ada, bob = people(executable, folders[0], *store)
+        # Both know the same key, or tokens of the one are none for the other.
+        os.makedirs(folders[1])
+        shutil.copy(os.path.join(folders[0], "pepper.key"), folders[1])
+        servers = [place.watch(start_guildhall(executable, folder, "--node", str(node), *store))
+                   for node, folder in enumerate(folders, 5)]
+        guild, channel = place_of(servers[1].port, ada)
+        watcher, wire = Wire(servers[1].port, PLAIN, ada), Wire(servers[0].port, PLAIN, bob)
+        ask(wire, guild, channel)
+        heard(wire, channel)
+        time.sleep(4)  # it goes on saying that it lives
+        expect(state_of(servers[1].port, bob, guild) == 200, "the other does not see bob")
+        servers[0].kill()
+        died = time.monotonic()
+        heard(watcher, None)
+        took = time.monotonic() - died
+        expect(took < LEASE, f"bob left after {took:.1f} s")
+        expect(state_of(servers[1].port, bob, guild) == 404, "bob is still in voice")
+        print(f"left {took:.1f} s after the kill")
+
+
+if __name__ == "__main__":
+    run_cases("crash/ghosts", [a_server_that_is_back_holds_nobody,
+                              another_server_clears_what_is_left])
