@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "commands/commands.h"
+#include "control.h"
 #include "gateway/gateway.h"
 #include "gifs/gifs.h"
 #include "integrations/integrations.h"
@@ -71,10 +72,14 @@ const struct domain *const guildhall_domains[] = {
     &regions_domain,
     &voice_domain,
     &calls_domain,
+    &voice_keys_domain,
+    &voice_effects_domain,
+    &streams_domain,
     &gateway_addresses_domain,
     &assets_domain,
     &default_avatars_domain,
     &gif_files_domain,
+    &stream_files_domain,
     &service_domain,
     NULL,
 };
@@ -93,6 +98,7 @@ struct guildhall {
     struct loops *loops;
     struct tls_context *tls;
     struct server *server;
+    struct control *control; /* NULL: it could not listen */
 };
 
 static enum log_level level_of(const char *name)
@@ -229,6 +235,8 @@ static bool check_config(const struct config *c)
         log_error("public-url must begin with http:// or https://");
         return false;
     }
+    voice_keys_set(c->voice_second_label);
+    voice_effects_set(c->everybody_is_premium);
     return set_gifs(c);
 }
 
@@ -333,6 +341,18 @@ static struct gateway *make_gateway(struct guildhall *g)
     return gateway_new(&options);
 }
 
+/* --- what its operator asks -------------------------------------------------------- */
+
+static void list_sessions(void *arg, struct buf *out)
+{
+    gateway_census(((struct guildhall *)arg)->gateway, out);
+}
+
+static const struct control_row control_rows[] = {
+    { "sessions", list_sessions },
+    { 0 },
+};
+
 /* --- one port for calls and sessions ------------------------------------------------ */
 
 static struct intake intake(void *arg, const struct http_request *r)
@@ -419,6 +439,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = start_server(g, port);
     if (e)
         goto fail;
+    control_open(config->data, control_rows, g, &g->control); /* or nobody can ask */
 
     *ret = g;
     return OK;
@@ -432,6 +453,7 @@ void guildhall_stop(struct guildhall *g)
 {
     if (!g)
         return;
+    control_close(g->control);
     if (g->api)
         api_drain(g->api);
     /* Half of the patience for sessions to go by themselves, the rest for calls. */

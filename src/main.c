@@ -162,7 +162,8 @@ static int help(const struct settings *s, char **arguments)
         char call[64];
 
         snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
-        buf_printf(&out, "  %-34s %s\n", call, c->help);
+        help_line(&out, call, c->help);
+        buf_add_lit(&out, "\n");
     }
     buf_add_lit(
         &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
@@ -188,6 +189,10 @@ static const struct command commands[] = {
     { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
       tool_invoke, invoke_rows },
     { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
+    { "sessions", "", "List who is connected to the server that runs", tool_sessions,
+      sessions_rows },
+    { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
+      NULL },
     { "check", "", "Look whether the database is sound", check, NULL },
     { "backup", "FILE", "Copy the embedded database", backup, NULL },
     { "openapi", "", "Print the OpenAPI document", openapi, NULL },

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 
 enum { LONGEST_LINE = 64 * 1024 };
 
@@ -227,13 +228,20 @@ static const char *value_word(const struct option_row *row)
     return row->kind == OPTION_SWITCH ? "on|off" : row->kind == OPTION_INT ? "N" : "TEXT";
 }
 
+void help_line(struct buf *out, const char *written, const char *does)
+{
+    size_t length = utf8_length(str_of(written));
+
+    buf_printf(out, "  %s%*s %s", written, length < 34 ? (int)(34 - length) : 0, "", does);
+}
+
 void options_help(const struct option_row *rows, struct buf *out)
 {
     for (; rows->name; rows++) {
         char flag[128];
 
         snprintf(flag, sizeof flag, "--%s %s", rows->name, value_word(rows));
-        buf_printf(out, "  %-34s %s", flag, rows->help);
+        help_line(out, flag, rows->help);
         if (rows->fallback)
             buf_printf(out, " (%s)", rows->fallback);
         buf_add_char(out, '\n');

@@ -47,6 +47,8 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
 const char *options_peek(const char *name, const struct option_source *source, char **argv);
 
 void options_help(const struct option_row *rows, struct buf *out);
+/* One line of it, without its end: what to write, and what it does. */
+void help_line(struct buf *out, const char *written, const char *does);
 void options_sample(const struct option_row *rows, const struct option_source *source,
                     struct buf *out);
 

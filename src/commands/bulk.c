@@ -35,8 +35,7 @@ static const struct command_patch *patch_at(const struct bulk *b, size_t i)
     return (const struct command_patch *)b->body->items + i;
 }
 
-/* --- reading ------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static enum err make_items(struct bulk *b)
 {

@@ -3,6 +3,7 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "commands/bundle.h"
 #include "platform/applications/applications.h"
 #include "platform/command_index.h"
 
@@ -64,8 +65,7 @@ static enum err tell_all(struct call *call, snowflake application_id)
     return job_schedule(call, &command_news_job, application_id, next, STR(""));
 }
 
-/* --- what everybody sees of an application ------------------------------------------------------
- */
+/* --- what everybody sees of an application ---------------------------------------------------- */
 
 static const char HAS_GLOBAL[] =
     "select count(*) from commands where application_id = $1 and guild_id = 0";
@@ -90,8 +90,10 @@ static enum err set_badge(struct call *call, const struct application *a)
 
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id)
 {
-    enum err e = command_index_move(call->tx, guild_id ? guild_id : a->id);
+    enum err e = bundle_write(call->tx, a->id, guild_id);
 
+    if (!e)
+        e = command_index_move(call->tx, guild_id ? guild_id : a->id);
     if (e)
         return e;
     if (guild_id) {
@@ -102,8 +104,7 @@ enum err commands_changed(struct call *call, const struct application *a, snowfl
     return e ? e : tell_all(call, a->id);
 }
 
-/* --- permissions that go with a command ---------------------------------------------------------
- */
+/* --- permissions that go with a command ------------------------------------------------------- */
 
 static const char GUILDS_WITH_ROWS[] =
     "select distinct guild_id from command_permissions where target_id = $1 order by guild_id";

@@ -157,30 +157,34 @@ static void drop_unless(bool keep, struct opt_list *list)
         *list = (struct opt_list){ .given = ABSENT };
 }
 
+static void tidy_options(struct arena *arena, const struct list *options);
+
+static void tidy_option(struct arena *arena, struct command_option *o)
+{
+    bool parent = o->type == OPTION_SUB_COMMAND || o->type == OPTION_SUB_COMMAND_GROUP;
+
+    tidy_dictionary(&o->name_localizations);
+    tidy_dictionary(&o->description_localizations);
+    drop_unless(true, &o->choices);
+    drop_unless(parent, &o->options);
+    drop_unless(o->type == OPTION_CHANNEL, &o->channel_types);
+    drop_unless(o->type == OPTION_ATTACHMENT, &o->file_types);
+    if (parent)
+        o->required.given = ABSENT;
+    if (!o->autocomplete.value)
+        o->autocomplete.given = ABSENT;
+    if (o->type != OPTION_INTEGER && o->type != OPTION_NUMBER)
+        o->min_value.given = o->max_value.given = ABSENT;
+    if (o->type != OPTION_STRING)
+        o->min_length.given = o->max_length.given = ABSENT;
+    tidy_choices(arena, o);
+    tidy_options(arena, &o->options.value);
+}
+
 static void tidy_options(struct arena *arena, const struct list *options)
 {
-    struct command_option *o = options->items;
-
-    for (struct command_option *end = o + options->count; o < end; o++) {
-        bool parent = o->type == OPTION_SUB_COMMAND || o->type == OPTION_SUB_COMMAND_GROUP;
-
-        tidy_dictionary(&o->name_localizations);
-        tidy_dictionary(&o->description_localizations);
-        drop_unless(true, &o->choices);
-        drop_unless(parent, &o->options);
-        drop_unless(o->type == OPTION_CHANNEL, &o->channel_types);
-        drop_unless(o->type == OPTION_ATTACHMENT, &o->file_types);
-        if (parent)
-            o->required.given = ABSENT;
-        if (!o->autocomplete.value)
-            o->autocomplete.given = ABSENT;
-        if (o->type != OPTION_INTEGER && o->type != OPTION_NUMBER)
-            o->min_value.given = o->max_value.given = ABSENT;
-        if (o->type != OPTION_STRING)
-            o->min_length.given = o->max_length.given = ABSENT;
-        tidy_choices(arena, o);
-        tidy_options(arena, &o->options.value);
-    }
+    for (size_t i = 0; i < options->count; i++)
+        tidy_option(arena, (struct command_option *)options->items + i);
 }
 
 /* Names in menus have no white space around them, and nothing describes them. */

@@ -3,6 +3,7 @@
 #ifndef COMMANDS_INDEX_H
 #define COMMANDS_INDEX_H
 
+#include "commands/bundle.h"
 #include "commands/internal.h"
 
 /* --- index_schema.c ------------------------------------------------------------------------ */
@@ -32,27 +33,24 @@ extern const struct type command_index_kept; /* with commands as finished JSON *
 /* Whose applications. */
 enum index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
 
-/* A command as its row has it. text is the definition where it has words for the reader,
- * else what is listed. */
-struct index_row {
-    snowflake id, application_id, guild_id;
-    int64_t type, uses, rank; /* rank: of global commands */
-    struct opt_id default_member_permissions;
-    bool nsfw, localized;
-    unsigned contexts, integration_types;
-    struct str text;
+struct command_uses {
+    snowflake command_id;
+    int64_t uses;
 };
 
 /* key: the guild, account, application or channel. */
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
-/* All global commands of these applications, a guild's also its own; struct index_row, by
- * application and id, ranked. */
-enum err index_commands(struct tx *tx, enum index_kind kind, snowflake key, struct str locale,
-                        struct list *ret);
+/* The global commands of these applications, in a guild each time followed by its own
+ * (struct bundle). */
+enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
+/* Of global commands that were used lately (struct command_uses). */
+enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
+/* The rank of each command of a bundle: the most used is 1, of two that are used alike the
+ * older comes first. */
+void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks);
 enum err index_version(struct tx *tx, enum index_kind kind, snowflake key, snowflake *ret);
 
-/* --- index_rules.c: what somebody sees of a guild's commands ------------------------------------
- */
+/* --- index_rules.c: what somebody sees of a guild's commands ---------------------------------- */
 
 struct index_reader {
     struct tx *tx;
@@ -64,7 +62,8 @@ struct index_reader {
 
 enum err index_reader_load(struct tx *tx, const struct standing *s, struct index_reader *ret);
 /* Can the reader use it anywhere in the guild? */
-enum err index_usable(struct index_reader *r, const struct index_row *k, bool *ret);
+enum err index_usable(struct index_reader *r, const struct bundle *b, const struct bundle_entry *k,
+                      bool *ret);
 /* What rows of a target say about the reader; NULL: there are none. */
 const struct command_index_permissions *index_permissions(struct index_reader *r,
                                                           snowflake target_id);

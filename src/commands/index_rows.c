@@ -1,6 +1,8 @@
 /* index_rows.c - what indexes show, from the store. */
 #include "commands/index.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "platform/rows.h"
 
@@ -69,92 +71,88 @@ enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, 
     return rows_end(&rows);
 }
 
-/* --- which commands --------------------------------------------------------------------------- */
-
-#define COMMANDS_IN                                                                             \
-    "select id, application_id, guild_id, type, default_member_permissions, nsfw, contexts, "   \
-    "integration_types, case when (locales & cast($2 as bigint)) <> 0 then 1 else 0 end, "      \
-    "case when (locales & cast($2 as bigint)) <> 0 then definition else plain end, "            \
-    "case when used_day > cast($3 as bigint) then coalesce((select cast(sum(uses) as bigint) "  \
-    "from command_uses u where u.command_id = commands.id and u.day > cast($3 as bigint)), 0) " \
-    "else 0 end from commands where application_id in "
+/* --- which commands ------------------------------------------------------------------------ */
 
 /* Only in a guild's index are there commands of a guild: no other key is a guild's id. */
-QUERIES(commands_sql, COMMANDS_IN, " and guild_id in (0, $1) order by application_id, id");
+QUERIES(bundles_sql,
+        "select application_id, guild_id, entries, texts from command_lists "
+        "where guild_id in (0, $1) and application_id in ",
+        " order by application_id, guild_id");
 
-static struct index_row read_command(const struct rows *r)
-{
-    return (struct index_row){
-        .id = row_id(r, 0),
-        .application_id = row_id(r, 1),
-        .guild_id = row_id(r, 2),
-        .type = row_int(r, 3),
-        .default_member_permissions = row_opt_id(r, 4),
-        .nsfw = row_bool(r, 5),
-        .contexts = (unsigned)row_int(r, 6),
-        .integration_types = (unsigned)row_int(r, 7),
-        .localized = row_bool(r, 8),
-        .text = row_text(r, 9),
-        .uses = row_int(r, 10),
-    };
-}
-
-/* The global commands of one application, from first to end: the most used is 1, of two
- * that are used alike the older. */
-static void rank(struct index_row *first, struct index_row *end)
-{
-    int64_t unused = 1;
-
-    for (struct index_row *k = first; k < end; k++)
-        unused += k->guild_id == 0 && k->uses > 0;
-    for (struct index_row *k = first; k < end; k++) {
-        if (k->guild_id)
-            continue;
-        if (!k->uses) {
-            k->rank = unused++;
-            continue;
-        }
-        k->rank = 1;
-        for (struct index_row *o = first; o < end; o++)
-            k->rank +=
-                o->guild_id == 0 && (o->uses > k->uses || (o->uses == k->uses && o->id < k->id));
-    }
-}
-
-static void rank_all(const struct list *commands)
-{
-    struct index_row *k = commands->items, *end = k + commands->count;
-
-    while (k < end) {
-        struct index_row *next = k + 1;
-
-        while (next < end && next->application_id == k->application_id)
-            next++;
-        rank(k, next);
-        k = next;
-    }
-}
-
-enum err index_commands(struct tx *tx, enum index_kind kind, snowflake key, struct str locale,
-                        struct list *ret)
+enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(
-        tx, commands_sql[kind],
-        BIND(v_id(key), v_int((int64_t)locale_reach(locale)), v_int(ranked_since())), &rows);
+    enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct index_row *)list_add(tx_arena(tx), ret, sizeof(struct index_row)) =
-            read_command(&rows);
-    rank_all(ret);
+        *(struct bundle *)list_add(tx_arena(tx), ret, sizeof(struct bundle)) =
+            bundle_read(tx_arena(tx), row_id(&rows, 0), row_id(&rows, 1), row_bytes(&rows, 2),
+                        row_text(&rows, 3));
     return rows_end(&rows);
 }
 
-/* --- since when ---------------------------------------------------------------------------------
- */
+/* --- how much they are used ------------------------------------------------------------------- */
+
+QUERIES(uses_sql,
+        "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
+        "on u.command_id = c.id where c.guild_id = 0 and c.used_day > $2 and u.day > $2 and "
+        "c.application_id in ",
+        " group by c.id order by c.id");
+
+enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct command_uses *)list_add(tx_arena(tx), ret, sizeof(struct command_uses)) =
+            (struct command_uses){ row_id(&rows, 0), row_int(&rows, 1) };
+    return rows_end(&rows);
+}
+
+static int by_command(const void *id, const void *uses)
+{
+    snowflake one = *(const snowflake *)id, two = ((const struct command_uses *)uses)->command_id;
+
+    return one < two ? -1 : one > two;
+}
+
+static int64_t uses_of(const struct list *uses, snowflake id)
+{
+    const struct command_uses *found =
+        bsearch(&id, uses->items, uses->count, sizeof *found, by_command);
+
+    return found ? found->uses : 0;
+}
+
+void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks)
+{
+    int64_t unused = 1;
+
+    for (size_t i = 0; i < b->count; i++) {
+        ranks[i] = uses->count ? -uses_of(uses, b->entries[i].id) : 0;
+        unused += ranks[i] < 0; /* still to be ranked */
+    }
+    for (int64_t rank = 1; rank < unused; rank++) {
+        size_t most = b->count;
+
+        for (size_t i = 0; i < b->count; i++)
+            if (ranks[i] < 0 && (most == b->count || ranks[i] < ranks[most]))
+                most = i;
+        ranks[most] = rank;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (!ranks[i])
+            ranks[i] = unused++;
+}
+
+/* --- since when ------------------------------------------------------------------------------- */
 
 QUERIES(version_sql, "select max(version) from command_indexes where id = $1 or id in ", "");
 

@@ -31,8 +31,8 @@ enum err index_reader_load(struct tx *tx, const struct standing *s, struct index
     return rows_end(&rows);
 }
 
-/* The first row of a target; rows are in the order of targets. */
-static const struct target_row *first_of(const struct list *rows, snowflake target_id)
+/* Where the rows of a target begin; they are in the order of targets. */
+static size_t first_of(const struct list *rows, snowflake target_id)
 {
     const struct target_row *all = rows->items;
     size_t low = 0, high = rows->count;
@@ -45,18 +45,20 @@ static const struct target_row *first_of(const struct list *rows, snowflake targ
         else
             high = middle;
     }
-    return all ? all + low : NULL;
+    return low;
 }
 
 static struct list rows_of(const struct index_reader *r, snowflake target_id)
 {
-    const struct target_row *t = first_of(&r->rows, target_id);
-    const struct target_row *end = (const struct target_row *)r->rows.items + r->rows.count;
+    const struct target_row *all = r->rows.items;
     struct list rows = { 0 };
 
-    for (; t && t < end && t->target_id == target_id; t++)
-        *(struct command_permission *)list_add(tx_arena(r->tx), &rows, sizeof t->permission) =
-            t->permission;
+    for (size_t i = first_of(&r->rows, target_id); i < r->rows.count; i++) {
+        if (all[i].target_id != target_id)
+            break;
+        *(struct command_permission *)list_add(
+            tx_arena(r->tx), &rows, sizeof(struct command_permission)) = all[i].permission;
+    }
     return rows;
 }
 
@@ -92,7 +94,8 @@ static enum err usable_somewhere(struct index_reader *r, uint64_t needs, bool *r
     return e;
 }
 
-enum err index_usable(struct index_reader *r, const struct index_row *k, bool *ret)
+enum err index_usable(struct index_reader *r, const struct bundle *b, const struct bundle_entry *k,
+                      bool *ret)
 {
     const struct standing *s = r->standing;
     struct command_question q = {
@@ -100,20 +103,24 @@ enum err index_usable(struct index_reader *r, const struct index_row *k, bool *r
         .user_id = s->user_id,
         .roles = s->rights_of.roles,
         .role_count = s->rights_of.role_count,
-        .administrator = s->rights & PERMISSION(ADMINISTRATOR),
         .rights = s->rights,
-        .default_member_permissions = k->default_member_permissions,
+        .default_member_permissions = { k->default_member_permissions == BUNDLE_ANYBODY ? GIVEN_NULL
+                                                                                        : GIVEN,
+                                        k->default_member_permissions },
     };
 
-    if (!q.administrator && r->rows.count) {
+    *ret = true;
+    if (s->rights & PERMISSION(ADMINISTRATOR))
+        return OK;
+    if (r->rows.count) {
         q.of_command = rows_of(r, k->id);
-        q.of_application = rows_of(r, k->application_id);
+        q.of_application = rows_of(r, b->application_id);
     }
     enum command_verdict verdict = command_judge_person(&q);
     *ret = verdict == COMMAND_ALLOWED;
     if (verdict != COMMAND_DEFAULT_DENIED)
         return OK;
-    return usable_somewhere(r, k->default_member_permissions.value, ret);
+    return usable_somewhere(r, k->default_member_permissions, ret);
 }
 
 /* --- what rows say about the reader

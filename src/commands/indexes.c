@@ -14,54 +14,78 @@ struct view {
     unsigned context, integration_type; /* bits of which a command needs one; 0: any */
     bool adult, nothing;                /* nothing: applications without commands */
     struct str locale;
+    uint64_t locales;            /* whose words the reader gets */
     struct index_reader *reader; /* of a guild's index */
     const struct user *bot;      /* of the one application */
+    struct buf commands;         /* the JSON of those that are shown */
     struct command_index index;
 };
 
-/* --- showing one command -----------------------------------------------------------------------
- */
+/* --- showing one command ----------------------------------------------------------------- */
 
-/* The finished text with what only this answer knows put in before its last brace. */
-static struct str add_to_text(struct arena *arena, const struct index_row *k,
-                              const struct command_index_permissions *permissions)
+/* A command of a bundle, and what only this answer knows about it. */
+struct shown {
+    const struct bundle *bundle;
+    const struct bundle_entry *entry;
+    struct str text;
+    int64_t rank; /* 0: a guild's */
+    const struct command_index_permissions *permissions;
+};
+
+/* In the reader's language: taken apart and put together again. */
+static enum err show_localized(struct view *v, const struct shown *s, struct str *ret)
 {
-    struct str open = str_slice(k->text.p, k->text.n - 1);
-    struct str rank =
-        k->rank ? str_printf(arena, ",\"global_popularity_rank\":%lld", (long long)k->rank)
-                : STR("");
+    struct command k;
+    enum err e = command_find(v->call->tx, s->bundle->application_id, s->entry->id, &k);
 
-    if (!permissions)
-        return STR_CONCAT(arena, open, rank, STR("}"));
-    struct str rows = column_encode(arena, &type_command_index_permissions, permissions);
-    return STR_CONCAT(arena, open, rank, STR(",\"permissions\":"), rows, STR("}"));
-}
-
-static enum err show(struct view *v, const struct index_row *k)
-{
-    struct arena *arena = v->call->arena;
-    struct str *text = list_add(arena, &v->index.application_commands, sizeof *text);
-    const struct command_index_permissions *permissions =
-        v->reader ? index_permissions(v->reader, k->id) : NULL;
-    struct command command;
-
-    if (!k->localized) {
-        *text = add_to_text(arena, k, permissions);
-        return OK;
-    }
-    enum err e = command_read(v->call->tx, k->text, &command);
     if (e)
         return e;
-    command_localize(&command, v->locale, COMMAND_INDEXED);
-    command.permissions = permissions;
-    if (k->rank)
-        command.global_popularity_rank = given_int(k->rank);
-    *text = column_encode(arena, &type_command, &command);
+    command_localize(&k, v->locale, COMMAND_INDEXED);
+    k.permissions = s->permissions;
+    if (s->rank)
+        k.global_popularity_rank = given_int(s->rank);
+    *ret = column_encode(v->call->arena, &type_command, &k);
     return OK;
 }
 
-/* --- which are shown ---------------------------------------------------------------------------
- */
+/* The finished text with the rest put in before its last brace. */
+static void show_finished(struct view *v, const struct shown *s)
+{
+    struct buf *out = &v->commands;
+
+    buf_add(out, s->text.p, s->text.n - 1);
+    if (s->rank) {
+        buf_add_lit(out, ",\"global_popularity_rank\":");
+        buf_add_i64(out, s->rank);
+    }
+    if (s->permissions) {
+        buf_add_lit(out, ",\"permissions\":");
+        buf_add_str(out,
+                    column_encode(v->call->arena, &type_command_index_permissions, s->permissions));
+    }
+    buf_add_char(out, '}');
+}
+
+static enum err show(struct view *v, struct shown *s)
+{
+    struct str text;
+    enum err e = OK;
+
+    if (v->reader)
+        s->permissions = index_permissions(v->reader, s->entry->id);
+    if (v->commands.n)
+        buf_add_char(&v->commands, ',');
+    if (!(s->entry->locales & v->locales)) {
+        show_finished(v, s);
+        return OK;
+    }
+    e = show_localized(v, s, &text);
+    if (!e)
+        buf_add_str(&v->commands, text);
+    return e;
+}
+
+/* --- which are shown --------------------------------------------------------------------- */
 
 static bool is_launchable(const struct view *v, snowflake application_id)
 {
@@ -73,31 +97,54 @@ static bool is_launchable(const struct view *v, snowflake application_id)
     return false;
 }
 
-static bool belongs_here(const struct view *v, const struct index_row *k)
+static bool belongs_here(const struct view *v, const struct bundle *b, const struct bundle_entry *k)
 {
     if (v->nothing || (k->nsfw && !v->adult))
         return false;
-    if (k->type == COMMAND_ENTRY_POINT && !is_launchable(v, k->application_id))
+    if (k->type == COMMAND_ENTRY_POINT && !is_launchable(v, b->application_id))
         return false;
-    if (k->guild_id)
+    if (b->guild_id)
         return true;
     return (!v->context || k->contexts & v->context) &&
            (!v->integration_type || k->integration_types & v->integration_type);
 }
 
+static enum err add_bundle(struct view *v, const struct bundle *b, const struct list *uses)
+{
+    int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
+    const char *text = b->texts.p;
+    enum err e = OK;
+
+    if (!b->guild_id)
+        index_ranks(b, uses, ranks);
+    for (size_t i = 0; !e && i < b->count; i++) {
+        const struct bundle_entry *k = &b->entries[i];
+        struct shown s = { b, k, str_slice(text, k->length), ranks[i], NULL };
+        bool usable = belongs_here(v, b, k);
+
+        text += k->length + 1;
+        if (usable && v->reader)
+            e = index_usable(v->reader, b, k, &usable);
+        if (!e && usable)
+            e = show(v, &s);
+    }
+    return e;
+}
+
 static enum err add_commands(struct view *v)
 {
-    struct list rows;
-    enum err e = index_commands(v->call->tx, v->kind, v->key, v->locale, &rows);
-    const struct index_row *k = rows.items;
+    struct list bundles, uses;
+    enum err e = index_bundles(v->call->tx, v->kind, v->key, &bundles);
+    const struct bundle *b = bundles.items;
 
-    for (size_t i = 0; !e && i < rows.count; i++) {
-        bool usable = belongs_here(v, &k[i]);
+    if (!e)
+        e = index_uses(v->call->tx, v->kind, v->key, &uses);
+    for (size_t i = 0; !e && i < bundles.count; i++)
+        e = add_bundle(v, &b[i], &uses);
+    if (!e && v->commands.n) {
+        struct str *all = list_add(v->call->arena, &v->index.application_commands, sizeof *all);
 
-        if (usable && v->reader)
-            e = index_usable(v->reader, &k[i], &usable);
-        if (!e && usable)
-            e = show(v, &k[i]);
+        *all = buf_str(&v->commands);
     }
     return e;
 }
@@ -110,7 +157,7 @@ static void add_permissions(struct view *v)
         a[i].permissions = index_permissions(v->reader, a[i].id);
 }
 
-static enum err reply(struct view *v)
+static enum err fill(struct view *v)
 {
     struct tx *tx = v->call->tx;
     struct user user;
@@ -123,17 +170,27 @@ static enum err reply(struct view *v)
     if (e)
         return e;
     v->adult = user_is_adult(&user);
+    v->locales = locale_reach(v->locale);
     if (v->bot)
         ((struct index_application *)v->index.applications.items)->bot = v->bot;
     add_permissions(v);
     e = add_commands(v);
     if (!e && !v->index.version)
         e = index_version(tx, v->kind, v->key, &v->index.version);
-    return e ? e : call_reply_as(v->call, &command_index_kept, &v->index);
+    return e;
 }
 
-/* --- the four of them ---------------------------------------------------------------------------
- */
+static enum err reply(struct view *v)
+{
+    buf_init(&v->commands, CALL_MAX_REPLY);
+    enum err e = fill(v);
+    if (!e)
+        e = call_reply_as(v->call, &command_index_kept, &v->index);
+    buf_clear(&v->commands);
+    return e;
+}
+
+/* --- the four of them ------------------------------------------------------------------------- */
 
 /* GET /guilds/{guild.id}/application-command-index */
 enum err get_guild_command_index(struct call *call)

@@ -9,8 +9,7 @@ static snowflake scope_of(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* --- what the application says ------------------------------------------------------------------
- */
+/* --- what the application says ---------------------------------------------------------------- */
 
 /* Installation contexts of a global command: among the application's, all of them by
  * default. */
@@ -38,8 +37,7 @@ enum err command_fit(struct call *call, struct command *k, const struct command_
     return OK;
 }
 
-/* --- making and replacing ------------------------------------------------------------------------
- */
+/* --- making and replacing --------------------------------------------------------------------- */
 
 static enum err add(struct call *call, struct command *k)
 {

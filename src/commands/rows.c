@@ -17,7 +17,8 @@ enum err command_read(struct tx *tx, struct str definition, struct command *ret)
 }
 
 static const char FIND_COMMAND[] =
-    "select definition from commands where id = $1 and application_id = $2";
+    "select d.definition from commands c join command_definitions d on d.command_id = c.id "
+    "where c.id = $1 and c.application_id = $2";
 
 enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret)
@@ -34,7 +35,9 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-#define ROW_COLUMNS "id, application_id, guild_id, version, type, name, definition"
+#define ROWS                                                                                   \
+    "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name, d.definition from " \
+    "commands c join command_definitions d on d.command_id = c.id "
 
 static struct command_row read_row(const struct rows *r)
 {
@@ -50,7 +53,7 @@ static struct command_row read_row(const struct rows *r)
 }
 
 static const char COMMANDS_OF[] =
-    "select " ROW_COLUMNS " from commands where application_id = $1 and guild_id = $2 order by id";
+    ROWS "where c.application_id = $1 and c.guild_id = $2 order by c.id";
 
 enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, struct list *ret)
 {
@@ -67,8 +70,7 @@ enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_i
 }
 
 static const char COMMAND_NAMED[] =
-    "select " ROW_COLUMNS
-    " from commands where application_id = $1 and guild_id = $2 and type = $3 and name = $4";
+    ROWS "where c.application_id = $1 and c.guild_id = $2 and c.type = $3 and c.name = $4";
 
 enum err command_row_find(struct tx *tx, snowflake application_id, snowflake guild_id, int64_t type,
                           struct str name, struct command_row *ret, bool *ret_found)
@@ -91,8 +93,7 @@ bool command_is_kept(struct arena *arena, const struct command *k, const struct 
     return str_eq(column_encode(arena, &type_command_kept, &same), row->definition);
 }
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static bool hides_something(const struct list *options)
 {
@@ -106,42 +107,52 @@ static bool hides_something(const struct list *options)
 
 static const char ADD_COMMAND[] =
     "insert into commands (id, application_id, guild_id, type, name, version, "
-    "default_member_permissions, nsfw, contexts, integration_types, locales, hidden, definition, "
-    "plain) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    "default_member_permissions, nsfw, contexts, integration_types, locales, hidden, plain) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+static const char SET_DEFINITION[] =
+    "insert into command_definitions (command_id, definition) values ($1, $2) "
+    "on conflict (command_id) do update set definition = excluded.definition";
+
+static enum err set_definition(struct tx *tx, const struct command *k)
+{
+    return tx_exec(tx, SET_DEFINITION,
+                   BIND(v_id(k->id), v_text(column_encode(tx_arena(tx), &type_command_kept, k))),
+                   NULL);
+}
 
 enum err command_insert(struct tx *tx, const struct command *k)
 {
     struct arena *arena = tx_arena(tx);
 
-    return tx_exec(
+    enum err e = tx_exec(
         tx, ADD_COMMAND,
         BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
              v_text(k->name), v_id(k->version), v_opt_id(k->default_member_permissions),
              v_int(k->nsfw), v_int(command_contexts(k)), v_int(command_integration_types(k)),
              v_int((int64_t)command_locales(k)), v_int(hides_something(&k->options.value)),
-             v_text(column_encode(arena, &type_command_kept, k)),
              v_text(column_encode(arena, &type_command_plain, k))),
         NULL);
+    return e ? e : set_definition(tx, k);
 }
 
 static const char SAVE_COMMAND[] =
     "update commands set name = $2, version = $3, default_member_permissions = $4, nsfw = $5, "
-    "contexts = $6, integration_types = $7, locales = $8, hidden = $9, definition = $10, "
-    "plain = $11 where id = $1";
+    "contexts = $6, integration_types = $7, locales = $8, hidden = $9, plain = $10 "
+    "where id = $1";
 
 enum err command_update(struct tx *tx, const struct command *k)
 {
     struct arena *arena = tx_arena(tx);
 
-    return tx_exec(tx, SAVE_COMMAND,
-                   BIND(v_id(k->id), v_text(k->name), v_id(k->version),
-                        v_opt_id(k->default_member_permissions), v_int(k->nsfw),
-                        v_int(command_contexts(k)), v_int(command_integration_types(k)),
-                        v_int((int64_t)command_locales(k)),
-                        v_int(hides_something(&k->options.value)),
-                        v_text(column_encode(arena, &type_command_kept, k)),
-                        v_text(column_encode(arena, &type_command_plain, k))),
-                   NULL);
+    enum err e =
+        tx_exec(tx, SAVE_COMMAND,
+                BIND(v_id(k->id), v_text(k->name), v_id(k->version),
+                     v_opt_id(k->default_member_permissions), v_int(k->nsfw),
+                     v_int(command_contexts(k)), v_int(command_integration_types(k)),
+                     v_int((int64_t)command_locales(k)), v_int(hides_something(&k->options.value)),
+                     v_text(column_encode(arena, &type_command_plain, k))),
+                NULL);
+    return e ? e : set_definition(tx, k);
 }
 
 /* No name has a space in front, so this is nobody's. */

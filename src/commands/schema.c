@@ -12,11 +12,8 @@
 
 enum { LOCALES = 34 };
 
-static const struct type localized_description = { .kind = KIND_STRING,
-                                                   .max = 100,
-                                                   .doc = "What it does" };
 static const struct type command_names = DICTIONARY_OF(type_command_name);
-static const struct type command_descriptions = DICTIONARY_OF(localized_description);
+static const struct type command_descriptions = DICTIONARY_OF(type_command_description);
 static const struct type option_names = DICTIONARY_OF(type_option_name);
 static const struct type option_descriptions = DICTIONARY_OF(type_option_description);
 static const struct type choice_names = DICTIONARY_OF(type_choice_name);

@@ -18,15 +18,28 @@ struct str choice_text(struct arena *arena, const struct command_choice *c)
     return text;
 }
 
-/* Bytes are never fewer than characters: most commands need no counting. */
+/* Bytes are never fewer than characters, and a value's JSON is never shorter than the value:
+ * most commands need no counting. */
 struct measure {
     size_t (*length)(struct str text);
+    size_t (*value)(struct arena *arena, const struct command_choice *c);
     struct arena *arena;
 };
 
 static size_t bytes(struct str text)
 {
     return text.n;
+}
+
+static size_t value_bytes(struct arena *arena, const struct command_choice *c)
+{
+    (void)arena;
+    return c->value.n;
+}
+
+static size_t value_characters(struct arena *arena, const struct command_choice *c)
+{
+    return utf8_length(choice_text(arena, c));
 }
 
 static size_t longest(const struct measure *m, struct str text, const struct opt_list *dictionary)
@@ -49,8 +62,7 @@ static size_t choices_size(const struct measure *m, const struct list *choices)
     size_t sum = 0;
 
     for (size_t i = 0; i < choices->count; i++)
-        sum += longest(m, c[i].name, &c[i].name_localizations) +
-               m->length(choice_text(m->arena, &c[i]));
+        sum += longest(m, c[i].name, &c[i].name_localizations) + m->value(m->arena, &c[i]);
     return sum;
 }
 
@@ -75,6 +87,9 @@ static size_t command_size(const struct measure *m, const struct command *k)
 
 bool command_is_too_large(struct arena *arena, const struct command *k)
 {
-    return command_size(&(struct measure){ bytes, arena }, k) > COMMAND_MOST_CHARACTERS &&
-           command_size(&(struct measure){ utf8_length, arena }, k) > COMMAND_MOST_CHARACTERS;
+    struct measure quick = { bytes, value_bytes, arena };
+    struct measure exact = { utf8_length, value_characters, arena };
+
+    return command_size(&quick, k) > COMMAND_MOST_CHARACTERS &&
+           command_size(&exact, k) > COMMAND_MOST_CHARACTERS;
 }

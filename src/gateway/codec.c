@@ -10,7 +10,7 @@
 #include "gateway/etf.h"
 #include "gateway/internal.h"
 
-enum { WORTH_PACKING = 1024, PREFIX_MAX = 256 };
+enum { WORTH_PACKING = 1024, PREFIX_MAX = 256, OUT_KEPT = 1024 * 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
 
 /* --- zstd: a private stream, as its blocks cannot be shared ----------------------- */
@@ -102,7 +102,7 @@ static void send_all(struct peer *p, bool text)
 
     websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
     /* A large payload shall not make every loop keep as much for ever. */
-    if (h->out.cap > MAX_WAITING)
+    if (h->out.cap > OUT_KEPT)
         buf_clear(&h->out);
 }
 

@@ -3,6 +3,7 @@
  * What an event changes about rights is taken over before it is delivered, what it
  * takes away after: somebody hears of the last thing it may hear of. */
 #include "base/mem.h"
+#include "gateway/capabilities.h"
 #include "gateway/facts.h"
 #include "gateway/internal.h"
 #include "gateway/sight.h"
@@ -19,13 +20,16 @@ struct delivery {
 /* In which part of a bot's world the event is: its intents count there. */
 static unsigned intents_here(const struct delivery *d)
 {
+    unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
+
     switch (d->news->to.kind) {
     case SUBJECT_GUILD:
-        return d->info->intents & ~INTENTS_PRIVATE;
+        return all & ~INTENTS_PRIVATE;
     case SUBJECT_CHANNEL:
-        return d->info->intents & INTENTS_PRIVATE;
+        return private;
     default:
-        return d->info->intents;
+        /* A message for one account is private, wherever it is. */
+        return private ? private : all;
     }
 }
 
@@ -88,6 +92,8 @@ static bool receives(const struct delivery *d, const struct session *s)
     if (!shard_covers(d, s) || (d->news->number && d->news->number <= s->seen))
         return false;
     switch (d->news->event) {
+    case EVENT_USER_SETTINGS_UPDATE:
+        return !(s->capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE: /* members of a guild are watched by bots alone */
         return !about_itself(d, s) && (s->bot || d->news->to.kind != SUBJECT_GUILD);
     case EVENT_GUILD_MEMBER_REMOVE: /* the one who went is told that the guild is gone */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "gateway/internal.h"
 
-enum { ENOUGH_WAITING = 256 * 1024, STEPS_A_TURN = 8, ERRANDS_MAX = 256 };
+enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256 };
 
 static void finish(struct errand *e)
 {
@@ -41,10 +41,9 @@ static void step_done(struct load *l, enum err error)
  * that is away does not read; its dispatches are kept for it all the same. */
 static bool may_step(const struct errand *e)
 {
-    const struct peer *p = e->session->peer;
+    const struct session *s = e->session;
 
-    return !e->stepping && e->session->errands.next == &e->of_session &&
-           !(p && websocket_waiting(p->ws) > ENOUGH_WAITING);
+    return !e->stepping && s->errands.next == &e->of_session && !(s->peer && s->sent < s->seq);
 }
 
 static struct errand *next_errand(struct hub *h)
@@ -96,6 +95,27 @@ void errand_begin(struct session *s, struct errand *e)
     e->session = s;
     list_append(&s->hub->errands, &e->link);
     list_append(&s->errands, &e->of_session);
+    run_soon(s->hub);
+}
+
+bool errands_stepping(const struct session *s)
+{
+    for (const struct link *at = s->errands.next; at != &s->errands; at = at->next)
+        if (container_of(at, const struct errand, of_session)->stepping)
+            return true;
+    return false;
+}
+
+void errands_detach(struct session *s)
+{
+    for (struct link *at = s->errands.next; at != &s->errands; at = at->next)
+        list_remove(&container_of(at, struct errand, of_session)->link);
+}
+
+void errands_attach(struct session *s)
+{
+    for (struct link *at = s->errands.next; at != &s->errands; at = at->next)
+        list_append(&s->hub->errands, &container_of(at, struct errand, of_session)->link);
     run_soon(s->hub);
 }
 

@@ -51,6 +51,7 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
         .message = peer_message,
         .closed = peer_closed,
         .shutdown = peer_shutdown,
+        .drained = peer_drained,
     };
     return true;
 }

@@ -127,6 +127,9 @@ unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 
+/* Appends a line of JSON for each session. Not from a loop. */
+void gateway_census(struct gateway *g, struct buf *out);
+
 struct gateway_stats {
     uint64_t sessions, connected, identified, resumed, published, delivered, cut, closed;
 };

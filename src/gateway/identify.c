@@ -4,10 +4,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/capabilities.h"
 #include "gateway/greeting.h"
 #include "gateway/opcodes.h"
 #include "gateway/presence.h"
 #include "json/read.h"
+#include "model/login.h"
 
 enum {
     SHARDS_MAX = 16384,
@@ -323,19 +325,32 @@ static void take_seats(struct identification *i)
 static void write_login(const struct session *s, struct json *j)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
-    char uuid[40], hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
+    char uuid[LOGIN_ID_SIZE];
+    char hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
 
     crypto_hash_sha256(digest, s->caller.session, sizeof s->caller.session);
     sodium_bin2base64(hash, sizeof hash, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
-    snprintf(uuid, sizeof uuid,
-             "%02x%02x%02x%02x-%02x%02x-4%01x%02x-a%01x%02x-%02x%02x%02x%02x%02x%02x", digest[0],
-             digest[1], digest[2], digest[3], digest[4], digest[5], digest[6] & 15, digest[7],
-             digest[8] & 15, digest[9], digest[10], digest[11], digest[12], digest[13], digest[14],
-             digest[15]);
+    login_id(s->caller.session, uuid);
     json_name(j, "static_client_session_id");
     json_text(j, str_of(uuid));
     json_name(j, "auth_session_id_hash");
     json_text(j, str_of(hash));
+}
+
+/* As the client's capabilities want it, and what follows it then. */
+static void tell_shaped(struct session *s, struct str plain)
+{
+    struct buf ready, more;
+    bool ok;
+
+    buf_init(&ready, MAX_PAYLOAD);
+    buf_init(&more, MAX_PAYLOAD);
+    ok = capabilities_apply(s->capabilities, plain, s->caller.id, s->hub->arena, &ready, &more);
+    session_tell(s, EVENT_READY, ok ? buf_str(&ready) : plain);
+    if (ok && capabilities_supplement(s->capabilities))
+        session_tell(s, EVENT_READY_SUPPLEMENTAL, buf_str(&more));
+    buf_clear(&ready);
+    buf_clear(&more);
 }
 
 static void tell_ready(struct identification *i, struct peer *p)
@@ -357,7 +372,10 @@ static void tell_ready(struct identification *i, struct peer *p)
         buf_add_lit(&out, ",");
     buf_add_str(&out, i->ready);
     json_object_end(&j);
-    session_tell(i->session, EVENT_READY, buf_str(&out));
+    if (i->session->bot || !(i->session->capabilities & CAPABILITIES_KNOWN))
+        session_tell(i->session, EVENT_READY, buf_str(&out));
+    else
+        tell_shaped(i->session, buf_str(&out));
     buf_clear(&out);
 }
 

@@ -30,7 +30,7 @@ enum {
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,
     MAX_MESSAGE = 32 * 1024, /* what the websocket itself takes */
-    MAX_WAITING = 1024 * 1024,
+    MAX_QUEUED = 64 * 1024,  /* bytes at a socket; more wait among what is kept */
     MAX_PAYLOAD = 64 * 1024 * 1024,
 
     SESSION_ID = 32,
@@ -122,6 +122,7 @@ void peer_open(struct websocket *ws, void *arg); /* struct dialect */
 void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 void peer_closed(struct websocket *ws, int code);
 void peer_shutdown(struct websocket *ws);
+void peer_drained(struct websocket *ws);
 
 void peer_close(struct peer *p, enum close_code code, const char *reason);
 /* The peer has a session now: heartbeats count from here. */
@@ -180,6 +181,8 @@ struct replay {
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
+/* A session that is so far behind is cut; the other half is for when it comes back. */
+enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s);
 void replay_trim(struct replay *r, int64_t now_s);
@@ -202,6 +205,9 @@ struct session {
     int64_t capabilities, large_threshold;
     uint64_t seen; /* news up to this number was delivered on another loop */
     uint64_t seq;
+    uint64_t sent;       /* to the peer: what follows waits in the replay */
+    uint64_t owed;       /* since it came back: what it missed does not count as waiting */
+    size_t behind_bytes; /* of what waits */
     struct replay replay;
     struct deadline away;
     struct seat **seats;
@@ -223,6 +229,8 @@ void session_attach(struct session *s, struct hub *h);
 void session_dispatch(struct session *s, struct news *n, unsigned form);
 /* The same with a payload for this session alone. */
 void session_tell(struct session *s, enum event event, struct str payload);
+/* Goes on where the socket was full. */
+void session_send(struct session *s);
 /* The socket went or takes too long. */
 void session_lose_peer(struct session *s);
 void session_expired(struct deadline *d);
@@ -230,8 +238,8 @@ bool session_covers(const struct session *s, snowflake guild_id);
 struct gateway_viewer session_viewer(const struct session *s);
 struct gateway_caller session_caller(const struct session *s);
 
-/* Sends again what follows seq, then RESUMED. False: too old. */
-bool session_replay(struct session *s, uint64_t seq);
+/* Sends again what follows seq, which is kept, then RESUMED. */
+void session_replay(struct session *s, uint64_t seq);
 
 /* --- subjects ------------------------------------------------------------------------- */
 
@@ -406,6 +414,10 @@ struct errand {
 /* Frees it instead when the session has too many. */
 void errand_begin(struct session *s, struct errand *e);
 void errands_drop(struct session *s);
+/* They move with their session, between two steps. */
+bool errands_stepping(const struct session *s);
+void errands_detach(struct session *s);
+void errands_attach(struct session *s);
 void errands_turn(struct turn_end *t);
 void errands_run(struct post *post);
 

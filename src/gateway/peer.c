@@ -88,6 +88,14 @@ void peer_shutdown(struct websocket *ws)
         peer_close(p, CLOSE_GOING, "");
 }
 
+void peer_drained(struct websocket *ws)
+{
+    struct peer *p = websocket_data(ws);
+
+    if (p && p->session)
+        session_send(p->session);
+}
+
 /* --- who it is, and whether it lives ---------------------------------------------------- */
 
 void peer_become(struct peer *p, struct session *s)

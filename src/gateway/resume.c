@@ -99,8 +99,7 @@ static void give(struct handover *h)
     struct gateway *g = h->from->gateway;
 
     list_remove(&h->link);
-    /* Guilds that are still arriving would be lost on the way. */
-    if (is_theirs(s, h->resumption) && list_empty(&s->errands)) {
+    if (is_theirs(s, h->resumption)) {
         if (s->peer) {
             struct peer *old = s->peer;
 
@@ -128,6 +127,14 @@ static void asked(struct post *post)
     handovers_continue(h->from);
 }
 
+/* Not in the middle of a look at the store for it: what that brings would be lost. */
+static bool may_give(const struct handover *o, struct hub *h)
+{
+    const struct session *s = registry_local(h, o->resumption->number);
+
+    return h->position >= o->least && !h->running && !(s && errands_stepping(s));
+}
+
 void handovers_continue(struct hub *h)
 {
     struct link *at = h->guests.next;
@@ -136,7 +143,7 @@ void handovers_continue(struct hub *h)
         struct handover *o = container_of(at, struct handover, link);
 
         at = at->next;
-        if (h->position >= o->least)
+        if (may_give(o, h))
             give(o);
     }
 }

@@ -76,18 +76,60 @@ bool session_covers(const struct session *s, snowflake guild_id)
 
 /* --- telling --------------------------------------------------------------------------- */
 
-/* A client that does not read is not waited for: it comes back and gets the rest. */
-static bool keeps_up(struct session *s)
+/* What a socket does not take waits among what is kept for a return, where it costs
+ * next to nothing. A client that is too far behind is cut; it may come back. */
+static void cut(struct session *s)
+{
+    atomic_fetch_add_explicit(&s->hub->gateway->cut, 1, memory_order_relaxed);
+    peer_close(s->peer, CLOSE_UNKNOWN, "too slow");
+}
+
+void session_send(struct session *s)
+{
+    struct peer *p = s->peer;
+
+    while (!p->closing && s->sent < s->seq) {
+        if (s->seq - s->sent > s->replay.count) {
+            cut(s);
+        } else if (websocket_waiting(p->ws) > MAX_QUEUED) {
+            websocket_await(p->ws);
+            return;
+        } else {
+            uint32_t at = s->replay.count - (uint32_t)(s->seq - s->sent);
+            const struct kept *k = replay_at(&s->replay, at);
+
+            if (s->sent >= s->owed)
+                s->behind_bytes -= news_payload(k->news).n;
+            send_dispatch(p, ++s->sent, k->news, k->form);
+        }
+    }
+}
+
+static bool is_too_far_behind(const struct session *s)
+{
+    uint64_t from = s->sent > s->owed ? s->sent : s->owed;
+
+    return s->seq - from > BEHIND_COUNT || s->behind_bytes > BEHIND_BYTES ||
+           s->seq - s->sent > s->replay.count;
+}
+
+/* The newest is kept; sends it, or lets it wait behind others. */
+static void send_newest(struct session *s, struct news *n, unsigned form)
 {
     struct peer *p = s->peer;
 
     if (p->closing)
-        return false;
-    if (websocket_waiting(p->ws) <= MAX_WAITING)
-        return true;
-    atomic_fetch_add_explicit(&s->hub->gateway->cut, 1, memory_order_relaxed);
-    peer_close(p, CLOSE_UNKNOWN, "too slow");
-    return false;
+        return;
+    if (s->sent + 1 == s->seq && websocket_waiting(p->ws) <= MAX_QUEUED) {
+        s->sent = s->seq;
+        send_dispatch(p, s->seq, n, form);
+        return;
+    }
+    s->behind_bytes += news_payload(n).n;
+    if (is_too_far_behind(s))
+        cut(s);
+    else
+        websocket_await(p->ws);
 }
 
 void session_dispatch(struct session *s, struct news *n, unsigned form)
@@ -95,8 +137,8 @@ void session_dispatch(struct session *s, struct news *n, unsigned form)
     s->seq++;
     if (n->event != EVENT_READY)
         replay_add(&s->replay, n, form, clock_s());
-    if (s->peer && keeps_up(s))
-        send_dispatch(s->peer, s->seq, n, form);
+    if (s->peer)
+        send_newest(s, n, form);
     atomic_fetch_add_explicit(&s->hub->gateway->delivered, 1, memory_order_relaxed);
 }
 
@@ -108,19 +150,13 @@ void session_tell(struct session *s, enum event event, struct str payload)
     news_unref(n);
 }
 
-bool session_replay(struct session *s, uint64_t seq)
+void session_replay(struct session *s, uint64_t seq)
 {
-    uint32_t missed = (uint32_t)(s->seq - seq);
-
-    if (s->seq - seq > s->replay.count)
-        return false;
-    for (uint32_t i = s->replay.count - missed; i < s->replay.count; i++) {
-        const struct kept *k = replay_at(&s->replay, i);
-
-        send_dispatch(s->peer, s->seq - (s->replay.count - 1 - i), k->news, k->form);
-    }
+    s->sent = seq;
+    s->owed = s->seq;
+    s->behind_bytes = 0;
+    session_send(s);
     session_tell(s, EVENT_RESUMED, STR("{\"_trace\":[\"guildhall\"]}"));
-    return true;
 }
 
 /* --- without a socket --------------------------------------------------------------------- */
@@ -140,7 +176,7 @@ void session_expired(struct deadline *d)
 void session_detach(struct session *s)
 {
     deadline_drop(&s->away);
-    errands_drop(s);
+    errands_detach(s);
     list_remove(&s->link);
 }
 
@@ -150,4 +186,5 @@ void session_attach(struct session *s, struct hub *h)
     s->hub = h;
     pthread_mutex_unlock(&h->gateway->lock);
     list_append(&h->sessions, &s->link);
+    errands_attach(s);
 }

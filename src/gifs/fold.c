@@ -2,9 +2,11 @@
  * different; and the words in it. */
 #include "gifs/internal.h"
 
+#include <stdlib.h>
+#include <utf8proc.h>
+
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "gifs/unistring.h"
 
 static bool is_ascii(struct str s)
 {
@@ -12,6 +14,20 @@ static bool is_ascii(struct str s)
         if ((unsigned char)s.p[i] >= 0x80)
             return false;
     return true;
+}
+
+/* As utf8proc makes it; the text itself, when it cannot. */
+static struct str mapped(struct arena *a, struct str text, utf8proc_option_t options)
+{
+    utf8proc_uint8_t *made = NULL;
+    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text.p, (utf8proc_ssize_t)text.n,
+                                      &made, options | UTF8PROC_STABLE);
+
+    if (n < 0)
+        return text;
+    struct str copy = str_dup(a, str_slice((const char *)made, (size_t)n));
+    free(made);
+    return copy;
 }
 
 /* --- white space --------------------------------------------------------------------- */
@@ -47,7 +63,8 @@ static struct str squeezed(struct arena *a, struct str text)
 
 struct str gif_normal(struct arena *a, struct str text)
 {
-    text = is_ascii(text) ? str_lower(a, text) : unistring_fold(a, text, true);
+    text = is_ascii(text) ? str_lower(a, text)
+                          : mapped(a, text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     return squeezed(a, text);
 }
 
@@ -76,7 +93,7 @@ static struct str without_accents(struct arena *a, struct str text)
 
     if (is_ascii(text))
         return text;
-    text = unistring_fold(a, text, false);
+    text = mapped(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     out = arena_raw(a, text.n + 1);
     for (; text.n && (size = utf8_decode(text, &c)); text = str_from(text, size)) {
         if (is_accent(c))
@@ -84,7 +101,7 @@ static struct str without_accents(struct arena *a, struct str text)
         memcpy(out + n, text.p, size);
         n += size;
     }
-    return unistring_compose(a, str_slice(out, n));
+    return mapped(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
 
 /* --- words ------------------------------------------------------------------------------ */

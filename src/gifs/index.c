@@ -6,8 +6,7 @@
 
 #include "base/utf8.h"
 
-/* More matches than this are not ranked: a single letter finds most of a catalogue. The
- * latest ones count. */
+/* More matches than this are not ranked: a single letter finds most of a catalogue. */
 enum { MOST_MATCHES = 20000, MOST_WORDS = 16 };
 
 static bool is_sqlite(const char *engine)
@@ -22,13 +21,13 @@ static const char SEARCH_FTS5[] =
     "select s.n, -bm25(gif_index, 3.0, 4.0, 1.0), s.heat, s.weight, "
     "case when s.locale = '*' or s.locale = $3 then 0 when s.language = $4 then 1 else 2 end "
     "from gif_index cross join gif_scores s on s.n = gif_index.rowid "
-    "where gif_index match $1 and s.rating <= $2 order by gif_index.rowid desc limit $5";
+    "where gif_index match $1 and s.rating <= $2 limit $5";
 static const char SEARCH_TSVECTOR[] =
     "select s.n, ts_rank('{0, 0.25, 0.75, 1}', i.words, q.q), s.heat, s.weight, "
     "case when s.locale = '*' or s.locale = $3 then 0 when s.language = $4 then 1 else 2 end "
     "from (select cast(cast($1 as text) as tsquery) as q) q, gif_index i "
     "join gif_scores s on s.n = i.n "
-    "where i.words @@ q.q and s.rating <= $2 order by s.n desc limit $5";
+    "where i.words @@ q.q and s.rating <= $2 limit $5";
 
 /* "cat"* AND …, or 'cat':* & … . The words are letters and digits only. */
 static struct str query_text(struct arena *a, const struct list *words, enum match match,

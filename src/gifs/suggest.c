@@ -18,15 +18,16 @@ void terms_add(const struct wish *w, struct list *terms, struct str term)
 }
 
 /* One character begins a large part of everything: it has an index of its own, from
- * which only the first few are read. */
+ * which only the first few are read. More characters begin few things, which are sorted;
+ * the plus keeps the engine from walking everything in the wanted order instead. */
 static const char TERMS_FROM[] =
     "select term from gif_terms where locale = $1 and term >= $2 and term < $3 "
-    "and third_at > 0 and third_at > $4 order by heat desc limit $5";
+    "and third_at > 0 and third_at > $4 order by +heat desc limit $5";
 static const char TERMS_WITH_INITIAL[] =
     "select term from gif_terms where locale = $1 and initial = $2 and third_at > 0 "
     "and third_at > $3 order by heat desc limit $4";
 static const char TAGS_FROM[] = "select tag from gif_tag_counts where cap = $1 and tag >= $2 "
-                                "and tag < $3 order by gifs desc, tag limit $4";
+                                "and tag < $3 order by +gifs desc, tag limit $4";
 static const char TAGS_WITH_INITIAL[] = "select tag from gif_tag_counts where cap = $1 "
                                         "and initial = $2 order by gifs desc, tag limit $3";
 

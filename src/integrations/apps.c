@@ -1,6 +1,8 @@
 /* apps.c - apps in guilds: what they may do there, and which there are. */
 #include "integrations/internal.h"
 
+#include "platform/command_index.h"
+
 /* --- POST /guilds/{guild.id}/migrate-command-scope -----------------------------------------------
  */
 
@@ -64,6 +66,10 @@ static enum err reply_migrated(struct call *call, const struct list *migrated)
             *(snowflake *)list_add(call->arena, &reply.integration_ids_with_app_commands,
                                    sizeof id) = id;
     }
+    if (migrated->count)
+        e = command_index_move(call->tx, guild_id);
+    if (e)
+        return e;
     if (migrated->count)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
                   &integrations_ref_schema, &guild);

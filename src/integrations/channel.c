@@ -2,6 +2,7 @@
 #include "integrations/internal.h"
 
 #include "platform/channels/channels.h"
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 enum err refuse_guild_channel(struct call *call)
@@ -94,6 +95,8 @@ enum err delete_channel_integration(struct call *call)
     e = may_remove(call, &app);
     if (!e)
         e = tx_exec(call->tx, DELETE_ROW, BIND(v_id(app.id)), NULL);
+    if (!e)
+        e = command_index_move(call->tx, channel_id);
     if (e)
         return e;
     struct integration_gone gone = {

@@ -14,6 +14,28 @@ static enum err delete_platform(struct call *call, const struct integration_row 
     return e ? e : integration_delete_row(call->tx, i->id);
 }
 
+static const char DELETE_COMMANDS[] =
+    "delete from commands where guild_id = $1 and application_id = $2";
+static const char DELETE_PERMISSIONS[] =
+    "delete from command_permissions where guild_id = $1 and application_id = $2";
+
+/* An app whose bot only left keeps them for when it comes back; one that was removed does
+ * not. */
+static enum err delete_commands(struct tx *tx, const struct integration_row *i)
+{
+    struct value guild = v_id(i->guild_id), app = v_id(i->application_id);
+    enum err e = tx_exec(tx, DELETE_PERMISSIONS, BIND(guild, app), NULL);
+
+    return e ? e : tx_exec(tx, DELETE_COMMANDS, BIND(guild, app), NULL);
+}
+
+static enum err delete_app(struct call *call, const struct integration_row *i)
+{
+    enum err e = delete_commands(call->tx, i);
+
+    return e ? e : application_uninstall_guild(call, i->application_id, i->guild_id);
+}
+
 /* DELETE /guilds/{guild.id}/integrations/{integration.id} */
 enum err delete_integration(struct call *call)
 {
@@ -21,7 +43,7 @@ enum err delete_integration(struct call *call)
     enum err e;
 
     if (i->application_id)
-        e = application_uninstall_guild(call, i->application_id, i->guild_id);
+        e = delete_app(call, i);
     else if (i->platform != PLATFORM_NONE)
         e = delete_platform(call, i);
     else

@@ -228,6 +228,8 @@ enum err prepare_link_callback(struct call *call)
                            .code = in->code,
                            .state = in->state,
                            .friend_sync = in->friend_sync };
+    if (l->platform == PLATFORM_NONE)
+        return OK;
     if (!platform_is_on(l->platform))
         return ERR_FEATURE_DISABLED;
     call->look = look_at_state;

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 
 enum {
-    LEASE_MS = 60 * 1000,
+    LEASE_MS = 30 * 1000, /* longer than any step, with all its tries */
     HOUR = 3600,
     JITTER = 300,
     LONGEST_CURSOR = 512,

@@ -70,13 +70,15 @@ struct response {
     struct application application;
     struct channel channel;
     struct user user;       /* who asked */
-    struct sender from;     /* the app, in the channel */
+    struct sender from;     /* the app, in the channel; its rights only where they count */
     bool by_user_only;      /* nothing but the person's own install brings it here */
     snowflake follow_up_to; /* the answer before it; 0: it is the first */
     struct opt_int forced;  /* why it is for one account only, whatever the app wants */
 };
 
-enum err response_load(struct call *call, const struct interaction *it, struct response *ret);
+/* in: what is said, as far as it came from outside; NULL: nothing. */
+enum err response_load(struct call *call, const struct interaction *it,
+                       const struct message_body *in, struct response *ret);
 
 /* The content of a new message, from the body in call->data. */
 enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret);

@@ -163,11 +163,20 @@ static enum err answer_launch(struct call *call, struct interaction *it, const s
     return acknowledge(call, it, &a);
 }
 
+static const struct message_body no_message;
+
+static const struct message_body *message_of(const struct callback *in)
+{
+    const struct callback_data *data = in->data.value;
+
+    return data ? &data->message : &no_message;
+}
+
 static enum err answer(struct call *call, struct interaction *it, const struct callback *in,
                        struct outcome *out)
 {
     struct response r;
-    enum err e = response_load(call, it, &r);
+    enum err e = response_load(call, it, message_of(in), &r);
 
     if (!e)
         e = check_type(call, it, in->type, &r.application);
@@ -220,15 +229,7 @@ enum err may_acknowledge(struct call *call)
     return OK;
 }
 
-static const struct message_body no_message;
 static const struct place data_place = { .key = STR_INIT("data") };
-
-static const struct message_body *message_of(const struct callback *in)
-{
-    const struct callback_data *data = in->data.value;
-
-    return data ? &data->message : &no_message;
-}
 
 static enum err check_files(struct call *call)
 {

@@ -28,16 +28,32 @@ static enum err find_command(struct call *call)
 }
 
 /* Clients fetch the command anew when they read this. */
+static enum err refuse_version(struct call *call)
+{
+    return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
+                       "This command is outdated, please try again in a few minutes");
+}
+
 static enum err check_version(struct call *call)
 {
     const struct command *k = &((struct invoking *)call->data)->command;
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     int64_t type = in->type.given == GIVEN ? in->type.value : COMMAND_CHAT_INPUT;
+    bool same = in->version.value == k->version && str_eq(in->name.value, k->name);
 
-    if (in->version.value == k->version && str_eq(in->name.value, k->name) && type == k->type)
-        return OK;
-    return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
-                       "This command is outdated, please try again in a few minutes");
+    return same && type == k->type ? OK : refuse_version(call);
+}
+
+static const char STILL_THERE[] = "select 1 from commands where id = $1 and version = $2";
+
+enum err command_recheck(struct call *call)
+{
+    const struct command *k = &((struct invoking *)call->data)->command;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, STILL_THERE, BIND(v_id(k->id), v_id(k->version)), &row, &found);
+
+    return e || found ? e : refuse_version(call);
 }
 
 static enum err check_installed(struct call *call)
@@ -70,7 +86,7 @@ static enum err check_permitted(struct call *call)
     return e;
 }
 
-/* --- what it is about ----------------------------------------------------------------------- */
+/* --- what it is about --------------------------------------------------------------- */
 
 static enum err take_target_user(struct call *call, snowflake id)
 {

@@ -2,7 +2,7 @@
  *
  * All checks are made on one snapshot, before the transaction that writes: what they say
  * held a moment ago, as if it had been asked then. What can happen once only (a nonce, a
- * modal) is decided where it is written. */
+ * modal), and whether the command is still the same, is decided where it is written. */
 #include "interactions/invoke.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ enum err refuse_data(struct call *call, const char *code, const char *message)
     return call_invalid(call, "data", code, message);
 }
 
-/* --- before the transaction that writes ----------------------------------------------------- */
+/* --- before the transaction that writes --------------------------------------------- */
 
 /* The channel, as the caller sees it, and the guild that it says. */
 static enum err enter(struct call *call)
@@ -33,7 +33,7 @@ static enum err enter(struct call *call)
         return ERR_UNKNOWN_GUILD;
     it->channel_id = c->id;
     it->guild_id = guild_id;
-    return OK;
+    return channel_takes_messages(c->type) ? OK : ERR_NOT_TEXT_CHANNEL;
 }
 
 /* Where the app's bot stands, if it is there. */
@@ -133,8 +133,7 @@ static enum err prepare_create_interaction(struct call *call)
     return OK;
 }
 
-/* --- in it --------------------------------------------------------------------------------------
- */
+/* --- in it -------------------------------------------------------------------------- */
 
 static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
@@ -158,8 +157,12 @@ static enum err asked_before(struct call *call, bool *ret)
 static enum err write_rows(struct call *call)
 {
     struct invoking *v = call->data;
-    enum err e = v->it.opener_id ? modal_take(call) : OK;
+    enum err e = OK;
 
+    if (v->command.id)
+        e = command_recheck(call);
+    else if (v->it.opener_id)
+        e = modal_take(call);
     if (!e)
         e = interaction_insert(call->tx, &v->it);
     if (!e)
@@ -183,11 +186,17 @@ static enum err create_interaction(struct call *call)
     if (e)
         return e;
     interaction_tell_created(call, &v->it);
+    e = deadline_set(call, &v->it);
+    if (e)
+        return e;
     if (v->embedded_launch)
         return interaction_launch(call, &v->it);
     interaction_deliver(call);
-    return deadline_set(call, &v->it);
+    return OK;
 }
+
+/* Options are completed while somebody types. */
+static const struct limit asking = { .name = "interactions", .count = 50, .window_s = 10 };
 
 static const struct route routes[] = {
     {
@@ -204,6 +213,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_INTERACTION_CREATE, EVENT_INTERACTION_SUCCESS,
                                        EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
                                        EVENT_THREAD_UPDATE, EVENT_NONE },
+        .limit = &asking,
         .prepare = prepare_create_interaction,
         .handle = create_interaction,
     },

@@ -100,7 +100,7 @@ enum err create_follow_up(struct call *call)
     struct response r;
     struct message m;
     bool promised;
-    enum err e = response_load(call, it, &r);
+    enum err e = response_load(call, it, call->body, &r);
 
     if (!e)
         e = find_promised(call, it, &m, &promised);
@@ -145,7 +145,7 @@ enum err edit_response_message(struct call *call)
 {
     struct message *m = call->target.message;
     struct response r;
-    enum err e = response_load(call, call->target.interaction, &r);
+    enum err e = response_load(call, call->target.interaction, call->body, &r);
 
     if (!e)
         e = response_edit(call, &r, m);
@@ -157,7 +157,7 @@ enum err delete_response_message(struct call *call)
 {
     struct message *m = call->target.message;
     struct response r;
-    enum err e = response_load(call, call->target.interaction, &r);
+    enum err e = response_load(call, call->target.interaction, NULL, &r);
 
     return e ? e : message_delete(call, &r.channel, m);
 }

@@ -6,7 +6,7 @@ enum err interaction_launch(struct call *call, struct interaction *it)
     struct message_draft draft = { 0 };
     struct response r;
     struct message m;
-    enum err e = response_load(call, it, &r);
+    enum err e = response_load(call, it, NULL, &r);
 
     if (e)
         return e;

@@ -20,7 +20,7 @@ const struct component *component_find(const struct list *components, struct str
     return found;
 }
 
-/* --- one value ----------------------------------------------------------------------------- */
+/* --- one value ---------------------------------------------------------------------- */
 
 static bool is_option(const struct component *menu, struct str value)
 {
@@ -81,16 +81,17 @@ static enum err take_one(struct call *call, const struct component *menu, struct
     }
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all of them -------------------------------------------------------------------- */
 
-/* Nothing needs to be chosen where nothing is required. */
-static bool is_many_enough(const struct component *menu, size_t count)
+/* Modals say what is required; there nothing needs to be chosen where it is not. */
+static bool is_many_enough(const struct call *call, const struct component *menu, size_t count)
 {
+    bool modal = ((const struct invocation *)call->body)->type == INTERACTION_MODAL;
     int64_t n = (int64_t)count, options = (int64_t)menu->options.value.count;
     bool box = menu->type == CHECKBOX_GROUP;
     int64_t least = menu->min_values.given == GIVEN ? menu->min_values.value : 1;
     int64_t most = menu->max_values.given == GIVEN ? menu->max_values.value : box ? options : 1;
-    bool optional = menu->required.given == GIVEN && !menu->required.value;
+    bool optional = modal && menu->required.given == GIVEN && !menu->required.value;
 
     return (n >= least || (optional && n == 0)) && n <= most;
 }
@@ -109,7 +110,7 @@ enum err menu_take(struct call *call, const struct component *menu, const struct
     const struct str *in = values->items;
     enum err e = OK;
 
-    *ret_good = is_many_enough(menu, values->count);
+    *ret_good = is_many_enough(call, menu, values->count);
     for (size_t i = 0; !e && *ret_good && i < values->count; i++) {
         struct str *out = list_add(call->arena, ret_values, sizeof *out);
 

@@ -5,7 +5,7 @@
 #include "platform/messages/messages.h"
 #include "platform/rows.h"
 
-/* --- what is around it ------------------------------------------------------------------------ */
+/* --- what is around it -------------------------------------------------------------- */
 
 struct place_of {
     snowflake id;
@@ -110,8 +110,21 @@ enum err payload_gather(struct call *call)
     return e ? e : find_app_rights(call, &a->app_permissions);
 }
 
-/* --- a command's data
- * ------------------------------------------------------------------------------ */
+/* --- as JSON --------------------------------------------------------------------------- */
+
+struct str object_text(struct call *call, const struct type *type, const void *object)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, CALL_MAX_REPLY);
+    schema_encode(&j, type, object);
+    struct str text = str_dup(call->arena, buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+/* --- a command's data --------------------------------------------------------------- */
 
 struct command_data {
     snowflake id;
@@ -175,7 +188,7 @@ static struct str command_text(struct call *call)
         data.version = given_id(k->version);
     if (v->options.count)
         data.options = (struct opt_list){ GIVEN, v->options };
-    return column_encode(call->arena, &type_command_data, &data);
+    return object_text(call, &type_command_data, &data);
 }
 
 /* What is resolved is the last member of data. */
@@ -189,8 +202,7 @@ static struct str with_resolved(struct call *call, struct str data)
                       STR("}"));
 }
 
-/* --- the whole
- * ---------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------- */
 
 struct payload {
     snowflake id, application_id, channel_id;
@@ -284,5 +296,5 @@ void payload_write(struct call *call)
     } else {
         p.user = &v->user;
     }
-    v->payload = column_encode(call->arena, &type_payload, &p);
+    v->payload = object_text(call, &type_payload, &p);
 }

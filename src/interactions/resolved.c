@@ -5,9 +5,8 @@
 
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
-#include "platform/rows.h"
 
-/* --- entries of the maps ------------------------------------------------------------------ */
+/* --- entries of the maps ------------------------------------------------------------ */
 
 struct user_item {
     struct str key;
@@ -61,7 +60,7 @@ static void *add(struct arena *arena, struct opt_list *map, size_t size, struct 
     return item;
 }
 
-/* --- people --------------------------------------------------------------------------------- */
+/* --- people ------------------------------------------------------------------------- */
 
 /* With the rights that they have where the command is used. */
 static enum err add_member(struct call *call, struct str key, snowflake id)
@@ -132,8 +131,7 @@ enum err resolve_mentionable(struct call *call, snowflake id, bool *ret_found)
     return e || *ret_found ? e : resolve_user(call, id, ret_found);
 }
 
-/* --- channels ----------------------------------------------------------------------------------
- */
+/* --- channels ----------------------------------------------------------------------- */
 
 static bool is_type(const struct list *types, int64_t type)
 {
@@ -187,7 +185,7 @@ enum err resolve_channel(struct call *call, snowflake id, const struct list *typ
     return add_channel(call, key, &c, rights);
 }
 
-/* --- what is written and sent ----------------------------------------------------------------- */
+/* --- what is written and sent ------------------------------------------------------- */
 
 void resolve_message(struct call *call, const struct message *m)
 {
@@ -207,8 +205,7 @@ void resolve_attachment(struct call *call, const struct attachment *a)
     item->attachment = (struct seen_attachment){ *a, true };
 }
 
-/* --- as JSON
- * -------------------------------------------------------------------------------------- */
+/* --- as JSON ------------------------------------------------------------------------ */
 
 static const struct field member_fields[] = {
     { FIELD(struct member, nick), .type = &type_nick, .flags = NULLABLE },
@@ -284,5 +281,5 @@ struct str resolved_text(struct call *call)
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||
                r->messages.given || r->attachments.given;
 
-    return any ? column_encode(call->arena, &type_resolved, r) : (struct str){ 0 };
+    return any ? object_text(call, &type_resolved, r) : (struct str){ 0 };
 }

@@ -46,7 +46,15 @@ static enum err app_rights(struct call *call, const struct response *r, uint64_t
     return e == ERR_UNKNOWN_MEMBER ? everyone_rights(call, c, ret) : e;
 }
 
-enum err response_load(struct call *call, const struct interaction *it, struct response *ret)
+/* Rights count where somebody could be called, or something be read out. */
+static bool rights_count(const struct message_body *in)
+{
+    return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
+                  in->tts.value || in->allowed_mentions.given == GIVEN);
+}
+
+enum err response_load(struct call *call, const struct interaction *it,
+                       const struct message_body *in, struct response *ret)
 {
     uint64_t rights = 0;
 
@@ -56,7 +64,7 @@ enum err response_load(struct call *call, const struct interaction *it, struct r
         e = channel_find(call->tx, it->channel_id, &ret->channel);
     if (!e)
         e = user_find(call->tx, it->user_id, &ret->user);
-    if (!e)
+    if (!e && rights_count(in))
         e = app_rights(call, ret, &rights);
     if (e)
         return e;

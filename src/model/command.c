@@ -77,9 +77,9 @@ const struct type type_option_type = { .kind = KIND_INT,
 const struct type type_command_name = {
     .kind = KIND_STRING, .min = 1, .max = 32, .doc = "Command name"
 };
-const struct type type_command_description = { .kind = KIND_STRING,
-                                               .max = 100,
-                                               .doc = "What it does; empty for USER and MESSAGE" };
+const struct type type_command_description = {
+    .kind = KIND_STRING, .doc = "What it does: 1-100 characters, none for USER and MESSAGE"
+};
 const struct type type_option_name = {
     .kind = KIND_STRING, .min = 1, .max = 100, .doc = "Option name; in effect 1-32 characters"
 };

@@ -42,8 +42,10 @@ uint64_t locale_bit(struct str locale)
 {
     const struct choice *c = type_locale.choices;
 
+    if (locale.n < 2)
+        return 0;
     for (unsigned i = 0; c[i].doc; i++)
-        if (str_is(locale, c[i].text))
+        if (c[i].text[0] == locale.p[0] && c[i].text[1] == locale.p[1] && str_is(locale, c[i].text))
             return UINT64_C(1) << i;
     return 0;
 }
@@ -142,21 +144,24 @@ void choice_localize(struct command_choice *c, struct str locale, enum command_f
     put_words(&c->name, &c->name_localizations, &c->name_localized, &c->name_default, locale, form);
 }
 
+static void options_localize(const struct list *options, struct str locale, enum command_form form);
+
+static void option_localize(struct command_option *o, struct str locale, enum command_form form)
+{
+    struct command_choice *c = o->choices.value.items;
+
+    put_words(&o->name, &o->name_localizations, &o->name_localized, &o->name_default, locale, form);
+    put_words(&o->description, &o->description_localizations, &o->description_localized,
+              &o->description_default, locale, form);
+    for (size_t i = 0; i < o->choices.value.count; i++)
+        choice_localize(&c[i], locale, form);
+    options_localize(&o->options.value, locale, form);
+}
+
 static void options_localize(const struct list *options, struct str locale, enum command_form form)
 {
-    struct command_option *o = options->items;
-
-    for (struct command_option *end = o + options->count; o < end; o++) {
-        struct command_choice *c = o->choices.value.items;
-
-        put_words(&o->name, &o->name_localizations, &o->name_localized, &o->name_default, locale,
-                  form);
-        put_words(&o->description, &o->description_localizations, &o->description_localized,
-                  &o->description_default, locale, form);
-        for (size_t i = 0; i < o->choices.value.count; i++)
-            choice_localize(&c[i], locale, form);
-        options_localize(&o->options.value, locale, form);
-    }
+    for (size_t i = 0; i < options->count; i++)
+        option_localize((struct command_option *)options->items + i, locale, form);
 }
 
 void command_localize(struct command *k, struct str locale, enum command_form form)

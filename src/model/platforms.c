@@ -130,7 +130,7 @@ enum platform platform_of(struct str word)
 
 bool platform_is_on(enum platform p)
 {
-    return settings.on[p];
+    return p != PLATFORM_NONE && settings.on[p];
 }
 
 struct str platform_url(enum platform p)

@@ -111,6 +111,7 @@ struct websocket_handler {
      * from inside a call of the handler, also when open never came. */
     void (*closed)(struct websocket *ws, int code);
     void (*shutdown)(struct websocket *ws); /* the server is going; NULL: close 1001 */
+    void (*drained)(struct websocket *ws);  /* after websocket_await; from the loop */
 };
 
 void *websocket_data(const struct websocket *ws); /* what open stored */
@@ -124,6 +125,8 @@ bool websocket_secure(const struct websocket *ws);
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* Bytes that were sent and that the peer has not taken yet. */
 size_t websocket_waiting(const struct websocket *ws);
+/* Calls drained, once, when the peer has taken all that was sent. */
+void websocket_await(struct websocket *ws);
 /* Sends a close frame and waits for the peer's (5 s), then closes. */
 void websocket_close(struct websocket *ws, int code, struct str reason);
 

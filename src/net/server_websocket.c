@@ -21,6 +21,7 @@ struct websocket {
     bool ending : 1;     /* nothing more is read: finish at the end of the turn */
     bool cut : 1;        /* the peer is too slow */
     bool over : 1;       /* closed was called */
+    bool awaited : 1;    /* drained is to be called */
 };
 
 /* --- the application's side ------------------------------------------------------ */
@@ -71,6 +72,21 @@ void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payl
         ws->cut = true;
     else
         ws_write(&ws->out, opcode, payload);
+}
+
+void websocket_await(struct websocket *ws)
+{
+    ws->awaited = true;
+    mark(ws);
+}
+
+/* May send more, which leaves in this turn, too. */
+static void tell_drained(struct websocket *ws)
+{
+    if (!ws->awaited || connection_unsent(ws->c) || ws->close_sent || ws->ending || ws->cut)
+        return;
+    ws->awaited = false;
+    ws->on.drained(ws);
 }
 
 static void send_close(struct websocket *ws, int code, struct str reason)
@@ -237,6 +253,8 @@ void websocket_sent(struct connection *c)
     struct websocket *ws = c->websocket;
     struct buf early = c->in;
 
+    if (ws->open)
+        tell_drained(ws);
     if (ws->open || connection_unsent(c))
         return;
     ws->open = true;
@@ -262,6 +280,8 @@ static void end_turn(struct websocket *ws)
         connection_send(c, &all, 1);
         buf_clear(&ws->out);
     }
+    if (c->state == CONN_WEBSOCKET)
+        tell_drained(ws);
     if (ws->ending && c->state == CONN_WEBSOCKET) {
         websocket_end(c);
         connection_finish(c);

@@ -204,23 +204,23 @@ static bool is_same(const struct side *s, const struct side_change *c)
     return s->type == c->type && s->ignored == c->ignored;
 }
 
-enum err bond_change(struct call *call, struct bond *p, const struct bond_change *c,
+enum err bond_change(struct call *call, struct bond *b, const struct bond_change *c,
                      const struct friend_request *request)
 {
-    struct side mine = turned(&p->mine, &c->mine, request);
-    struct side theirs = turned(&p->theirs, &c->theirs, request);
+    struct side mine = turned(&b->mine, &c->mine, request);
+    struct side theirs = turned(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
-    if (!is_same(&p->mine, &c->mine))
-        e = save(call->tx, p->my_id, p->their_id, &mine);
-    if (!e && !is_same(&p->theirs, &c->theirs))
-        e = save(call->tx, p->their_id, p->my_id, &theirs);
+    if (!is_same(&b->mine, &c->mine))
+        e = save(call->tx, b->my_id, b->their_id, &mine);
+    if (!e && !is_same(&b->theirs, &c->theirs))
+        e = save(call->tx, b->their_id, b->my_id, &theirs);
     if (!e)
-        e = tell_side(call, p->my_id, p->their_id, &p->mine, &mine, &c->mine);
+        e = tell_side(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
     if (!e)
-        e = tell_side(call, p->their_id, p->my_id, &p->theirs, &theirs, &c->theirs);
-    p->mine = mine;
-    p->theirs = theirs;
+        e = tell_side(call, b->their_id, b->my_id, &b->theirs, &theirs, &c->theirs);
+    b->mine = mine;
+    b->theirs = theirs;
     return e;
 }
 
@@ -237,32 +237,32 @@ static enum err show_presence(struct call *call, snowflake to, snowflake about)
     return e;
 }
 
-enum err bond_become_friends(struct call *call, struct bond *p)
+enum err bond_become_friends(struct call *call, struct bond *b)
 {
     struct bond_change c = {
-        .mine = { RELATIONSHIP_FRIEND, p->mine.ignored, NEWS_ADDED, false },
-        .theirs = { RELATIONSHIP_FRIEND, p->theirs.ignored, NEWS_ADDED, true },
+        .mine = { RELATIONSHIP_FRIEND, b->mine.ignored, NEWS_ADDED, false },
+        .theirs = { RELATIONSHIP_FRIEND, b->theirs.ignored, NEWS_ADDED, true },
     };
-    enum err e = bond_change(call, p, &c, NULL);
+    enum err e = bond_change(call, b, &c, NULL);
 
     if (!e)
-        e = suggestion_drop(call, p->my_id, p->their_id);
+        e = suggestion_drop(call, b->my_id, b->their_id);
     if (!e)
-        e = suggestion_drop(call, p->their_id, p->my_id);
+        e = suggestion_drop(call, b->their_id, b->my_id);
     if (!e)
-        e = suggestions_watch(call, p->my_id);
+        e = suggestions_watch(call, b->my_id);
     if (!e)
-        e = suggestions_watch(call, p->their_id);
+        e = suggestions_watch(call, b->their_id);
     if (!e)
-        e = show_presence(call, p->my_id, p->their_id);
-    return e ? e : show_presence(call, p->their_id, p->my_id);
+        e = show_presence(call, b->my_id, b->their_id);
+    return e ? e : show_presence(call, b->their_id, b->my_id);
 }
 
-enum err side_update(struct call *call, const struct bond *p)
+enum err side_update(struct call *call, const struct bond *b)
 {
-    enum err e = save(call->tx, p->my_id, p->their_id, &p->mine);
+    enum err e = save(call->tx, b->my_id, b->their_id, &b->mine);
 
-    return e ? e : tell(call, EVENT_RELATIONSHIP_UPDATE, p->my_id, p->their_id, &p->mine, false);
+    return e ? e : tell(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id, &b->mine, false);
 }
 
 /* --- lists ------------------------------------------------------------------------------- */

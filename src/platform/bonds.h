@@ -52,13 +52,13 @@ struct friend_request {
 
 /* Writes the sides that change and tells them, mine first. What a type does not keep is
  * dropped with it. request: NULL unless one begins. */
-enum err bond_change(struct call *call, struct bond *p, const struct bond_change *c,
+enum err bond_change(struct call *call, struct bond *b, const struct bond_change *c,
                      const struct friend_request *request);
 /* Both become friends, I by accepting; suggestions of each other go. */
-enum err bond_become_friends(struct call *call, struct bond *p);
+enum err bond_become_friends(struct call *call, struct bond *b);
 
 /* Saves and tells my side alone after something in it changed that is not its type. */
-enum err side_update(struct call *call, const struct bond *p);
+enum err side_update(struct call *call, const struct bond *b);
 
 /* What these can announce, for rows' .fires. */
 #define FRIEND_EVENTS EVENT_RELATIONSHIP_ADD, EVENT_FRIEND_SUGGESTION_DELETE, EVENT_PRESENCE_UPDATE

@@ -37,12 +37,33 @@ enum err command_permissions_leave(struct tx *tx, snowflake guild_id, snowflake 
     return e ? e : command_index_move(tx, guild_id);
 }
 
+static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
+
+enum err command_text_add(struct tx *tx, snowflake id, struct list *texts)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, LISTED_COMMAND, BIND(v_id(id)), &row, &found);
+
+    if (e || !found)
+        return e;
+    struct str text = row_text(&row, 0);
+    for (size_t i = 0; i < texts->count; i++)
+        if (str_eq(((const struct str *)texts->items)[i], text))
+            return OK;
+    *(struct str *)list_add(tx_arena(tx), texts, sizeof text) = text;
+    return OK;
+}
+
 static const char FORGET_COMMANDS[] = "delete from commands where guild_id = $1";
+static const char FORGET_LISTS[] = "delete from command_lists where guild_id = $1";
 static const char FORGET_CREATES[] = "delete from command_creates where guild_id = $1";
 
 enum err commands_forget_guild(struct tx *tx, snowflake guild_id)
 {
     enum err e = tx_exec(tx, FORGET_COMMANDS, BIND(v_id(guild_id)), NULL);
 
+    if (!e)
+        e = tx_exec(tx, FORGET_LISTS, BIND(v_id(guild_id)), NULL);
     return e ? e : tx_exec(tx, FORGET_CREATES, BIND(v_id(guild_id)), NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "base/snowflake.h"
+#include "json/schema.h"
 #include "store/store.h"
 
 /* Something that an index shows changed: the index of a guild (apps that came or went, who
@@ -17,6 +18,9 @@ enum err command_index_move(struct tx *tx, snowflake id);
 enum err command_permissions_forget(struct tx *tx, snowflake guild_id, snowflake entity_id);
 /* An application left a guild: its commands come back with it, its own rows do not. */
 enum err command_permissions_leave(struct tx *tx, snowflake guild_id, snowflake application_id);
+/* A command as it is listed, added to a list (struct str) unless it is there already or
+ * the id is no command's. */
+enum err command_text_add(struct tx *tx, snowflake id, struct list *texts);
 /* A guild is gone with the commands that were only there. */
 enum err commands_forget_guild(struct tx *tx, snowflake guild_id);
 

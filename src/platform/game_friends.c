@@ -106,18 +106,22 @@ enum err game_friend_may_write(struct tx *tx, snowflake from, snowflake to)
 
 /* --- one side ---------------------------------------------------------------------------- */
 
-static const char FIND_TYPE[] = "select type from game_relationships where user_id = $1 and "
-                                "target_id = $2 and application_id = $3";
+static const char FIND[] = "select " GAME_COLUMNS " from game_relationships g where "
+                           "g.user_id = $1 and g.target_id = $2 and g.application_id = $3";
 
-enum err game_relationship_type(struct tx *tx, snowflake user_id, snowflake target_id,
-                                snowflake application_id, int64_t *ret)
+enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,
+                                snowflake application_id, struct game_relationship *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, FIND_TYPE, BIND(v_id(user_id), v_id(target_id), v_id(application_id)),
-                        &row, &found);
+    enum err e =
+        tx_one(tx, FIND, BIND(v_id(user_id), v_id(target_id), v_id(application_id)), &row, &found);
 
-    *ret = !e && found ? row_int(&row, 0) : RELATIONSHIP_NONE;
+    *ret = (struct game_relationship){ .user_id = user_id,
+                                       .id = target_id,
+                                       .application_id = application_id };
+    if (!e && found)
+        read_game(&row, ret);
     return e;
 }
 

@@ -16,9 +16,10 @@ enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
  * wants such messages in the game only. */
 enum err game_friend_may_write(struct tx *tx, snowflake from, snowflake to);
 
-/* One side's row: RELATIONSHIP_NONE takes it away. */
-enum err game_relationship_type(struct tx *tx, snowflake user_id, snowflake target_id,
-                                snowflake application_id, int64_t *ret);
+/* One side's row, without accounts; of type RELATIONSHIP_NONE when there is none. Setting
+ * that type takes it away. */
+enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,
+                                snowflake application_id, struct game_relationship *ret);
 enum err game_relationship_set(struct tx *tx, const struct game_relationship *g);
 /* GAME_RELATIONSHIP_ADD, with the other's account; or _REMOVE. */
 enum err game_relationship_tell(struct call *call, enum event event,

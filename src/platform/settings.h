@@ -20,9 +20,15 @@ struct custom_status {
     struct opt_int expires_at;
 };
 
+/* The sound that plays when one comes; guild_id: whose it is, null for one of ours. */
+struct call_sound {
+    snowflake sound_id;
+    struct opt_id guild_id;
+};
+
 struct user_settings {
     struct opt_str locale, theme, status;
-    struct opt_object custom_status, friend_source_flags;
+    struct opt_object custom_status, friend_source_flags, custom_call_sound;
     struct opt_int slayer_sdk_receive_dms_in_game; /* whose messages a game shows; 3: nobody's */
     struct opt_int friend_discovery_flags, explicit_content_filter, afk_timeout, timezone_offset;
     struct opt_list restricted_guilds, guild_folders;

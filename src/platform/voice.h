@@ -93,8 +93,11 @@ enum err voice_show(struct tx *tx, const struct rights_of *who, const struct lis
 bool guild_is_vip(const struct guild *g);
 
 /* What these can announce, for rows' .fires. */
-#define VOICE_EVENTS   EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE
-#define HANG_UP_EVENTS EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE
+#define VOICE_EVENTS \
+    EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
+#define HANG_UP_EVENTS                                                                      \
+    EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
+        EVENT_STREAM_DELETE
 
 /* For voice/: tells the followers. */
 enum err voice_tell_left(struct call *call, const struct voice_state *was);

@@ -97,14 +97,11 @@ static bool holds(const struct list *ids, size_t count, snowflake id)
     return false;
 }
 
-/* Refused because of the two accounts, which leaves the others alone; any other error is
- * the end of the whole call. */
+/* Refused because of the two accounts, which leaves the others alone; when it is the store
+ * that fails, the whole call does. */
 static bool is_refusal(enum err e)
 {
-    int code = error_info(e)->code;
-
-    return code == 10013 || code == 30002 || code == 40002 || (code >= 80000 && code < 90000) ||
-           code == 340007;
+    return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;
 }
 
 static enum err ask_one(struct call *call, snowflake id, bool offered, struct bulk_reply *reply)

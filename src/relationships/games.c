@@ -53,27 +53,52 @@ static enum err check_target(struct call *call, const struct user *user)
                : OK;
 }
 
-/* Both must let the application act for them: the other to be asked, both to be friends. */
-static enum err check_grants(struct call *call, const struct bond *p, bool accepting)
+/* Both sides, as the game has them. */
+struct couple {
+    struct game_relationship mine, theirs;
+};
+
+static enum err find(struct call *call, snowflake their_id, struct couple *ret)
 {
-    snowflake application_id = application_of(call);
+    snowflake my_id = call->caller->id, application_id = application_of(call);
+    enum err e = game_relationship_find(call->tx, my_id, their_id, application_id, &ret->mine);
+
+    return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
+}
+
+/* What follows is what follows for friends everywhere. False in ret: nothing does. */
+static enum err decide(enum operation op, const struct couple *before, struct bond_change *ret,
+                       bool *ret_changes)
+{
+    struct bond b = { .mine.type = before->mine.type, .theirs.type = before->theirs.type };
+    enum err e = relationship_decide(op, &b, ret);
+
+    *ret_changes = !e && !change_is_none(&b, ret);
+    return e;
+}
+
+/* Both must let the application act for them: the other to be asked, both to be friends. */
+static enum err check_grants(struct call *call, const struct couple *c, bool accepting)
+{
+    snowflake application_id = c->mine.application_id;
     bool mine = true, theirs;
-    enum err e = has_grant(call->tx, p->their_id, application_id, &theirs);
+    enum err e = has_grant(call->tx, c->theirs.user_id, application_id, &theirs);
 
     if (!e && accepting)
-        e = has_grant(call->tx, p->my_id, application_id, &mine);
+        e = has_grant(call->tx, c->mine.user_id, application_id, &mine);
     if (e || (mine && theirs))
         return e;
     return accepting ? ERR_APPLICATION_NO_LONGER_AUTHORIZED : ERR_NO_COMMON_APPLICATION;
 }
 
-static enum err check_room(struct call *call, const struct bond *p)
+static enum err check_room(struct call *call, const struct couple *c)
 {
-    const snowflake ids[] = { p->my_id, p->their_id };
+    const struct game_relationship *sides[] = { &c->mine, &c->theirs };
 
     for (int i = 0; i < 2; i++) {
         int64_t count;
-        enum err e = count_game_relationships(call->tx, ids[i], application_of(call), &count);
+        enum err e =
+            count_game_relationships(call->tx, sides[i]->user_id, sides[i]->application_id, &count);
 
         if (e || count >= MOST_GAME_RELATIONSHIPS)
             return e ? e : ERR_MAX_FRIENDS;
@@ -81,71 +106,48 @@ static enum err check_room(struct call *call, const struct bond *p)
     return OK;
 }
 
-static enum err find(struct call *call, snowflake their_id, struct bond *ret)
+static enum err tell(struct call *call, const struct game_relationship *before,
+                     const struct game_relationship *after, enum side_news news)
 {
-    snowflake application_id = application_of(call);
-
-    *ret = (struct bond){ .my_id = call->caller->id, .their_id = their_id };
-    enum err e =
-        game_relationship_type(call->tx, ret->my_id, their_id, application_id, &ret->mine.type);
-    return e ? e
-             : game_relationship_type(call->tx, their_id, ret->my_id, application_id,
-                                      &ret->theirs.type);
-}
-
-/* When it ended, since when is of no interest to anybody but it has to be there. */
-static enum err tell(struct call *call, struct game_relationship *g, int64_t before,
-                     enum side_news news)
-{
-    enum event event =
-        news == NEWS_REMOVED ? EVENT_GAME_RELATIONSHIP_REMOVE : EVENT_GAME_RELATIONSHIP_ADD;
-
-    if (news == NEWS_NONE)
-        return OK;
     if (news == NEWS_REMOVED)
-        g->type = before;
-    return game_relationship_tell(call, event, g);
+        return game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_REMOVE, before);
+    return game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_ADD, after);
 }
 
-static enum err apply(struct call *call, const struct bond *p, const struct bond_change *c)
+static enum err apply(struct call *call, const struct couple *before, const struct bond_change *c)
 {
-    struct game_relationship mine = {
-        .user_id = p->my_id,
-        .id = p->their_id,
-        .application_id = application_of(call),
-        .type = c->mine.type,
-        .since = clock_us(),
-    };
-    struct game_relationship theirs = mine;
+    struct couple after = *before;
+    enum err e;
 
-    theirs.user_id = p->their_id;
-    theirs.id = p->my_id;
-    theirs.type = c->theirs.type;
-    enum err e = game_relationship_set(call->tx, &mine);
+    after.mine.type = c->mine.type;
+    after.theirs.type = c->theirs.type;
+    after.mine.since = after.theirs.since = clock_us();
+    e = game_relationship_set(call->tx, &after.mine);
     if (!e)
-        e = game_relationship_set(call->tx, &theirs);
+        e = game_relationship_set(call->tx, &after.theirs);
     if (!e)
-        e = tell(call, &mine, p->mine.type, c->mine.news);
-    return e ? e : tell(call, &theirs, p->theirs.type, c->theirs.news);
+        e = tell(call, &before->mine, &after.mine, c->mine.news);
+    return e ? e : tell(call, &before->theirs, &after.theirs, c->theirs.news);
 }
 
 static enum err ask(struct call *call, const struct user *user, enum operation op)
 {
     struct bond_change change;
-    struct bond bond;
+    struct couple couple;
+    bool changes = false;
 
     enum err e = check_target(call, user);
     if (!e)
-        e = find(call, user->id, &bond);
+        e = find(call, user->id, &couple);
     if (!e)
-        e = relationship_decide(op, &bond, &change);
-    if (e || change_is_none(&bond, &change))
+        e = decide(op, &couple, &change, &changes);
+    if (e || !changes)
         return e;
     bool accepting = change.mine.type == RELATIONSHIP_FRIEND;
-    e = check_grants(call, &bond, accepting);
+    e = check_grants(call, &couple, accepting);
     if (!e && !accepting)
-        e = check_room(call, &bond);
-    return e ? e : apply(call, &bond, &change);
+        e = check_room(call, &couple);
+    return e ? e : apply(call, &couple, &change);
 }
 
 /* POST /users/@me/game-relationships */
@@ -179,14 +181,13 @@ static enum err accept_game_relationship(struct call *call)
 static enum err remove_game_relationship(struct call *call)
 {
     struct bond_change change;
-    struct bond bond;
+    struct couple couple;
+    bool changes = false;
 
-    enum err e = find(call, call->target.user->id, &bond);
+    enum err e = find(call, call->target.user->id, &couple);
     if (!e)
-        e = relationship_decide(OPERATION_END, &bond, &change);
-    if (e || change_is_none(&bond, &change))
-        return e;
-    return apply(call, &bond, &change);
+        e = decide(OPERATION_END, &couple, &change, &changes);
+    return e || !changes ? e : apply(call, &couple, &change);
 }
 
 /* --- the rows ---------------------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* rules.c - which relationship follows which.
  *
- * The table says everything about the two types: from each legal bond, by each operation,
- * to which bond, and what each side hears. Ignoring is a mark beside the type and has a
+ * The table says everything about the two types: from each legal pair, by each operation,
+ * to which pair, and what each side hears. Ignoring is a mark beside the type and has a
  * table of its own. */
 #include "relationships/internal.h"
 
-/* --- bonds ------------------------------------------------------------------------------- */
+/* --- pairs of types ---------------------------------------------------------------------- */
 
 /* As the one who acts sees it. */
 enum bond_state {

@@ -18,10 +18,11 @@ struct settings {
     struct seed_options seed;
     bool tokens;         /* import: print fresh ones */
     int64_t token_count; /* seed: how many to print */
+    bool json;           /* sessions: as it came */
     struct invoke_options invoke;
 };
 
-extern const struct option_row import_rows[], seed_rows[], invoke_rows[];
+extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
@@ -30,6 +31,8 @@ int tool_demo(const struct settings *s, char **arguments);
 int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
+int tool_sessions(const struct settings *s, char **arguments);
+int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
 int tool_invoke(const struct settings *s, char **arguments);
 

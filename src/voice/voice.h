@@ -10,6 +10,13 @@
 #include "net/loop.h"
 
 extern const struct domain regions_domain, voice_domain, calls_domain;
+extern const struct domain voice_keys_domain, voice_effects_domain;
+extern const struct domain streams_domain, stream_files_domain;
+
+/* What an operator sets, before the server starts: whether keys may be signed with the
+ * label that clients in use sign with, and whether everybody counts as premium. */
+void voice_keys_set(bool accept_second_label);
+void voice_effects_set(bool everybody_is_premium);
 
 /* Once a process, before loops start: what hangs on voice states begins to follow them. */
 void voice_init(void);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """clients - unchanged client libraries against a running server."""
 
+import fcntl
 import json
 import os
 import re
@@ -109,35 +110,43 @@ class Library:
         self.child.stdout.close()
 
 
-def node_command():
+def put_file(name, folder):
+    """Brings a file of ours there; was it another one before?"""
+    with open(os.path.join(HERE, name), "rb") as f:
+        wanted = f.read()
+    path = os.path.join(folder, name)
+    known = os.path.exists(path) and open(path, "rb").read() == wanted
+    if not known:
+        with open(path, "wb") as f:
+            f.write(wanted)
+    return not known
+
+
+def node_command(script="discord_js.js"):
     """discord.js as the lock file says; installed once, beside the build."""
     if not shutil.which("node") or not shutil.which("npm"):
         raise Skip("there is no node or no npm")
     folder = os.path.join(os.getcwd(), "clients")
     os.makedirs(folder, exist_ok=True)
-    fresh = False
-    for name in ("package.json", "package-lock.json", "discord_js.js"):
-        with open(os.path.join(HERE, name), "rb") as f:
-            wanted = f.read()
-        path = os.path.join(folder, name)
-        known = os.path.exists(path) and open(path, "rb").read() == wanted
-        fresh |= not known and name != "discord_js.js"
-        with open(path, "wb") as f:
-            f.write(wanted)
-    if fresh or not os.path.isdir(os.path.join(folder, "node_modules", "discord.js")):
-        done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-                              cwd=folder, capture_output=True, text=True, timeout=240, check=False)
-        if done.returncode:
-            raise Skip(f"npm cannot install discord.js: {done.stderr[-300:]}")
-    return ["node", "discord_js.js"], folder
+    with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several tests may want it at a time
+        fresh = any([put_file(name, folder) for name in ("package.json", "package-lock.json")])
+        put_file(script, folder)
+        if fresh or not os.path.isdir(os.path.join(folder, "node_modules", "discord.js")):
+            done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+                                  cwd=folder, capture_output=True, text=True, timeout=240,
+                                  check=False)
+            if done.returncode:
+                raise Skip(f"npm cannot install discord.js: {done.stderr[-300:]}")
+    return ["node", script], folder
 
 
-def python_command():
+def python_command(script="discord_py.py"):
     python = "/usr/bin/python3"  # the distribution's, which has the library
     there = subprocess.run([python, "-c", "import discord"], capture_output=True, check=False)
     if there.returncode:
         raise Skip("there is no discord.py (Debian's python3-discord)")
-    return [python, os.path.join(HERE, "discord_py.py")], None
+    return [python, os.path.join(HERE, script)], None
 
 
 def with_library(executable, make_command, shards, story):

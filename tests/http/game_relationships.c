@@ -205,8 +205,10 @@ static void endings_are_told_to_both(struct world *w)
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     forget_told(w);
+    const char *since = answer_text(client_get(t.p.ada, GAMES), "0.since");
+    world_wait(w, 5);
     expect_status(client_delete(t.ada, GAMES "/%s", t.p.bob->id), 204);
-    expect_game(t.p.ada, "REMOVE", t.p.bob, OUTGOING);
+    expect_event(t.p.ada, "GAME_RELATIONSHIP_REMOVE", "{'type': 4, 'since': '%s'}", since);
     expect_game(t.p.bob, "REMOVE", t.p.ada, INCOMING);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     forget_told(w);

@@ -177,6 +177,7 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
                     role);
     expect_dispatch(a, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
+    expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", secret);
     say(ada, secret, "{'content': 'welcome'}");
     expect_dispatch(b, "MESSAGE_CREATE", "{'content': 'welcome'}");
     expect_quiet(r);

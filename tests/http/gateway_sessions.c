@@ -5,6 +5,8 @@
 
 #include "gate.h"
 #include "gateway/gateway.h"
+#include "guilds.h"
+#include "venues.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -13,14 +15,9 @@ static struct gateway *gateway_of(struct world *w)
     return guildhall_gateway(world_server(w));
 }
 
-static snowflake id_of(const struct client *c)
-{
-    return strtoull(c->id, NULL, 10);
-}
-
 static bool find(struct client *c, const char *session_id, uint64_t *ret)
 {
-    return gateway_find_session(gateway_of(c->world), id_of(c), str_of(session_id), ret);
+    return gateway_find_session(gateway_of(c->world), id_of(c->id), str_of(session_id), ret);
 }
 
 struct telling {
@@ -147,9 +144,60 @@ static void it_is_told_once_wherever_it_is(struct world *w)
     expect_quiet(g);
 }
 
+/* --- guilds that are still arriving ---------------------------------------------------------- */
+
+enum { GUILDS = 24, ROUNDS = 12 };
+
+static void come_back(struct client *bot, struct gate **g)
+{
+    struct gate *old = *g;
+
+    gate_kill(old);
+    *g = gate_open(bot, PLAIN);
+    expect_op(*g, 10);
+    gate_resume(*g, gate_id(old), gate_seq(old));
+}
+
+/* Its socket is lost again and again, and lands on any loop; each guild comes once. */
+static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+
+    for (int i = 0; i < GUILDS; i++) {
+        struct venue v = world_venue(w, ada);
+
+        venue_add(&v, bot);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        struct gate *g = gate_session(bot, PLAIN, "'intents': 1");
+        int guilds = 0, resumed = 0;
+
+        come_back(bot, &g);
+        while (guilds < GUILDS || resumed < 3) {
+            const struct dom *m = gate_read(g, 5000);
+
+            expect(m != NULL);
+            gate_count(g, m); /* numbered without a gap */
+            if (str_is(dom_at(m, "t")->text, "GUILD_CREATE"))
+                guilds++;
+            else if (str_is(dom_at(m, "t")->text, "RESUMED") && ++resumed < 3)
+                come_back(bot, &g);
+        }
+        expect(guilds == GUILDS);
+        expect_quiet(g);
+        gate_close(g, 1000);
+    }
+}
+
+static void many_loops(struct config *c)
+{
+    c->loops = 4;
+}
+
 const struct test gateway_sessions_tests[] = {
     TEST(a_session_is_found_by_its_id_and_told_alone),
     TEST(only_its_own_user_finds_it_and_only_while_it_lives),
     TEST(it_is_told_once_wherever_it_is),
+    TEST_WITH(guilds_go_on_arriving_wherever_the_bot_comes_back, many_loops),
     { 0 },
 };

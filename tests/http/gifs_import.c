@@ -151,6 +151,68 @@ static void an_id_is_made_when_there_is_none(struct world *w)
         200);
 }
 
+/* --- the demo's own --------------------------------------------------------------------------- */
+
+/* A reader of GIF frames, for what our writer wrote: how many pixels a frame's codes make,
+ * or 0 when they make no sense. Only lengths of the words are needed for that. */
+static size_t frame_pixels(const unsigned char *data, size_t n, unsigned colour_bits)
+{
+    unsigned clear = 1U << colour_bits, size = colour_bits + 1, count = clear + 2, before = 0;
+    static size_t lengths[4096];
+    size_t pixels = 0, bit = 0;
+
+    for (unsigned i = 0; i < clear; i++)
+        lengths[i] = 1;
+    for (; bit + size <= n * 8;) {
+        unsigned code = 0;
+
+        for (unsigned i = 0; i < size; i++, bit++)
+            code |= (unsigned)(data[bit / 8] >> bit % 8 & 1) << i;
+        if (code == clear + 1)
+            return pixels;
+        if (code == clear) {
+            size = colour_bits + 1;
+            count = clear + 2;
+            before = 0;
+            continue;
+        }
+        if (code > count || (code == count && !before))
+            return 0;
+        if (before && count < 4096) {
+            lengths[count++] = before + 1;
+            if (count == 1U << size && size < 12)
+                size++;
+        }
+        before = (unsigned)lengths[code];
+        pixels += lengths[code];
+    }
+    return 0;
+}
+
+static size_t count_frames(struct str gif)
+{
+    const unsigned char *b = (const unsigned char *)gif.p;
+    size_t at = 13 + 16 * 3, frames = 0, area = (size_t)(b[6] | b[7] << 8) * (b[8] | b[9] << 8);
+    static unsigned char data[1 << 20];
+
+    while (at < gif.n && b[at] != 0x3b) {
+        size_t n = 0;
+        bool frame = b[at] == 0x2c;
+
+        expect(frame || b[at] == 0x21);
+        at += frame ? 11 : 2;
+        for (; at < gif.n && b[at]; at += b[at] + 1) {
+            memcpy(data + n, b + at + 1, b[at]);
+            n += b[at];
+        }
+        at++;
+        frames += frame;
+        expect(!frame || frame_pixels(data, n, 4) == area);
+    }
+    expect(at == gif.n - 1);
+    return frames;
+}
+
 static void the_demo_ships_gifs_that_load(struct world *w)
 {
     struct client *nobody = world_stranger(w);
@@ -169,6 +231,8 @@ static void the_demo_ships_gifs_that_load(struct world *w)
 
             expect_status(file, 200);
             expect(file.body.n > 100);
+            if (k < 2)
+                expect(count_frames(file.body) == 16);
         }
     }
     a = client_get(nobody, "/gifs/trending");

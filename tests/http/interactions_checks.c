@@ -7,8 +7,7 @@
 #define VERSION     "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION"
 #define PERMISSIONS "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS"
 
-/* --- the form ----------------------------------------------------------------------------------
- */
+/* --- the form ----------------------------------------------------------------------- */
 
 static void the_form_comes_first(struct world *w)
 {
@@ -55,8 +54,7 @@ static void only_people_ask(struct world *w)
     expect(interactions_told(&s) == 0);
 }
 
-/* --- where
- * ---------------------------------------------------------------------------------------- */
+/* --- where -------------------------------------------------------------------------- */
 
 static struct answer ask_in(struct scene *s, struct client *by, const char *channel,
                             const char *guild, const char *application, const char *command)
@@ -88,6 +86,9 @@ static void the_channel_must_be_there_and_seen(struct world *w)
               channel, s.bob->id, BITS(PERMISSION(VIEW_CHANNEL)));
     expect_error(ask_in(&s, s.bob, channel, guild, s.application, id), 403, 50001);
     expect_status(ask_in(&s, s.ada, channel, guild, s.application, id), 204);
+    /* Nobody could answer in a category. */
+    const char *category = make_channel(s.ada, guild, "{'name': 'Rooms', 'type': 4}");
+    expect_error(ask_in(&s, s.ada, category, guild, s.application, id), 400, 50008);
     /* A private channel has no guild. */
     struct answer dm =
         client_post(s.ada, TEXT(w, "{'recipient_id': '%s'}", s.application), "/users/@me/channels");
@@ -107,8 +108,7 @@ static void the_application_and_the_command_must_be_there(struct world *w)
     expect_invalid(ask_in(&s, s.bob, channel, guild, s.application, elsewhere), "data", INVALID);
 }
 
-/* --- read-repair
- * ------------------------------------------------------------------------------------ */
+/* --- read-repair -------------------------------------------------------------------- */
 
 static void an_outdated_command_is_told_so(struct world *w)
 {
@@ -136,8 +136,7 @@ static void an_outdated_command_is_told_so(struct world *w)
     expect(interactions_told(&s) == 0);
 }
 
-/* --- who may
- * ------------------------------------------------------------------------------------------ */
+/* --- who may ------------------------------------------------------------------------ */
 
 static void permission(struct scene *s, const char *target, const char *entity, int type, int yes)
 {
@@ -201,8 +200,7 @@ static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct worl
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
 }
 
-/* --- what it is about
- * ------------------------------------------------------------------------------- */
+/* --- what it is about --------------------------------------------------------------- */
 
 static struct answer wave(struct scene *s, const char *id, int type, const char *target)
 {

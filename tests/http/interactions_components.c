@@ -7,7 +7,7 @@
 
 #define FAILED "COMPONENT_VALIDATION_FAILED"
 
-/* --- buttons ---------------------------------------------------------------------------------- */
+/* --- buttons ------------------------------------------------------------------------ */
 
 /* A message of the bot's with these components in rows. */
 static const char *show(struct scene *s, const char *components)
@@ -87,8 +87,7 @@ static void whoever_sees_a_message_may_use_it(struct world *w)
     expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
 }
 
-/* --- menus
- * -------------------------------------------------------------------------------------------- */
+/* --- menus -------------------------------------------------------------------------- */
 
 static void menus_take_what_they_offer(struct world *w)
 {
@@ -108,6 +107,22 @@ static void menus_take_what_they_offer(struct world *w)
             use(&s, s.bob, m,
                 TEXT(w, "'component_type': 3, 'custom_id': 'pick', 'values': %s", wrong[i])),
             "data.values", FAILED);
+}
+
+static void menus_may_be_left_empty_where_they_say_so(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *m =
+        show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'any', 'min_values': "
+                 "0}]}, {'type': 1, 'components': [{'type': 5, 'custom_id': 'one', "
+                 "'required': false}]}");
+
+    expect_status(use(&s, s.bob, m, "'component_type': 5, 'custom_id': 'any', 'values': []"), 204);
+    expect_dom(&s, last_interaction(&s), "{'data': {'values': []}}");
+    expect(!dom_at(last_interaction(&s), "data.resolved"));
+    /* Only modals know what is required. */
+    expect_invalid(use(&s, s.bob, m, "'component_type': 5, 'custom_id': 'one', 'values': []"),
+                   "data.values", FAILED);
 }
 
 static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
@@ -156,8 +171,7 @@ static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
                    "data.values", FAILED);
 }
 
-/* --- below answers
- * -------------------------------------------------------------------------------- */
+/* --- below answers ------------------------------------------------------------------ */
 
 static const char *answered(struct scene *s, const char *json)
 {
@@ -218,6 +232,7 @@ const struct test interactions_components_tests[] = {
     TEST(what_is_not_there_cannot_be_pressed),
     TEST(whoever_sees_a_message_may_use_it),
     TEST(menus_take_what_they_offer),
+    TEST(menus_may_be_left_empty_where_they_say_so),
     TEST(menus_of_people_roles_and_channels_resolve_them),
     TEST(buttons_below_answers_remember_who_installed_the_app),
     TEST(ephemeral_messages_are_used_by_who_sees_them),

@@ -10,8 +10,7 @@
 #define JSON "application/json"
 #define URL  "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID"
 
-/* --- setting the address
- * --------------------------------------------------------------------------- */
+/* --- setting the address ------------------------------------------------------------ */
 
 static struct endpoint *open_endpoint(struct scene *s)
 {
@@ -96,6 +95,17 @@ static void an_address_that_does_not_answer_well_is_refused(struct world *w)
                    "URL_TYPE_INVALID_URL");
 }
 
+static void an_address_has_a_length(struct world *w)
+{
+    struct scene s = world_scene(w);
+    char url[2050] = "http://127.0.0.1:1/";
+
+    memset(url + 19, 'x', 2048 - 19);
+    expect_invalid(set_url(&s, s.ada, url), "interactions_endpoint_url", URL);
+    url[2048] = 'x';
+    expect_invalid(set_url(&s, s.ada, url), "interactions_endpoint_url", "BASE_TYPE_MAX_LENGTH");
+}
+
 static void keep_to_the_world(struct config *c)
 {
     c->private_endpoints = "off";
@@ -111,8 +121,7 @@ static void private_addresses_need_to_be_allowed(struct world *w)
     endpoint_close(e);
 }
 
-/* --- being called
- * ------------------------------------------------------------------------------------ */
+/* --- being called ------------------------------------------------------------------- */
 
 static void bob_rolls(struct scene *s)
 {
@@ -289,6 +298,7 @@ static void choices_come_back_too(struct world *w)
 const struct test interactions_http_tests[] = {
     TEST(a_good_address_is_asked_twice_and_kept),
     TEST(an_address_that_does_not_answer_well_is_refused),
+    TEST(an_address_has_a_length),
     TEST_WITH(private_addresses_need_to_be_allowed, keep_to_the_world),
     TEST(an_answer_comes_back_at_once),
     TEST(the_body_is_written_as_everybody_writes_it),

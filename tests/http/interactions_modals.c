@@ -154,6 +154,75 @@ static void menus_and_boxes_are_filled_in_too(struct world *w)
                s.ada->id, s.ada->id);
 }
 
+static void boxes_and_circles_have_values(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *parts =
+        "{'type': 18, 'label': 'One', 'component': {'type': 21, 'custom_id': 'one', 'required': false, "
+        "'options': [{'label': 'A', 'value': 'a'}, {'label': 'B', 'value': 'b'}]}}, {'type': 18, "
+        "'label': 'Some', 'component': {'type': 22, 'custom_id': 'some', 'options': [{'label': 'C', "
+        "'value': 'c'}, {'label': 'D', 'value': 'd'}]}}, {'type': 18, 'label': 'Yes', 'component': "
+        "{'type': 23, 'custom_id': 'yes'}}";
+    const char *opener = ask_and_open(&s, parts);
+    static const char *const wrong[] = {
+        "{'type': 22, 'custom_id': 'some', 'values': []}",
+        "{'type': 22, 'custom_id': 'some', 'values': ['c', 'c']}",
+        "{'type': 22, 'custom_id': 'some', 'values': ['c']}, {'type': 21, 'custom_id': 'one', "
+        "'value': 'x'}",
+        "{'type': 22, 'custom_id': 'some', 'values': ['c']}, {'type': 21, 'custom_id': 'one', "
+        "'value': 5}",
+        "{'type': 22, 'custom_id': 'some', 'values': ['c']}, {'type': 23, 'custom_id': 'yes', "
+        "'value': 'on'}",
+    };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_error(submit(&s, s.bob, opener, wrong[i]), 400, 50035);
+    expect_status(
+        submit(&s, s.bob, opener,
+               "{'type': 18, 'component': {'type': 22, 'custom_id': 'some', 'values': ['d', "
+               "'c']}}, {'type': 18, 'component': {'type': 23, 'custom_id': 'yes', 'value': "
+               "true}}"),
+        204);
+    expect_dom(
+        &s, last_interaction(&s),
+        "{'data': {'components': [{'component': {'type': 21, 'custom_id': 'one', 'value': null}}, "
+        "{'component': {'type': 22, 'values': ['d', 'c']}}, {'component': {'type': 23, 'value': "
+        "true}}]}}");
+    opener = ask_and_open(&s, parts);
+    expect_status(
+        submit(&s, s.bob, opener,
+               "{'type': 22, 'custom_id': 'some', 'values': ['c']}, {'type': 21, 'custom_id': "
+               "'one', 'value': 'b'}"),
+        204);
+    expect_dom(&s, last_interaction(&s),
+               "{'data': {'components': [{'component': {'value': 'b'}}, {'component': {'values': "
+               "['c']}}, {'component': {'value': false}}]}}");
+}
+
+static void files_are_handed_in(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *opener = ask_and_open(
+        &s, "{'type': 18, 'label': 'File', 'component': {'type': 19, 'custom_id': 'file'}}");
+    struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
+    const char *json = TEXT(
+        w,
+        "{'type': 5, 'application_id': '%s', 'channel_id': '%s', 'guild_id': '%s', 'data': {'id': '%s', "
+        "'custom_id': 'form', 'components': [{'type': 18, 'component': {'type': 19, 'custom_id': "
+        "'file', 'values': ['0']}}], 'attachments': [{'id': '0', 'filename': 'a.txt'}]}}",
+        s.application, s.venue.channel, s.venue.id, opener);
+
+    expect_invalid(client_post(s.bob, json, "/interactions"), "data.components.0", FAILED);
+    expect_status(client_upload(s.bob, "POST", json, files, "/interactions"), 204);
+    const struct dom *d = last_interaction(&s);
+    const char *id = dom_text(&s, d, "data.components.0.component.values.0");
+    expect_dom(
+        &s, d,
+        "{'data': {'components': [{'component': {'type': 19}}], 'resolved': {'attachments': {'%s': "
+        "{'id': '%s', 'filename': 'a.txt', 'size': 5, 'ephemeral': true}}}}}",
+        id, id);
+}
+
 static void a_modal_after_a_button_brings_the_message(struct world *w)
 {
     struct scene s = world_scene(w);
@@ -177,6 +246,8 @@ const struct test interactions_modals_tests[] = {
     TEST(a_modal_is_submitted_once_by_its_reader_in_time),
     TEST(fields_have_their_rules),
     TEST(menus_and_boxes_are_filled_in_too),
+    TEST(boxes_and_circles_have_values),
+    TEST(files_are_handed_in),
     TEST(a_modal_after_a_button_brings_the_message),
     { 0 },
 };

@@ -1,7 +1,7 @@
 /* interactions_options.c - what is chosen and typed for a command's options. */
 #include "invoking.h"
 
-#include "channels.h"
+#include "base/buf.h"
 
 #define OPTION  "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID"
 #define MISSING "INTERACTION_APPLICATION_COMMAND_OPTION_MISSING"
@@ -31,7 +31,7 @@ static void take(struct scene *s, const char *id, int type, const char *value)
                "{'data': {'options': [{'name': 'o', 'type': %d, 'value': %s}]}}", type, value);
 }
 
-/* --- words and numbers ------------------------------------------------------------------------ */
+/* --- words and numbers -------------------------------------------------------------- */
 
 static void texts_have_their_length(struct world *w)
 {
@@ -116,8 +116,32 @@ static void choices_are_all_there_is(struct world *w)
     refuse(&s, real, 10, "0.25", OPTION);
 }
 
-/* --- the list ------------------------------------------------------------------------------------
- */
+/* As much as a body can hold reaches the app whole. */
+static void a_lot_of_text_arrives_whole(struct world *w)
+{
+    struct scene s = world_scene(w);
+    struct buf defs, given;
+    char word[24001];
+
+    for (size_t i = 0; i < 24000; i += 4)
+        memcpy(word + i, "\xf0\x9f\x8e\xb2", 4);
+    word[24000] = '\0';
+    buf_init(&defs, 1 << 20);
+    buf_init(&given, 1 << 20);
+    for (int i = 0; i < 25; i++) {
+        buf_printf(&defs, "%s{'name': 'o%d', 'description': 'O', 'type': 3}", i ? ", " : "", i);
+        buf_printf(&given, "%s{'name': 'o%d', 'type': 3, 'value': '%s'}", i ? ", " : "", i, word);
+    }
+    const char *id = scene_command(&s, "'options': [%.*s]", STR_FMT(buf_str(&defs)));
+    expect_status(roll(&s, s.bob, id, "'options': [%.*s]", STR_FMT(buf_str(&given))), 204);
+    const struct dom *d = last_interaction(&s);
+    expect(dom_at(d, "data.options")->count == 25);
+    expect(str_is(dom_at(d, "data.options.24.value")->text, word));
+    buf_clear(&defs);
+    buf_clear(&given);
+}
+
+/* --- the list ----------------------------------------------------------------------- */
 
 static void what_is_required_is_there_and_nothing_unknown(struct world *w)
 {
@@ -189,8 +213,7 @@ static void subcommands_nest_and_one_is_used(struct world *w)
     expect(store_count(w, "select count(*) from interactions where name = 'roll grp sub'") == 1);
 }
 
-/* --- autocomplete
- * ---------------------------------------------------------------------------------- */
+/* --- autocomplete ------------------------------------------------------------------- */
 
 static struct answer type_in(struct scene *s, const char *id, const char *options)
 {
@@ -251,6 +274,26 @@ static void what_is_being_typed_is_text(struct world *w)
     }
 }
 
+static void options_of_subcommands_complete(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *id = scene_command(
+        &s, "'options': [{'name': 'sub', 'description': 'S', 'type': 1, 'options': [{'name': 'n', "
+            "'description': 'N', 'type': 10, 'autocomplete': true}]}]");
+
+    expect_status(
+        type_in(&s, id,
+                "{'name': 'sub', 'type': 1, 'options': [{'name': 'n', 'type': 10, 'value': "
+                "'1.', 'focused': true}]}"),
+        204);
+    expect_dom(
+        &s, last_interaction(&s),
+        "{'data': {'options': [{'name': 'sub', 'type': 1, 'options': [{'name': 'n', 'type': 10, "
+        "'value': '1.', 'focused': true}]}]}}");
+    expect_error(type_in(&s, id, "{'name': 'sub', 'type': 1, 'focused': true}"), 400, 50035);
+    expect_error(type_in(&s, id, "{'name': 'sub', 'type': 1}"), 400, 50035);
+}
+
 static void only_slash_commands_complete(struct world *w)
 {
     struct scene s = world_scene(w);
@@ -268,9 +311,11 @@ const struct test interactions_options_tests[] = {
     TEST(numbers_have_their_range),
     TEST(yes_and_no_are_booleans),
     TEST(choices_are_all_there_is),
+    TEST(a_lot_of_text_arrives_whole),
     TEST(what_is_required_is_there_and_nothing_unknown),
     TEST(subcommands_nest_and_one_is_used),
     TEST(what_is_being_typed_is_text),
+    TEST(options_of_subcommands_complete),
     TEST(only_slash_commands_complete),
     { 0 },
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "platform/worlds/internal.h"
 #include "platform/worlds/seed.h"
@@ -535,6 +536,47 @@ static void importing_the_demo_twice_changes_nothing(struct world *w)
         expect(c->made == 0);
 }
 
+static const char FOLLOWED_WORLD[] =
+    "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
+    " 'platform_accounts': [{'platform': 'platform_a', 'id': 'streamer', 'name': 'Streamer',"
+    "   'programme': true, 'owner': 'ada', 'subscribers': ['b1', 'other']},"
+    "  {'platform': 'platform_a', 'id': 'b1', 'name': 'Bob', 'owner': 'bob',"
+    "   'friends': ['streamer']}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'members': [{'user': 'bob'}],"
+    "   'roles': [{'name': 'Subscribers'}],"
+    "   'integrations': [{'platform': 'platform_a', 'account': 'streamer', 'by': 'ada',"
+    "     'role': 'Subscribers', 'expire_grace_period': 14}]}]}";
+
+static void integrations_of_a_file_are_synced_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+
+    imported(w, FOLLOWED_WORLD);
+    struct str first = exported_here(w);
+    world_restart(w); /* a server that runs is not told */
+    for (int i = 0; i < 300 && world_number(w, "select subscriber_count from integrations") == 0;
+         i++)
+        usleep(10000);
+    expect(world_number(w, "select count(*) from member_roles") == 1);
+    expect(world_number(w, "select subscriber_count from integrations") == 2);
+    imported(w, FOLLOWED_WORLD);
+    expect(world_number(w, "select count(*) from integrations") == 1);
+
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
+static void integrations_of_a_file_need_their_account(struct world *w)
+{
+    expect_refused(w,
+                   "{'users': [{'username': 'zoe'}], 'guilds': [{'name': 'Home', 'owner': 'zoe', "
+                   "'integrations': [{'platform': 'platform_b', 'account': 'no', 'by': 'zoe'}]}]}",
+                   "guilds.0.integrations.0.account: there is no account 'no'\n");
+}
+
 static void twins_are_exported_by_id(struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
@@ -700,6 +742,8 @@ const struct test worlds_tests[] = {
     TEST(apps_of_a_file_may_use_every_intent),
     TEST(importing_the_demo_twice_changes_nothing),
     TEST(twins_are_exported_by_id),
+    TEST(integrations_of_a_file_are_synced_and_exported),
+    TEST(integrations_of_a_file_need_their_account),
     TEST(a_seeded_world_has_what_was_asked_for),
     TEST(a_seeded_world_fits_together),
     TEST(the_same_number_gives_the_same_world),

@@ -64,6 +64,19 @@ static const struct schema status_schema = {
 };
 static const struct type type_custom_status = { .kind = KIND_OBJECT, .schema = &status_schema };
 
+static const struct field sound_fields[] = {
+    { FIELD(struct call_sound, sound_id), .type = &type_id },
+    { FIELD(struct call_sound, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema sound_schema = {
+    .name = "CallSound",
+    .size = sizeof(struct call_sound),
+    .fields = sound_fields,
+    .doc = "The sound that plays when one comes.",
+};
+static const struct type type_call_sound = { .kind = KIND_OBJECT, .schema = &sound_schema };
+
 /* clang-format off */
 #define SETTING(name_, type_) \
     { FIELD(struct user_settings, name_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
@@ -74,6 +87,7 @@ static const struct field settings_fields[] = {
     SETTING(theme, type_theme),
     SETTING(status, type_status),
     SETTING(custom_status, type_custom_status),
+    SETTING(custom_call_sound, type_call_sound),
     SETTING(friend_source_flags, type_sources),
     SETTING(friend_discovery_flags, type_discovery),
     SETTING(restricted_guilds, type_guild_ids),
@@ -109,6 +123,7 @@ const struct user_settings settings_defaults = {
     .theme = { GIVEN, STR_INIT("dark") },
     .status = { GIVEN, STR_INIT("online") },
     .custom_status = { .given = GIVEN_NULL },
+    .custom_call_sound = { .given = GIVEN_NULL },
     .friend_source_flags = { GIVEN, &(struct friend_sources){ { GIVEN, true },
                                                               { GIVEN, true },
                                                               { GIVEN, true } } },

@@ -103,8 +103,8 @@ void integration_announce_gone(struct call *call, snowflake guild_id, snowflake 
  * is gone already. */
 enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake role_id);
 
-/* Takes an app out of a guild with all it brought: its bot, roles, webhooks, commands and
- * what members may do with them. Does nothing where it is not installed. */
+/* Takes an app out of a guild with all it brought: its bot, roles and webhooks. Commands
+ * that it has only there come back with it. Does nothing where it is not installed. */
 enum err application_uninstall_guild(struct call *call, snowflake application_id,
                                      snowflake guild_id);
 /* For a bot that has just left: its integration has the scope `bot` no more, the role it

@@ -73,19 +73,6 @@ static const char FIND_INTEGRATION[] = "select id from integrations where guild_
                                        "application_id = $2 and type = 'service'";
 static const char DELETE_INTEGRATION[] = "delete from integrations where id = $1";
 
-static const char DELETE_COMMANDS[] =
-    "delete from commands where guild_id = $1 and application_id = $2";
-static const char DELETE_PERMISSIONS[] =
-    "delete from command_permissions where guild_id = $1 and application_id = $2";
-
-/* Those of this guild, and what its members may do with any of the app's. */
-static enum err remove_commands(struct tx *tx, snowflake guild_id, snowflake application_id)
-{
-    enum err e = tx_exec(tx, DELETE_PERMISSIONS, BIND(v_id(guild_id), v_id(application_id)), NULL);
-
-    return e ? e : tx_exec(tx, DELETE_COMMANDS, BIND(v_id(guild_id), v_id(application_id)), NULL);
-}
-
 void integration_announce_gone(struct call *call, snowflake guild_id, snowflake id,
                                snowflake application_id)
 {
@@ -137,9 +124,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
         e = remove_integration(call, guild_id, application_id, &id);
     if (e || !id)
         return e;
-    e = remove_commands(call->tx, guild_id, application_id);
-    if (!e)
-        e = remove_bot(call, guild_id, a.bot_id);
+    e = remove_bot(call, guild_id, a.bot_id);
     if (!e)
         e = remove_webhooks(call, guild_id, application_id);
     if (!e)

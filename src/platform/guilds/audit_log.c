@@ -1,6 +1,7 @@
 /* audit_log.c - GET /guilds/{guild.id}/audit-logs. */
 #include "platform/guilds/internal.h"
 
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 struct audit_log_query {
@@ -28,23 +29,26 @@ const struct schema audit_log_query_schema = {
 };
 
 struct audit_log {
-    struct list audit_log_entries; /* struct audit_entry */
-    struct list users;             /* struct user: who did it, or had it done */
+    struct list audit_log_entries;    /* struct audit_entry */
+    struct list users;                /* struct user: who did it, or had it done */
+    struct list application_commands; /* struct str: JSON of commands whose permissions changed */
     /* Always empty. */
-    struct list webhooks, integrations, threads, application_commands, auto_moderation_rules,
-        guild_scheduled_events;
+    struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
 static const struct type type_entry = { .kind = KIND_OBJECT, .schema = &audit_entry_schema };
 static const struct type type_entries = { .kind = KIND_ARRAY, .of = &type_entry };
 static const struct type type_users = { .kind = KIND_ARRAY, .of = &type_partial_user };
+static const struct type type_finished = { .kind = KIND_ARRAY,
+                                           .of = &type_raw,
+                                           .doc = "Commands that entries are about" };
 static const struct field log_fields[] = {
     { FIELD(struct audit_log, audit_log_entries), .type = &type_entries },
     { FIELD(struct audit_log, users), .type = &type_users },
     { FIELD(struct audit_log, webhooks), .type = &type_none },
     { FIELD(struct audit_log, integrations), .type = &type_none },
     { FIELD(struct audit_log, threads), .type = &type_none },
-    { FIELD(struct audit_log, application_commands), .type = &type_none },
+    { FIELD(struct audit_log, application_commands), .type = &type_finished },
     { FIELD(struct audit_log, auto_moderation_rules), .type = &type_none },
     { FIELD(struct audit_log, guild_scheduled_events), .type = &type_none },
     { 0 },
@@ -135,6 +139,8 @@ enum err get_guild_audit_log(struct call *call)
         e = add_user(call, &log.users, entries[i].user_id);
         if (!e && is_about_a_member(entries[i].action_type))
             e = add_user(call, &log.users, entries[i].target_id);
+        if (!e && entries[i].action_type == AUDIT_COMMAND_PERMISSIONS)
+            e = command_text_add(call->tx, entries[i].target_id.value, &log.application_commands);
     }
     return e ? e : call_reply(call, &log);
 }

@@ -72,6 +72,7 @@ static void fill(struct call *call, const struct message_draft *d, struct messag
     *m = (struct message){
         .id = d->id ? d->id : snowflake_new(),
         .channel_id = d->channel->id,
+        .author = d->author,
         .author_id = d->author->id,
         .type = d->type,
         .flags = d->flags,
@@ -107,9 +108,6 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
     enum err e = message_insert(call->tx, ret);
     if (!e)
         e = message_complete(call, ret);
-    /* An application without a bot is shown as it says, not as an account. */
-    if (!e && ret->webhook_name.given != GIVEN)
-        ret->author = draft->author;
     if (!e && !ret->ephemeral_for)
         e = notice(call, &c, ret->id);
     struct message event = *ret;

@@ -35,7 +35,7 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
 
 /* --- show.c: from rows to what the interface shows ------------------------------------- */
 
-/* Author, mentions, attachments, the message it refers to. */
+/* Author, where it is not known yet, mentions, attachments, the message it refers to. */
 enum err message_complete(struct call *call, struct message *m);
 enum err messages_complete(struct call *call, struct list *messages);
 /* Adds what only events carry. */

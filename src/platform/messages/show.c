@@ -138,7 +138,7 @@ static enum err complete(struct call *call, struct people *people, struct messag
 
     if (m->webhook_name.given == GIVEN)
         m->author = webhook_author(call, m);
-    else
+    else if (!m->author)
         e = find_user(call, people, m->author_id, &m->author);
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mention *mention = &((struct mention *)m->mentions.items)[i];

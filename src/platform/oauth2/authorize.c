@@ -137,11 +137,14 @@ enum err authorize(struct call *call)
     if (!in->authorize)
         return reply_redirect(call, url_with(call->arena, url, "error", STR("access_denied")));
 
-    if (!r.installs || r.integration_type == INSTALL_USER)
+    bool group = r.installs && in->channel_id.given == GIVEN;
+    if (!r.installs || group || r.integration_type == INSTALL_USER)
         guild_id = 0;
-    if (r.installs)
+    if (group)
+        e = request_install_group(call, &r, in->channel_id.value);
+    else if (r.installs)
         e = request_check_place(call, &r, guild_id);
-    if (!e && r.installs && !r.application->integration_require_code_grant)
+    if (!e && r.installs && !group && !r.application->integration_require_code_grant)
         e = request_install(call, r.application, &r.scopes, r.integration_type, guild_id,
                             permissions);
     if (!e && r.with_code)

@@ -33,7 +33,7 @@ struct authorize_query {
 struct authorize_body {
     bool authorize;
     struct opt_int integration_type;
-    struct opt_id guild_id, permissions;
+    struct opt_id guild_id, channel_id, permissions;
 };
 struct authorize_guild {
     snowflake id;
@@ -139,6 +139,11 @@ enum err request_install(struct call *call, const struct application *a, const s
                          enum integration_type type, snowflake guild_id, uint64_t permissions);
 /* May the caller install it there? */
 enum err request_check_place(struct call *call, const struct request *r, snowflake guild_id);
+/* Apps that are not public are installed by their makers. ERR_APPLICATION_NOT_YOURS. */
+enum err request_check_public(struct call *call, const struct request *r);
+/* Into a group that the caller is in: its commands, and no bot. ERR_UNKNOWN_CHANNEL,
+ * ERR_MISSING_ACCESS, ERR_CHANNEL_TYPE. */
+enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id);
 
 /* --- replies.c --------------------------------------------------------------------------- */
 

@@ -97,22 +97,26 @@ enum err request_read(struct call *call, const struct opt_int *integration_type,
 
 /* --- installing ----------------------------------------------------------------------- */
 
+enum err request_check_public(struct call *call, const struct request *r)
+{
+    enum maker_level level;
+
+    if (r->application->integration_public)
+        return OK;
+    enum err e = application_level(call->tx, r->application, call->caller, &level);
+    return e || level >= MAKER_DEVELOPER ? e : ERR_APPLICATION_NOT_YOURS;
+}
+
 enum err request_check_place(struct call *call, const struct request *r, snowflake guild_id)
 {
     struct standing standing;
-    enum maker_level level;
+    enum err e = request_check_public(call, r);
 
-    if (!r->application->integration_public) {
-        enum err e = application_level(call->tx, r->application, call->caller, &level);
-
-        if (e || level < MAKER_DEVELOPER)
-            return e ? e : ERR_APPLICATION_NOT_YOURS;
-    }
-    if (r->integration_type == INSTALL_USER)
-        return OK;
+    if (e || r->integration_type == INSTALL_USER)
+        return e;
     if (!guild_id)
         return call_invalid(call, "guild_id", FORM_REQUIRED);
-    enum err e = standing_find(call->tx, guild_id, call->caller->id, &standing);
+    e = standing_find(call->tx, guild_id, call->caller->id, &standing);
     if (e)
         return e;
     return standing.rights & PERMISSION(MANAGE_GUILD) ? OK : ERR_MISSING_PERMISSIONS;

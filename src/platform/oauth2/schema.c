@@ -50,6 +50,8 @@ static const struct field authorize_body_fields[] = {
     { FIELD(struct authorize_body, integration_type), .type = &type_place,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct authorize_body, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct authorize_body, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
+      .doc = "A group, instead of a guild" },
     { FIELD(struct authorize_body, permissions), .type = &type_permissions,
       .flags = OPTIONAL | NULLABLE },
     { 0 },

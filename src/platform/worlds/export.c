@@ -131,6 +131,8 @@ static enum err export_all(struct tx *tx, void *arg)
     if (!e)
         e = export_applications(tx, &file.applications);
     if (!e)
+        e = export_accounts(tx, &file.platform_accounts);
+    if (!e)
         e = export_guilds(tx, &file.guilds);
     if (!e)
         e = export_relationships(tx, &file.relationships);

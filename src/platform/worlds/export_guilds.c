@@ -347,6 +347,8 @@ static enum err export_inside(struct tx *tx, struct world_guild *g, const struct
         e = export_bans(tx, id, &g->bans);
     if (!e)
         e = export_installed(tx, &names, id, &g->applications);
+    if (!e)
+        e = export_followed(tx, id, &g->integrations);
     if (e)
         return e;
     g->afk_channel = reference(tx, &names.channels, p->channels[0]);

@@ -73,6 +73,8 @@ static enum err import_all(struct tx *tx, void *arg)
     if (!e)
         e = EACH(applications, world_application, import_application);
     if (!e)
+        e = EACH(platform_accounts, world_account, import_account);
+    if (!e)
         e = EACH(guilds, world_guild, import_guild);
     if (!e)
         e = EACH(relationships, world_relationship, import_relationship);

@@ -312,6 +312,9 @@ static enum err import_inside(struct importing *im, const struct world_guild *g,
     if (!e)
         e = import_each(im, &g->applications, sizeof(struct world_installed), "applications", at,
                         import_installed, id);
+    if (!e)
+        e = import_each(im, &g->integrations, sizeof(struct world_followed), "integrations", at,
+                        import_followed, id);
     return e ? e : finish_guild(im, g, id, at);
 }
 

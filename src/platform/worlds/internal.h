@@ -69,6 +69,20 @@ struct world_installed {
     struct str application;
     struct opt_str by, scopes;
 };
+/* An account of a local platform, and a guild's integration that follows one. */
+struct world_account {
+    struct str platform, id, name;
+    struct opt_bool programme, partner;
+    struct opt_str owner;
+    struct opt_list subscribers, friends; /* struct str */
+};
+struct world_followed {
+    struct opt_id id;
+    struct str platform, account, by;
+    struct opt_str role;
+    struct opt_int expire_behavior, expire_grace_period;
+    struct opt_bool enable_emoticons;
+};
 struct world_guild {
     struct opt_id id;
     struct str name, owner;
@@ -76,7 +90,7 @@ struct world_guild {
     struct opt_int afk_timeout, system_channel_flags, verification_level,
         default_message_notifications, explicit_content_filter;
     struct opt_bool premium_progress_bar_enabled;
-    struct opt_list roles, channels, members, bans, applications;
+    struct opt_list roles, channels, members, bans, applications, integrations;
     struct opt_str afk_channel, system_channel, rules_channel, public_updates_channel,
         safety_alerts_channel;
 };
@@ -92,7 +106,7 @@ struct world_private {
     struct opt_list people, messages; /* struct str, struct world_message */
 };
 struct world_file {
-    struct opt_list users, applications, guilds, relationships, directs, groups;
+    struct opt_list users, applications, platform_accounts, guilds, relationships, directs, groups;
 };
 
 extern const struct schema world_schema;
@@ -184,6 +198,7 @@ import_step import_user, import_application, import_relationship;
 import_step import_guild;
 import_step import_channel, dress_channel; /* of the guild; dress: once all are there */
 import_step import_direct, import_group;
+import_step import_account, import_followed; /* platforms.c */
 /* Messages without an id are for channels where nothing was said yet: importing them
  * again would say them again. */
 enum err import_messages(struct importing *im, const struct opt_list *messages, snowflake channel,
@@ -194,6 +209,8 @@ enum err import_messages(struct importing *im, const struct opt_list *messages, 
 
 enum err export_guilds(struct tx *tx, struct opt_list *ret);
 enum err export_private(struct tx *tx, struct world_file *ret);
+enum err export_accounts(struct tx *tx, struct opt_list *ret);
+enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret);
 enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret);
 
 /* Present unless it is what an import would take anyway. */

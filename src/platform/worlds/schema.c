@@ -298,6 +298,43 @@ static const struct field installed_fields[] = {
     { 0 },
 };
 
+static const struct choice platform_words[] = {
+    { 0, "platform_a", "PLATFORM_A", "" },
+    { 0, "platform_b", "PLATFORM_B", "" },
+    { 0 },
+};
+static const struct type type_platform_word = { .kind = KIND_STRING, .choices = platform_words };
+static const struct type type_account_id = { .kind = KIND_STRING, .min = 1, .max = 128 };
+static const struct type type_account_ids = { .kind = KIND_ARRAY,
+                                              .max = MANY,
+                                              .of = &type_account_id };
+static const struct type type_behavior = { .kind = KIND_INT, .min = 0, .max = 1 };
+static const struct type type_grace = { .kind = KIND_INT, .min = 1, .max = 30 };
+static const struct field account_fields[] = {
+    MUST(struct world_account, platform, type_platform_word),
+    MUST(struct world_account, id, type_account_id),
+    MUST(struct world_account, name, type_any_name),
+    MAYBE(struct world_account, programme, type_bool),
+    MAYBE(struct world_account, partner, type_bool),
+    MAYBE(struct world_account, owner, type_ref),
+    MAYBE(struct world_account, subscribers, type_account_ids),
+    MAYBE(struct world_account, friends, type_account_ids),
+    { 0 },
+};
+static const struct field followed_fields[] = {
+    MAYBE(struct world_followed, id, type_id),
+    MUST(struct world_followed, platform, type_platform_word),
+    MUST(struct world_followed, account, type_account_id),
+    MUST(struct world_followed, by, type_ref),
+    MAYBE(struct world_followed, role, type_ref),
+    MAYBE(struct world_followed, expire_behavior, type_behavior),
+    MAYBE(struct world_followed, expire_grace_period, type_grace),
+    MAYBE(struct world_followed, enable_emoticons, type_bool),
+    { 0 },
+};
+
+OBJECT(account, account_fields, NULL);
+OBJECT(followed, followed_fields, NULL);
 OBJECT(channel, channel_fields, NULL);
 OBJECT(member, member_fields, NULL);
 OBJECT(ban, ban_fields, NULL);
@@ -321,6 +358,7 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, members, member_list),
     MAYBE(struct world_guild, bans, ban_list),
     MAYBE(struct world_guild, applications, installed_list),
+    MAYBE(struct world_guild, integrations, followed_list),
     MAYBE(struct world_guild, afk_channel, type_ref),
     MAYBE(struct world_guild, system_channel, type_ref),
     MAYBE(struct world_guild, rules_channel, type_ref),
@@ -358,6 +396,7 @@ OBJECT(private, private_fields, NULL);
 static const struct field world_fields[] = {
     MAYBE(struct world_file, users, user_list),
     MAYBE(struct world_file, applications, application_list),
+    MAYBE(struct world_file, platform_accounts, account_list),
     MAYBE(struct world_file, guilds, guild_list),
     MAYBE(struct world_file, relationships, relationship_list),
     MAYBE(struct world_file, directs, private_list),

@@ -13,12 +13,28 @@ create table commands (
     locales bigint not null default 0, -- set of bits: languages that it has words in
     used_day bigint not null default 0, -- when it was last used, in days since 1970
     hidden bigint not null default 0,  -- the definition has parts that nobody is shown
-    definition text not null,          -- JSON, all of it
     plain text not null,               -- JSON, as it is listed to those who have no words of their own
     unique (application_id, guild_id, type, name)
 );
 
-create index commands_by_guild on commands (guild_id, application_id) where guild_id <> 0;
+create index commands_by_scope on commands (application_id, guild_id, id);
+create index commands_by_guild on commands (guild_id) where guild_id <> 0;
+
+-- The commands of a scope as lists and indexes show them, in one piece: their texts, and
+-- numbers to choose from them by.
+create table command_lists (
+    application_id bigint not null references applications (id) on delete cascade,
+    guild_id bigint not null, -- 0: global
+    entries bytea not null,
+    texts text not null,
+    primary key (application_id, guild_id)
+) {clustered};
+
+-- All of a command, as JSON. Apart from it, because lists and indexes seldom need it.
+create table command_definitions (
+    command_id bigint primary key not null references commands (id) on delete cascade,
+    definition text not null
+) {clustered};
 
 -- target_id: a command, or an application for all its commands without rows of their own.
 create table command_permissions (

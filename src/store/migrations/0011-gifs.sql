@@ -82,6 +82,7 @@ create table gif_term_users (
 ) {clustered};
 
 create index gif_term_users_by_age on gif_term_users (at);
+create index gif_term_users_by_term on gif_term_users (term, at);
 
 create table gif_pairs (
     term bigint not null references gif_terms (n) on delete cascade,

@@ -1,0 +1,139 @@
+"""A guild whose members all subscribe: what its sync costs everybody else.
+
+Used by scripts/bench, and by the crash test that kills a server in the middle of one.
+"""
+
+import os
+import re
+import sqlite3
+import subprocess
+import threading
+import time
+
+from process import Client, Failed, start_guildhall
+
+SUBSCRIBERS = 100_000
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        raise Failed(f"{command[1]} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def connect_everybody(folder, guild):
+    """Every member of the guild gets an account of platform A that subscribes."""
+    db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
+    with db:
+        db.execute("insert into platform_subscription (type, account_id, subscriber_id, since) "
+                   "select 'platform_a', 'streamer', 'x' || user_id, 1 from members "
+                   "where guild_id = ?", (guild,))
+        db.execute("insert into connections (user_id, type, id, name, created_at) "
+                   "select user_id, 'platform_a', 'x' || user_id, 'x', 1 from members "
+                   "where guild_id = ?", (guild,))
+    db.execute("pragma wal_checkpoint(truncate)")
+    db.close()
+
+
+class Followed:
+    """A server's folder in which a guild is about to follow an account with many subscribers."""
+
+    def __init__(self, executable, folder, count=SUBSCRIBERS):
+        self.executable, self.folder, self.count = executable, folder, count
+        printed = run(executable, "seed", "--data", folder, "--users", str(count), "--guilds", "1",
+                      "--members", str(count), "--tokens", "1")
+        self.guild, _, self.token = re.match(r"(\d+) (\S+) (\S+)", printed).groups()
+        run(executable, "platform", "account", "platform_a", "streamer", "Streamer", "programme",
+            "--data", folder)
+        self.code = run(executable, "platform", "code", "platform_a", "streamer", "--data",
+                        folder).strip()
+        connect_everybody(folder, self.guild)
+
+    def start(self, *flags, **more):
+        return start_guildhall(self.executable, self.folder, *flags, **more)
+
+    def follow(self, port):
+        """The first sync begins."""
+        owner = Client(port, self.token)
+        url = self.call(owner, "GET", "/connections/platform_a/authorize")["url"]
+        self.call(owner, "POST", "/connections/platform_a/callback",
+                  {"code": self.code, "state": url.split("state=")[1]})
+        self.call(owner, "POST", f"/guilds/{self.guild}/integrations",
+                  {"type": "platform_a", "id": "streamer"})
+        owner.close()
+
+    @staticmethod
+    def call(client, method, path, body=None):
+        status, answer = client.call(method, path, body)
+        if status not in (200, 204):
+            raise Failed(f"{method} {path} answered {status}: {answer}")
+        return answer
+
+    def integration(self, client):
+        return self.call(client, "GET", f"/guilds/{self.guild}/integrations")[0]
+
+    def with_role(self):
+        """How many members have the subscribers' role."""
+        db = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
+        count = db.execute("select count(*) from member_roles where role_id in "
+                           "(select role_id from integrations)").fetchone()[0]
+        db.close()
+        return count
+
+
+class Writer(threading.Thread):
+    """Somebody who writes one small thing after the other and notes how long each takes."""
+
+    def __init__(self, port, token):
+        super().__init__(daemon=True)
+        self.client, self.times, self.ends = Client(port, token), [], threading.Event()
+
+    def run(self):
+        number = 0
+        while not self.ends.is_set():
+            began = time.monotonic()
+            number += 1
+            self.client.call("PATCH", "/users/@me", {"bio": f"number {number}"})
+            self.times.append((time.monotonic() - began) * 1000)
+            time.sleep(0.002)
+
+    def stop(self):
+        self.ends.set()
+        self.join()
+        self.client.close()
+        return sorted(self.times)
+
+
+def write_times(followed, server, seconds=None):
+    """Times of single writes in ms: for so long, or while a sync runs."""
+    owner = Client(server.port, followed.token)
+    writer = Writer(server.port, followed.token)
+    began = time.monotonic()
+    if seconds is None:
+        followed.follow(server.port)
+    writer.start()
+    time.sleep(seconds or 0.5)
+    while seconds is None and followed.integration(owner)["syncing"]:
+        if time.monotonic() - began > 300:
+            raise Failed("the sync does not end")
+        time.sleep(0.2)
+    owner.close()
+    return writer.stop(), time.monotonic() - began
+
+
+def row_sync(bench, count=SUBSCRIBERS):
+    followed = Followed(bench.guildhall, os.path.join(bench.folder, "followed"), count)
+    server = bench.watch(followed.start())
+    try:
+        quiet, _ = write_times(followed, server, 2)
+        times, seconds = write_times(followed, server)
+        if followed.with_role() != count:
+            raise Failed(f"{followed.with_role()} of {count} subscribers have their role")
+        at = lambda times, part: times[int(len(times) * part) - 1]  # noqa: E731
+        bench.report.add(f"longest write during a sync of {count:,} subscribers", times[-1], "ms",
+                         ("<=", 50), {"99 % ms": at(times, 0.99), "median ms": at(times, 0.5),
+                                      "longest without ms": quiet[-1], "sync s": seconds,
+                                      "writes": len(times)})
+    finally:
+        server.kill()

@@ -1,0 +1,46 @@
+/* read_command.c - reads and checks the body of a command again and again, or only looks for
+ * its end, for counting instructions.
+ *
+ *   read_command decode|strlen FILE COUNT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "commands/internal.h"
+
+enum { LARGEST = 1 << 20 };
+
+static char text[LARGEST];
+
+static bool decode(size_t n)
+{
+    struct arena *a = arena_new();
+    struct form form = { .arena = a };
+    void *body;
+    enum err e = schema_decode(&command_body, str_slice(text, n), &form, &body);
+
+    arena_free(a);
+    return e == OK;
+}
+
+int main(int argc, char **argv)
+{
+    FILE *f = argc == 4 ? fopen(argv[2], "rb") : NULL;
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    bool decodes = n && strcmp(argv[1], "decode") == 0;
+    const char *volatile where = text; /* so that it is looked at every time */
+
+    if (!n) {
+        fprintf(stderr, "usage: read_command decode|strlen FILE COUNT\n");
+        return 2;
+    }
+    for (long i = atol(argv[3]); i > 0; i--) {
+        if (decodes ? !decode(n) : strlen(where) != n) {
+            fprintf(stderr, "read_command: the body is not what it should be\n");
+            return 1;
+        }
+    }
+    fclose(f);
+    return 0;
+}

@@ -1,0 +1,195 @@
+/* control.c - what an operator asks a running server. */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { QUESTION = 64, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5 };
+
+static const char FILE_NAME[] = "control";
+
+struct control {
+    const struct control_row *rows;
+    void *arg;
+    int folder, listener, stop; /* descriptors, or -1 */
+    bool running;
+    pthread_t thread;
+};
+
+/* Through the folder's descriptor: a path to it may be longer than an address holds. */
+static void make_address(int folder, struct sockaddr_un *ret)
+{
+    *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%s", folder, FILE_NAME);
+}
+
+static void set_patience(int fd)
+{
+    struct timeval patience = { .tv_sec = PATIENCE_S };
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
+static bool send_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t sent = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        bytes = str_from(bytes, (size_t)sent);
+    }
+    return true;
+}
+
+/* --- the server's side ------------------------------------------------------------------ */
+
+static struct str read_question(int fd, char *room)
+{
+    size_t n = 0;
+
+    while (n < QUESTION && !memchr(room, '\n', n)) {
+        ssize_t got = recv(fd, room + n, QUESTION - n, 0);
+
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    struct str rest = str_slice(room, n);
+    return str_cut(&rest, '\n');
+}
+
+static void serve(const struct control *c, int fd)
+{
+    char room[QUESTION];
+    struct buf out;
+
+    set_patience(fd);
+    buf_init(&out, MAX_ANSWER);
+    struct str question = read_question(fd, room);
+    const struct control_row *row = c->rows;
+    while (row->word && !str_is(question, row->word))
+        row++;
+    if (row->word)
+        row->answer(c->arg, &out);
+    send_all(fd, buf_str(&out));
+    buf_clear(&out);
+}
+
+static void *listen_for_questions(void *arg)
+{
+    const struct control *c = arg;
+    struct pollfd both[] = { { .fd = c->listener, .events = POLLIN },
+                             { .fd = c->stop, .events = POLLIN } };
+
+    while (poll(both, 2, -1) >= 0 || errno == EINTR) {
+        if (both[1].revents)
+            break;
+        int fd = both[0].revents ? accept4(c->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (fd < 0)
+            continue;
+        serve(c, fd);
+        close(fd);
+    }
+    return NULL;
+}
+
+static bool open_listener(struct control *c)
+{
+    struct sockaddr_un at;
+
+    make_address(c->folder, &at);
+    unlinkat(c->folder, FILE_NAME, 0); /* of a server that was killed */
+    c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /* Nobody can connect before it listens. */
+    return c->listener >= 0 && bind(c->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
+           fchmodat(c->folder, FILE_NAME, 0600, 0) == 0 && listen(c->listener, 8) == 0;
+}
+
+enum err control_open(const char *folder, const struct control_row *rows, void *arg,
+                      struct control **ret)
+{
+    struct control *c = mem_new(sizeof *c);
+
+    *c = (struct control){ .rows = rows, .arg = arg, .listener = -1 };
+    c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    c->stop = eventfd(0, EFD_CLOEXEC);
+    if (c->folder < 0 || c->stop < 0 || !open_listener(c)) {
+        log_warn("control: cannot listen in '%s': %s", folder, strerror(errno));
+        control_close(c);
+        return ERR_UNAVAILABLE;
+    }
+    c->running = pthread_create(&c->thread, NULL, listen_for_questions, c) == 0;
+    *ret = c;
+    return OK;
+}
+
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void control_close(struct control *c)
+{
+    if (!c)
+        return;
+    if (c->running) {
+        eventfd_write(c->stop, 1);
+        pthread_join(c->thread, NULL);
+        unlinkat(c->folder, FILE_NAME, 0);
+    }
+    close_if_open(c->listener);
+    close_if_open(c->stop);
+    close_if_open(c->folder);
+    mem_free(c);
+}
+
+/* --- the other side ------------------------------------------------------------------------- */
+
+static int dial(const char *folder)
+{
+    struct sockaddr_un at;
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = dir < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    make_address(dir, &at);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    close_if_open(dir);
+    return fd;
+}
+
+enum err control_ask(const char *folder, const char *word, struct buf *out)
+{
+    int fd = dial(folder);
+    ssize_t got = -1;
+
+    if (fd < 0)
+        return ERR_UNAVAILABLE;
+    if (send_all(fd, str_of(word)) && send_all(fd, STR("\n"))) {
+        char *at;
+
+        while ((at = buf_room(out, 65536)) && (got = recv(fd, at, 65536, 0)) > 0)
+            out->n += (size_t)got;
+    }
+    close(fd);
+    return got == 0 ? OK : ERR_UNAVAILABLE;
+}

@@ -1,0 +1,28 @@
+/* control.h - what an operator asks a running server.
+ *
+ * A socket in the data folder: whoever may open files there may ask, and nobody else can
+ * reach it. A question is one word and a newline; the answer is text, ended by closing. */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include "base/buf.h"
+#include "base/errors.h"
+
+struct control;
+
+struct control_row {
+    const char *word; /* NULL ends a list */
+    /* Writes the answer; on a thread of its own. */
+    void (*answer)(void *arg, struct buf *out);
+};
+
+/* Listens; logs and returns an error when that cannot be. The rows outlive it. */
+enum err control_open(const char *folder, const struct control_row *rows, void *arg,
+                      struct control **ret);
+/* Waits for an answer that is under way. Accepts NULL. */
+void control_close(struct control *c);
+
+/* The other side: asks the server that runs on this folder. ERR_UNAVAILABLE: none does. */
+enum err control_ask(const char *folder, const char *word, struct buf *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* notification.h - something for an account to look at. */
+#ifndef MODEL_NOTIFICATION_H
+#define MODEL_NOTIFICATION_H
+
+#include "model/user.h"
+
+struct notification {
+    snowflake id;
+    struct str type; /* "go_live_push" */
+    struct str body, bundle_id, deeplink;
+    bool acked, completed, disable_action;
+    const struct user *other_user;
+    struct opt_id guild_id;
+    struct str icon_url, icon_name, item_enum, message_id, message_channel_id, message, callout,
+        application, guild_scheduled_event_id; /* always null */
+};
+
+extern const struct schema notification_schema;
+
+#endif

@@ -1,0 +1,50 @@
+/* groups.c - bringing an app into a group of people. */
+#include "platform/oauth2/internal.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/command_index.h"
+#include "platform/rows.h"
+
+enum { MOST_INTEGRATIONS = 50 };
+
+static const char COUNT[] =
+    "select count(*) from channel_integrations where channel_id = $1 and application_id <> $2";
+static const char ADD[] =
+    "insert into channel_integrations (id, channel_id, application_id, scopes, user_id, "
+    "created_at) values ($1, $2, $3, '[\"applications.commands\"]', $4, $5) "
+    "on conflict (channel_id, application_id) do nothing";
+
+/* A group has no members' list that a bot could be on: only commands come. */
+static enum err check_scopes(struct call *call, const struct request *r)
+{
+    if (r->integration_type == INSTALL_GUILD && !scopes_have(&r->scopes, "bot"))
+        return OK;
+    return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
+                        "In a group only applications.commands can be installed.");
+}
+
+enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id)
+{
+    struct rows row;
+    bool found;
+
+    enum err e = request_check_public(call, r);
+    if (!e)
+        e = channel_enter(call, channel_id);
+    if (!e && call->target.channel->type != CHANNEL_GROUP)
+        e = ERR_CHANNEL_TYPE;
+    if (!e)
+        e = check_scopes(call, r);
+    if (!e)
+        e = tx_one(call->tx, COUNT, BIND(v_id(channel_id), v_id(r->application->id)), &row, &found);
+    if (e)
+        return e;
+    if (row_int(&row, 0) >= MOST_INTEGRATIONS)
+        return ERR_MAX_INTEGRATIONS;
+    e = tx_exec(call->tx, ADD,
+                BIND(v_id(snowflake_new()), v_id(channel_id), v_id(r->application->id),
+                     v_id(call->caller->id), v_int(clock_us())),
+                NULL);
+    return e ? e : command_index_move(call->tx, channel_id);
+}

@@ -1,0 +1,96 @@
+/* sessions.c - `guildhall sessions`: who is connected to the server that runs. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "control.h"
+#include "json/read.h"
+#include "json/schema.h"
+#include "tools/tools.h"
+
+const struct option_row sessions_rows[] = {
+    { "json", OPTION_SWITCH, .offset = offsetof(struct settings, json), .fallback = "off",
+      .help = "Print a line of JSON for each instead of a table" },
+    { 0 },
+};
+
+struct listed {
+    snowflake user_id;
+    struct str session_id, address, transport, client;
+    bool bot, connected;
+    struct list shard;
+    int64_t intents, guilds, events, waiting, loop;
+};
+
+static const struct type id = { .kind = KIND_ID }, text = { .kind = KIND_STRING },
+                         flag = { .kind = KIND_BOOL }, number = { .kind = KIND_INT },
+                         numbers = { .kind = KIND_ARRAY, .of = &number };
+static const struct field fields[] = {
+    { FIELD(struct listed, user_id), .type = &id },
+    { FIELD(struct listed, bot), .type = &flag },
+    { FIELD(struct listed, session_id), .type = &text },
+    { FIELD(struct listed, connected), .type = &flag },
+    { FIELD(struct listed, address), .type = &text },
+    { FIELD(struct listed, transport), .type = &text },
+    { FIELD(struct listed, shard), .type = &numbers },
+    { FIELD(struct listed, intents), .type = &number },
+    { FIELD(struct listed, guilds), .type = &number },
+    { FIELD(struct listed, events), .type = &number },
+    { FIELD(struct listed, waiting), .type = &number },
+    { FIELD(struct listed, client), .type = &text },
+    { FIELD(struct listed, loop), .type = &number },
+    { 0 },
+};
+static const struct schema schema = { .size = sizeof(struct listed), .fields = fields };
+static const struct type listed = { .kind = KIND_OBJECT, .schema = &schema };
+
+static void print_line(struct str line, struct arena *arena)
+{
+    struct form form = { .arena = arena };
+    void *read;
+
+    if (schema_decode(&listed, line, &form, &read))
+        return;
+    const struct listed *s = read;
+    const int64_t *shard = s->shard.items;
+    char part[32];
+    snprintf(part, sizeof part, "%lld/%lld", s->shard.count == 2 ? (long long)shard[0] : 0,
+             s->shard.count == 2 ? (long long)shard[1] : 1);
+    printf("%-20llu %-5s %-9s %-40.*s %-11.*s %7lld %6lld %8lld %8lld  %.*s\n",
+           (unsigned long long)s->user_id, s->bot ? "bot" : "user", s->bot ? part : "-",
+           STR_FMT(s->connected ? s->address : STR("away")), STR_FMT(s->transport),
+           (long long)s->intents, (long long)s->guilds, (long long)s->events, (long long)s->waiting,
+           STR_FMT(s->client));
+}
+
+static void print_table(struct str all)
+{
+    struct arena *arena = arena_new();
+    size_t count = 0;
+
+    printf("%-20s %-5s %-9s %-40s %-11s %7s %6s %8s %8s  %s\n", "account", "kind", "shard",
+           "address", "transport", "intents", "guilds", "events", "waiting", "client");
+    for (; all.n; count++) {
+        arena_reset(arena);
+        print_line(str_cut(&all, '\n'), arena);
+    }
+    printf("%zu session%s\n", count, count == 1 ? "" : "s");
+    arena_free(arena);
+}
+
+int tool_sessions(const struct settings *s, char **arguments)
+{
+    struct buf out;
+
+    if (*arguments)
+        return usage("sessions takes options only");
+    buf_init(&out, SIZE_MAX);
+    enum err e = control_ask(s->config.data, "sessions", &out);
+    if (e)
+        fprintf(stderr, "guildhall: no server runs on '%s'\n", s->config.data);
+    else if (s->json)
+        fwrite(out.p, 1, out.n, stdout);
+    else
+        print_table(buf_str(&out));
+    buf_clear(&out);
+    return e ? 1 : 0;
+}

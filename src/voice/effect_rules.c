@@ -1,0 +1,108 @@
+/* effect_rules.c - is a text one emoji? */
+#include "voice/effect_rules.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+enum { MAX_BYTES = 128, JOINER = 0x200d, AS_PICTURE = 0xfe0f, KEYCAP = 0x20e3, TAG_END = 0xe007f };
+
+struct range {
+    uint32_t first, last;
+};
+
+/* Blocks in which the pictures are; a letter or a digit alone is none. */
+static const struct range pictures[] = {
+    { 0xa9, 0xa9 },       { 0xae, 0xae },       { 0x203c, 0x203c },   { 0x2049, 0x2049 },
+    { 0x2122, 0x2122 },   { 0x2139, 0x2139 },   { 0x2194, 0x21aa },   { 0x231a, 0x23ff },
+    { 0x24c2, 0x24c2 },   { 0x25aa, 0x25fe },   { 0x2600, 0x27bf },   { 0x2934, 0x2935 },
+    { 0x2b05, 0x2b55 },   { 0x3030, 0x3030 },   { 0x303d, 0x303d },   { 0x3297, 0x3299 },
+    { 0x1f004, 0x1f004 }, { 0x1f0cf, 0x1f0cf }, { 0x1f170, 0x1f19a }, { 0x1f201, 0x1f251 },
+    { 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff }, { 0x1f7e0, 0x1f7f0 }, { 0x1f900, 0x1faff },
+};
+
+static bool is_picture(uint32_t c)
+{
+    for (size_t i = 0; i < COUNT_OF(pictures); i++)
+        if (c >= pictures[i].first && c <= pictures[i].last)
+            return true;
+    return false;
+}
+
+static bool is_tone(uint32_t c)
+{
+    return c >= 0x1f3fb && c <= 0x1f3ff;
+}
+
+static bool is_flag_letter(uint32_t c)
+{
+    return c >= 0x1f1e6 && c <= 0x1f1ff;
+}
+
+static uint32_t peek(struct str s)
+{
+    uint32_t c;
+
+    return utf8_decode(s, &c) ? c : 0;
+}
+
+static uint32_t take(struct str *s)
+{
+    uint32_t c = 0;
+
+    *s = str_from(*s, utf8_decode(*s, &c));
+    return c;
+}
+
+static bool take_if(struct str *s, uint32_t c)
+{
+    if (peek(*s) != c)
+        return false;
+    take(s);
+    return true;
+}
+
+/* A picture with what may follow it: the mark of a picture, a tone, tags of a flag. */
+static bool take_picture(struct str *s)
+{
+    if (!is_picture(take(s)))
+        return false;
+    take_if(s, AS_PICTURE);
+    if (is_tone(peek(*s)))
+        take(s);
+    if (peek(*s) < 0xe0020 || peek(*s) > TAG_END)
+        return true;
+    while (peek(*s) >= 0xe0020 && peek(*s) < TAG_END)
+        take(s);
+    return take_if(s, TAG_END);
+}
+
+static bool is_keycap(struct str s)
+{
+    uint32_t c = take(&s);
+
+    if (!((c >= '0' && c <= '9') || c == '#' || c == '*'))
+        return false;
+    take_if(&s, AS_PICTURE);
+    return take_if(&s, KEYCAP) && !s.n;
+}
+
+bool is_emoji(struct str text)
+{
+    struct str rest = text;
+
+    if (!text.n || text.n > MAX_BYTES || !utf8_valid(text))
+        return false;
+    if (is_keycap(text))
+        return true;
+    if (is_flag_letter(take(&rest)))
+        return is_flag_letter(take(&rest)) && !rest.n;
+    rest = text;
+    do {
+        if (!take_picture(&rest))
+            return false;
+    } while (take_if(&rest, JOINER));
+    return !rest.n;
+}

@@ -1,0 +1,247 @@
+/* keys.c - the keys by which people are known to each other in voice.
+ *
+ * A client makes a pair, keeps the private half and uploads the public one, signed with
+ * itself over the name of its login. Others ask whether a key that they were shown is one
+ * of somebody's. */
+#include "voice/internal.h"
+
+#include "model/login.h"
+#include "model/types.h"
+#include "voice/points.h"
+
+enum { MAX_DATA = 1024 };
+
+struct key_upload {
+    int64_t key_version;
+    struct str public_key, signature;
+};
+struct key_question {
+    int64_t key_version;
+    struct str public_key;
+};
+struct key_answer {
+    bool is_match;
+};
+
+/* --- rows of the interface ------------------------------------------------------------------ */
+
+static const struct choice versions[] = { { 1, NULL, "P256", "A point on P-256" }, { 0 } };
+static const struct type type_version = { .kind = KIND_INT, .choices = versions };
+static const struct type type_data = {
+    .kind = KIND_STRING, .min = 1, .max = MAX_DATA, .doc = "data:application/octet-stream;base64,…"
+};
+
+static const struct field upload_fields[] = {
+    { FIELD(struct key_upload, key_version), .type = &type_version },
+    { FIELD(struct key_upload, public_key), .type = &type_data,
+      .doc = "X9.62 point, compressed or not" },
+    { FIELD(struct key_upload, signature), .type = &type_data,
+      .doc = "Of the login's id, a colon and the key, with the label ServiceSelfSignature" },
+    { 0 },
+};
+static const struct schema upload_schema = {
+    .name = "VoicePublicKey",
+    .size = sizeof(struct key_upload),
+    .fields = upload_fields,
+    .doc = "A key to be known by in voice.",
+};
+static const struct type upload_body = { .kind = KIND_OBJECT, .schema = &upload_schema };
+
+static const struct field question_fields[] = {
+    { FIELD(struct key_question, key_version), .type = &type_version },
+    { FIELD(struct key_question, public_key), .type = &type_data },
+    { 0 },
+};
+static const struct schema question_schema = {
+    .name = "VoicePublicKeyQuestion",
+    .size = sizeof(struct key_question),
+    .fields = question_fields,
+    .doc = "A key that somebody was shown.",
+};
+static const struct type question_body = { .kind = KIND_OBJECT, .schema = &question_schema };
+
+static const struct field answer_fields[] = {
+    { FIELD(struct key_answer, is_match), .type = &type_bool },
+    { 0 },
+};
+static const struct schema answer_schema = {
+    .name = "VoicePublicKeyMatch",
+    .size = sizeof(struct key_answer),
+    .fields = answer_fields,
+    .doc = "Whether a key is one of somebody's.",
+};
+static const struct type answer_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
+
+static const struct limit upload_limit = { .name = "voice-keys", .count = 5, .window_s = 60 };
+static const struct limit match_limit = { .name = "voice-key-match", .count = 30, .window_s = 60 };
+
+/* --- what a body says --------------------------------------------------------------------------
+ */
+
+static struct str skip_spaces(struct str s)
+{
+    while (s.n && s.p[0] == ' ')
+        s = str_from(s, 1);
+    return s;
+}
+
+/* A data URI of any media type, or bare base64. */
+static bool data_read(struct arena *a, struct str text, struct str *ret)
+{
+    struct str head = text, data = text;
+
+    if (memchr(text.p, ',', text.n)) {
+        head = str_cut(&data, ',');
+        if (!str_eq_nocase(str_cut(&head, ':'), STR("data")))
+            return false;
+        str_cut(&head, ';');
+        if (!str_eq_nocase(skip_spaces(head), STR("base64")))
+            return false;
+        data = skip_spaces(data);
+    }
+    return data.n && str_base64_decode(a, data, ret);
+}
+
+static enum err refuse_key(struct call *call)
+{
+    return call_invalid(call, "public_key", "PUBLIC_KEY_INVALID", "Not a point on P-256.");
+}
+
+static enum err key_read(struct call *call, struct str text, struct str *ret_bytes,
+                         unsigned char ret_point[POINT_SIZE])
+{
+    if (!data_read(call->arena, text, ret_bytes) || !point_read(*ret_bytes, ret_point))
+        return refuse_key(call);
+    return OK;
+}
+
+/* --- PUT
+ * ------------------------------------------------------------------------------------------ */
+
+/* Clients in use sign with the second label. */
+static bool second_label = true;
+
+void voice_keys_set(bool accept_second_label)
+{
+    second_label = accept_second_label;
+}
+
+static bool is_signed(struct call *call, struct str key, struct str signature)
+{
+    static const char *const labels[] = { "ServiceSelfSignature", "DiscordSelfSignature" };
+    char id[LOGIN_ID_SIZE];
+
+    login_id(call->caller->session, id);
+    struct str content = STR_CONCAT(call->arena, str_of(id), STR(":"), key);
+    for (int i = 0; i < (second_label ? 2 : 1); i++)
+        if (point_signed(key, sign_content(call->arena, labels[i], content), signature))
+            return true;
+    return false;
+}
+
+/* On the pool: curves take a while. */
+static enum err verify(struct call *call)
+{
+    const struct key_upload *in = call->body;
+    struct str key, signature;
+    unsigned char *point = arena_alloc(call->arena, POINT_SIZE);
+
+    enum err e = key_read(call, in->public_key, &key, point);
+    if (e)
+        return e;
+    if (!data_read(call->arena, in->signature, &signature) || !is_signed(call, key, signature))
+        return call_invalid(call, "signature", "SIGNATURE_INVALID",
+                            "Not a signature of the key with itself.");
+    call->data = point;
+    return OK;
+}
+
+static enum err prepare_upload(struct call *call)
+{
+    call->compute = verify;
+    return OK;
+}
+
+static const char FIND_OTHER[] =
+    "select 1 from voice_keys where point = $1 and token_id <> $2 limit 1";
+static const char PUT_KEY[] =
+    "insert into voice_keys (token_id, key_version, user_id, point) values ($1, $2, $3, $4) "
+    "on conflict (token_id, key_version) do update set point = excluded.point";
+
+/* PUT /voice/public-keys */
+static enum err upload_voice_public_key(struct call *call)
+{
+    const struct key_upload *in = call->body;
+    struct str point = str_slice(call->data, POINT_SIZE);
+    struct str login = str_slice((const char *)call->caller->session, 8);
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(call->tx, FIND_OTHER, BIND(v_bytes(point), v_bytes(login)), &row, &found);
+    if (e)
+        return e;
+    if (found)
+        return call_invalid(call, "public_key", "PUBLIC_KEY_ALREADY_USED",
+                            "Another login has uploaded this key.");
+    return tx_exec(
+        call->tx, PUT_KEY,
+        BIND(v_bytes(login), v_int(in->key_version), v_id(call->caller->id), v_bytes(point)), NULL);
+}
+
+/* --- POST
+ * ------------------------------------------------------------------------------------------- */
+
+static const char FIND_KEY[] = "select 1 from voice_keys where user_id = $1 and key_version = $2 "
+                               "and point = $3";
+
+/* POST /voice/{user.id}/match-public-key */
+static enum err match_voice_public_key(struct call *call)
+{
+    const struct key_question *in = call->body;
+    unsigned char point[POINT_SIZE];
+    struct str bytes;
+    struct rows row;
+    bool found;
+
+    enum err e = key_read(call, in->public_key, &bytes, point);
+    if (!e)
+        e = tx_one(call->tx, FIND_KEY,
+                   BIND(v_id(call->target.user->id), v_int(in->key_version),
+                        v_bytes(str_slice((const char *)point, sizeof point))),
+                   &row, &found);
+    return e ? e : call_reply(call, &(struct key_answer){ found });
+}
+
+static const struct route routes[] = {
+    {
+        .method = PUT,
+        .path = "/voice/public-keys",
+        .name = "upload_voice_public_key",
+        .doc =
+            "Upload the key that this login is known by in voice; it takes the last one's place.",
+        .auth = AUTH_USER,
+        .body = &upload_body,
+        .limit = &upload_limit,
+        .prepare = prepare_upload,
+        .handle = upload_voice_public_key,
+    },
+    {
+        .method = POST,
+        .path = "/voice/{user.id}/match-public-key",
+        .name = "match_voice_public_key",
+        .doc = "Is this one of somebody's keys?",
+        .auth = AUTH_USER,
+        .body = &question_body,
+        .reply = &answer_reply,
+        .store = ROUTE_STORE_READ,
+        .limit = &match_limit,
+        .handle = match_voice_public_key,
+    },
+    { 0 },
+};
+
+const struct domain voice_keys_domain = {
+    .name = "Voice keys",
+    .doc = "Keys by which people are known to each other in voice.",
+    .routes = routes,
+};

@@ -1,0 +1,22 @@
+/* points.h - public keys on P-256 and what is signed with them. */
+#ifndef VOICE_POINTS_H
+#define VOICE_POINTS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+enum { POINT_SIZE = 33 };
+
+/* A point as X9.62 writes it, compressed (33 bytes) or not (65); *ret is the compressed
+ * form, by which points are compared. False: no point of the curve, or infinity. */
+bool point_read(struct str bytes, unsigned char ret[POINT_SIZE]);
+
+/* ECDSA with SHA-256; the signature is strict DER. */
+bool point_signed(struct str point, struct str signed_bytes, struct str signature);
+
+/* What MLS signs (RFC 9420, 5.1.2): "MLS 1.0 " and the label, then the content, each with
+ * its length. */
+struct str sign_content(struct arena *a, const char *label, struct str content);
+
+#endif

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""commands - unchanged client libraries register, change and read commands."""
+
+import json
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+from clients import NAMES, Library, Server, node_command, python_command  # noqa: E402
+from cases import expect, run_cases  # noqa: E402
+
+
+def node_program():
+    _, folder = node_command()
+    name = "discord_js_commands.js"
+    shutil.copy(os.path.join(HERE, name), os.path.join(folder, name))
+    return ["node", name], folder
+
+
+def python_program():
+    python, _ = python_command()
+    return [python[0], os.path.join(HERE, "discord_py_commands.py")], None
+
+
+def with_library(executable, make_command, story):
+    command, folder = make_command()
+    server = Server(executable)
+    library = None
+    try:
+        library = Library(command, server, 1, folder)
+        library.expect(f"ready {NAMES}")
+        story(server, library)
+        library.end()
+    finally:
+        if library:
+            library.close()
+        server.close()
+
+
+def ask(library, command):
+    """What the library did and saw, as JSON."""
+    library.tell(command)
+    line = library.next()
+    expect(line.startswith("saw "), f"after '{command}' it said: {line}")
+    return json.loads(line.removeprefix("saw "))
+
+
+def same(got, wanted):
+    expect(got == wanted, f"it saw {json.dumps(got)}, not {json.dumps(wanted)}")
+
+
+def application_of(server):
+    return server.ada.call("GET", "/applications")[1][0]["id"]
+
+
+def listed(server, path=""):
+    status, commands = server.ada.call(
+        "GET", f"/applications/{application_of(server)}{path}/commands?with_localizations=true")
+    expect(status == 200, f"the list was answered {status}: {commands}")
+    return commands
+
+
+def register_and_change(server, library):
+    # All at once, twice: nothing moves the second time.
+    first = ask(library, "set")
+    same([c["name"] for c in listed(server)], first["names"])
+    paint = next(c for c in listed(server) if c["name"] == "paint")
+    same(paint["name_localizations"], {"de": "malen"})
+    same(paint["default_member_permissions"], str(1 << 5))
+    wall = next(o for o in paint["options"] if o["name"] == "wall")
+    color = wall["options"][0]
+    same([color["choices"][0]["name_localizations"], color["choices"][1]["value"]],
+         [{"de": "Rot"}, "blue"])
+    same(ask(library, "set"), first)
+
+    # One: made, changed, read, deleted.
+    made = ask(library, "create")
+    same(made["name"], "extra")
+    changed = ask(library, "edit")
+    same([changed["id"], changed["description"]], [made["id"], "Changed"])
+    expect(changed["version"] != made["version"], "a change is a new version")
+    same(ask(library, "fetch"), changed)
+    same(ask(library, "delete"), len(first["names"]))
+
+    # The same in a guild.
+    guild = server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
+    local = ask(library, f"guild {guild}")
+    same(local["names"], [c["name"] for c in listed(server, f"/guilds/{guild}")])
+
+
+def read_permissions(server, library):
+    ask(library, "set")
+    guild = server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
+    same(ask(library, f"permissions {guild}"), [])
+    command = next(c for c in listed(server) if c["name"] == "paint")
+    rows = [{"id": guild, "type": 1, "permission": False}]
+    status, answer = server.ada.call(
+        "PUT", f"/applications/{application_of(server)}/guilds/{guild}/commands/{command['id']}"
+               "/permissions", {"permissions": rows})
+    expect(status == 200, f"permissions were answered {status}: {answer}")
+    library.expect(f"told {command['id']}")
+    same(ask(library, f"permissions {guild}"), rows)
+
+
+def refusals_are_understood(_, library):
+    refused = ask(library, "refuse")
+    same([refused["status"], refused["code"]], [400, 50035])
+    expect("name" in refused["text"] and "Command name is invalid" in refused["text"],
+           f"it saw {refused['text']}")
+
+
+def discord_js_registers_commands(executable):
+    with_library(executable, node_program, register_and_change)
+
+
+def discord_js_reads_permissions_of_commands(executable):
+    with_library(executable, node_program, read_permissions)
+
+
+def discord_js_understands_refusals_of_commands(executable):
+    with_library(executable, node_program, refusals_are_understood)
+
+
+def discord_py_registers_commands(executable):
+    with_library(executable, python_program, register_and_change)
+
+
+def discord_py_reads_permissions_of_commands(executable):
+    with_library(executable, python_program, read_permissions)
+
+
+def discord_py_understands_refusals_of_commands(executable):
+    with_library(executable, python_program, refusals_are_understood)
+
+
+if __name__ == "__main__":
+    run_cases("clients/commands", [
+        discord_js_registers_commands,
+        discord_js_reads_permissions_of_commands,
+        discord_js_understands_refusals_of_commands,
+        discord_py_registers_commands,
+        discord_py_reads_permissions_of_commands,
+        discord_py_understands_refusals_of_commands,
+    ])

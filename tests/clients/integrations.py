@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""integrations - unchanged client libraries list and delete the integrations of a guild."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+from clients import Library, node_command, python_command  # noqa: E402
+from process import Client, start_guildhall  # noqa: E402
+
+WORLD = {
+    "users": [{"username": "ada"}],
+    "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"},
+                     {"name": "Other", "owner": "ada", "bot": "other"}],
+    "guilds": [{"name": "Home", "owner": "ada",
+                "roles": [{"name": "boss", "permissions": ["MANAGE_GUILD"]}],
+                "members": [{"user": "helper", "roles": ["boss"]}, {"user": "other"}],
+                "applications": [{"application": "Helper", "by": "ada"},
+                                 {"application": "Other", "by": "ada"}]}],
+}
+
+
+class Server:
+    """A server whose guild has two apps and follows an account of each platform."""
+
+    def __init__(self, executable, *flags):
+        self.folder, self.executable = tempfile.mkdtemp(), executable
+        self.data = os.path.join(self.folder, "data")
+        world = os.path.join(self.folder, "world.json")
+        with open(world, "w", encoding="utf-8") as f:
+            json.dump(WORLD, f)
+        tokens = dict(re.findall(r"^(ada|helper) +(.*)$", self.tool("import", "--tokens", world),
+                                 re.M))
+        self.bot_token = tokens["helper"].removeprefix("Bot ")
+        codes = {}
+        for platform in ("platform_a", "platform_b"):
+            self.tool("platform", "account", platform, "channel", f"Channel {platform}",
+                      "programme")
+            codes[platform] = self.tool("platform", "code", platform, "channel").strip()
+        self.process = start_guildhall(executable, self.data, *flags)
+        self.api = f"http://127.0.0.1:{self.process.port}/api"
+        self.ada = Client(self.process.port, tokens["ada"])
+        self.guild = self.call("GET", "/users/@me/guilds")[0]["id"]
+        for platform, code in codes.items():
+            self.follow(platform, code)
+
+    def tool(self, *words):
+        done = subprocess.run([self.executable, *words, "--data", self.data], capture_output=True,
+                              text=True, timeout=60, check=False)
+        expect(done.returncode == 0, done.stderr)
+        return done.stdout
+
+    def call(self, method, path, body=None):
+        status, answer = self.ada.call(method, path, body)
+        expect(status in (200, 204), f"{method} {path} answered {status}: {answer}")
+        return answer
+
+    def integrations(self):
+        return self.call("GET", f"/guilds/{self.guild}/integrations")
+
+    def follow(self, platform, code):
+        state = self.call("GET", f"/connections/{platform}/authorize")["url"].split("state=")[1]
+        self.call("POST", f"/connections/{platform}/callback", {"code": code, "state": state})
+        self.call("POST", f"/guilds/{self.guild}/integrations",
+                  {"type": platform, "id": "channel"})
+        deadline = time.monotonic() + 10
+        while any(i.get("syncing") or i.get("synced_at", "") == "" and "syncing" in i
+                  for i in self.integrations()):
+            expect(time.monotonic() < deadline, "the first sync does not end")
+            time.sleep(0.05)
+        time.sleep(0.5)
+
+    def close(self):
+        self.ada.close()
+        self.process.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def library_words():
+    """What discord.py itself calls the types, as an operator's option."""
+    command, _ = python_command()
+    words = subprocess.run([command[0], os.path.join(HERE, "integrations_py.py"), "--words"],
+                           capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    return f"platform_a:{words[0]},platform_b:{words[1]},service:{words[2]}", words
+
+
+def with_library(executable, command, folder, flags, story):
+    server = Server(executable, *flags)
+    library = None
+    try:
+        library = Library(command, server, 1, folder)
+        library.expect("ready")
+        story(server, library)
+        library.end()
+    finally:
+        if library:
+            library.close()
+        server.close()
+
+
+def js_command():
+    _, folder = node_command()
+    shutil.copy(os.path.join(HERE, "integrations_js.js"), folder)
+    return ["node", "integrations_js.js"], folder
+
+
+def py_command():
+    command, folder = python_command()
+    return [command[0], os.path.join(HERE, "integrations_py.py")], folder
+
+
+def list_and_delete_js(words):
+    def story(server, library):
+        library.tell("list")
+        said = [library.next() for _ in range(5)]
+        expect(said[-1] == "end of list", f"it said {said}")
+        kinds = [line.split(" ")[1] for line in said[:-1]]
+        expect(kinds == [words[2], words[2], words[0], words[1]], f"it said {said}")
+        expect(all(" ada " in line for line in said[:-1]), f"it said {said}")
+        for line, platform in zip(said[2:4], ("platform_a", "platform_b")):
+            expect(line.endswith(f"false/0/7/false/false/true/Channel {platform} Subscriber"),
+                   f"it said {line}")
+        delete_both(server, library, [])
+    return story
+
+
+def list_and_delete_py(kinds):
+    def story(server, library):
+        library.tell("list")
+        said = [library.next() for _ in range(5)]
+        expect(said[-1] == "end of list", f"it said {said}")
+        expect([line.split(" ")[1] for line in said[:-1]] == kinds, f"it said {said}")
+        if "StreamIntegration" in kinds:
+            expect("Channel platform_a channel ada False/0/7/False/True/Channel platform_a "
+                   "Subscriber" in said[2], f"it said {said}")
+            expect(said[0].endswith(" ada Helper"), f"it said {said}")
+        delete_both(server, library, ["gone app", "gone account"])
+    return story
+
+
+def delete_both(server, library, more):
+    library.tell("delete Other")
+    library.expect("deleted Other", "changed", *more[:1])
+    library.tell("delete Channel platform_b")
+    library.expect("deleted Channel platform_b", "changed", *more[1:])
+    left = [i["name"] for i in server.integrations()]
+    expect(left == ["Helper", "Channel platform_a"], f"{left} are left")
+
+
+def discord_js_lists_and_deletes_integrations(executable):
+    command, folder = js_command()
+    with_library(executable, command, folder, (),
+                 list_and_delete_js(("platform_a", "platform_b", "service")))
+
+
+def discord_js_knows_integrations_by_its_own_words(executable):
+    command, folder = js_command()
+    option, words = library_words()
+    with_library(executable, command, folder, ("--integration-words", option),
+                 list_and_delete_js(words))
+
+
+def discord_py_lists_and_deletes_integrations(executable):
+    command, folder = py_command()
+    with_library(executable, command, folder, (), list_and_delete_py(["Integration"] * 4))
+
+
+def discord_py_knows_integrations_by_its_own_words(executable):
+    command, folder = py_command()
+    option, _ = library_words()
+    with_library(executable, command, folder, ("--integration-words", option),
+                 list_and_delete_py(["BotIntegration"] * 2 + ["StreamIntegration"] * 2))
+
+
+if __name__ == "__main__":
+    run_cases("integrations", [
+        discord_js_lists_and_deletes_integrations,
+        discord_js_knows_integrations_by_its_own_words,
+        discord_py_lists_and_deletes_integrations,
+        discord_py_knows_integrations_by_its_own_words,
+    ])

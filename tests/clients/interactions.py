@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""interactions - apps on unchanged libraries, and people who use their commands.
+
+The people are `guildhall invoke`; so both ends are what authors of apps have."""
+
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+from clients import HERE as CLIENTS, node_command, python_command  # noqa: E402
+from process import Client, Failed, start_guildhall  # noqa: E402
+
+PATIENCE = 30
+WORLD = {
+    "users": [{"username": "ada"}, {"username": "bob"}],
+    "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"}],
+    "guilds": [{"name": "Home", "owner": "ada", "channels": [{"name": "talk"}],
+                "roles": [{"name": "Crew"}],
+                "members": [{"user": "helper"}, {"user": "bob"}],
+                "applications": [{"application": "Helper", "by": "ada"}]}],
+}
+
+
+class Home:
+    """A server with ada, bob, an app and one guild."""
+
+    def __init__(self, executable, *options):
+        self.executable = executable
+        self.folder = tempfile.TemporaryDirectory()
+        self.data = os.path.join(self.folder.name, "data")
+        world = os.path.join(self.folder.name, "world.json")
+        with open(world, "w", encoding="utf-8") as f:
+            json.dump(WORLD, f)
+        done = subprocess.run([executable, "import", "--tokens", world, "--data", self.data],
+                              capture_output=True, text=True, timeout=60, check=False)
+        expect(done.returncode == 0, done.stderr)
+        tokens = dict(re.findall(r"^(ada|bob|helper) +(.*)$", done.stdout, re.M))
+        self.token = tokens["helper"].removeprefix("Bot ")
+        self.process = start_guildhall(executable, self.data, *options)
+        self.url = f"http://127.0.0.1:{self.process.port}"
+        self.api = self.url + "/api"
+        self.ada = Client(self.process.port, tokens["ada"])
+        self.bot = Client(self.process.port, tokens["helper"])
+        guild = self.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
+        self.channel = self.ada.call("GET", f"/guilds/{guild}/channels")[1][0]["id"]
+        self.app = None
+
+    def start_app(self, command, folder=None):
+        self.app = App(command, folder)
+        return self.app
+
+    def invoke(self, *arguments, by="bob", status=0):
+        """The steps' outcomes, as JSON."""
+        done = subprocess.run(
+            [self.executable, "invoke", "--url", self.url, "--data", self.data, "--as", by,
+             "--channel", "Home/talk", "--json", *arguments],
+            capture_output=True, text=True, timeout=60, check=False)
+        said = self.app.said() if self.app else ""
+        expect(done.returncode == status,
+               f"{arguments} ended with {done.returncode}, not {status}: "
+               f"{done.stdout}{done.stderr}{said}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def content(self, *arguments, **named):
+        """What the last step's message says."""
+        return self.invoke(*arguments, **named)[-1]["message"]["content"]
+
+    def close(self):
+        if self.app:
+            self.app.close()
+        self.ada.close()
+        self.bot.close()
+        self.process.kill()
+        self.folder.cleanup()
+
+
+class App:
+    """A program of the app's author."""
+
+    def __init__(self, command, folder):
+        self.child = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT)
+        self.rest = b""
+
+    def read(self, wait):
+        if not select.select([self.child.stdout], [], [], wait)[0]:
+            return False
+        got = os.read(self.child.stdout.fileno(), 65536)
+        self.rest += got
+        return bool(got)
+
+    def line(self):
+        deadline = time.monotonic() + PATIENCE
+        while b"\n" not in self.rest:
+            if time.monotonic() > deadline or not self.read(deadline - time.monotonic()):
+                raise Failed(f"the app says only {self.rest!r}")
+        line, self.rest = self.rest.split(b"\n", 1)
+        return line.decode()
+
+    def said(self):
+        while self.read(0):
+            pass
+        return self.rest.decode(errors="replace")
+
+    def close(self):
+        self.child.kill()
+        self.child.wait()
+        self.child.stdout.close()
+
+
+def with_app(executable, make_command, name, story):
+    command, folder = make_command(name)
+    home = Home(executable)
+    try:
+        app = home.start_app([*command, home.api, home.token], folder)
+        line = app.line()
+        expect(line == "ready", f"the app said '{line}' {app.said()}")
+        story(home)
+        expect(not home.app.said(), f"the app said {home.app.said()}")
+    finally:
+        home.close()
+
+
+# --- what an app can answer ------------------------------------------------------------------
+
+
+def answers_of_every_kind(home):
+    expect(home.content("/reply text:hello you") == "You said hello you", "reply")
+    expect(home.content("/defer") == "Done", "defer and edit")
+    secret = home.invoke("/secret")[0]["message"]
+    expect(secret["flags"] == 64 and "guild_id" not in secret, "ephemeral")
+    follow = home.invoke("/follow", "--follow-ups", "2")[0]
+    expect(follow["message"]["content"] == "One", "reply before follow-ups")
+    expect([m["content"].split(",")[0] for m in follow["follow_ups"]] == ["Two", "Three after One"],
+           f"follow-ups: {follow}")
+    expect(follow["follow_ups"][1]["flags"] == 64, "ephemeral follow-up")
+    expect(home.content("/broken") == "Refused with 50006, then answered", "refused, then answered")
+    expect(home.invoke("/silent", status=5)[0]["outcome"] == "timed out", "no answer")
+
+
+def choices_while_typing(home):
+    found = home.invoke("--complete", "/find city:Os")[0]["choices"]
+    expect(found == [{"name": "Oslo", "value": "oslo"}, {"name": "Osaka", "value": "osaka"}],
+           f"choices {found}")
+    expect(home.invoke("--complete", "/find city:Paris")[0]["choices"] == [], "no choices")
+    expect(home.content("/find city:oslo") == "Found oslo", "the command itself")
+
+
+def context_menus(home):
+    expect(home.content("--user", "ada", "Wave") == "Waves at ada, a member: true", "user menu")
+    status, said = home.ada.call("POST", f"/channels/{home.channel}/messages", {"content": "Hi"})
+    expect(status == 200, "a message")
+    quoted = home.invoke("--message", said["id"], "Quote this")[0]["message"]
+    expect(quoted["content"] == "> Hi" and quoted["type"] == 23, f"message menu {quoted}")
+
+
+def components_and_forms(home):
+    first, then = home.invoke("/buttons", "--press", "ok")
+    expect(then["message"]["id"] == first["message"]["id"], "a button changes its message")
+    expect(then["message"]["content"] == "Pressed by bob", "who pressed")
+    expect(then["message"]["components"] == [], "its components are gone")
+    expect(home.content("/buttons", "--press", "Later") == "Changed later", "deferred update")
+    expect(home.content("/buttons", "--press", "pick=a,b") == "Chose a,b", "a menu")
+    expect(home.content("/form", "--fill", "name:Bob the Builder") == "Hello Bob the Builder",
+           "a form")
+    pressed, form, done = home.invoke("/buttons", "--press", "ask", "--fill", "Name:Bo")
+    expect(form["modal"]["title"] == "A form", "a button opens a form")
+    expect(done["message"]["id"] == pressed["message"]["id"] and
+           done["message"]["content"] == "Hello Bo", "and the form changes the button's message")
+    message = home.invoke("/buttons")[0]["message"]["id"]
+    expect(home.content("--message", message, "--press", "OK", by="ada") == "Pressed by ada",
+           "anybody may press, later")
+    expect(home.invoke("--message", message, "--press", "OK", status=2) == [], "it is gone by now")
+
+
+def options_of_every_kind(home):
+    line = ("/all kinds of text:'a  b' whole:5 truth:yes who:@ada where:#talk role:Crew "
+            "any:helper number:1.5 pick:Second file:" + os.path.join(CLIENTS, "package.json"))
+    expect(home.content(line) == "kinds of|a  b|5|true|ada|true|talk|Crew|helper|1.5|2nd|"
+           "package.json", "all options")
+    expect(home.content("/all kinds of text:x").startswith("kinds of|x|||"), "none of them")
+    refused = home.invoke("/all kinds of text:x whole:0", status=3)[0]
+    expect(refused["status"] == 400 and refused["error"]["code"] == 50035, f"{refused}")
+    home.invoke("/all kinds of text:x whole:many", status=2)
+    home.invoke("/nothing", status=2)
+
+
+def everything(home):
+    answers_of_every_kind(home)
+    choices_while_typing(home)
+    context_menus(home)
+    components_and_forms(home)
+    options_of_every_kind(home)
+
+
+# --- an app that is called -------------------------------------------------------------------
+
+
+class Endpoint:
+    """An app that is called at its own address."""
+
+    def __init__(self, executable, *commands):
+        command, folder = node_command("endpoint.js")
+        self.home = Home(executable)
+        status, self.application = self.home.bot.call("GET", "/applications/@me")
+        expect(status == 200, self.application)
+        self.id = self.application["id"]
+        self.app = self.home.start_app(
+            [*command, self.home.api, self.id, self.application["verify_key"]], folder)
+        port = self.app.line().removeprefix("listening ")
+        status, answer = self.home.bot.call("PATCH", "/applications/@me", {
+            "interactions_endpoint_url": f"http://127.0.0.1:{port}/"})
+        expect(status == 200, answer)
+        expect(sorted([self.app.line(), self.app.line()]) == ["forged 1", "good 1"], "both probes")
+        for name in commands:
+            status, answer = self.home.bot.call("POST", f"/applications/{self.id}/commands",
+                                                {"name": name, "description": "x"})
+            expect(status == 201, answer)
+
+    def close(self):
+        self.home.close()
+
+
+def endpoint_checks_signatures(executable):
+    endpoint = Endpoint(executable, "inline", "deferred", "accepted", "wrong")
+    home, app = endpoint.home, endpoint.app
+    try:
+        expect(home.content("/inline") == "Inline", "an answer inline")
+        expect(home.content("/deferred") == "Deferred, then edited", "deferred inline")
+        expect(home.content("/accepted") == "By a call", "202, then a call")
+        expect(home.invoke("/wrong", status=4)[0]["outcome"] == "failed", "a wrong answer")
+        expect([app.line() for _ in range(4)] == ["good 2"] * 4, "each was signed")
+    finally:
+        endpoint.close()
+
+
+def an_answer_outlives_kill_9(executable):
+    endpoint = Endpoint(executable, "held")
+    home, app = endpoint.home, endpoint.app
+    try:
+        held = home.invoke("/held", "--wait", "1", status=5)[0]
+        expect(held["message"]["flags"] == 128, "it is loading")
+        expect(app.line() == "good 2", "it was called")
+        token = app.line().removeprefix("token ")
+        home.process.kill()
+        home.process = start_guildhall(executable, home.data)
+        client = Client(home.process.port)
+        status, answer = client.call(
+            "PATCH", f"/webhooks/{endpoint.id}/{token}/messages/@original", {"content": "Late"})
+        expect(status == 200 and answer["content"] == "Late" and answer["flags"] == 0, answer)
+        status, answer = client.call("POST", f"/webhooks/{endpoint.id}/{token}", {"content": "More"})
+        expect(status == 200 and answer["type"] == 19, answer)
+        status, answer = client.call(
+            "POST", f"/interactions/{held['interaction_id']}/{token}/callback", {"type": 5})
+        expect(status == 400 and answer["code"] == 40060, answer)
+        client.close()
+    finally:
+        endpoint.close()
+
+
+# --- the examples of docs/testing-your-bot.md ------------------------------------------------
+
+
+def run_example(executable, make_command, script):
+    """Runs the page's test as a reader would: its files in a folder, the program in the path."""
+    _, installed = make_command()
+    page = os.path.join(HERE, "..", "..", "docs", "testing-your-bot.md")
+    with open(page, encoding="utf-8") as f:
+        files = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", f.read(), re.M | re.S)
+    expect({"world.json", "test.sh", script} <= {name for name, _ in files}, "the page has them")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files:
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        os.symlink(executable, os.path.join(folder, "guildhall"))
+        if installed:
+            os.symlink(os.path.join(installed, "node_modules"),
+                       os.path.join(folder, "node_modules"))
+        env = {**os.environ, "PATH": folder + ":" + os.environ["PATH"]}
+        run = ["node", script] if script.endswith(".js") else ["/usr/bin/python3", script]
+        done = subprocess.run(["sh", "test.sh", *run], cwd=folder, env=env, capture_output=True,
+                              text=True, timeout=120, check=False)
+    expect(done.returncode == 0 and done.stdout.endswith("all is well\n"),
+           f"it ended with {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def example_for_discord_js_runs(executable):
+    run_example(executable, node_command, "bot.js")
+
+
+def example_for_discord_py_runs(executable):
+    run_example(executable, python_command, "bot.py")
+
+
+def discord_js_answers(executable):
+    with_app(executable, node_command, "interactions_js.js", everything)
+
+
+def discord_py_answers(executable):
+    with_app(executable, python_command, "interactions_py.py", everything)
+
+
+if __name__ == "__main__":
+    run_cases("interactions", [
+        discord_js_answers,
+        discord_py_answers,
+        endpoint_checks_signatures,
+        an_answer_outlives_kill_9,
+        example_for_discord_js_runs,
+        example_for_discord_py_runs,
+    ])

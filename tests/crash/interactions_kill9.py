@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""interactions_kill9 - what was asked of an app, and what it answered, outlive the process."""
+
+import json
+import os
+import time
+
+from cases import expect, run_cases
+from disk import Place
+from process import Client, register, start_guildhall
+
+from interactions import Scene  # bench/
+from sessions import PLAIN, Wire  # bench/
+
+PATIENCE = 6  # seconds; the interface's are three
+
+
+class Session(Wire):
+    """Waits for what it is told."""
+
+    def __init__(self, port, token):
+        super().__init__(port, PLAIN, token)
+        self.socket.settimeout(PATIENCE)
+
+    def told(self, name):
+        """The next event of this name."""
+        while True:
+            whole = self.frame()
+            message = json.loads(whole[whole.index(b"{"):])
+            if message.get("t") == name:
+                return message["d"]
+
+
+class Stage:
+    """A server that can be killed, with somebody who asks and a bot that hears of it."""
+
+    def __init__(self, place, executable):
+        self.place, self.executable = place, executable
+        self.folder = os.path.join(place.folder, "data")
+        self.server = place.watch(start_guildhall(executable, self.folder))
+        self.token = register(self.server.port, "ada")
+        self.scene = Scene(self.server.port, self.token)
+
+    def ask(self, nonce):
+        """Uses the command; what the bot hears of it."""
+        bot = Session(self.server.port, self.scene.bot)
+        status, answer = Client(self.server.port, self.token).call(
+            "POST", "/interactions", json.loads(self.scene.body.replace("NONCE", nonce)))
+        expect(status == 204, f"POST /interactions answered {status}: {answer}")
+        told = bot.told("INTERACTION_CREATE")
+        bot.close()
+        return told
+
+    def kill(self):
+        self.server.kill()
+        self.server = self.place.watch(start_guildhall(self.executable, self.folder))
+
+    def call(self, path, body):
+        return Client(self.server.port).call("POST", path, body)
+
+
+def what_nobody_answers_fails_after_a_kill(executable):
+    with Place() as place:
+        stage = Stage(place, executable)
+        began = time.monotonic()
+        asked = stage.ask("first")
+        stage.kill()
+        ada = Session(stage.server.port, stage.token)
+        failed = ada.told("INTERACTION_FAILURE")
+        took = time.monotonic() - began
+        expect(failed == {"id": asked["id"], "nonce": "first", "reason_code": 2}, f"told {failed}")
+        expect(2.9 < took < PATIENCE, f"told after {took:.1f} s")
+        path = f"/interactions/{asked['id']}/{asked['token']}/callback"
+        status, answer = stage.call(path, {"type": 5})
+        expect((status, answer["code"]) == (404, 10062), f"a late answer got {status}: {answer}")
+        ada.close()
+
+
+def what_was_acknowledged_goes_on_after_a_kill(executable):
+    with Place() as place:
+        stage = Stage(place, executable)
+        asked = stage.ask("second")
+        path = f"/interactions/{asked['id']}/{asked['token']}/callback"
+        status, answer = stage.call(path, {"type": 5})
+        expect(status == 204, f"the callback was answered {status}: {answer}")
+        stage.kill()
+        ada = Session(stage.server.port, stage.token)
+        status, answer = stage.call(path, {"type": 5})
+        expect((status, answer["code"]) == (400, 40060), f"a second answer got {status}: {answer}")
+        status, answer = stage.call(f"/webhooks/{asked['application_id']}/{asked['token']}",
+                                    {"content": "Here it is"})
+        expect(status == 200, f"the follow-up was answered {status}: {answer}")
+        expect(not answer["flags"] & 128, "the answer is still loading")
+        told = ada.told("MESSAGE_UPDATE")
+        expect(told["content"] == "Here it is", f"told {told}")
+        ada.close()
+
+
+if __name__ == "__main__":
+    run_cases("crash/interactions", [what_nobody_answers_fails_after_a_kill,
+                                     what_was_acknowledged_goes_on_after_a_kill])

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""sync - a sync that is killed goes on where it was, and no subscriber is missed."""
+
+import os
+import random
+import time
+
+from cases import expect, run_cases
+from disk import Place
+from integrations import Followed
+from process import Client
+from writers import check_passes
+
+SUBSCRIBERS = 5000
+PATIENCE = 120
+
+
+def wait_for(done, what):
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        expect(time.monotonic() < deadline, f"{what} after {PATIENCE} s")
+        time.sleep(0.1)
+
+
+def a_sync_goes_on_after_kill_9(executable):
+    with Place() as place:
+        followed = Followed(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
+        server = place.watch(followed.start())
+        followed.follow(server.port)
+        wait_for(lambda: followed.with_role() > 0, "nobody had a role")
+        time.sleep(random.uniform(0, 0.1))
+        server.kill()
+        before = followed.with_role()
+        expect(0 < before < SUBSCRIBERS, f"{before} had their role when the server was killed")
+
+        server = place.watch(followed.start())
+        owner = Client(server.port, followed.token)
+        expect(followed.integration(owner)["syncing"], "the sync is no longer under way")
+        wait_for(lambda: not followed.integration(owner)["syncing"], "the sync had not ended")
+        i = followed.integration(owner)
+        expect(i["subscriber_count"] == SUBSCRIBERS and not i["revoked"], f"it ended as {i}")
+        expect(followed.with_role() == SUBSCRIBERS, f"{followed.with_role()} have their role")
+        owner.close()
+        server.stop()
+        check_passes(executable, followed.folder)
+
+
+if __name__ == "__main__":
+    run_cases("crash/sync", [a_sync_goes_on_after_kill_9])

@@ -1,0 +1,119 @@
+/* callback_places.c - answers in private channels and threads, and activities that the
+ * server begins itself. */
+#include "asks.h"
+
+#include <stdio.h>
+
+#include "gate.h"
+
+#define MESSAGES "/channels/%s/messages"
+
+static const char *direct(struct client *c, const char *other)
+{
+    struct answer a =
+        client_post(c, TEXT(c->world, "{'recipient_id': '%s'}", other), "/users/@me/channels");
+
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}
+
+static void answers_in_direct_channels_are_for_both(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const char *channel = direct(s.ada, s.bot->id);
+    struct ask ask =
+        ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
+    struct room room = world_room(w, channel);
+
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    expect_room_event(&room, "MESSAGE_CREATE",
+                      "{'content': 'Hello', 'type': 20, 'channel_id': '%s', 'channel_type': 1}",
+                      channel);
+    const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
+    expect(!dom_at(told, "guild_id") && !dom_at(told, "interaction.member"));
+    expect_room_silence(&s.room);
+    expect_json(client_get(s.ada, MESSAGES, channel), "[{'content': 'Hello'}]");
+    /* Nothing is forced outside guilds. */
+    expect(!dom_at(told, "interaction_metadata.ephemerality_reason"));
+    struct answer a = client_post(ask.app, "{'content': 'x', 'flags': 64}", FOLLOW);
+    expect_json(a, "{'flags': 64, 'message_reference': {'channel_id': '%s'}}", channel);
+    expect_absent(a, "message_reference.guild_id");
+}
+
+static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const char *channel = direct(s.ada, s.bob->id);
+    struct ask ask =
+        ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
+    struct room room = world_room(w, channel);
+
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    expect_room_event(&room, "MESSAGE_CREATE", "{'author': {'id': '%s'}}", s.application);
+    expect_json(client_get(s.bob, MESSAGES, channel), "[{'content': 'Hello'}]");
+    expect_error(client_get(s.bot, MESSAGES, channel), 403, 50001);
+}
+
+static void an_answer_wakes_a_thread(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
+                                  s.venue.channel);
+    const char *thread = answer_text(t, "id");
+    struct ask ask = ASK(&s, .channel = thread);
+
+    expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", thread), 200);
+    struct room room = world_room(w, thread);
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_room_event(&room, "MESSAGE_CREATE", "{'channel_id': '%s', 'guild_id': '%s'}", thread,
+                      s.venue.id);
+}
+
+static void a_channel_that_is_gone_takes_no_answer(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+
+    expect_status(client_delete(s.ada, "/channels/%s", s.venue.channel), 200);
+    expect_error(ask_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 404, 10003);
+}
+
+/* --- over the gateway ------------------------------------------------------------------- */
+
+#define INTENT_MESSAGES        "'intents': 512"
+#define INTENT_DIRECT_MESSAGES "'intents': 4096"
+
+/* Those who are connected hear what concerns them, and nobody else does. */
+static void sessions_hear_what_is_theirs(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct gate *ada = gate_session(s.ada, "v=9&encoding=json", ""),
+                *bob = gate_session(s.bob, "v=9&encoding=json", ""),
+                *guilds = gate_session(s.bot, "v=10&encoding=json", INTENT_MESSAGES),
+                *direct_ones = gate_session(s.bot, "v=10&encoding=json", INTENT_DIRECT_MESSAGES);
+    struct ask plain = ASK(&s, .nonce = "\"n\""), secret = ASK(&s, .nonce = "\"m\"");
+
+    ask_answered(&plain, "{'type': 4, 'data': {'content': 'For all'}}");
+    expect_dispatch(ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 'n'}", plain.id);
+    expect_dispatch(ada, "MESSAGE_CREATE", "{'content': 'For all', 'nonce': 'n'}");
+    expect_dispatch(bob, "MESSAGE_CREATE", "{'content': 'For all'}");
+    expect_dispatch(guilds, "MESSAGE_CREATE", "{'content': 'For all'}");
+    ask_answered(&secret, "{'type': 4, 'data': {'content': 'For you', 'flags': 64}}");
+    expect_dispatch(ada, "INTERACTION_SUCCESS", "{'nonce': 'm'}");
+    expect_dispatch(ada, "MESSAGE_CREATE", "{'content': 'For you', 'nonce': 'm', 'flags': 64}");
+    expect_dispatch(direct_ones, "MESSAGE_CREATE", "{'content': 'For you'}");
+    expect_quiet(ada);
+    expect_quiet(bob);
+    expect_quiet(guilds);
+    expect_quiet(direct_ones);
+}
+
+const struct test callback_places_tests[] = {
+    TEST(answers_in_direct_channels_are_for_both),
+    TEST(answers_in_channels_that_the_bot_is_not_in_reach_people),
+    TEST(an_answer_wakes_a_thread),
+    TEST(a_channel_that_is_gone_takes_no_answer),
+    TEST(sessions_hear_what_is_theirs),
+    { 0 },
+};

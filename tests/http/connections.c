@@ -1,0 +1,306 @@
+/* connections.c - accounts of other platforms become somebody's, and lead into guilds. */
+#include "apps.h"
+#include "gate.h"
+#include "platforms.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define MINE "/users/@me/connections"
+
+/* --- linking
+ * ---------------------------------------------------------------------------------------- */
+
+static void connections_are_made_with_a_code_and_told(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    make_account(w, PLATFORM_A, "a1", "Ada on A");
+    struct answer a = client_get(ada, "/connections/platform_a/authorize");
+    expect_status(a, 200);
+    const char *url = answer_text(a, "url");
+    expect(strstr(url, "/connections/platform_a/link?state="));
+    const char *state = strstr(url, "state=") + 6, *code = link_code(w, PLATFORM_A, "a1");
+    a = client_post(ada, TEXT(w, "{'code': '%s', 'state': '%s'}", code, state),
+                    "/connections/platform_a/callback");
+    expect_status(a, 200);
+    expect_json(a, "{'id': 'a1', 'type': 'platform_a', 'name': 'Ada on A', 'verified': true, "
+                   "'revoked': false, 'visibility': 1, 'metadata_visibility': 1, "
+                   "'friend_sync': false, 'show_activity': true, 'two_way_link': false, "
+                   "'integrations': []}");
+    expect_absent(a, "access_token");
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", ada->id);
+    expect_silence(ada);
+    expect_json(client_get(ada, MINE), "[{'id': 'a1', 'integrations': []}]");
+    /* Both are good once. */
+    expect_error(client_post(ada, TEXT(w, "{'code': '%s', 'state': '%s'}", code, state),
+                             "/connections/platform_a/callback"),
+                 400, 50012);
+    expect_error(
+        client_post(ada,
+                    TEXT(w, "{'code': '%s', 'state': '%s'}", code, link_state(ada, "platform_a")),
+                    "/connections/platform_a/callback"),
+        400, 50147);
+}
+
+static void connection_states_are_bound_and_short_lived(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
+    const char *state = link_state(ada, "platform_a");
+
+    make_account(w, PLATFORM_A, "a1", "x");
+    make_account(w, PLATFORM_B, "a1", "x");
+    const char *code = link_code(w, PLATFORM_A, "a1");
+    const char *body = TEXT(w, "{'code': '%s', 'state': '%s'}", code, state);
+    expect_error(client_post(eve, body, "/connections/platform_a/callback"), 400, 50012);
+    expect_error(client_post(ada, body, "/connections/platform_b/callback"), 400, 50012);
+    expect_error(
+        client_post(ada, "{'code': 'x', 'state': 'y'}", "/connections/platform_a/callback"), 400,
+        50012);
+    world_wait(w, 601);
+    expect_error(client_post(ada, body, "/connections/platform_a/callback"), 400, 50012);
+    /* None of them used the code up. */
+    body = TEXT(w, "{'code': '%s', 'state': '%s'}", code, link_state(ada, "platform_a"));
+    world_wait(w, 599);
+    expect_status(client_post(ada, body, "/connections/platform_a/callback"), 200);
+}
+
+static void connection_codes_end_after_a_day(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    make_account(w, PLATFORM_A, "a1", "x");
+    const char *code = link_code(w, PLATFORM_A, "a1");
+    world_wait(w, 86401);
+    expect_error(
+        client_post(ada,
+                    TEXT(w, "{'code': '%s', 'state': '%s'}", code, link_state(ada, "platform_a")),
+                    "/connections/platform_a/callback"),
+        400, 50147);
+    expect(client_get(ada, MINE).json->count == 0);
+}
+
+static void connection_paths_name_a_platform(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+
+    expect_error(client_get(ada, "/connections/service/authorize"), 404, 10010);
+    expect_error(client_post(ada, "{'code': 'a', 'state': 'b'}", "/connections/x/callback"), 404,
+                 10010);
+    expect_error(client_delete(ada, MINE "/x/y"), 404, 10010);
+    expect_error(client_delete(ada, MINE "/platform_a/y"), 404, 10017);
+    expect_error(client_patch(ada, "{'visibility': 9}", MINE "/platform_a/y"), 404, 10017);
+    expect_error(client_post(ada, NULL, MINE "/platform_a/y/refresh"), 404, 10017);
+    expect_invalid(client_post(ada, "{}", "/connections/platform_a/callback"), "code",
+                   "BASE_TYPE_REQUIRED");
+    expect_error(client_get(bot, "/connections/platform_a/authorize"), 403, 20001);
+    expect_error(client_get(bot, MINE), 403, 20001);
+}
+
+static void connections_are_at_most_50(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 49; i++)
+        world_sql(w,
+                  "insert into connections (user_id, type, id, name, created_at) values "
+                  "(%s, 'platform_b', 'b%d', 'x', 1)",
+                  ada->id, i);
+    link_new(ada, PLATFORM_A, "a50");
+    make_account(w, PLATFORM_A, "a51", "x");
+    const char *code = link_code(w, PLATFORM_A, "a51");
+    expect_error(
+        client_post(ada,
+                    TEXT(w, "{'code': '%s', 'state': '%s'}", code, link_state(ada, "platform_a")),
+                    "/connections/platform_a/callback"),
+        400, 30009);
+    /* One that is there already may be linked again. */
+    link_account(ada, PLATFORM_A, "a50");
+    expect(client_get(ada, MINE).json->count == 50);
+}
+
+static void connections_belong_to_who_proved_it_last(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+
+    link_new(ada, PLATFORM_A, "shared");
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
+    link_account(bob, PLATFORM_A, "shared");
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", ada->id);
+    expect_event(bob, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", bob->id);
+    expect(client_get(ada, MINE).json->count == 0);
+    expect_json(client_get(bob, MINE), "[{'id': 'shared'}]");
+}
+
+static void connections_are_made_on_a_page(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    const char *state = link_state(ada, "platform_a");
+
+    make_account(w, PLATFORM_A, "a1", "Ada");
+    const char *page = TEXT(w, "/connections/platform_a/link?state=%s", state);
+    struct answer a = client_request(nobody, "GET", page, "", STR(""));
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "text/html; charset=utf-8"));
+    expect(answer_header(a, "Content-Security-Policy").p);
+    /* Whose it will be is there to see. */
+    expect(strstr(a.body.p, "<strong>ada</strong>") && strstr(a.body.p, state));
+
+    const char *form = "Content-Type: application/x-www-form-urlencoded\r\n";
+    struct str wrong = str_printf(world_arena(w), "state=%s&code=nonsense", state);
+    a = client_request(nobody, "POST", "/connections/platform_a/link", form, wrong);
+    expect_status(a, 400);
+    expect(strstr(a.body.p, "No such code"));
+    struct str right =
+        str_printf(world_arena(w), "state=%s&code=+%s", state, link_code(w, PLATFORM_A, "a1"));
+    a = client_request(nobody, "POST", "/connections/platform_a/link", form, right);
+    expect_status(a, 200);
+    expect(strstr(a.body.p, "Connected"));
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", ada->id);
+    expect_json(client_get(ada, MINE), "[{'id': 'a1'}]");
+    expect_status(client_request(nobody, "GET", page, "", STR("")), 400);
+    expect_status(client_request(nobody, "POST", "/connections/platform_a/link", form, right), 400);
+    expect_status(client_request(nobody, "GET", "/connections/x/link", "", STR("")), 404);
+}
+
+/* What a page shows of others is text. */
+static void connection_pages_quote_what_they_are_given(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct answer a =
+        client_request(nobody, "GET",
+                       TEXT(w, "/connections/platform_a/link?state=%s&code=%%22%%3E%%3Cscript%%3E",
+                            link_state(ada, "platform_a")),
+                       "", STR(""));
+
+    expect_status(a, 200);
+    expect(!strstr(a.body.p, "<script>") && strstr(a.body.p, "&quot;>&lt;script>"));
+}
+
+/* --- using them
+ * ------------------------------------------------------------------------------------------ */
+
+static void connections_are_changed_and_told(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    link_new(ada, PLATFORM_A, "a1");
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
+    expect_json(client_patch(ada,
+                             "{'visibility': 0, 'metadata_visibility': 0, 'show_activity': false}",
+                             MINE "/platform_a/a1"),
+                "{'id': 'a1', 'visibility': 0, 'metadata_visibility': 0, 'show_activity': false}");
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", ada->id);
+    expect_json(client_get(ada, MINE), "[{'visibility': 0, 'show_activity': false}]");
+    expect_invalid(client_patch(ada, "{'visibility': 2}", MINE "/platform_a/a1"), "visibility",
+                   "NUMBER_TYPE_MAX");
+    expect_invalid(client_patch(ada, "{'visibility': -1}", MINE "/platform_a/a1"), "visibility",
+                   "NUMBER_TYPE_MIN");
+    expect_silence(ada);
+}
+
+static void connections_are_refreshed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    link_new(ada, PLATFORM_A, "a1");
+    make_account(w, PLATFORM_A, "a1", "New Name");
+    expect_status(client_post(ada, NULL, MINE "/platform_a/a1/refresh"), 204);
+    expect_json(client_get(ada, MINE), "[{'name': 'New Name', 'revoked': false}]");
+    world_sql(w, "delete from platform_account");
+    expect_status(client_post(ada, NULL, MINE "/platform_a/a1/refresh"), 204);
+    expect_json(client_get(ada, MINE), "[{'name': 'New Name', 'revoked': true}]");
+}
+
+static void connections_are_shown_to_apps_without_guilds(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct client *app = world_token(w, ada, CALLER_BEARER, "connections", 0);
+
+    link_new(ada, PLATFORM_A, "a1");
+    struct answer a = client_get(app, MINE);
+    expect_json(a, "[{'id': 'a1'}]");
+    expect_absent(a, "0.integrations");
+    expect_error(client_get(world_token(w, ada, CALLER_BEARER, "identify", 0), MINE), 403, 50026);
+}
+
+static void connections_are_in_ready(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    link_new(ada, PLATFORM_A, "a1");
+    struct gate *g = gate_open(ada, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "'intents': 0");
+    expect_dispatch(g, "READY",
+                    "{'connected_accounts': [{'id': 'a1', 'type': 'platform_a', "
+                    "'integrations': []}]}");
+}
+
+static void connections_bring_friends_where_wanted(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    make_account(w, PLATFORM_A, "bob", "Bob");
+    link_new(ada, PLATFORM_A, "a1");
+    acquaint(w, PLATFORM_A, "a1", "bob");
+    usleep(300 * 1000);
+    expect(store_count(w, "select count(*) from connection_friends") == 0);
+    expect_status(client_patch(ada, "{'friend_sync': true}", MINE "/platform_a/a1"), 200);
+    expect_number(w, 1, "select count(*) from connection_friends where friend_id = 'bob'");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'connection-friends'");
+    world_sql(w, "delete from platform_friend");
+    expect_status(client_post(ada, NULL, MINE "/platform_a/a1/refresh"), 204);
+    expect_number(w, 0, "select count(*) from connection_friends");
+    acquaint(w, PLATFORM_A, "a1", "bob");
+    expect_status(client_post(ada, NULL, MINE "/platform_a/a1/refresh"), 204);
+    expect_number(w, 1, "select count(*) from connection_friends");
+    expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
+    expect(store_count(w, "select count(*) from connection_friends") == 0);
+}
+
+static void connections_give_and_take_roles_at_once(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *guild = found_guild(ada, "The Guild");
+
+    put_member(guild, bob);
+    link_new(ada, PLATFORM_A, "streamer");
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    const char *id = follow(ada, guild, PLATFORM_A, "streamer");
+    expect(!has_role(guild, bob, role_of(w, id)));
+    link_new(bob, PLATFORM_A, "bob");
+    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
+                role_of(w, id));
+    expect_nothing_told(w); /* the integration itself has not changed */
+    expect(has_role(guild, bob, role_of(w, id)));
+    expect_json(client_get(bob, MINE),
+                "[{'integrations': [{'id': '%s', 'type': 'platform_a', "
+                "'account': {'id': 'streamer', 'name': 'ada'}, "
+                "'guild': {'id': '%s', 'name': 'The Guild', 'icon': null}}]}]",
+                id, guild);
+    /* The one who is followed could join, too. */
+    expect_json(client_get(ada, MINE), "[{'integrations': [{'id': '%s'}]}]", id);
+    world_sql(w, "update integrations set enabled = 0");
+    expect_json(client_get(bob, MINE), "[{'integrations': []}]");
+}
+
+const struct test connections_tests[] = {
+    TEST(connections_are_made_with_a_code_and_told),
+    TEST(connection_states_are_bound_and_short_lived),
+    TEST(connection_codes_end_after_a_day),
+    TEST(connection_paths_name_a_platform),
+    TEST(connections_are_at_most_50),
+    TEST(connections_belong_to_who_proved_it_last),
+    TEST(connections_are_made_on_a_page),
+    TEST(connection_pages_quote_what_they_are_given),
+    TEST(connections_are_changed_and_told),
+    TEST(connections_are_refreshed),
+    TEST(connections_are_shown_to_apps_without_guilds),
+    TEST(connections_are_in_ready),
+    TEST(connections_bring_friends_where_wanted),
+    TEST(connections_give_and_take_roles_at_once),
+    { 0 },
+};

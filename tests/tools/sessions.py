@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""sessions - who is connected, as an operator asks a running server."""
+
+import base64
+import json
+import os
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+from process import register, start_guildhall  # noqa: E402
+
+
+def ask(executable, data, *flags):
+    return subprocess.run([executable, "sessions", "--data", data, *flags], capture_output=True,
+                          text=True, timeout=60, check=False)
+
+
+def connect(port, token):
+    """A session, READY read."""
+    s = socket.create_connection(("127.0.0.1", port), 20)
+    key = base64.b64encode(b"the sample nonce").decode()
+    s.sendall(f"GET /gateway?v=10 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
+              f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+              f"Sec-WebSocket-Key: {key}\r\n\r\n".encode())
+    text = json.dumps({"op": 2, "d": {"token": token, "properties": {"os": "linux",
+                                                                     "browser": "probe"}}})
+    s.sendall(struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) + text.encode())
+    seen = b""
+    while b'"READY"' not in seen:
+        piece = s.recv(65536)
+        expect(piece, "the session was closed")
+        seen += piece
+    return s
+
+
+def a_running_server_lists_its_sessions(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "d" * 120)  # longer than the name of a socket may be
+        server = start_guildhall(executable, data)
+        try:
+            done = ask(executable, data)
+            expect(done.returncode == 0 and done.stdout.endswith("\n0 sessions\n"), done.stdout)
+            mode = stat.S_IMODE(os.stat(os.path.join(data, "control")).st_mode)
+            expect(mode == 0o600, oct(mode))
+            with connect(server.port, register(server.port, "ada")):
+                lines = ask(executable, data).stdout.splitlines()
+                expect(len(lines) == 3 and lines[0].startswith("account "), str(lines))
+                expect(" user " in lines[1] and " 127.0.0.1 " in lines[1], lines[1])
+                expect(lines[1].endswith("linux|probe|") and lines[2] == "1 session", str(lines))
+                told = json.loads(ask(executable, data, "--json").stdout)
+                expect(told["connected"] and not told["bot"] and told["events"] == 1, str(told))
+        finally:
+            server.stop()
+        expect(not os.path.exists(os.path.join(data, "control")), "the socket was left")
+
+
+def without_a_server_there_is_nobody_to_ask(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        done = ask(executable, data)
+        expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
+        server = start_guildhall(executable, data)
+        server.kill()  # its socket stays
+        done = ask(executable, data)
+        expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
+        server = start_guildhall(executable, data)
+        try:
+            expect(ask(executable, data).returncode == 0, "the next server can be asked")
+        finally:
+            server.stop()
+
+
+run_cases("sessions", [
+    a_running_server_lists_its_sessions,
+    without_a_server_there_is_nobody_to_ask,
+])
