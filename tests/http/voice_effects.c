@@ -5,7 +5,10 @@
 
 #include "model/permissions.h"
 
-#define HEART   "\xe2\x9d\xa4\xef\xb8\x8f"
+#define HEART "\xe2\x9d\xa4\xef\xb8\x8f"
+#define FLAG_OF_TAGS                                                                           \
+    "\xf0\x9f\x8f\xb4\xf3\xa0\x81\xa7\xf3\xa0\x81\xa2\xf3\xa0\x81\xa5\xf3\xa0\x81\xae\xf3\xa0" \
+    "\x81\xa7\xf3\xa0\x81\xbf"
 #define EFFECTS "/channels/%s/voice-channel-effects"
 #define SOUNDS  "/channels/%s/custom-call-sounds"
 
@@ -150,8 +153,7 @@ static void unicode_emoji_are_told_from_text(struct world *w)
         "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x9a\x80", /* somebody who flies */
         "\xf0\x9f\x87\xab\xf0\x9f\x87\xb7",             /* a flag */
         "1\xef\xb8\x8f\xe2\x83\xa3",                    /* a keycap */
-        "\xf0\x9f\x8f\xb4\xf3\xa0\x81\xa7\xf3\xa0\x81\xa2\xf3\xa0\x81\xa5\xf3\xa0\x81\xae\xf3\xa0"
-        "\x81\xa7\xf3\xa0\x81\xbf", /* a flag of tags */
+        FLAG_OF_TAGS,                                   /* a flag of tags */
     };
     static const char *const bad[] = {
         "",
