@@ -37,6 +37,11 @@ enum err call_reply_as(struct call *call, const struct type *type, const void *v
     return OK;
 }
 
+struct json call_reply_json(struct call *call)
+{
+    return json_to(&call->reply);
+}
+
 enum err call_reply(struct call *call, const void *value)
 {
     return call_reply_as(call, call->route->reply, value);

@@ -112,6 +112,8 @@ struct str call_text(const struct call *call, const char *name);
 
 /* Answer with an object of the row's reply type. */
 enum err call_reply(struct call *call, const void *value);
+/* The same written by hand, one JSON value: for answers of many finished pieces. */
+struct json call_reply_json(struct call *call);
 /* The same with an object of another type (errors that have a shape of their own). */
 enum err call_reply_as(struct call *call, const struct type *type, const void *value);
 /* Answer with text of another kind (metrics), or a file. */

@@ -21,12 +21,7 @@ struct index_application {
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
 };
-struct command_index {
-    struct list applications;         /* struct index_application */
-    struct list application_commands; /* struct str: JSON of commands */
-    snowflake version;
-};
-extern const struct type command_index_kept; /* with commands as finished JSON */
+extern const struct type type_index_applications;
 
 /* --- index_rows.c --------------------------------------------------------------------------- */
 

@@ -8,10 +8,8 @@
 
 /* --- which applications ---------------------------------------------------------------------- */
 
-/* An app that was installed for something else than commands has none. */
-#define OF_GUILD                                                                         \
-    "(select application_id from integrations where guild_id = $1 and type = 'service' " \
-    "and (scopes like '%\"applications.commands\"%' or scopes like '%\"bot\"%'))"
+#define OF_GUILD \
+    "(select application_id from integrations where guild_id = $1 and type = 'service')"
 #define OF_USER        "(select application_id from authorizations where user_id = $1 and installed = 1)"
 #define OF_APPLICATION "(select id from applications where id = $1)"
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
@@ -29,6 +27,12 @@ QUERIES(applications_sql,
         "select id, name, description, icon, coalesce(bot_id, 0), flags from applications "
         "where id in ",
         " order by id");
+/* An app that was installed for something else than commands has none. */
+static const char applications_of_guild[] =
+    "select a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags "
+    "from integrations i join applications a on a.id = i.application_id "
+    "where i.guild_id = $1 and i.type = 'service' and (i.scopes like "
+    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') order by a.id";
 
 static const struct activity_config *launchable(struct arena *arena)
 {
@@ -60,7 +64,8 @@ static struct index_application read_application(const struct rows *r)
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, applications_sql[kind], BIND(v_id(key)), &rows);
+    const char *sql = kind == INDEX_GUILD ? applications_of_guild : applications_sql[kind];
+    enum err e = tx_query(tx, sql, BIND(v_id(key)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
@@ -98,7 +103,7 @@ enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struc
 
 QUERIES(uses_sql,
         "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
-        "on u.command_id = c.id where c.guild_id = 0 and c.used_day > $2 and u.day > $2 and "
+        "on u.command_id = c.id where c.used_day > $2 and u.day > $2 and "
         "c.application_id in ",
         " group by c.id order by c.id");
 

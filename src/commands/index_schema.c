@@ -37,20 +37,22 @@ static const struct schema application_schema_of_index = {
 };
 static const struct type type_application_of_index = { .kind = KIND_OBJECT,
                                                        .schema = &application_schema_of_index };
-static const struct type type_applications_of_index = { .kind = KIND_ARRAY,
-                                                        .of = &type_application_of_index };
+const struct type type_index_applications = { .kind = KIND_ARRAY,
+                                              .of = &type_application_of_index };
 
-static const struct type type_finished = { .kind = KIND_ARRAY, .of = &type_raw };
+/* For the docs, and for those who check answers by it; the answer is written by hand. */
+struct command_index {
+    struct list applications, application_commands;
+    snowflake version;
+};
 
-/* clang-format off */
-#define INDEX_FIELDS(commands_)                                                                    \
-    { FIELD(struct command_index, applications), .type = &type_applications_of_index },            \
-    { FIELD(struct command_index, application_commands), .type = &commands_ },                     \
-    { FIELD(struct command_index, version), .type = &type_id,                                      \
-      .doc = "When something in the index last changed" }
-/* clang-format on */
-
-static const struct field index_fields[] = { INDEX_FIELDS(type_commands), { 0 } };
+static const struct field index_fields[] = {
+    { FIELD(struct command_index, applications), .type = &type_index_applications },
+    { FIELD(struct command_index, application_commands), .type = &type_commands },
+    { FIELD(struct command_index, version), .type = &type_id,
+      .doc = "When something in the index last changed" },
+    { 0 },
+};
 static const struct schema index_schema = {
     .name = "ApplicationCommandIndex",
     .size = sizeof(struct command_index),
@@ -58,10 +60,3 @@ static const struct schema index_schema = {
     .doc = "Commands that can be used somewhere, and the applications they belong to.",
 };
 const struct type command_index_reply = { .kind = KIND_OBJECT, .schema = &index_schema };
-
-static const struct field kept_fields[] = { INDEX_FIELDS(type_finished), { 0 } };
-static const struct schema kept_schema = {
-    .size = sizeof(struct command_index),
-    .fields = kept_fields,
-};
-const struct type command_index_kept = { .kind = KIND_OBJECT, .schema = &kept_schema };

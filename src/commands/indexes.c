@@ -17,8 +17,9 @@ struct view {
     uint64_t locales;            /* whose words the reader gets */
     struct index_reader *reader; /* of a guild's index */
     const struct user *bot;      /* of the one application */
-    struct buf commands;         /* the JSON of those that are shown */
-    struct command_index index;
+    struct list applications;    /* struct index_application */
+    snowflake version;           /* 0: what the index's kind says */
+    struct json json;            /* the answer */
 };
 
 /* --- showing one command ----------------------------------------------------------------- */
@@ -51,9 +52,9 @@ static enum err show_localized(struct view *v, const struct shown *s, struct str
 /* The finished text with the rest put in before its last brace. */
 static void show_finished(struct view *v, const struct shown *s)
 {
-    struct buf *out = &v->commands;
+    struct buf *out = v->json.out;
 
-    buf_add(out, s->text.p, s->text.n - 1);
+    json_raw(&v->json, str_slice(s->text.p, s->text.n - 1));
     if (s->rank) {
         buf_add_lit(out, ",\"global_popularity_rank\":");
         buf_add_i64(out, s->rank);
@@ -69,19 +70,16 @@ static void show_finished(struct view *v, const struct shown *s)
 static enum err show(struct view *v, struct shown *s)
 {
     struct str text;
-    enum err e = OK;
 
     if (v->reader)
         s->permissions = index_permissions(v->reader, s->entry->id);
-    if (v->commands.n)
-        buf_add_char(&v->commands, ',');
     if (!(s->entry->locales & v->locales)) {
         show_finished(v, s);
         return OK;
     }
-    e = show_localized(v, s, &text);
+    enum err e = show_localized(v, s, &text);
     if (!e)
-        buf_add_str(&v->commands, text);
+        json_raw(&v->json, text);
     return e;
 }
 
@@ -89,12 +87,29 @@ static enum err show(struct view *v, struct shown *s)
 
 static bool is_launchable(const struct view *v, snowflake application_id)
 {
-    const struct index_application *a = v->index.applications.items;
+    const struct index_application *a = v->applications.items;
 
-    for (size_t i = 0; i < v->index.applications.count; i++)
+    for (size_t i = 0; i < v->applications.count; i++)
         if (a[i].id == application_id)
             return a[i].flags & APPLICATION_EMBEDDED;
     return false;
+}
+
+/* Apps that are there for something else than commands have none. */
+static bool is_here(const struct view *v, snowflake application_id)
+{
+    const struct index_application *a = v->applications.items;
+    size_t low = 0, high = v->applications.count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (a[middle].id < application_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < v->applications.count && a[low].id == application_id;
 }
 
 static bool belongs_here(const struct view *v, const struct bundle *b, const struct bundle_entry *k)
@@ -140,24 +155,20 @@ static enum err add_commands(struct view *v)
     if (!e)
         e = index_uses(v->call->tx, v->kind, v->key, &uses);
     for (size_t i = 0; !e && i < bundles.count; i++)
-        e = add_bundle(v, &b[i], &uses);
-    if (!e && v->commands.n) {
-        struct str *all = list_add(v->call->arena, &v->index.application_commands, sizeof *all);
-
-        *all = buf_str(&v->commands);
-    }
+        if (is_here(v, b[i].application_id))
+            e = add_bundle(v, &b[i], &uses);
     return e;
 }
 
 static void add_permissions(struct view *v)
 {
-    struct index_application *a = v->index.applications.items;
+    struct index_application *a = v->applications.items;
 
-    for (size_t i = 0; v->reader && i < v->index.applications.count; i++)
+    for (size_t i = 0; v->reader && i < v->applications.count; i++)
         a[i].permissions = index_permissions(v->reader, a[i].id);
 }
 
-static enum err fill(struct view *v)
+static enum err load(struct view *v)
 {
     struct tx *tx = v->call->tx;
     struct user user;
@@ -166,27 +177,39 @@ static enum err fill(struct view *v)
     if (!e)
         e = request_locale(v->call, &v->locale);
     if (!e)
-        e = index_applications(tx, v->kind, v->key, &v->index.applications);
+        e = index_applications(tx, v->kind, v->key, &v->applications);
+    if (!e && !v->version)
+        e = index_version(tx, v->kind, v->key, &v->version);
     if (e)
         return e;
     v->adult = user_is_adult(&user);
     v->locales = locale_reach(v->locale);
     if (v->bot)
-        ((struct index_application *)v->index.applications.items)->bot = v->bot;
+        ((struct index_application *)v->applications.items)->bot = v->bot;
     add_permissions(v);
-    e = add_commands(v);
-    if (!e && !v->index.version)
-        e = index_version(tx, v->kind, v->key, &v->index.version);
-    return e;
+    return OK;
 }
 
+/* As command_index_reply says, but written piece by piece: it may be large, and most of it
+ * is finished. */
 static enum err reply(struct view *v)
 {
-    buf_init(&v->commands, CALL_MAX_REPLY);
-    enum err e = fill(v);
-    if (!e)
-        e = call_reply_as(v->call, &command_index_kept, &v->index);
-    buf_clear(&v->commands);
+    struct json *j = &v->json;
+    enum err e = load(v);
+
+    if (e)
+        return e;
+    *j = call_reply_json(v->call);
+    json_object(j);
+    json_name(j, "applications");
+    schema_encode(j, &type_index_applications, &v->applications);
+    json_name(j, "application_commands");
+    json_array(j);
+    e = add_commands(v);
+    json_array_end(j);
+    json_name(j, "version");
+    json_id(j, v->version);
+    json_object_end(j);
     return e;
 }
 
@@ -288,7 +311,7 @@ static enum err reply_direct(struct call *call)
     }
     if (e)
         return e;
-    v.index.version = v.key && !row_null(&row, 0) ? row_id(&row, 0) : channel_id;
+    v.version = v.key && !row_null(&row, 0) ? row_id(&row, 0) : channel_id;
     return reply(&v);
 }
 

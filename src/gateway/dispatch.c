@@ -94,8 +94,7 @@ static bool receives(const struct delivery *d, const struct session *s)
     switch (d->news->event) {
     case EVENT_USER_SETTINGS_UPDATE:
         return !(s->capabilities & CAPABILITY_NO_SETTINGS);
-    case EVENT_PRESENCE_UPDATE: /* members of a guild are watched by bots alone */
-        return !about_itself(d, s) && (s->bot || d->news->to.kind != SUBJECT_GUILD);
+    case EVENT_PRESENCE_UPDATE:
     case EVENT_GUILD_MEMBER_REMOVE: /* the one who went is told that the guild is gone */
         return !about_itself(d, s);
     default:
@@ -125,11 +124,20 @@ static unsigned form_for(const struct delivery *d, const struct session *s)
     return NEWS_EMPTIED;
 }
 
+/* People watch each other in small guilds only. */
+static bool is_crowded(const struct delivery *d, const struct seat *seat)
+{
+    const struct view *v = seat->topic->view;
+
+    return d->news->event == EVENT_PRESENCE_UPDATE && d->news->to.kind == SUBJECT_GUILD &&
+           !seat->session->bot && !(v && v->member_count <= SMALL_GUILD);
+}
+
 static void deliver(const struct delivery *d, struct seat *seat)
 {
     struct session *s = seat->session;
 
-    if (receives(d, s) && has_rights(d, seat))
+    if (receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
         session_dispatch(s, d->news, form_for(d, s));
 }
 
@@ -171,6 +179,12 @@ static void change_view(struct delivery *d, struct topic *t)
         break;
     case EVENT_GUILD_MEMBER_UPDATE:
         change_members(d, t);
+        break;
+    case EVENT_GUILD_MEMBER_ADD:
+        v->member_count++;
+        break;
+    case EVENT_GUILD_MEMBER_REMOVE:
+        v->member_count--;
         break;
     default:
         break;

@@ -177,7 +177,7 @@ void gateway_free(struct gateway *g)
     if (!g)
         return;
     for (struct account *a; (a = map_next(&g->accounts, &at));)
-        mem_free(a);
+        account_free(a);
     for (struct dialect *d = g->dialects, *next; d; d = next) {
         next = d->next;
         mem_free(d);

@@ -35,16 +35,21 @@ struct gateway_search {
     bool newest; /* by joining, the last first */
 };
 
-/* What the gateway asks of the store. Everything runs inside a read transaction;
+/* What the gateway asks of the store. All but one run inside a read transaction;
  * what is returned lives in tx_arena. */
 struct gateway_source {
     /* A bot's application; flags say which intents it may have. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
+    /* How many sessions a bot began on a day; and in a write transaction, notes it. */
+    enum err (*starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret);
+    enum err (*set_starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t starts);
     /* Ids of the account's guilds and private channels. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
     enum err (*private_channels)(struct tx *tx, snowflake user_id, struct list *ret);
     /* The account itself. */
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
+    /* Ids of a user's friends. */
+    enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
     /* Writes what READY says beside the session and guilds; v->user is there. */
     enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
     /* Writes a guild as its member sees it: the object of GUILD_CREATE, without

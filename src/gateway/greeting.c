@@ -55,6 +55,8 @@ static enum err look(struct load *l, struct tx *tx)
     enum err e = g->verdict;
     if (!e && g->caller.kind == CALLER_BOT)
         e = source->application(tx, g->caller.id, &g->application_id, &g->application_flags);
+    if (!e && g->caller.kind == CALLER_BOT && g->wants_guilds)
+        e = source->starts(tx, g->caller.id, registry_today(), &g->starts);
     if (!e && g->wants_guilds)
         e = source->guilds(tx, g->caller.id, &g->guilds);
     return e;

@@ -17,6 +17,7 @@ struct greeting {
     /* Asked for as well when the caller is a bot. */
     snowflake application_id;
     int64_t application_flags;
+    int64_t starts;     /* sessions begun today, as far as the store knows */
     struct list guilds; /* ids, in the look's arena */
     bool wants_guilds;
 };

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "gateway/internal.h"
+#include "gateway/presence.h"
 
 static bool is_gone(enum err e)
 {
@@ -69,9 +70,9 @@ static void join_done(struct load *l, enum err e)
     struct join *j = container_of(l, struct join, load);
     struct session *s = registry_local(l->hub, j->session);
 
-    if (s && !e)
-        guild_facts_apply(s, &j->facts);
-    else if (s && s->peer)
+    if (s && !e && guild_facts_apply(s, &j->facts))
+        presence_arrive(s, j->facts.guild_id);
+    else if (s && e && s->peer)
         session_invalid(s->peer); /* without its rights it could not be told anything */
     mem_free(j);
 }
@@ -150,8 +151,11 @@ static void arrival_stepped(struct errand *e, enum err error)
             session_tell(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
         return;
     }
-    if (guild_facts_apply(s, &a->facts) && a->facts.payload.p)
+    if (!guild_facts_apply(s, &a->facts))
+        return;
+    if (a->facts.payload.p)
         tell_guild(s, &a->facts);
+    presence_arrive(s, a->facts.guild_id);
 }
 
 static void arrival_free(struct errand *e)

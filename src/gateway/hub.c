@@ -30,6 +30,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->overdue = deadlines_new(loop, OVERDUE_MS, true, peer_expired_overdue);
     h->dead = deadlines_new(loop, DEAD_MS, true, peer_expired_dead);
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
+    h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
     h->turn_end.run = errands_turn;
     h->errands_post.run = errands_run;
     loop_add_turn_end(loop, &h->turn_end);
@@ -62,6 +63,7 @@ void hub_free(struct hub *h)
     deadlines_free(h->overdue);
     deadlines_free(h->dead);
     deadlines_free(h->away);
+    deadlines_free(h->fading);
     packer_free(h->packer);
     buf_clear(&h->out);
     buf_clear(&h->in);
@@ -98,7 +100,7 @@ static void begin(struct hub *h, struct load *l)
     l->hub = h;
     l->arena = arena_new();
     l->work = (struct work){
-        .mode = STORE_READ,
+        .mode = l->writes ? STORE_WRITE : STORE_READ,
         .loop = h->loop,
         .run = run_load,
         .done = load_done,

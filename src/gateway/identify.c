@@ -46,7 +46,7 @@ struct identification {
     struct gateway_viewer viewer;
     struct guild_facts *facts; /* of users' guilds; those the first look found */
     size_t fact_count;
-    struct list guilds, private_channels;
+    struct list guilds, private_channels, friends;
     struct str ready;
 };
 
@@ -292,6 +292,8 @@ static enum err read_ready(struct load *l, struct tx *tx)
         e = source->private_channels(tx, v.user_id, &i->private_channels);
     if (!e)
         e = source->user(tx, v.user_id, &v.user);
+    if (!e && !v.bot)
+        e = source->friends(tx, v.user_id, &i->friends);
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
@@ -367,6 +369,8 @@ static void tell_ready(struct identification *i, struct peer *p)
         write_login(i->session, &j);
         json_name(&j, "sessions");
         sessions_write(p->hub->gateway, i->session->caller.id, &j);
+        json_name(&j, "presences");
+        presences_write(p->hub->gateway, &i->friends, &j);
     }
     if (i->ready.n)
         buf_add_lit(&out, ",");
@@ -409,6 +413,9 @@ static void ready(struct load *l, enum err e)
         arrival_begin(s, &i->guilds);
     if (!s->bot)
         sessions_changed(s);
+    if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
+        atomic_fetch_add(&g->watchers, 1);
+    presence_begin(s, s->bot ? NULL : &i->friends);
     atomic_fetch_add(&g->identified, 1);
     identification_free(i);
 }
@@ -459,6 +466,41 @@ static void refuse(struct identification *i, enum close_code code)
     identification_free(i);
 }
 
+/* --- how many there were today, for after a restart ------------------------------------- */
+
+struct start_note {
+    struct load load;
+    snowflake bot_id;
+    int64_t day, starts;
+};
+
+static enum err write_start(struct load *l, struct tx *tx)
+{
+    struct start_note *n = container_of(l, struct start_note, load);
+
+    return l->hub->gateway->options.source->set_starts(tx, n->bot_id, n->day, n->starts);
+}
+
+static void start_written(struct load *l, enum err e)
+{
+    (void)e; /* then it counts until the process ends */
+    mem_free(container_of(l, struct start_note, load));
+}
+
+/* Beside the session: nobody waits for it. */
+static void note_start(struct hub *h, snowflake bot_id, int64_t starts)
+{
+    struct start_note *n = mem_new(sizeof *n);
+
+    n->load = (struct load){ .writes = true, .run = write_start, .done = start_written };
+    n->bot_id = bot_id;
+    n->day = registry_today();
+    n->starts = starts;
+    hub_load_now(h, &n->load);
+}
+
+/* --- both looks done, one after the other -------------------------------------------------- */
+
 static void known(struct greeting *g)
 {
     struct identification *i = container_of(g, struct identification, greeting);
@@ -475,11 +517,14 @@ static void known(struct greeting *g)
         refuse(i, CLOSE_TOO_MANY_SESSIONS);
         return;
     }
-    if (!registry_may_start(h->gateway, g->caller.id, i->session->shard_id)) {
+    int64_t starts;
+    if (!registry_may_start(h->gateway, g->caller.id, i->session->shard_id, g->starts, &starts)) {
         session_end(i->session);
         refuse(i, 0);
         return;
     }
+    if (starts && i->session->bot)
+        note_start(h, g->caller.id, starts);
     i->viewer = session_viewer(i->session);
     prepare_facts(i, h);
     i->load.run = read_ready;

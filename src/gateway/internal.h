@@ -26,6 +26,9 @@ enum {
     STRANGER_MS = 60 * 1000,           /* without a heartbeat and without a name */
     STRANGER_LONGEST_MS = 15 * 60 * 1000,
     AWAY_MS = 180 * 1000, /* a session without a socket */
+    FADE_MS = 60 * 1000,  /* until it is seen as offline */
+
+    SMALL_GUILD = 250, /* members who are told of each other's presence */
 
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,
@@ -200,6 +203,8 @@ struct session {
     uint32_t intents;
     uint32_t shard_id, shard_count;
     bool bot;
+    bool ready;           /* READY was told: others may see it; with the gateway's lock */
+    bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
     unsigned char status; /* enum presence_status */
     int64_t capabilities, large_threshold;
@@ -209,7 +214,7 @@ struct session {
     uint64_t owed;       /* since it came back: what it missed does not count as waiting */
     size_t behind_bytes; /* of what waits */
     struct replay replay;
-    struct deadline away;
+    struct deadline away, fade;
     struct seat **seats;
     uint32_t seat_count, seat_cap;
     struct link errands; /* of this session */
@@ -234,6 +239,9 @@ void session_send(struct session *s);
 /* The socket went or takes too long. */
 void session_lose_peer(struct session *s);
 void session_expired(struct deadline *d);
+void session_faded(struct deadline *d);
+/* A socket is there again. */
+void session_regain(struct session *s);
 bool session_covers(const struct session *s, snowflake guild_id);
 struct gateway_viewer session_viewer(const struct session *s);
 struct gateway_caller session_caller(const struct session *s);
@@ -271,6 +279,7 @@ struct role_rule {
 /* A guild, as far as rights go. Kept up to date by the events themselves. */
 struct view {
     snowflake guild_id, owner_id;
+    int64_t member_count;
     uint32_t version;
     struct role_rule *roles;
     uint32_t role_count, role_cap;
@@ -314,6 +323,7 @@ struct load {
     struct hub *hub;
     struct arena *arena;
     bool quiet;
+    bool writes; /* in a write transaction */
     enum err (*run)(struct load *l, struct tx *tx);
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
 };
@@ -323,7 +333,7 @@ struct hub {
     struct loop *loop;
     struct link peers, sessions;
     struct map topics;
-    struct deadlines *strangers, *overdue, *dead, *away;
+    struct deadlines *strangers, *overdue, *dead, *away, *fading;
     struct packer *packer;
     struct arena *arena;   /* of the message at hand */
     struct arena *scratch; /* of the event at hand */
@@ -447,14 +457,24 @@ struct gateway {
     pthread_mutex_t publishing;
     uint64_t published;
     _Atomic bool draining;
-    bool busy; /* while it stops */
+    _Atomic unsigned watchers; /* sessions of bots that asked for presences */
+    bool busy;                 /* while it stops */
     _Atomic uint64_t connected, identified, resumed, delivered, cut, closed, session_count;
+};
+
+/* What others were last told of an account's sessions, or of those of one shard. */
+struct shown {
+    struct shown *next;
+    uint32_t shard_id, shard_count;
+    unsigned char status; /* enum presence_status */
+    uint64_t activities;  /* a hash of them, or 0 */
 };
 
 /* What is known of an account while it has sessions or has begun some today. */
 struct account {
     snowflake id;
     struct link sessions;
+    struct shown *shown;
     unsigned session_count;
     unsigned starts;
     int64_t starts_day;
@@ -462,6 +482,10 @@ struct account {
         int64_t full_ms; /* when the burst is whole again */
     } keys[GATEWAY_CONCURRENCY];
 };
+
+/* With the lock held. */
+struct shown *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
+void account_free(struct account *a);
 
 const struct dialect *dialect_find(struct gateway *g, const struct http_request *r);
 bool registry_count_stranger(struct gateway *g, struct str address); /* false: too many */
@@ -475,7 +499,10 @@ struct session *registry_local(struct hub *h, uint64_t number);
 bool session_id_read(struct str id, uint64_t *ret_number);
 /* Where the session of that number lives now, or NULL. */
 struct hub *registry_home(struct gateway *g, uint64_t number);
-/* May the bot begin another session with this shard now? */
-bool registry_may_start(struct gateway *g, snowflake bot_id, uint32_t shard_id);
+/* May the account begin another session with this shard now, when it has begun at least
+ * so many today? Counts it; *ret is how many it has begun then. */
+bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                        int64_t *ret);
+int64_t registry_today(void);
 
 #endif

@@ -2,6 +2,7 @@
 #include "gateway/presence.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/opcodes.h"
 
@@ -19,11 +20,6 @@ enum presence_status presence_status(struct opt_str word, enum presence_status f
         if (str_is(word.value, words[i]))
             return (enum presence_status)i;
     return fallback;
-}
-
-static struct str shown_status(const struct session *s)
-{
-    return s->status == PRESENCE_INVISIBLE ? STR("offline") : str_of(words[s->status]);
 }
 
 /* --- lists of sessions -------------------------------------------------------------------- */
@@ -88,27 +84,78 @@ void sessions_changed(struct session *s)
     buf_clear(&out);
 }
 
-/* --- op 3 ------------------------------------------------------------------------------------ */
+/* --- what is seen of an account ------------------------------------------------------------- */
 
-static void write_presence(const struct session *s, snowflake guild_id, struct json *j)
+/* What its sessions are together; a bot's shards are seen apart. */
+struct look {
+    unsigned char status;
+    struct str activities; /* on the heap; p == NULL: none */
+};
+
+/* The first one that a session has counts. */
+static const unsigned char order[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
+
+static bool counts(const struct session *s, const struct session *like, const struct session *but)
 {
-    struct str status = shown_status(s);
+    return s != but && !s->faded && s->ready &&
+           (!like || (s->shard_id == like->shard_id && s->shard_count == like->shard_count));
+}
+
+/* With the lock held. */
+static const struct session *foremost(const struct account *a, const struct session *like,
+                                      const struct session *but)
+{
+    for (size_t i = 0; a && i < COUNT_OF(order); i++)
+        for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
+            const struct session *s = container_of(at, const struct session, of_user);
+
+            if (s->status == order[i] && counts(s, like, but))
+                return s;
+        }
+    return NULL;
+}
+
+static struct look look_at(const struct session *s)
+{
+    struct look l = { .status = s ? s->status : PRESENCE_INVISIBLE };
+
+    if (s && s->presence.p) {
+        char *copy = mem_resize(NULL, s->presence.n);
+
+        memcpy(copy, s->presence.p, s->presence.n);
+        l.activities = str_slice(copy, s->presence.n);
+    }
+    return l;
+}
+
+static void look_clear(struct look *l)
+{
+    mem_free((void *)(uintptr_t)l->activities.p);
+}
+
+static void write_presence(snowflake user_id, snowflake guild_id, const struct look *l,
+                           struct json *j)
+{
+    bool seen = l->status != PRESENCE_INVISIBLE;
+    struct str status = seen ? str_of(words[l->status]) : STR("offline");
 
     json_object(j);
     json_name(j, "user");
     json_object(j);
     json_name(j, "id");
-    json_id(j, s->caller.id);
+    json_id(j, user_id);
     json_object_end(j);
-    json_name(j, "guild_id");
-    json_id(j, guild_id);
+    if (guild_id) {
+        json_name(j, "guild_id");
+        json_id(j, guild_id);
+    }
     json_name(j, "status");
     json_text(j, status);
     json_name(j, "activities");
-    json_raw(j, s->presence.p && s->status != PRESENCE_INVISIBLE ? s->presence : STR("[]"));
+    json_raw(j, seen && l->activities.p ? l->activities : STR("[]"));
     json_name(j, "client_status");
     json_object(j);
-    if (s->status != PRESENCE_INVISIBLE) {
+    if (seen) {
         json_name(j, "web");
         json_text(j, status);
     }
@@ -116,23 +163,173 @@ static void write_presence(const struct session *s, snowflake guild_id, struct j
     json_object_end(j);
 }
 
-static void tell_guilds(struct session *s)
+void presences_write(struct gateway *g, const struct list *ids, struct json *j)
+{
+    json_array(j);
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < ids->count; i++) {
+        snowflake id = ((const snowflake *)ids->items)[i];
+        const struct session *s = foremost(map_get(&g->accounts, id), NULL, NULL);
+        struct look l = look_at(s);
+
+        if (s)
+            write_presence(id, 0, &l, j);
+        look_clear(&l);
+    }
+    pthread_mutex_unlock(&g->lock);
+    json_array_end(j);
+}
+
+/* --- telling ------------------------------------------------------------------------------------
+ */
+
+static void publish_presence(struct gateway *g, snowflake user_id, struct subject to,
+                             const struct look *l)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    write_presence(user_id, to.kind == SUBJECT_GUILD ? to.id : 0, l, &j);
+    publish(g, news_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out)));
+    buf_clear(&out);
+}
+
+/* In a large guild only bots that asked for it are told; often there is none. */
+static bool is_watched(const struct gateway *g, const struct seat *seat)
+{
+    const struct view *v = seat->topic->view;
+
+    return (v && v->member_count <= SMALL_GUILD) || g->watchers;
+}
+
+static void tell_guilds(struct session *s, const struct look *l)
 {
     struct gateway *g = s->hub->gateway;
 
-    for (uint32_t i = 0; i < s->seat_count; i++) {
-        const struct topic *t = s->seats[i]->topic;
-        struct buf out;
-        struct json j = json_to(&out);
-
-        if (t->kind != SUBJECT_GUILD)
-            continue;
-        buf_init(&out, MAX_PAYLOAD);
-        write_presence(s, t->id, &j);
-        publish(g, news_new(EVENT_PRESENCE_UPDATE, to_guild(t->id), buf_str(&out)));
-        buf_clear(&out);
-    }
+    for (uint32_t i = 0; i < s->seat_count; i++)
+        if (s->seats[i]->topic->kind == SUBJECT_GUILD && is_watched(g, s->seats[i]))
+            publish_presence(g, s->caller.id, to_guild(s->seats[i]->topic->id), l);
 }
+
+static bool is_there(struct gateway *g, snowflake user_id)
+{
+    pthread_mutex_lock(&g->lock);
+    const struct account *a = map_get(&g->accounts, user_id);
+    bool there = a && a->session_count;
+    pthread_mutex_unlock(&g->lock);
+    return there;
+}
+
+static void tell_friends(struct gateway *g, snowflake user_id, const struct list *friends,
+                         const struct look *l)
+{
+    const snowflake *ids = friends->items;
+
+    for (size_t i = 0; i < friends->count; i++)
+        if (is_there(g, ids[i]))
+            publish_presence(g, user_id, to_user(ids[i]), l);
+}
+
+/* Friends have to be looked up. */
+struct telling {
+    struct load load;
+    snowflake user_id;
+    struct look look;
+    struct list friends;
+};
+
+static enum err read_friends(struct load *l, struct tx *tx)
+{
+    struct telling *t = container_of(l, struct telling, load);
+
+    return l->hub->gateway->options.source->friends(tx, t->user_id, &t->friends);
+}
+
+static void friends_read(struct load *l, enum err e)
+{
+    struct telling *t = container_of(l, struct telling, load);
+
+    if (!e)
+        tell_friends(l->hub->gateway, t->user_id, &t->friends, &t->look);
+    look_clear(&t->look);
+    mem_free(t);
+}
+
+/* --- changes
+ * ---------------------------------------------------------------------------------------- */
+
+/* What others see now; false: nothing else than before. */
+static bool take_look(struct session *s, bool ending, struct look *ret)
+{
+    struct gateway *g = s->hub->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, s->caller.id);
+    const struct session *now = foremost(a, s, ending ? s : NULL);
+    struct str activities = now ? now->presence : (struct str){ 0 };
+    unsigned char status = now ? now->status : PRESENCE_INVISIBLE;
+    struct shown *shown = account_shown(a, s->shard_id, s->shard_count);
+    uint64_t hash = activities.n ? hash_str(activities) : 0;
+    bool changed = shown->status != status || shown->activities != hash;
+    shown->status = status;
+    shown->activities = hash;
+    if (changed)
+        *ret = look_at(now);
+    pthread_mutex_unlock(&g->lock);
+    return changed;
+}
+
+void presence_begin(struct session *s, const struct list *friends)
+{
+    struct look l;
+
+    pthread_mutex_lock(&s->hub->gateway->lock);
+    s->ready = true;
+    pthread_mutex_unlock(&s->hub->gateway->lock);
+    if (!take_look(s, false, &l))
+        return;
+    tell_guilds(s, &l);
+    if (friends)
+        tell_friends(s->hub->gateway, s->caller.id, friends, &l);
+    look_clear(&l);
+}
+
+void presence_change(struct session *s, bool ending)
+{
+    struct look l;
+
+    if (!s->ready || s->hub->gateway->draining || !take_look(s, ending, &l))
+        return;
+    tell_guilds(s, &l);
+    if (s->bot) {
+        look_clear(&l);
+        return;
+    }
+    struct telling *t = mem_new(sizeof *t);
+    t->load = (struct load){ .run = read_friends, .done = friends_read };
+    t->user_id = s->caller.id;
+    t->look = l;
+    hub_load_now(s->hub, &t->load);
+}
+
+void presence_arrive(struct session *s, snowflake guild_id)
+{
+    struct gateway *g = s->hub->gateway;
+    const struct seat *seat = seat_find(s, SUBJECT_GUILD, guild_id);
+
+    if (!seat || !s->ready || !is_watched(g, seat))
+        return;
+    pthread_mutex_lock(&g->lock);
+    const struct session *now = foremost(map_get(&g->accounts, s->caller.id), s, NULL);
+    struct look l = look_at(now);
+    pthread_mutex_unlock(&g->lock);
+    if (now)
+        publish_presence(g, s->caller.id, to_guild(guild_id), &l);
+    look_clear(&l);
+}
+
+/* --- op 3 ------------------------------------------------------------------------------------ */
 
 static void keep_activities(struct session *s, struct str activities)
 {
@@ -163,7 +360,7 @@ void presence_tell(struct session *s)
         return;
     s->presence_due = false;
     s->presence_count++;
-    tell_guilds(s);
+    presence_change(s, false);
     if (!s->bot)
         sessions_changed(s);
 }
@@ -177,8 +374,8 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d)
     (void)op, (void)raw;
     pthread_mutex_lock(&g->lock);
     s->status = (unsigned char)presence_status(in->status, s->status);
-    pthread_mutex_unlock(&g->lock);
     keep_activities(s, in->activities);
+    pthread_mutex_unlock(&g->lock);
     s->presence_due = true;
     presence_tell(s);
 }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/internal.h"
+#include "gateway/presence.h"
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, PACE_MS = 5000, BURST = 5 };
 
@@ -58,7 +59,30 @@ static void forget_account(struct gateway *g, struct account *a)
     if (a->session_count || (a->starts && a->starts_day == clock_ms() / DAY_MS))
         return;
     map_remove(&g->accounts, a->id);
+    account_free(a);
+}
+
+void account_free(struct account *a)
+{
+    for (struct shown *s = a->shown, *next; s; s = next) {
+        next = s->next;
+        mem_free(s);
+    }
     mem_free(a);
+}
+
+struct shown *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count)
+{
+    struct shown *s = a->shown;
+
+    while (s && (s->shard_id != shard_id || s->shard_count != shard_count))
+        s = s->next;
+    if (!s) {
+        s = mem_new(sizeof *s);
+        *s = (struct shown){ a->shown, shard_id, shard_count, PRESENCE_INVISIBLE, 0 };
+        a->shown = s;
+    }
+    return s;
 }
 
 bool registry_add(struct gateway *g, struct session *s)
@@ -155,21 +179,31 @@ static bool key_is_free(int64_t *full_ms, int64_t now)
     return true;
 }
 
-bool registry_may_start(struct gateway *g, snowflake bot_id, uint32_t shard_id)
+int64_t registry_today(void)
+{
+    return clock_ms() / DAY_MS;
+}
+
+bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                        int64_t *ret)
 {
     int64_t now = clock_ms();
 
+    *ret = 0;
     if (g->options.no_limits)
         return true;
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_of(g, bot_id);
+    struct account *a = account_of(g, id);
     if (a->starts_day != now / DAY_MS)
         a->starts = 0;
     a->starts_day = now / DAY_MS;
+    /* Before a restart, or at another node. */
+    if (known > a->starts)
+        a->starts = (unsigned)known;
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               key_is_free(&a->keys[shard_id % GATEWAY_CONCURRENCY].full_ms, now);
     if (ok)
-        a->starts++;
+        *ret = ++a->starts;
     pthread_mutex_unlock(&g->lock);
     return ok;
 }

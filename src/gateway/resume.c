@@ -56,12 +56,12 @@ static void answer(struct resumption *r, struct session *s)
         s->peer = NULL;
         peer_close(old, CLOSE_UNKNOWN, "taken over by another connection");
     }
-    deadline_drop(&s->away);
     if (s->seq - seq > s->replay.count) {
         session_end(s);
         session_invalid(p);
         return;
     }
+    session_regain(s);
     peer_become(p, s);
     session_replay(s, seq);
     atomic_fetch_add(&s->hub->gateway->resumed, 1);

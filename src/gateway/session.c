@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/internal.h"
+#include "gateway/presence.h"
 
 #include <sodium.h>
 
@@ -31,10 +32,16 @@ static void leave_all(struct session *s)
     s->seat_cap = 0;
 }
 
+static bool watches_presences(const struct session *s)
+{
+    return s->ready && s->bot && s->intents & INTENT(GUILD_PRESENCES);
+}
+
 void session_end(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
 
+    presence_change(s, true);
     if (s->peer)
         peer_become_stranger(s->peer);
     if (g->options.hooks.ended && s->of_user.next) {
@@ -44,8 +51,11 @@ void session_end(struct session *s)
     }
     registry_remove(g, s);
     deadline_drop(&s->away);
+    deadline_drop(&s->fade);
     errands_drop(s);
     leave_all(s);
+    if (watches_presences(s))
+        atomic_fetch_sub(&g->watchers, 1);
     list_remove(&s->link);
     replay_clear(&s->replay);
     mem_free((void *)(uintptr_t)s->presence.p);
@@ -164,6 +174,31 @@ void session_replay(struct session *s, uint64_t seq)
 void session_lose_peer(struct session *s)
 {
     deadline_touch(s->hub->away, &s->away);
+    if (!s->faded)
+        deadline_touch(s->hub->fading, &s->fade);
+}
+
+static void set_faded(struct session *s, bool faded)
+{
+    struct gateway *g = s->hub->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    s->faded = faded;
+    pthread_mutex_unlock(&g->lock);
+    presence_change(s, false);
+}
+
+void session_faded(struct deadline *d)
+{
+    set_faded(container_of(d, struct session, fade), true);
+}
+
+void session_regain(struct session *s)
+{
+    deadline_drop(&s->away);
+    deadline_drop(&s->fade);
+    if (s->faded)
+        set_faded(s, false);
 }
 
 void session_expired(struct deadline *d)
@@ -176,6 +211,7 @@ void session_expired(struct deadline *d)
 void session_detach(struct session *s)
 {
     deadline_drop(&s->away);
+    deadline_drop(&s->fade);
     errands_detach(s);
     list_remove(&s->link);
 }

@@ -14,6 +14,7 @@ struct view *view_new(const struct guild *g, const struct list *channels)
 
     v->guild_id = g->id;
     v->owner_id = g->owner_id;
+    v->member_count = g->member_count;
     v->version = 1;
     map_init(&v->channels);
     for (size_t i = 0; i < g->roles.count; i++)

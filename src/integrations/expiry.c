@@ -35,7 +35,7 @@ struct chain {
     struct lapse lapse;
 };
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static bool acts(const struct integration_row *i)
 {
@@ -178,8 +178,7 @@ static enum err run_later(struct call *call)
     return e ? e : job_schedule(call, &expiry_kind, l->id, clock_us() + EVERY_S * SECOND, STR(""));
 }
 
-/* --- from member to member
- * ------------------------------------------------------------------------ */
+/* --- from member to member ------------------------------------------------------------------- */
 
 static void chain_end(struct chain *c)
 {

@@ -9,8 +9,9 @@ extern const struct domain integrations_domain; /* of guilds and private channel
 extern const struct domain connections_domain;  /* accounts of other platforms that people have */
 extern const struct domain connection_pages_domain; /* where people prove that one is theirs */
 extern const struct domain role_connections_domain; /* what apps say about people */
+extern const struct domain platforms_domain;        /* feeding the local platforms */
 
-/* --- the local platforms, for tools -------------------------------------------------------- */
+/* --- the local platforms, for tools ---------------------------------------------------------- */
 
 struct local_account {
     enum platform platform;

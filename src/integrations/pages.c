@@ -23,8 +23,7 @@ static const struct schema link_query_schema = {
 };
 static const struct type link_body = { .kind = KIND_OBJECT, .schema = &link_query_schema };
 
-/* --- HTML
- * ------------------------------------------------------------------------------------------ */
+/* --- HTML ------------------------------------------------------------------------------------ */
 
 static void add_escaped(struct buf *out, struct str s)
 {
@@ -97,8 +96,7 @@ static enum err reply_form(struct call *call, const struct link_query *q, const 
     return reply_page(call, 200, &out);
 }
 
-/* --- the page
- * ----------------------------------------------------------------------------------------- */
+/* --- the page -------------------------------------------------------------------------------- */
 
 static enum err expired(struct call *call)
 {

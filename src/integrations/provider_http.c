@@ -24,8 +24,7 @@ struct asking {
     int tries;
 };
 
-/* --- what an answer must look like
- * ---------------------------------------------------------------- */
+/* --- what an answer must look like ----------------------------------------------------------- */
 
 static const struct type type_account_id = { .kind = KIND_STRING,
                                              .min = 1,
@@ -122,8 +121,7 @@ static bool read_answer(struct asking *k, struct str body, struct provider_answe
     }
 }
 
-/* --- asking
- * ------------------------------------------------------------------------------------------ */
+/* --- asking ---------------------------------------------------------------------------------- */
 
 static void start(struct asking *k);
 
@@ -204,8 +202,7 @@ static void start(struct asking *k)
                                    .arg = k });
 }
 
-/* --- the questions' addresses
- * -------------------------------------------------------------------------- */
+/* --- the questions' addresses ---------------------------------------------------------------- */
 
 static bool is_plain(char c)
 {

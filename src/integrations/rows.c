@@ -51,7 +51,7 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
     return rows_end(rows);
 }
 
-/* --- finding ------------------------------------------------------------------------------- */
+/* --- finding --------------------------------------------------------------------------------- */
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1";
 static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
@@ -139,8 +139,7 @@ enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret)
     return e;
 }
 
-/* --- writing ------------------------------------------------------------------------------------
- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 static const char INSERT[] =
     "insert into integrations (id, guild_id, type, name, account_id, role_id, user_id, enabled, "
@@ -223,8 +222,7 @@ enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new
     return integration_insert(tx, &i);
 }
 
-/* --- showing
- * ---------------------------------------------------------------------------------------- */
+/* --- showing --------------------------------------------------------------------------------- */
 
 static enum err show_app(struct tx *tx, const struct integration_row *i, struct integration *ret)
 {

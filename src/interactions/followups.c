@@ -100,8 +100,11 @@ enum err create_follow_up(struct call *call)
     struct response r;
     struct message m;
     bool promised;
-    enum err e = response_load(call, it, call->body, &r);
 
+    /* Who is typing has not asked for anything yet. */
+    if (it->type == INTERACTION_AUTOCOMPLETE)
+        return ERR_UNKNOWN_WEBHOOK;
+    enum err e = response_load(call, it, call->body, &r);
     if (!e)
         e = find_promised(call, it, &m, &promised);
     if (e)

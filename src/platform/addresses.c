@@ -2,7 +2,7 @@
 #include "platform/platform.h"
 
 #include "base/clock.h"
-#include "gateway/gateway.h"
+#include "platform/gateway.h"
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, GUILDS_A_SHARD = 1000 };
 
@@ -86,7 +86,13 @@ static enum err get_bot_gateway(struct call *call)
     enum err e = tx_one(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &row, &found);
     if (e)
         return e;
-    int64_t guilds = row_int(&row, 0);
+    int64_t guilds = row_int(&row, 0), used = 0;
+    e = gateway_source.starts(call->tx, call->caller->id, clock_ms() / DAY_MS, &used);
+    if (e)
+        return e;
+    /* What this process has counted may not be written yet, or it has only begun. */
+    if (GATEWAY_STARTS_A_DAY - used < limit.remaining)
+        limit.remaining = used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
     if (guilds > GUILDS_A_SHARD)
         out.shards = (guilds + GUILDS_A_SHARD - 1) / GUILDS_A_SHARD;
     return call_reply(call, &out);

@@ -3,7 +3,7 @@
 
 #include "platform/rows.h"
 
-/* --- the interface, row by row ------------------------------------------------------------ */
+/* --- the interface, row by row --------------------------------------------------------------- */
 
 static const struct field guild_fields[] = {
     { FIELD(struct integration_guild, id), .type = &type_id },
@@ -134,8 +134,7 @@ enum err connection_of_account(struct tx *tx, struct str type, struct str id,
     return e;
 }
 
-/* --- where a connection leads ------------------------------------------------------------------
- */
+/* --- where a connection leads ---------------------------------------------------------------- */
 
 static const char LEADS_TO[] =
     "select i.id, i.account_id, i.name, g.id, g.name, g.icon from integrations i "

@@ -71,7 +71,7 @@ static void write_regions(struct json *out)
 /* What both get and what does not depend on anything. */
 static void write_fixed(struct json *out)
 {
-    static const char *const lists[] = { "presences", "guild_join_requests", NULL };
+    static const char *const lists[] = { "guild_join_requests", NULL };
 
     empty_lists(out, lists);
     write_regions(out);
@@ -79,7 +79,7 @@ static void write_fixed(struct json *out)
 
 static enum err write_bot(struct json *out)
 {
-    static const char *const lists[] = { "private_channels", "relationships", NULL };
+    static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
 
     empty_lists(out, lists);
     raw(out, "user_settings", "{}");

@@ -2,6 +2,7 @@
 #include "platform/gateway.h"
 
 #include "platform/channels/channels.h"
+#include "platform/friends.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
@@ -23,6 +24,30 @@ static enum err application(struct tx *tx, snowflake bot_id, snowflake *ret_id, 
     *ret_id = found ? row_id(&row, 0) : bot_id;
     *ret_flags = found ? row_int(&row, 1) : LIMITED_INTENTS;
     return OK;
+}
+
+static const char STARTS[] = "select starts from session_starts where bot_id = $1 and day = $2";
+
+static enum err starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, STARTS, BIND(v_id(bot_id), v_int(day)), &row, &found);
+
+    if (!e)
+        *ret = found ? row_int(&row, 0) : 0;
+    return e;
+}
+
+/* Two at once may come in any order: the larger number is right. */
+static const char SET_STARTS[] =
+    "insert into session_starts (bot_id, day, starts) values ($1, $2, $3) "
+    "on conflict (bot_id) do update set day = excluded.day, starts = excluded.starts "
+    "where session_starts.day <> excluded.day or session_starts.starts < excluded.starts";
+
+static enum err set_starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t count)
+{
+    return tx_exec(tx, SET_STARTS, BIND(v_id(bot_id), v_int(day), v_int(count)), NULL);
 }
 
 static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, struct list *ret)
@@ -180,9 +205,12 @@ static enum err members(struct tx *tx, const struct gateway_search *s, struct li
 
 const struct gateway_source gateway_source = {
     .application = application,
+    .starts = starts,
+    .set_starts = set_starts,
     .guilds = guilds,
     .private_channels = private_channels,
     .user = user,
+    .friends = friends_of,
     .ready = gateway_ready,
     .guild = guild,
     .view = view,

@@ -50,6 +50,7 @@ bool place_find(struct invoking *v);
 /* An id, a mention or a name of the guild's; 0 after having said that there is none. */
 snowflake person_named(struct invoking *v, struct str text);
 snowflake role_named(struct invoking *v, struct str text);
+snowflake mentionable_named(struct invoking *v, struct str text);
 snowflake channel_named(struct invoking *v, struct str text);
 
 /* --- invoke_line.c -------------------------------------------------------------------- */

@@ -137,13 +137,6 @@ static bool write_bool(struct json *j, const struct known_option *o, struct str 
     return true;
 }
 
-static bool write_mentionable(struct invoking *v, struct json *j, struct str text)
-{
-    bool role = str_starts(text, STR("<@&"));
-
-    return write_id(j, role ? role_named(v, text) : person_named(v, text));
-}
-
 static bool read_file(struct invoking *v, const char *path, struct str *ret)
 {
     FILE *f = fopen(path, "rb");
@@ -212,7 +205,7 @@ static bool write_value(struct invoking *v, struct json *j, const struct known_o
     case OPTION_ROLE:
         return write_id(j, role_named(v, text));
     case OPTION_MENTIONABLE:
-        return write_mentionable(v, j, text);
+        return write_id(j, mentionable_named(v, text));
     case OPTION_ATTACHMENT:
         return write_file(v, j, text);
     default:

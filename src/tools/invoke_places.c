@@ -200,3 +200,15 @@ snowflake channel_named(struct invoking *v, struct str text)
         invoke_complain("there is no channel '%.*s' here", STR_FMT(text));
     return id;
 }
+
+/* People first, as the interface has it. */
+snowflake mentionable_named(struct invoking *v, struct str text)
+{
+    snowflake id;
+
+    if (!read_id(text, &id) && !(id = find_person(v, without_mark(text))) &&
+        !(id = find_in_guild(v, "roles", text)) &&
+        !(id = find_in_guild(v, "roles", without_mark(text))))
+        invoke_complain("there is nobody and no role called '%.*s' here", STR_FMT(text));
+    return id;
+}

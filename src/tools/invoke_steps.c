@@ -96,6 +96,8 @@ static bool write_chosen(struct invoking *v, struct json *j, int64_t type, struc
         id = role_named(v, value);
     else if (type == CHANNEL_SELECT)
         id = channel_named(v, value);
+    else if (type == MENTIONABLE_SELECT)
+        id = mentionable_named(v, value);
     else
         id = person_named(v, value);
     if (id)

@@ -19,9 +19,9 @@ static bool split_url(struct wire *w, struct str url)
     if (!str_starts(url, STR("http://")))
         return false;
     url = str_from(url, 7);
-    struct str authority = str_cut(&url, '/'), path = str_trim(url);
+    struct str authority = str_cut(&url, '/');
 
-    if (path.n && !str_is(path, "api") && !str_is(path, "api/"))
+    if (url.n && !str_starts(url, STR("api")))
         return false;
     w->authority = str_dup(w->arena, authority);
     const char *colon = authority.n && authority.p[authority.n - 1] != ']'

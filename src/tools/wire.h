@@ -10,8 +10,8 @@
 
 struct wire;
 
-/* url: "http://host:port", maybe with "/api" behind it. NULL: it is none; says why. What is
- * read lives in the arena. */
+/* url: "http://host:port", maybe with "/api" or "/api/v10" behind it. NULL: it is none; says why.
+ * What is read lives in the arena. */
 struct wire *wire_new(const char *url, struct arena *arena);
 void wire_free(struct wire *w);
 

@@ -107,48 +107,43 @@ void stream_drop_files(struct call *call, const struct stream *s)
 /* What the stages pass on. */
 struct upload {
     struct str bytes, file;
+    const char *extension;
 };
 
-/* After the owner was recognised: only its own uploads count against the limit. */
-static enum err look(struct call *call)
+/* Only the owner's own uploads count against the limit, so this is after it was recognised. */
+static enum err look_done(struct call *call, struct str bytes, const char *extension)
 {
+    struct upload *u = arena_alloc(call->arena, sizeof *u);
+
+    *u = (struct upload){ .bytes = bytes, .extension = extension };
+    call->data = u;
     return call_count(call, &upload_limit, call_text(call, "stream_key"));
 }
 
 static enum err keep(struct call *call)
 {
-    const struct upload *u = call->data;
+    struct upload *u = call->data;
     char name[128];
 
+    u->file = file_name(call->arena, u->bytes, u->extension);
     blob_name(name, call->caller->id, u->file);
     return call_keep_blob(call, name, u->bytes);
 }
 
-static enum err begin_upload(struct call *call, struct str bytes, const char *extension)
-{
-    struct upload *u = arena_alloc(call->arena, sizeof *u);
-
-    *u = (struct upload){ bytes, file_name(call->arena, bytes, extension) };
-    call->data = u;
-    call->look = look;
-    call->compute = keep;
-    return OK;
-}
-
 /* The first bytes decide, whatever the label says. */
-enum err prepare_stream_preview(struct call *call)
+static enum err look_at_picture(struct call *call)
 {
     const struct preview_upload *in = call->body;
     struct str bytes = in->thumbnail.bytes;
     struct picture p;
 
     if (bytes.n > MAX_PICTURE)
-        return ERR_FILE_TOO_LARGE;
+        return ERR_ENTITY_TOO_LARGE;
     if (!picture_look(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width || !p.height)
         return call_invalid(call, "thumbnail", FORM_NOT_IMAGE);
     if (p.width > MAX_WIDTH || p.height > MAX_HEIGHT)
         return call_invalid(call, "thumbnail", "IMAGE_TOO_LARGE", "At most 1920 x 1080 pixels.");
-    return begin_upload(call, bytes, in->thumbnail.extension);
+    return look_done(call, bytes, in->thumbnail.extension);
 }
 
 static const char *video_extension(struct str bytes)
@@ -158,20 +153,34 @@ static const char *video_extension(struct str bytes)
     return str_starts(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
 }
 
-enum err prepare_stream_video(struct call *call)
+static enum err look_at_video(struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     const struct part *file = parts ? multipart_find(parts, STR("file")) : NULL;
-    struct str bytes = file ? buf_str(&file->data) : STR("");
-    const char *extension = file ? video_extension(bytes) : NULL;
 
     if (!file)
         return call_invalid(call, "file", FORM_REQUIRED);
+    struct str bytes = buf_str(&file->data);
+    const char *extension = video_extension(bytes);
     if (bytes.n > MAX_VIDEO)
-        return ERR_FILE_TOO_LARGE;
+        return ERR_ENTITY_TOO_LARGE;
     if (!extension)
         return call_invalid(call, "file", "VIDEO_INVALID", "Neither MP4 nor WebM.");
-    return begin_upload(call, bytes, extension);
+    return look_done(call, bytes, extension);
+}
+
+enum err prepare_stream_preview(struct call *call)
+{
+    call->look = look_at_picture;
+    call->compute = keep;
+    return OK;
+}
+
+enum err prepare_stream_video(struct call *call)
+{
+    call->look = look_at_video;
+    call->compute = keep;
+    return OK;
 }
 
 /* One of each is kept; the same bytes again are the same file. */

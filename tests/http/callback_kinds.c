@@ -89,6 +89,22 @@ static void an_edit_completes_a_deferred_answer(struct world *w)
     expect(dom_at(a.json, "edited_timestamp")->kind == JSON_STRING);
 }
 
+/* What it is made of is said when it comes, not when it is promised. */
+static void a_deferred_answer_may_be_made_of_components(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+    struct answer a = ask_answer(&ask, "?with_response=1", "{'type': 5, 'data': {'flags': 32768}}");
+
+    expect_json(a, "{'resource': {'message': {'flags': 128}}}");
+    a = client_patch(ask.app, "{'flags': 32768, 'components': [{'type': 10, 'content': 'Words'}]}",
+                     "/webhooks/%s/%s/messages/@original", ask.application, ask.token);
+    expect_json(a, "{'flags': 32768, 'content': '', 'components': [{'content': 'Words'}]}");
+    expect_invalid(client_patch(ask.app, "{'content': 'x'}", "/webhooks/%s/%s/messages/@original",
+                                ask.application, ask.token),
+                   "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
+}
+
 static void a_follow_up_completes_a_deferred_answer(struct world *w)
 {
     struct stage s = world_stage(w);
@@ -271,7 +287,8 @@ static void choices_reach_who_types(struct world *w)
     expect_event(s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
                  "{'choices': [{'value': 0.5}]}");
     expect_room_silence(&s.room);
-    /* There is no message behind it. */
+    /* There is no message behind it, and none comes after it. */
+    expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 404, 10015);
     expect_error(
         client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token), 404,
         10008);
@@ -337,6 +354,7 @@ const struct test callback_kinds_tests[] = {
     TEST(answers_are_shown_when_asked_for),
     TEST(a_deferred_answer_is_seen_loading),
     TEST(an_edit_completes_a_deferred_answer),
+    TEST(a_deferred_answer_may_be_made_of_components),
     TEST(a_follow_up_completes_a_deferred_answer),
     TEST(ephemeral_answers_are_for_who_asked_and_the_bot),
     TEST(ephemeral_answers_go_after_a_while),

@@ -273,6 +273,11 @@ static void a_refused_answer_is_not_counted(struct world *w)
                               "{'type': 4, 'data': {'components': [{'type': 1, 'components': "
                               "[{'type': 4, 'custom_id': 'a', 'style': 1, 'label': 'x'}]}]}}"),
                    "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
+    expect_invalid(ask_answer(&ask, "",
+                              "{'type': 4, 'data': {'flags': 32768, 'components': [{'type': 17, "
+                              "'components': [{'type': 4, 'custom_id': 'a', 'style': 1, 'label': "
+                              "'x'}]}]}}"),
+                   "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
     expect_invalid(ask_answer(&ask, "?with_response=maybe", "{'type': 5}"), "with_response",
                    "BOOLEAN_TYPE_CONVERT");
     expect_room_silence(&s.room);

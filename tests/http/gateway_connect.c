@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "net/websocket.h"
+#include "venues.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -342,6 +343,28 @@ static void starts_are_counted_down(struct world *w)
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 1000}}");
 }
 
+static void starts_are_counted_beyond_a_restart(struct world *w)
+{
+    struct client *bot = world_bot(w, "robot");
+
+    for (int i = 0; i < 3; i++)
+        gate_session(bot, PLAIN, "'intents': 0");
+    world_restart(w);
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 997}}");
+    gate_session(bot, PLAIN, "'intents': 0");
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 996}}");
+    world_sql(w, "update session_starts set starts = 1000");
+    world_restart(w);
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 0}}");
+    struct gate *g = gate_open(bot, PLAIN);
+    expect_op(g, 10);
+    gate_identify(g, "'intents': 0");
+    expect_op(g, 9);
+    world_wait(w, 24 * 60 * 60);
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 1000}}");
+    gate_session(bot, PLAIN, "'intents': 0");
+}
+
 static void figures_are_told(struct world *w)
 {
     struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
@@ -459,6 +482,7 @@ const struct test gateway_connect_tests[] = {
     TEST(a_user_has_at_most_fifty_sessions),
     TEST_WITH(bots_identify_at_a_pace, limited),
     TEST_WITH(starts_are_counted_down, limited),
+    TEST_WITH(starts_are_counted_beyond_a_restart, limited),
     TEST(figures_are_told),
     TEST(every_encoding_and_compression_is_spoken),
     TEST(payloads_are_compressed_one_by_one),

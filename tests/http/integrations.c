@@ -45,8 +45,7 @@ static const char *integration_of(struct world *w, const char *app)
         (long long)world_number(w, "select id from integrations where application_id = %s", app));
 }
 
-/* --- what is shown
- * -------------------------------------------------------------------------------- */
+/* --- what is shown --------------------------------------------------------------------------- */
 
 static void integrations_of_platforms_have_every_field(struct world *w)
 {
@@ -163,7 +162,7 @@ static void integrations_tell_of_role_connections_when_asked(struct world *w)
 
 #define ADD_COMMAND                                                                       \
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, " \
-    "integration_types, definition, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, %d, '{}', '{}')"
+    "integration_types, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, %d, '{}')"
 
 static void integrations_with_commands_are_found(struct world *w)
 {
@@ -189,8 +188,7 @@ static void integrations_with_commands_are_found(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS "?has_commands=false", s.guild).json->count == 2);
 }
 
-/* --- who may
- * ---------------------------------------------------------------------------------------- */
+/* --- who may --------------------------------------------------------------------------------- */
 
 static void integrations_are_for_those_who_manage_the_guild(struct world *w)
 {
@@ -215,8 +213,7 @@ static void integrations_are_for_those_who_manage_the_guild(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- following
- * ----------------------------------------------------------------------------------------- */
+/* --- following ------------------------------------------------------------------------------- */
 
 static void integrations_are_made_with_a_role_and_told(struct world *w)
 {
@@ -350,8 +347,7 @@ static void integrations_come_back_to_life_when_made_again(struct world *w)
                 "{'id': '%s', 'enabled': true, 'revoked': false}", id);
 }
 
-/* --- changing
- * --------------------------------------------------------------------------------------------- */
+/* --- changing -------------------------------------------------------------------------------- */
 
 static void integrations_are_changed_and_told(struct world *w)
 {

@@ -164,8 +164,7 @@ static void unlinking_keeps_the_owner_of_an_integrations_guild(struct world *w)
     expect(is_member(s.guild, s.bob));
 }
 
-/* --- partners
- * -------------------------------------------------------------------------------------------- */
+/* --- partners -------------------------------------------------------------------------------- */
 
 static void with_partners(struct config *c)
 {

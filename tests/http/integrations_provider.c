@@ -10,8 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* --- a provider
- * ---------------------------------------------------------------------------------------- */
+/* --- a provider ------------------------------------------------------------------------------ */
 
 enum mood {
     GOOD,
@@ -165,8 +164,7 @@ static void provider_end(void)
     close(provider.fd);
 }
 
-/* --- what it is asked
- * --------------------------------------------------------------------------------------- */
+/* --- what it is asked ------------------------------------------------------------------------ */
 
 struct scene {
     struct client *ada, *bob;
@@ -236,8 +234,7 @@ static void a_provider_is_asked_once_more_before_a_role_goes(struct world *w)
     provider_end();
 }
 
-/* --- what it does badly
- * ---------------------------------------------------------------------------------------- */
+/* --- what it does badly ---------------------------------------------------------------------- */
 
 static void a_bad_provider_costs_one_error(struct world *w)
 {
@@ -322,9 +319,67 @@ static void a_platform_that_is_off_is_refused(struct world *w)
     provider_end();
 }
 
-/* --- other words
- * --------------------------------------------------------------------------------------------------
- */
+/* --- feeding a local one --------------------------------------------------------------------- */
+
+static void with_key(struct config *c)
+{
+    c->platform_a_key = "local-key";
+}
+
+static struct answer feed(struct client *c, const char *method, const char *path, const char *key,
+                          const char *json)
+{
+    return client_request(
+        c, method, TEXT(c->world, "/platforms/%s", path),
+        TEXT(c->world, "Authorization: Bearer %s\r\nContent-Type: application/json\r\n", key),
+        str_of(json));
+}
+
+static void a_local_platform_is_fed_while_the_server_runs(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    const char *key = "local-key";
+
+    expect_status(feed(nobody, "PUT", "platform_a/accounts/s", key,
+                       "{\"name\": \"Streamer\", \"has_programme\": true}"),
+                  204);
+    struct answer a = feed(nobody, "POST", "platform_a/accounts/s/code", key, "");
+    expect_status(a, 200);
+    expect_status(client_post(ada,
+                              TEXT(w, "{'code': '%s', 'state': '%.32s'}", answer_text(a, "code"),
+                                   link_state(ada, "platform_a")),
+                              "/connections/platform_a/callback"),
+                  200);
+    expect_status(feed(nobody, "PUT", "platform_a/accounts/s/subscribers/x", key, ""), 204);
+    expect_status(feed(nobody, "PUT", "platform_a/accounts/s/subscribers/y", key,
+                       "{\"until\": \"2020-01-01T00:00:00Z\"}"),
+                  204);
+    const char *guild = found_guild(ada, "The Guild");
+    const char *id = follow(ada, guild, PLATFORM_A, "s");
+    expect(store_count(w, "select subscriber_count from integrations") == 1);
+    expect_status(feed(nobody, "DELETE", "platform_a/accounts/s/subscribers/x", key, ""), 204);
+    sync_now(ada, guild, id);
+    expect(store_count(w, "select subscriber_count from integrations") == 0);
+}
+
+static void a_local_platform_is_fed_with_its_key_only(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    const char *body = "{\"name\": \"x\"}";
+
+    expect_status(feed(nobody, "PUT", "platform_a/accounts/s", "wrong-key", body), 401);
+    expect_status(feed(nobody, "PUT", "platform_a/accounts/s", "local-ke", body), 401);
+    expect_status(feed(nobody, "POST", "platform_a/accounts/s/code", "", ""), 401);
+    expect_status(feed(nobody, "PUT", "platform_b/accounts/s", "", body), 404); /* it has no key */
+    expect_status(feed(nobody, "PUT", "platform_c/accounts/s", "local-key", body), 404);
+    expect_status(feed(nobody, "POST", "platform_a/accounts/s/code", "local-key", ""), 404);
+    expect_status(feed(nobody, "PUT", "platform_a/accounts/s/subscribers/x", "local-key", ""), 404);
+    expect_invalid(feed(nobody, "PUT", "platform_a/accounts/s", "local-key", "{}"), "name",
+                   "BASE_TYPE_REQUIRED");
+    expect(store_count(w, "select count(*) from platform_account") == 0);
+}
+
+/* --- other words ----------------------------------------------------------------------------- */
 
 static void other_words(struct config *c)
 {
@@ -392,6 +447,8 @@ const struct test integrations_provider_tests[] = {
     TEST_WITH(a_bad_provider_leaves_an_integration_as_it_was, with_provider),
     TEST_WITH(a_provider_that_hangs_holds_up_nobody, with_provider),
     TEST_WITH(a_platform_that_is_off_is_refused, with_provider),
+    TEST_WITH(a_local_platform_is_fed_while_the_server_runs, with_key),
+    TEST_WITH(a_local_platform_is_fed_with_its_key_only, with_key),
     TEST_WITH(types_of_integrations_may_have_other_words, other_words),
     TEST(bad_words_for_integrations_are_refused),
     { 0 },

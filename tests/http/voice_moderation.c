@@ -48,7 +48,7 @@ static void moderation_in_voice_takes_rights_there(struct world *w)
     static const uint64_t rights[] = { PERMISSION(MUTE_MEMBERS), PERMISSION(DEAFEN_MEMBERS),
                                        PERMISSION(MOVE_MEMBERS) };
     struct client *all = hall_member(&h, "all", rights[0] | rights[1] | rights[2]);
-    char name[8];
+    char name[16];
 
     join_voice(&h, h.bob, h.voice, NULL);
     for (int i = 0; i < 3; i++) {

@@ -25,6 +25,7 @@ struct gate {
     int fd;
     struct buf in;
     bool etf, zlib, zstd, binary;
+    bool watches; /* presences are read, too */
     z_stream inflate;
     ZSTD_DCtx *dctx;
     int close_code;
@@ -186,6 +187,13 @@ static const struct dom *understand(struct gate *g, struct str payload)
     return d;
 }
 
+static long number_at(const struct dom *d, const char *path)
+{
+    const struct dom *n = dom_at(d, path);
+
+    return n && n->kind == JSON_NUMBER ? strtol(n->text.p, NULL, 10) : -1;
+}
+
 const struct dom *gate_read(struct gate *g, int wait_ms)
 {
     int opcode;
@@ -205,7 +213,11 @@ const struct dom *gate_read(struct gate *g, int wait_ms)
         }
         if (opcode == WS_TEXT || opcode == WS_BINARY) {
             g->binary = opcode == WS_BINARY;
-            return understand(g, payload);
+            const struct dom *m = understand(g, payload);
+            const struct dom *t = m ? dom_at(m, "t") : NULL;
+            if (g->watches || !t || !str_is(t->text, "PRESENCE_UPDATE"))
+                return m;
+            g->seq += number_at(m, "s") == (long)g->seq + 1;
         }
     }
     return NULL;
@@ -284,6 +296,11 @@ void gates_close(struct world *w)
         mem_free(g);
     }
     all_gates = NULL;
+}
+
+void gate_watch(struct gate *g, bool watch)
+{
+    g->watches = watch;
 }
 
 int gate_fd(struct gate *g)
@@ -386,13 +403,6 @@ void client_connect(struct client *c)
 }
 
 /* --- expectations ------------------------------------------------------------------------- */
-
-static long number_at(const struct dom *d, const char *path)
-{
-    const struct dom *n = dom_at(d, path);
-
-    return n && n->kind == JSON_NUMBER ? strtol(n->text.p, NULL, 10) : -1;
-}
 
 static const struct dom *read_or_fail(const char *file, int line, struct gate *g, const char *what)
 {

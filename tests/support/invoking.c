@@ -11,7 +11,9 @@
 
 static const char ADD_COMMAND[] =
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, "
-    "integration_types, definition, plain) values ($1, $2, 0, 1, $3, $1, 0, 0, $4, '{}')";
+    "integration_types, plain) values ($1, $2, 0, 1, $3, $1, 0, 0, '{}')";
+static const char ADD_DEFINITION[] =
+    "insert into command_definitions (command_id, definition) values ($1, $2)";
 static const char ADD_INTEGRATION[] =
     "insert into integrations (id, guild_id, type, name, application_id, scopes, created_at) "
     "values ($1, $2, 'service', 'App', $3, $4, $5)";
@@ -103,7 +105,8 @@ const char *scene_command(struct scene *s, const char *members, ...)
         id, s->application, id, more.n ? "," : "", STR_FMT(more));
     insert(w, ADD_COMMAND,
            BIND(v_id(id), v_id(number(s->application)),
-                v_text(str_printf(w->arena, "c%" PRIu64, id)), v_text(definition)));
+                v_text(str_printf(w->arena, "c%" PRIu64, id))));
+    insert(w, ADD_DEFINITION, BIND(v_id(id), v_text(definition)));
     return TEXT(w, "%" PRIu64, id);
 }
 

@@ -8,8 +8,7 @@
 #include "integrations/integrations.h"
 #include "internal.h"
 
-/* --- accounts -----------------------------------------------------------------------------------
- */
+/* --- accounts -------------------------------------------------------------------------------- */
 
 static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), void *arg)
 {
@@ -109,8 +108,7 @@ const char *link_code(struct world *w, enum platform p, const char *account)
     return wish.code;
 }
 
-/* --- connections
- * ------------------------------------------------------------------------------------ */
+/* --- connections ----------------------------------------------------------------------------- */
 
 const char *link_state(struct client *c, const char *platform)
 {
@@ -136,14 +134,13 @@ void link_new(struct client *c, enum platform p, const char *account)
     link_account(c, p, account);
 }
 
-/* --- integrations
- * ------------------------------------------------------------------------------------- */
+/* --- integrations ---------------------------------------------------------------------------- */
 
 void expect_number(struct world *w, int64_t number, const char *sql)
 {
     int64_t found = store_count(w, sql);
 
-    for (int i = 0; i < 300 && found != number; i++) {
+    for (int i = 0; i < 1000 && found != number; i++) {
         usleep(10000);
         found = store_count(w, sql);
     }

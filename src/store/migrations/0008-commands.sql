@@ -18,6 +18,7 @@ create table commands (
 );
 
 create index commands_by_scope on commands (application_id, guild_id, id);
+create index commands_by_use on commands (application_id, used_day);
 create index commands_by_guild on commands (guild_id) where guild_id <> 0;
 
 -- The commands of a scope as lists and indexes show them, in one piece: their texts, and
@@ -28,13 +29,13 @@ create table command_lists (
     entries bytea not null,
     texts text not null,
     primary key (application_id, guild_id)
-) {clustered};
+);
 
 -- All of a command, as JSON. Apart from it, because lists and indexes seldom need it.
 create table command_definitions (
-    command_id bigint primary key not null references commands (id) on delete cascade,
+    command_id {id} references commands (id) on delete cascade,
     definition text not null
-) {clustered};
+);
 
 -- target_id: a command, or an application for all its commands without rows of their own.
 create table command_permissions (

@@ -25,6 +25,7 @@ create table integration_subscribers (
 ) {clustered};
 
 create index integration_subscribers_by_account on integration_subscribers (subscriber_id);
+create index integration_subscribers_by_round on integration_subscribers (integration_id, round);
 
 -- Members that an integration has to do with. lapsed_at: since when they no
 -- longer subscribe; joined: they came through it.

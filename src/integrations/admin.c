@@ -1,0 +1,191 @@
+/* admin.c - the accounts of a local platform, changed while the server runs.
+ *
+ * For the operator's own programs: they show the platform's key. A platform without a
+ * key, or one that a provider knows, has none of these routes. */
+#include "integrations/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "model/types.h"
+
+struct account_body {
+    struct str name;
+    struct opt_bool has_programme, is_partner;
+};
+static const struct type type_account_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct field account_fields[] = {
+    { FIELD(struct account_body, name), .type = &type_account_name },
+    { FIELD(struct account_body, has_programme), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Guilds can follow it" },
+    { FIELD(struct account_body, is_partner), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema account_schema = {
+    .name = "PlatformAccount",
+    .size = sizeof(struct account_body),
+    .fields = account_fields,
+    .doc = "An account of a local platform.",
+};
+static const struct type account_body = { .kind = KIND_OBJECT, .schema = &account_schema };
+
+struct subscription_body {
+    struct opt_int until;
+};
+static const struct field subscription_fields[] = {
+    { FIELD(struct subscription_body, until), .type = &type_time, .flags = OPTIONAL | NULLABLE,
+      .doc = "When it ends" },
+    { 0 },
+};
+static const struct schema subscription_schema = {
+    .name = "PlatformSubscription",
+    .size = sizeof(struct subscription_body),
+    .fields = subscription_fields,
+    .doc = "How long somebody subscribes.",
+};
+static const struct type subscription_body = { .kind = KIND_OBJECT,
+                                               .schema = &subscription_schema };
+
+struct code_reply {
+    struct str code;
+};
+static const struct field code_fields[] = {
+    { FIELD(struct code_reply, code), .type = &type_text, .doc = "Good once, within a day" },
+    { 0 },
+};
+static const struct schema code_schema = {
+    .name = "LinkCode",
+    .size = sizeof(struct code_reply),
+    .fields = code_fields,
+    .doc = "What proves that an account is its holder's.",
+};
+static const struct type code_reply = { .kind = KIND_OBJECT, .schema = &code_schema };
+
+/* --- who may --------------------------------------------------------------------------------- */
+
+static enum err must_have_key(struct call *call)
+{
+    enum platform p = path_platform(call);
+    struct str key = STR_CONCAT(call->arena, STR("Bearer "), platform_key(p));
+    struct str shown = call->exchange->request->authorization;
+
+    if (!platform_is_on(p) || platform_url(p).p || !platform_key(p).n)
+        return ERR_NOT_FOUND;
+    if (shown.n != key.n || sodium_memcmp(shown.p, key.p, key.n) != 0)
+        return ERR_UNAUTHORIZED;
+    return OK;
+}
+
+static enum err check_id(struct call *call, const char *name, struct str *ret)
+{
+    *ret = call_text(call, name);
+    return ret->n >= 1 && ret->n <= LONGEST_ACCOUNT_ID ? OK : ERR_NOT_FOUND;
+}
+
+/* --- what can be done ------------------------------------------------------------------------ */
+
+static enum err put_platform_account(struct call *call)
+{
+    const struct account_body *in = call->body;
+    struct local_account a = { .platform = path_platform(call),
+                               .name = in->name,
+                               .has_programme = in->has_programme,
+                               .is_partner = in->is_partner };
+    enum err e = check_id(call, "connection.id", &a.id);
+
+    return e ? e : local_account_save(call->tx, &a);
+}
+
+static enum err make_link_code(struct call *call)
+{
+    struct code_reply out;
+    enum err e = local_code_make(call->tx, api_options(call->api)->auth, path_platform(call),
+                                 call_text(call, "connection.id"), &out.code);
+
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err put_platform_subscriber(struct call *call)
+{
+    const struct subscription_body *in = call->body;
+    struct local_subscription s = { .platform = path_platform(call),
+                                    .account_id = call_text(call, "connection.id"),
+                                    .until = in->until.given == GIVEN ? in->until.value : 0 };
+    enum err e = check_id(call, "subscriber.id", &s.subscriber_id);
+
+    return e ? e : local_subscription_save(call->tx, &s);
+}
+
+static enum err delete_platform_subscriber(struct call *call)
+{
+    return local_subscription_end(call->tx, path_platform(call), call_text(call, "connection.id"),
+                                  call_text(call, "subscriber.id"));
+}
+
+/* --- the routes ------------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "subscriber.id",
+        .field = "subscriber_id",
+        .is_text = true,
+        .doc = "An account of the platform that subscribes.",
+    },
+    { 0 },
+};
+
+#define ACCOUNT    "/platforms/{connection.type}/accounts/{connection.id}"
+#define SUBSCRIBER ACCOUNT "/subscribers/{subscriber.id}"
+
+static const struct route routes[] = {
+    {
+        .method = PUT,
+        .path = ACCOUNT,
+        .name = "put_platform_account",
+        .doc = "Make an account of a local platform, or change it. Needs the platform's key.",
+        .service = true,
+        .body = &account_body,
+        .status = 204,
+        .admit = must_have_key,
+        .handle = put_platform_account,
+    },
+    {
+        .method = POST,
+        .path = ACCOUNT "/code",
+        .name = "make_link_code",
+        .doc = "A code that proves that the account is its holder's. Needs the platform's key.",
+        .service = true,
+        .reply = &code_reply,
+        .admit = must_have_key,
+        .handle = make_link_code,
+    },
+    {
+        .method = PUT,
+        .path = SUBSCRIBER,
+        .name = "put_platform_subscriber",
+        .doc = "Somebody subscribes to the account. Needs the platform's key.",
+        .service = true,
+        .body = &subscription_body,
+        .status = 204,
+        .admit = must_have_key,
+        .handle = put_platform_subscriber,
+    },
+    {
+        .method = DELETE,
+        .path = SUBSCRIBER,
+        .name = "delete_platform_subscriber",
+        .doc = "Somebody no longer subscribes. Needs the platform's key.",
+        .service = true,
+        .status = 204,
+        .admit = must_have_key,
+        .handle = delete_platform_subscriber,
+    },
+    { 0 },
+};
+
+const struct domain platforms_domain = {
+    .name = "Local platforms",
+    .doc = "Accounts of the platforms that this server itself knows.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

@@ -1,0 +1,282 @@
+/* sync_steps.c - what each step of a sync does in its transaction.
+ *
+ * After each the job's row says where to go on. The integration's round tells the chain of
+ * this sync from one that began later. */
+#include "integrations/sync.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum {
+    HOUR = 3600,
+    JITTER = 300,
+    SCAN = 500,        /* members looked at in one step */
+    MOST_CHANGES = 25, /* members changed in one step */
+    REVOKED_DAYS = 30,
+};
+
+/* --- the job's text -------------------------------------------------------------------------- */
+
+static struct str sync_text(struct arena *arena, const struct sync *s)
+{
+    return str_printf(arena, "%d %lld %lld %llu %s", (int)s->stage, (long long)s->round,
+                      (long long)s->pages, (unsigned long long)s->member, s->cursor);
+}
+
+static int64_t cut_number(struct str *text)
+{
+    int64_t v = 0;
+
+    str_to_i64(str_cut(text, ' '), &v);
+    return v;
+}
+
+void sync_read(struct str text, struct sync *ret)
+{
+    ret->stage = (enum sync_stage)cut_number(&text);
+    ret->round = cut_number(&text);
+    ret->pages = cut_number(&text);
+    ret->member = (snowflake)cut_number(&text);
+    if (ret->stage > SYNC_END || text.n > LONGEST_CURSOR)
+        *ret = (struct sync){ .id = ret->id };
+    else
+        memcpy(ret->cursor, text.p, text.n);
+}
+
+static enum err checkpoint(struct call *call, const struct sync *s)
+{
+    return job_schedule(call, &sync_kind, s->id, clock_us() + INT64_C(1000) * SYNC_LEASE_MS,
+                        sync_text(call->arena, s));
+}
+
+/* --- beginnings and ends --------------------------------------------------------------------- */
+
+enum err sync_begin(struct call *call, snowflake integration_id)
+{
+    enum err e = job_schedule(call, &sync_kind, integration_id, clock_us(), STR(""));
+
+    return e ? e
+             : job_schedule(call, &expiry_kind, integration_id, clock_us() + 900 * SECOND, STR(""));
+}
+
+enum err sync_end_for_good(struct call *call, snowflake integration_id)
+{
+    enum err e = job_cancel(call, &sync_kind, integration_id);
+
+    return e ? e : job_cancel(call, &expiry_kind, integration_id);
+}
+
+/* Not all at the same second. */
+static int64_t next_hour(snowflake id)
+{
+    return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
+}
+
+/* The row, if this chain is still the one that works on it. */
+static enum err find_row(struct call *call, struct sync *s, struct integration_row *ret)
+{
+    enum err e = integration_find(call->tx, s->id, ret);
+
+    s->gone = e == ERR_UNKNOWN_INTEGRATION || (!e && ret->round != s->round);
+    if (e == ERR_UNKNOWN_INTEGRATION)
+        return job_cancel(call, &sync_kind, s->id);
+    return e;
+}
+
+static enum err switch_off(struct call *call, struct sync *s, struct integration_row *i)
+{
+    bool told = i->enabled || i->syncing;
+
+    s->gone = true;
+    i->enabled = i->syncing = false;
+    enum err e = told ? integration_change(call, i) : OK;
+    return e ? e : sync_end_for_good(call, s->id);
+}
+
+static const char ADDER[] = "select 1 from users where id = $1 and deleting = 0";
+
+/* The provider was switched off, who added it is gone, or it was refused for a month. */
+static enum err is_over(struct tx *tx, const struct integration_row *i, bool *ret)
+{
+    struct rows row;
+    bool found;
+
+    *ret = !i->enabled || !platform_is_on(i->platform) ||
+           (i->revoked_at && clock_us() - i->revoked_at > REVOKED_DAYS * DAY);
+    if (*ret)
+        return OK;
+    enum err e = tx_one(tx, ADDER, BIND(v_id(i->user_id)), &row, &found);
+    *ret = !e && !found;
+    return e;
+}
+
+static enum err note_owner(struct call *call, struct sync *s, struct integration_row *i)
+{
+    struct connection c;
+    bool found;
+    enum err e = connection_of_account(call->tx, i->type, i->account_id, &c, &found);
+
+    if (e)
+        return e;
+    /* Nobody has the account any more: the platform would not tell us either. */
+    s->refused = !found || c.revoked;
+    struct str secret =
+        found ? secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret)
+              : (struct str){ 0 };
+    snprintf(s->secret, sizeof s->secret, "%.*s", STR_FMT(secret));
+    snprintf(s->account_id, sizeof s->account_id, "%.*s", STR_FMT(i->account_id));
+    s->platform = i->platform;
+    return OK;
+}
+
+/* The first step, and the one that takes up what another process left. */
+enum err run_begin(struct call *call)
+{
+    struct sync *s = call->data;
+    struct integration_row i;
+    bool over = false;
+
+    enum err e = integration_find(call->tx, s->id, &i);
+    s->gone = e == ERR_UNKNOWN_INTEGRATION;
+    if (s->gone)
+        return job_cancel(call, &sync_kind, s->id);
+    if (!e)
+        e = is_over(call->tx, &i, &over);
+    if (e || over)
+        return e ? e : switch_off(call, s, &i);
+    e = note_owner(call, s, &i);
+    if (e)
+        return e;
+    if (s->stage != SYNC_BEGIN && i.round == s->round && i.syncing)
+        return OK;
+    s->stage = SYNC_PAGES;
+    s->pages = 0;
+    s->member = 0;
+    s->cursor[0] = '\0';
+    s->round = ++i.round;
+    bool told = !i.syncing;
+    i.syncing = true;
+    e = told ? integration_change(call, &i) : integration_save(call->tx, &i);
+    return e ? e : checkpoint(call, s);
+}
+
+static const char COUNT_SUBSCRIBERS[] =
+    "select count(*) from integration_subscribers where integration_id = $1 and round = $2";
+
+/* However it went, it is over; the next one comes in an hour. */
+enum err run_end(struct call *call)
+{
+    struct sync *s = call->data;
+    struct integration_row i;
+    struct rows row;
+    bool found;
+
+    enum err e = find_row(call, s, &i);
+    if (e || s->gone)
+        return e;
+    i.syncing = false;
+    if (s->refused) {
+        i.revoked_at = i.revoked_at ? i.revoked_at : clock_us();
+    } else if (!s->failed) {
+        e = tx_one(call->tx, COUNT_SUBSCRIBERS, BIND(v_id(i.id), v_int(i.round)), &row, &found);
+        if (e)
+            return e;
+        i.subscriber_count = row_int(&row, 0);
+        i.synced_at = clock_us();
+        i.revoked_at = 0;
+    }
+    e = integration_change(call, &i);
+    return e ? e : job_schedule(call, &sync_kind, s->id, next_hour(s->id), STR(""));
+}
+
+/* --- pages of subscribers -------------------------------------------------------------------- */
+
+static const char ADD_SUBSCRIBER[] =
+    "insert into integration_subscribers (integration_id, subscriber_id, round) "
+    "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
+    "round = excluded.round";
+
+enum err run_page(struct call *call)
+{
+    struct page *p = call->data;
+    const char *id = (const char *)(p + 1);
+    struct sync s = p->sync;
+    struct integration_row i;
+
+    enum err e = find_row(call, &s, &i);
+    p->sync.gone = s.gone;
+    for (size_t n = 0; n < p->count && !e && !s.gone; n++) {
+        e = tx_exec(call->tx, ADD_SUBSCRIBER, BIND(v_id(i.id), v_text(str_of(id)), v_int(i.round)),
+                    NULL);
+        id += strlen(id) + 1;
+    }
+    return e || s.gone ? e : checkpoint(call, &s);
+}
+
+/* --- members --------------------------------------------------------------------------------- */
+
+enum err run_scan(struct call *call)
+{
+    struct range *r = call->data;
+    struct integration_row i;
+    struct list found = { 0 };
+    int changes = 0;
+
+    enum err e = integration_find(call->tx, r->sync.id, &i);
+    if (!e)
+        e = subscribers_after(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
+    if (e)
+        return e;
+    const struct subscriber *all = found.items;
+    r->ended = found.count < SCAN;
+    r->last = r->sync.member;
+    for (size_t n = 0; n < found.count; n++) {
+        changes += !subscriber_is_settled(&all[n]);
+        if (changes > MOST_CHANGES) {
+            r->ended = false;
+            break;
+        }
+        r->last = all[n].user_id;
+    }
+    r->changes = changes > 0;
+    return OK;
+}
+
+enum err run_members(struct call *call)
+{
+    struct range *r = call->data;
+    struct sync s = r->sync;
+    struct integration_row i;
+    struct list found = { 0 };
+
+    enum err e = find_row(call, &s, &i);
+    r->sync.gone = s.gone;
+    if (e || s.gone)
+        return e;
+    e = subscribers_after(call->tx, &i, s.member, r->last, SCAN, &found);
+    for (size_t n = 0; n < found.count && !e; n++)
+        e = subscriber_settle(call, &i, (const struct subscriber *)found.items + n);
+    s.member = r->last;
+    return e ? e : checkpoint(call, &s);
+}
+
+/* --- those who are no longer named ----------------------------------------------------------- */
+
+static const char DROP_OLD[] =
+    "delete from integration_subscribers where integration_id = $1 and subscriber_id in "
+    "(select subscriber_id from integration_subscribers where integration_id = $1 "
+    "and round < $2 limit $3)";
+
+enum err run_sweep(struct call *call)
+{
+    struct sweep *w = call->data;
+    struct integration_row i;
+    enum err e = find_row(call, &w->sync, &i);
+
+    if (e || w->sync.gone)
+        return e;
+    e = tx_exec(call->tx, DROP_OLD, BIND(v_id(i.id), v_int(i.round), v_int(SWEEP)), &w->swept);
+    return e ? e : checkpoint(call, &w->sync);
+}

@@ -1,0 +1,116 @@
+/* streams.c - people who show something in voice, and who watch it. */
+#include "streams.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+const char *stream_key(const struct hall *h, const char *channel, const struct client *owner)
+{
+    return str_printf(world_arena(h->world), "guild:%s:%s:%s", h->guild, channel, owner->id).p;
+}
+
+void ask_stream(struct client *c, const char *guild, const char *channel, const char *more)
+{
+    if (guild)
+        gate_send(c->gate,
+                  "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'%s}}",
+                  guild, channel, more);
+    else
+        gate_send(c->gate,
+                  "{'op': 18, 'd': {'type': 'call', 'guild_id': null, 'channel_id': '%s'%s}}",
+                  channel, more);
+}
+
+void ask_about_stream(struct client *c, int op, const char *key)
+{
+    gate_send(c->gate, "{'op': %d, 'd': {'stream_key': '%s'}}", op, key);
+}
+
+void ask_pause(struct client *c, const char *key, bool paused)
+{
+    gate_send(c->gate, "{'op': 22, 'd': {'stream_key': '%s', 'paused': %s}}", key,
+              paused ? "true" : "false");
+}
+
+struct hall world_show(struct world *w, const char **ret_key)
+{
+    struct hall h = world_hall(w);
+
+    *ret_key = stream_key(&h, h.voice, h.ada);
+    join_voice(&h, h.ada, h.voice, h.bob, NULL);
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    ask_stream(h.ada, h.guild, h.voice, "");
+    expect_event(h.ada, "STREAM_CREATE", "{'stream_key': '%s'}", *ret_key);
+    expect_event(h.ada, "STREAM_SERVER_UPDATE", "{'stream_key': '%s'}", *ret_key);
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_stream': true}");
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'self_stream': true}");
+    return h;
+}
+
+struct hall world_audience(struct world *w, const char **ret_key)
+{
+    struct hall h = world_show(w, ret_key);
+
+    ask_about_stream(h.bob, 20, *ret_key);
+    expect_event(h.bob, "STREAM_CREATE", "{'viewer_ids': ['%s']}", h.bob->id);
+    expect_event(h.bob, "STREAM_SERVER_UPDATE", "{}");
+    expect_event(h.bob, "STREAM_UPDATE", "{}");
+    expect_event(h.ada, "STREAM_UPDATE", "{'viewer_ids': ['%s']}", h.bob->id);
+    return h;
+}
+
+static const struct dom *read_stream(struct client *c, int wait_ms)
+{
+    for (;;) {
+        const struct dom *m = gate_read(c->gate, wait_ms);
+        const struct dom *t = m ? dom_at(m, "t") : NULL;
+
+        if (!m)
+            return NULL;
+        if (!t || t->kind != JSON_STRING)
+            continue;
+        gate_count(c->gate, m);
+        if (str_starts(t->text, STR("STREAM_")))
+            return m;
+    }
+}
+
+const struct dom *expect_stream_at(const char *file, int line, struct client *c, const char *event,
+                                   const char *fmt, ...)
+{
+    const struct dom *m = read_stream(c, 10000);
+    struct str where;
+    va_list args;
+
+    if (!m)
+        fail_test(file, line, "%s heard nothing about streams", c->name);
+    if (!str_is(dom_at(m, "t")->text, event))
+        fail_test(file, line, "%s heard %.*s, not %s", c->name, STR_FMT(dom_at(m, "t")->text),
+                  event);
+    va_start(args, fmt);
+    const struct dom *expected = parse_expected(world_arena(c->world), fmt, args);
+    va_end(args);
+    if (!dom_contains(dom_at(m, "d"), expected, world_arena(c->world), &where))
+        fail_test(file, line, "%s: %s", event, where.p);
+    return dom_at(m, "d");
+}
+
+void expect_no_stream(struct client *c)
+{
+    const struct dom *m;
+
+    gate_send(c->gate, "{'op': 1, 'd': null}");
+    while ((m = gate_read(c->gate, 5000))) {
+        const struct dom *t = dom_at(m, "t");
+
+        if (str_is(dom_at(m, "op")->text, "11"))
+            return;
+        gate_count(c->gate, m);
+        if (str_starts(t->text, STR("STREAM_")))
+            fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
+    }
+    fail_test(__FILE__, __LINE__, "no heartbeat was answered");
+}
