@@ -154,6 +154,50 @@ enum err suggestion_drop(struct call *call, snowflake owner, snowflake suggested
     return e;
 }
 
+static const char WITHDRAW[] = "delete from friend_suggestions where user_id = $1 and "
+                               "suggested_id = $2 and source = $3";
+
+enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake suggested,
+                             struct str source)
+{
+    bool left = false;
+    int64_t changed;
+    enum err e =
+        tx_exec(call->tx, WITHDRAW, BIND(v_id(owner), v_id(suggested), v_text(source)), &changed);
+
+    if (!e)
+        e = suggestion_exists(call->tx, owner, suggested, &left);
+    if (!e && changed && !left)
+        tell_gone(call, owner, suggested);
+    return e;
+}
+
+static const char OWNERS[] = "select user_id from friend_suggestions where suggested_id = $1 and "
+                             "source = $2 order by user_id";
+
+enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, OWNERS, BIND(v_id(suggested), v_text(source)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+    return rows_end(&rows);
+}
+
+enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source)
+{
+    struct list owners;
+    enum err e = suggestion_owners(call->tx, suggested, source, &owners);
+
+    for (size_t i = 0; !e && i < owners.count; i++)
+        e = suggestion_withdraw(call, ((const snowflake *)owners.items)[i], suggested, source);
+    return e;
+}
+
 static const char DISMISS[] =
     "insert into dismissed_suggestions (user_id, suggested_id, until) values ($1, $2, $3) "
     "on conflict (user_id, suggested_id) do update set until = excluded.until";

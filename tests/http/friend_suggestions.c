@@ -176,6 +176,51 @@ static void those_who_have_the_caller_are_suggested_on_request(struct world *w)
     expect_silence(p.ada);
 }
 
+static void whoever_changes_their_mind_is_taken_back(struct world *w)
+{
+    struct people p = with_phones(w);
+    const char *gone = "FRIEND_SUGGESTION_DELETE",
+               *reverse = ", 'add_reverse_friend_suggestions': true";
+
+    upload(p.bob, ENTRY(ADA) ", " ENTRY(EVE), "");
+    upload(p.ada, "", reverse);
+    upload(p.eve, ENTRY(BOB), "");
+    forget_told(w);
+    expect(count_suggestions(p.ada) == 1 && count_suggestions(p.eve) == 1);
+    /* Bob wants to be known only to whom he has, and has Eve no longer. */
+    upload(p.bob, ENTRY(ADA), "");
+    expect_silence(p.eve);
+    upload(p.bob, ENTRY(ADA), ", 'allowed_in_suggestions': 1");
+    expect_event(p.eve, gone, "{'suggested_user_id': '%s'}", p.bob->id);
+    expect_event(p.ada, gone, "{'suggested_user_id': '%s'}", p.bob->id);
+    expect_silence(p.ada);
+    expect(count_suggestions(p.ada) == 0 && count_suggestions(p.eve) == 0);
+
+    upload(p.ada, ENTRY(BOB), "");
+    expect(count_suggestions(p.ada) == 1);
+    forget_told(w);
+    upload(p.bob, ENTRY(ADA), ", 'allowed_in_suggestions': 1");
+    expect_silence(p.ada);
+    client_patch(p.bob, "{'friend_discovery_flags': 0}", "/users/@me/settings");
+    expect_event(p.ada, gone, "{'suggested_user_id': '%s'}", p.bob->id);
+    expect(count_suggestions(p.ada) == 0);
+}
+
+static void who_has_no_address_book_any_more_is_taken_back(struct world *w)
+{
+    struct people p = with_phones(w);
+
+    upload(p.bob, ENTRY(ADA), "");
+    upload(p.ada, "", ", 'add_reverse_friend_suggestions': true");
+    forget_told(w);
+    client_put(p.bob, "{'name': 'Bob'}", CONTACTS);
+    expect(count_suggestions(p.ada) == 1);
+    client_put(p.bob, "{'name': 'Bob', 'friend_sync': false}", CONTACTS);
+    expect_event(p.ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", p.bob->id);
+    expect_silence(p.ada);
+    expect(count_suggestions(p.ada) == 0);
+}
+
 static void some_are_not_suggested(struct world *w)
 {
     struct people p = with_phones(w);
@@ -442,6 +487,8 @@ const struct test friend_suggestions_tests[] = {
     TEST(the_address_book_has_a_name_and_a_switch),
     TEST(people_say_who_hears_of_them),
     TEST(those_who_have_the_caller_are_suggested_on_request),
+    TEST(whoever_changes_their_mind_is_taken_back),
+    TEST(who_has_no_address_book_any_more_is_taken_back),
     TEST(some_are_not_suggested),
     TEST(the_dismissed_stay_away_for_half_a_year),
     TEST(a_suggestion_ends_with_what_follows),

@@ -4,6 +4,8 @@
  * set, or set to null, is not in it and has its default. */
 #include "platform/accounts/internal.h"
 
+#include "platform/suggestions.h"
+
 /* --- settings as a row of members that may be missing -------------------------------------- */
 
 static size_t member_size(enum member_kind kind)
@@ -182,6 +184,18 @@ static void apply(const struct user_settings *in, struct user_settings *settings
         settings->locale = given_str(STR("en-US"));
 }
 
+/* Whoever is not to be found by number any more is not to be seen, either. */
+static enum err hide(struct call *call, const struct user_settings *before,
+                     const struct user_settings *after)
+{
+    int64_t lost = before->friend_discovery_flags.value & ~after->friend_discovery_flags.value;
+
+    if (!(lost & FOUND_BY_PHONE))
+        return OK;
+    enum err e = suggestion_withdraw_all(call, call->caller->id, STR(SOURCE_CONTACTS));
+    return e ? e : suggestion_withdraw_all(call, call->caller->id, STR(SOURCE_REVERSE));
+}
+
 enum err modify_settings(struct call *call)
 {
     struct user_settings before, stored, after, changed = { 0 };
@@ -205,6 +219,8 @@ enum err modify_settings(struct call *call)
     }
     if (any)
         e = save(call->tx, id, stored);
+    if (!e)
+        e = hide(call, &before, &after);
     if (e)
         return e;
     if (any)
