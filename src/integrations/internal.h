@@ -163,7 +163,8 @@ void connections_announce(struct call *call, snowflake user_id);
 /* What a link and its end can announce, for rows' .fires. */
 #define LINK_EVENTS                                                                       \
     EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_UPDATE, \
-        EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE
+        EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE,     \
+        EVENT_FRIEND_SUGGESTION_DELETE
 
 struct authorize_url {
     struct str url;

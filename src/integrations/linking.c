@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "platform/members/members.h"
+#include "platform/suggestions.h"
 
 enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 
@@ -299,6 +300,8 @@ enum err connection_unlink(struct call *call, const struct connection *c)
         e = leave_guilds(call, c);
     if (!e)
         e = subscriber_settle_all(call, c->user_id, c->type);
+    if (!e)
+        e = suggestions_from_connections(call, c->user_id);
     if (!e)
         connections_announce(call, c->user_id);
     return e;
