@@ -44,6 +44,21 @@ static void an_effect_is_seen_by_who_views_the_channel(struct world *w)
     expect_quiet(eve->gate);
 }
 
+static void effects_out_of_sight_are_told_neither_people_nor_bots(struct world *w)
+{
+    struct hall h = together(w);
+    struct client *blind[] = { hall_bot(&h, "mole"), hall_member(&h, "cleo", 0) };
+    const char *hidden = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL)));
+
+    for (int i = 0; i < 2; i++)
+        expect_status(
+            client_put(h.ada, hidden, "/channels/%s/permissions/%s", h.voice, blind[i]->id), 204);
+    expect_status(client_post(h.bob, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 204);
+    expect_voice(h.ada, "VOICE_CHANNEL_EFFECT_SEND", "{'user_id': '%s'}", h.bob->id);
+    for (int i = 0; i < 2; i++)
+        expect_no_voice(blind[i], 300);
+}
+
 static void an_effect_needs_its_sender_in_the_channel(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -291,6 +306,7 @@ static void sounds_of_other_guilds_take_a_right(struct world *w)
 
 const struct test voice_effects_tests[] = {
     TEST(an_effect_is_seen_by_who_views_the_channel),
+    TEST(effects_out_of_sight_are_told_neither_people_nor_bots),
     TEST(an_effect_needs_its_sender_in_the_channel),
     TEST(who_is_silenced_sends_no_effects),
     TEST(who_may_not_connect_sends_no_effects),
