@@ -1,56 +1,43 @@
 /* upstream.c - asking another server for GIFs.
  *
- * A call that needs an answer which nobody remembers waits for it on the pool, not on a
- * loop, and only a few wait at a time: a server that hangs costs the others nothing.
- * The other server learns what is searched for, never by whom. */
+ * A call that needs an answer which nobody remembers waits for it on its loop, without
+ * holding up anything, and not too many wait at a time: a server that hangs costs the
+ * others nothing. The other server learns what is searched for, never by whom. */
 #include "gifs/internal.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/client.h"
 
-enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 2 };
+/* Of those who wait each may have an answer of MOST_ANSWER bytes under way. */
+enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
 /* --- one question ------------------------------------------------------------------------------
  */
 
 struct question {
-    struct post post;
     struct api *api;
     struct loop *loop;
     enum upstream_kind kind;
     char *key, *url;
-    bool again; /* the first try has failed */
-    /* who waits, if anybody does */
-    bool waited, over;
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
+    bool again;        /* the first try has failed */
+    struct call *call; /* who waits; NULL: nobody */
 };
 
-static _Atomic int waiting;
-
-static void question_free(struct question *q)
-{
-    pthread_mutex_destroy(&q->lock);
-    pthread_cond_destroy(&q->ended);
-    mem_free(q->key);
-    mem_free(q->url);
-    mem_free(q);
-}
+static void answer_came(struct call *call, enum upstream_kind kind);
 
 static void end_question(struct question *q)
 {
-    if (!q->waited) {
-        question_free(q);
-        return;
-    }
-    pthread_mutex_lock(&q->lock);
-    q->over = true;
-    pthread_cond_signal(&q->ended);
-    pthread_mutex_unlock(&q->lock);
+    struct call *call = q->call;
+    enum upstream_kind kind = q->kind;
+
+    mem_free(q->key);
+    mem_free(q->url);
+    mem_free(q);
+    if (call)
+        answer_came(call, kind);
 }
 
 static void ask(struct question *q);
@@ -93,11 +80,6 @@ static void ask(struct question *q)
     fetcher_start(api_fetcher(q->api, q->loop), &f);
 }
 
-static void ask_on_loop(struct post *p)
-{
-    ask(container_of(p, struct question, post));
-}
-
 /* --- what a call asks ---------------------------------------------------------------------------
  */
 
@@ -107,7 +89,10 @@ struct asked {
 };
 struct inquiry {
     struct asked of[UPSTREAM_KINDS];
+    int open; /* questions, and one more while they are asked */
 };
+
+static _Atomic int waiting; /* calls */
 
 static struct question *question_new(struct call *call, enum upstream_kind kind, struct str key)
 {
@@ -117,45 +102,53 @@ static struct question *question_new(struct call *call, enum upstream_kind kind,
         c->provider_key.n ? STR_CONCAT(call->arena, STR("&key="), c->provider_key) : STR("");
 
     q->api = call->api;
-    q->loop = call->exchange->loop;
+    q->loop = call->loop;
     q->kind = kind;
     q->key = mem_dupz(str_dupz(call->arena, key));
     q->url = mem_dupz(str_dupz(call->arena, STR_CONCAT(call->arena, c->provider, key, secret)));
-    pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->ended, NULL);
     return q;
 }
 
-/* On the pool: asks and waits. The fetch has a deadline, so this has one too. */
-static void wait_for(struct call *call, enum upstream_kind kind, struct asked *a)
+static void close_one(struct call *call)
 {
-    struct question *q = question_new(call, kind, a->key);
+    struct inquiry *in = call->data;
+
+    if (--in->open)
+        return;
+    atomic_fetch_sub(&waiting, 1);
+    call_resume(call, OK);
+}
+
+static void answer_came(struct call *call, enum upstream_kind kind)
+{
+    struct asked *a = &((struct inquiry *)call->data)->of[kind];
+    struct str said;
     bool refresh;
 
-    q->waited = true;
-    q->post.run = ask_on_loop;
-    loop_post(q->loop, &q->post);
-    pthread_mutex_lock(&q->lock);
-    while (!q->over)
-        pthread_cond_wait(&q->ended, &q->lock);
-    pthread_mutex_unlock(&q->lock);
-    question_free(q);
-    struct str said;
     a->answer.failed = cache_find(a->key, call->arena, &said, &refresh) != CACHED_FRESH;
     if (!a->answer.failed)
         a->answer.body = said;
+    close_one(call);
 }
 
-static enum err wait_for_all(struct call *call)
+/* Fetches have deadlines, so this has one too. */
+static void ask_all(struct call *call)
 {
     struct inquiry *in = call->data;
     bool room = atomic_fetch_add(&waiting, 1) < MOST_WAITING;
 
-    for (int kind = 0; kind < UPSTREAM_KINDS; kind++)
-        if (in->of[kind].answer.failed && room && breaker_allows())
-            wait_for(call, (enum upstream_kind)kind, &in->of[kind]);
-    atomic_fetch_sub(&waiting, 1);
-    return OK;
+    in->open = 1;
+    for (int kind = 0; kind < UPSTREAM_KINDS; kind++) {
+        struct asked *a = &in->of[kind];
+
+        if (!a->answer.failed || !room || !breaker_allows())
+            continue;
+        struct question *q = question_new(call, (enum upstream_kind)kind, a->key);
+        q->call = call;
+        in->open++;
+        ask(q);
+    }
+    close_one(call);
 }
 
 static void inquire(struct call *call, enum upstream_kind kind, struct str key)
@@ -170,7 +163,7 @@ static void inquire(struct call *call, enum upstream_kind kind, struct str key)
     enum cached found = cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
     if (a->answer.failed && breaker_allows())
-        call->compute = wait_for_all;
+        call->await = ask_all;
     if (refresh)
         ask(question_new(call, kind, key));
 }
@@ -341,6 +334,6 @@ void upstream_tell_choice(struct call *call)
         .max_answer = 64 * 1024,
         .done = told,
     };
-    fetcher_start(api_fetcher(call->api, call->exchange->loop), &f);
+    fetcher_start(api_fetcher(call->api, call->loop), &f);
     buf_clear(&body);
 }

@@ -354,6 +354,33 @@ static void a_server_that_hangs_holds_up_nobody_else(struct world *w)
     provider_stop();
 }
 
+static void many_may_wait_for_one_server(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    int fds[6];
+
+    provider_start();
+    provider.mode = HANGS;
+    for (int i = 0; i < 6; i++) {
+        char request[100];
+
+        fds[i] = client_dial(nobody);
+        snprintf(request, sizeof request,
+                 "GET /api/v10/gifs/search?q=slow%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        expect(write(fds[i], request, strlen(request)) == (ssize_t)strlen(request));
+    }
+    wait_until_asked(1);
+    provider.mode = GOOD;
+    for (int i = 0; i < 6; i++) {
+        char answer[16] = { 0 };
+
+        expect(read(fds[i], answer, sizeof answer - 1) > 0);
+        expect(strncmp(answer, "HTTP/1.1 200", 12) == 0);
+        close(fds[i]);
+    }
+    provider_stop();
+}
+
 const struct test gifs_upstream_tests[] = {
     TEST_WITH(their_gifs_are_shown_as_ours, theirs_only),
     TEST_WITH(ours_come_first_when_merged, both),
@@ -364,5 +391,6 @@ const struct test gifs_upstream_tests[] = {
     TEST_WITH(five_failures_give_it_a_rest, theirs_only),
     TEST_WITH(a_failure_is_tried_once_more, theirs_only),
     TEST_WITH(a_server_that_hangs_holds_up_nobody_else, theirs_only),
+    TEST_WITH(many_may_wait_for_one_server, theirs_only),
     { 0 },
 };
