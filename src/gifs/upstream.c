@@ -6,6 +6,7 @@
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -80,6 +81,38 @@ static void ask(struct question *q)
     fetcher_start(api_fetcher(q->api, q->loop), &f);
 }
 
+/* --- addresses ------------------------------------------------------------------------------- */
+
+static void add_escaped(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
+            buf_add_char(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+/* Of a path with its query, at the other server. */
+static char *address_of(struct arena *a, struct str path)
+{
+    const struct gif_config *c = gif_config();
+    struct buf out;
+
+    buf_init(&out, 64 * 1024);
+    buf_add_str(&out, c->provider);
+    buf_add_str(&out, path);
+    if (c->provider_key.n) {
+        buf_add_str(&out, memchr(path.p, '?', path.n) ? STR("&key=") : STR("?key="));
+        add_escaped(&out, c->provider_key);
+    }
+    char *url = str_dupz(a, buf_str(&out));
+    buf_clear(&out);
+    return url;
+}
+
 /* --- what a call asks ---------------------------------------------------------------------------
  */
 
@@ -96,16 +129,13 @@ static _Atomic int waiting; /* calls */
 
 static struct question *question_new(struct call *call, enum upstream_kind kind, struct str key)
 {
-    const struct gif_config *c = gif_config();
     struct question *q = mem_new(sizeof *q);
-    struct str secret =
-        c->provider_key.n ? STR_CONCAT(call->arena, STR("&key="), c->provider_key) : STR("");
 
     q->api = call->api;
     q->loop = call->loop;
     q->kind = kind;
     q->key = mem_dupz(str_dupz(call->arena, key));
-    q->url = mem_dupz(str_dupz(call->arena, STR_CONCAT(call->arena, c->provider, key, secret)));
+    q->url = mem_dupz(address_of(call->arena, key));
     return q;
 }
 
@@ -187,20 +217,7 @@ bool upstream_wants_local(const struct call *call)
     return false;
 }
 
-/* --- addresses
- * -------------------------------------------------------------------------------------- */
-
-static void add_escaped(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
-            buf_add_char(out, (char)c);
-        else
-            buf_printf(out, "%%%02X", c);
-    }
-}
+/* --- questions as the other server is asked them --------------------------------------------- */
 
 /* Before there is a transaction: what the call itself says. */
 static struct str plain_locale(const struct call *call, const struct opt_str *named)
@@ -314,7 +331,7 @@ void upstream_tell_choice(struct call *call)
     if ((c->source != GIFS_UPSTREAM && c->source != GIFS_MERGED) ||
         !str_starts(in->id, STR("u_")) || in->id.n > 512 || !breaker_allows())
         return;
-    buf_init(&body, 256 * 1024);
+    buf_init(&body, 4 * 1024);
     json_object(&j);
     json_name(&j, "id");
     json_text(&j, str_from(in->id, 2));
@@ -325,8 +342,7 @@ void upstream_tell_choice(struct call *call)
     json_object_end(&j);
     struct fetch f = {
         .method = "POST",
-        .url = str_dupz(call->arena, STR_CONCAT(call->arena, c->provider,
-                                                STR("/registershare?key="), c->provider_key)),
+        .url = address_of(call->arena, STR("/registershare")),
         .headers = &json,
         .header_count = 1,
         .body = buf_str(&body),
@@ -334,6 +350,8 @@ void upstream_tell_choice(struct call *call)
         .max_answer = 64 * 1024,
         .done = told,
     };
-    fetcher_start(api_fetcher(call->api, call->loop), &f);
+    /* What is too long to be a search is not passed on. */
+    if (!buf_full(&body))
+        fetcher_start(api_fetcher(call->api, call->loop), &f);
     buf_clear(&body);
 }
