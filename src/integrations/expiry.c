@@ -22,7 +22,7 @@ struct lapse {
     snowflake user_id;
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
-    char secret[1024];
+    char secret[4 * LONGEST_SECRET + 1];
     char accounts[MOST_ACCOUNTS][4 * LONGEST_ACCOUNT_ID + 1]; /* the member's own */
     unsigned count, asked;
     bool found, subscribes;

@@ -24,7 +24,7 @@ struct sync {
     char cursor[LONGEST_CURSOR + 1];
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
-    char secret[1024];
+    char secret[4 * LONGEST_SECRET + 1];
     bool gone;   /* nothing to go on with */
     bool failed; /* the provider did not answer */
     bool refused;
