@@ -4,6 +4,7 @@
  * script can check an app from outside. */
 #include "tools/invoke.h"
 
+#include <sodium.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -116,19 +117,23 @@ static const struct type type_entrance = { .kind = KIND_OBJECT, .schema = &entra
 /* What proves to the server that we can read its key file. */
 static struct str proof_of(struct invoking *v, const struct auth *auth)
 {
-    char proof[OPERATOR_PROOF + 1];
-    struct str name = str_of(v->options->as);
-    int64_t now = clock_s();
+    char proof[OPERATOR_PROOF + 1], nonce[OPERATOR_NONCE + 1];
+    unsigned char chance[OPERATOR_NONCE / 2];
+    struct operator_claim claim = { str_of(v->options->as), { nonce, OPERATOR_NONCE }, clock_s() };
     struct buf out;
     struct json j = json_to(&out);
 
-    operator_proof(auth, name, now, proof);
+    randombytes_buf(chance, sizeof chance);
+    sodium_bin2hex(nonce, sizeof nonce, chance, sizeof chance);
+    operator_proof(auth, &claim, proof);
     buf_init(&out, 4096);
     json_object(&j);
     json_name(&j, "username");
-    json_text(&j, name);
+    json_text(&j, claim.username);
+    json_name(&j, "nonce");
+    json_text(&j, claim.nonce);
     json_name(&j, "at");
-    json_int(&j, now);
+    json_int(&j, claim.at);
     json_name(&j, "proof");
     json_text(&j, str_of(proof));
     json_object_end(&j);
@@ -160,6 +165,8 @@ static bool become(struct invoking *v, const struct config *config)
         wire_set_token(v->wire, str_dupz(v->arena, in->token));
     else if (a.status == 401)
         invoke_complain("'%s' is not the data folder of this server", config->data);
+    else if (a.status == 429)
+        invoke_complain("the server is asked too often; try again in a few seconds");
     else
         invoke_complain("the server knows no person '%s'", v->options->as);
     return in != NULL;
