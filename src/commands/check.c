@@ -12,17 +12,21 @@ static bool is_menu(int64_t type)
     return type == COMMAND_USER || type == COMMAND_MESSAGE;
 }
 
+static void refuse_locale(struct form *form, const struct place *here, struct str locale)
+{
+    struct place at = place_key(here, locale);
+
+    form_fail(form, &at, FORM_CHOICES, "Value must be a locale.");
+}
+
 void localizations_check(struct form *form, const struct place *here,
                          const struct opt_list *dictionary)
 {
     const struct pair *p = dictionary->value.items;
 
-    for (size_t i = 0; i < dictionary->value.count; i++) {
-        struct place at = place_key(here, p[i].key);
-
+    for (size_t i = 0; i < dictionary->value.count; i++)
         if (!locale_bit(p[i].key))
-            form_fail(form, &at, FORM_CHOICES, "Value must be a locale.");
-    }
+            refuse_locale(form, here, p[i].key);
 }
 
 /* --- names ------------------------------------------------------------------------------ */

@@ -59,30 +59,40 @@ static enum name_fault check_any(struct str name)
     return is_lower_case(name) ? NAME_FINE : NAME_CASE;
 }
 
-/* What a byte of ASCII is in a name. */
-enum { OTHER = 1, ALLOWED = 2, UPPER = 4 };
+/* What a byte is in a name. */
+enum { OTHER = 1, UPPER = 2, HIGH = 4 };
 
-static unsigned kind_of(unsigned char c)
-{
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '\'')
-        return ALLOWED;
-    return c >= 'A' && c <= 'Z' ? UPPER : OTHER;
-}
+/* clang-format off */
+#define O OTHER
+#define U UPPER
+static const unsigned char kinds[128] = {
+    O, O, O, O, O, O, O, O, O, O, O, O, O, O, O, O,
+    O, O, O, O, O, O, O, O, O, O, O, O, O, O, O, O,
+    O, O, O, O, O, O, O, 0, O, O, O, O, O, 0, O, O,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, O, O, O, O, O, O,
+    O, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U,
+    U, U, U, U, U, U, U, U, U, U, U, O, O, O, O, 0,
+    O, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, O, O, O, O, O,
+};
+#undef O
+#undef U
+/* clang-format on */
 
 enum name_fault name_check(struct str name)
 {
-    unsigned kinds = 0;
+    unsigned faults = 0;
 
     for (size_t i = 0; i < name.n; i++) {
         unsigned char c = (unsigned char)name.p[i];
 
-        if (c >= 0x80)
-            return check_any(name);
-        kinds |= kind_of(c);
+        faults |= c < sizeof kinds ? kinds[c] : HIGH;
     }
-    if (kinds & OTHER || name.n == 0 || name.n > LONGEST_NAME)
+    if (faults & HIGH)
+        return check_any(name);
+    if (faults & OTHER || name.n == 0 || name.n > LONGEST_NAME)
         return NAME_CHARACTERS;
-    return kinds & UPPER ? NAME_CASE : NAME_FINE;
+    return faults & UPPER ? NAME_CASE : NAME_FINE;
 }
 
 bool menu_name_holds(struct str name)

@@ -41,6 +41,9 @@ static void text_check(struct form *form, const struct place *at, const struct c
         form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(c->value)));
         return;
     }
+    /* Only an escape can make more or other characters of these bytes. */
+    if (c->value.n <= LONGEST_VALUE && !memchr(c->value.p, '\\', c->value.n))
+        return;
     text = choice_text(form->arena, c);
     if (text.n > LONGEST_VALUE && utf8_length(text) > LONGEST_VALUE)
         form_fail(form, at, FORM_MAX_LENGTH, (long long)LONGEST_VALUE);
@@ -188,11 +191,34 @@ static bool same_words(const struct command_option *a, const struct command_opti
     return false;
 }
 
+static uint64_t word_bit(struct str word)
+{
+    uint32_t hash = 0;
+
+    for (size_t i = 0; i < word.n; i++)
+        hash = hash * 31 + (unsigned char)word.p[i];
+    return UINT64_C(1) << (hash % 64);
+}
+
+/* A bit for each thing an option is called: two options that share no bit share no name, and
+ * most pairs need no closer look. */
+static uint64_t word_bits(const struct command_option *o)
+{
+    const struct pair *p = o->name_localizations.value.items;
+    uint64_t bits = word_bit(o->name);
+
+    for (size_t i = 0; i < o->name_localizations.value.count; i++)
+        bits |= word_bit(p[i].value);
+    return bits;
+}
+
+/* bits: of all options up to this one. */
 static void names_differ_check(struct form *form, const struct place *here,
-                               const struct command_option *o, size_t index)
+                               const struct command_option *o, size_t index, const uint64_t *bits)
 {
     for (size_t i = 0; i < index; i++) {
-        if (o[i].name.n && (str_eq(o[i].name, o[index].name) || same_words(&o[i], &o[index]))) {
+        if (bits[i] & bits[index] && o[i].name.n &&
+            (str_eq(o[i].name, o[index].name) || same_words(&o[i], &o[index]))) {
             form_fail(form, here, FORM_OPTION_NAME_TAKEN, STR_FMT(form_quote(o[index].name)));
             return;
         }
@@ -219,8 +245,11 @@ void options_check(struct form *form, const struct place *here, const struct lis
                    int64_t inside)
 {
     const struct command_option *o = options->items;
+    uint64_t *bits = arena_raw(form->arena, options->count * sizeof *bits);
     bool optional = false, mixed = false;
 
+    for (size_t i = 0; i < options->count; i++)
+        bits[i] = word_bits(&o[i]);
     for (size_t i = 0; i < options->count; i++) {
         struct place at = place_index(here, i), type = place_key(&at, STR("type"));
 
@@ -231,7 +260,7 @@ void options_check(struct form *form, const struct place *here, const struct lis
             continue;
         }
         option_check(form, &at, &o[i]);
-        names_differ_check(form, &at, o, i);
+        names_differ_check(form, &at, o, i, bits);
         if (!mixed && (mixed = !has_place(o, i, inside)))
             form_fail(form, &at, FORM_MIXED_OPTIONS); /* the first that differs */
         if (optional && is_true(o[i].required) && !is_parent(o[i].type))

@@ -6,14 +6,15 @@
 #include "json/internal.h"
 
 #include "base/arena.h"
+#include "json/token.h"
 
 struct decoder {
     struct json_reader reader;
     struct form *form;
 };
 
-static void decode_value(struct decoder *d, const struct type *type, const struct place *at,
-                         void *out);
+static void decode_composite(struct decoder *d, const struct type *type, enum json_kind kind,
+                             const struct place *at, void *out);
 
 /* Reads past a value that is not what it should be, and says so. */
 static void refuse(struct decoder *d, const struct place *at, const char *code, const char *message)
@@ -22,141 +23,11 @@ static void refuse(struct decoder *d, const struct place *at, const char *code, 
         form_fail(d->form, at, code, "%s", message);
 }
 
-static void decode_field(struct decoder *d, struct progress *p, const struct field *f,
-                         const struct place *up)
-{
-    struct place at = place_key(up, f->name);
+/* --- single values ------------------------------------------------------------------------ */
 
-    if (progress_mark(p, f))
-        form_forget(d->form, &at);
-    if (json_peek(&d->reader) != JSON_NULL) {
-        void *slot = field_slot(f, p->object, GIVEN);
-
-        /* A member points to its object; a list holds its objects themselves. */
-        if (f->type->kind == KIND_OBJECT)
-            slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
-        decode_value(d, f->type, &at, slot);
-        return;
-    }
-
-    json_take_null(&d->reader);
-    if (f->flags & NULLABLE) {
-        field_slot(f, p->object, GIVEN_NULL);
-        field_fallback(f, p->object);
-    } else {
-        progress_unmark(p, f);
-    }
-}
-
-static void decode_object(struct decoder *d, const struct schema *schema, const struct place *at,
-                          char *object)
-{
-    struct progress p = { .schema = schema, .object = object };
-    struct str key;
-
-    json_enter(&d->reader);
-    while (json_next_member(&d->reader, &key)) {
-        const struct field *f = progress_find(&p, key);
-
-        if (f)
-            decode_field(d, &p, f, at);
-        else
-            json_skip(&d->reader, NULL);
-    }
-    if (json_ok(&d->reader))
-        progress_finish(&p, d->form, at);
-}
-
-static void decode_item(struct decoder *d, const struct type *type, const struct place *at,
-                        void *out)
-{
-    if (json_peek(&d->reader) == JSON_NULL && type->kind == KIND_OBJECT)
-        refuse(d, at, FORM_NO_ITEM);
-    else if (json_peek(&d->reader) == JSON_NULL && type->kind != KIND_RAW)
-        refuse(d, at, FORM_REQUIRED);
-    else
-        decode_value(d, type, at, out);
-}
-
-static size_t items_allowed(const struct type *type)
-{
-    return type->max ? (size_t)type->max : ITEMS_MAX;
-}
-
-static void decode_array(struct decoder *d, const struct type *type, const struct place *at,
-                         struct list *out)
-{
-    size_t count = 0, size = schema_item_size(type->of);
-
-    json_enter(&d->reader);
-    for (; json_next_item(&d->reader); count++) {
-        struct place here = place_index(at, count);
-
-        if (count < items_allowed(type))
-            decode_item(d, type->of, &here, list_add(d->form->arena, out, size));
-        else
-            json_skip(&d->reader, NULL);
-    }
-    length_check(d->form, type, count, ITEMS_MAX, at);
-}
-
-/* The entry of a key, so that a later one takes the place of an earlier. */
-static char *find_entry(const struct list *entries, size_t size, struct str key)
-{
-    char *entry = entries->items;
-
-    for (size_t i = 0; i < entries->count; i++, entry += size)
-        if (str_eq(*(struct str *)(void *)entry, key))
-            return entry;
-    return NULL;
-}
-
-static void decode_entry(struct decoder *d, const struct type *of, struct str key,
-                         const struct place *up, struct list *entries)
-{
-    size_t size = map_entry_size(of);
-    struct place at = place_key(up, key);
-    char *entry = find_entry(entries, size, key);
-
-    if (entry) {
-        form_forget(d->form, &at);
-        memset(entry, 0, size);
-    } else {
-        entry = list_add(d->form->arena, entries, size);
-    }
-    *(struct str *)(void *)entry = key;
-    decode_item(d, of, &at, entry + sizeof(struct str));
-}
-
-/* An entry that is null, where that means that there is none. */
-static bool skip_null(struct decoder *d, const struct type *type)
-{
-    return type->flags & TYPE_NULL_NONE && json_peek(&d->reader) == JSON_NULL &&
-           json_take_null(&d->reader);
-}
-
-static void decode_map(struct decoder *d, const struct type *type, const struct place *at,
-                       struct list *out)
-{
-    size_t skipped = 0;
-    struct str key;
-
-    json_enter(&d->reader);
-    while (json_next_member(&d->reader, &key)) {
-        if (skip_null(d, type))
-            continue;
-        if (out->count < items_allowed(type) || find_entry(out, map_entry_size(type->of), key)) {
-            decode_entry(d, type->of, key, at, out);
-        } else {
-            json_skip(&d->reader, NULL);
-            skipped++;
-        }
-    }
-    length_check(d->form, type, out->count + skipped, ITEMS_MAX, at);
-}
-
-static void decode_scalar(struct decoder *d, const struct type *type, const struct place *at,
-                          void *out)
+/* Not a part of decode_value, which stays small. */
+static __attribute__((noinline)) void decode_scalar(struct decoder *d, const struct type *type,
+                                                    const struct place *at, void *out)
 {
     struct json_reader *r = &d->reader;
     struct scalar s;
@@ -182,11 +53,210 @@ static void decode_scalar(struct decoder *d, const struct type *type, const stru
         scalar_decode(d->form, type, &s, at, out);
 }
 
-static void decode_value(struct decoder *d, const struct type *type, const struct place *at,
-                         void *out)
+/* Nothing but its length can be wrong with a text of the type. */
+static inline bool is_simple(const struct type *type)
+{
+    return type->kind == KIND_STRING && !type->flags && !type->choices && !type->rule;
+}
+
+static __attribute__((noinline)) void check_text(struct decoder *d, const struct type *type,
+                                                 const struct place *at, struct str *out)
+{
+    struct scalar s = { .kind = JSON_STRING, .text = *out };
+
+    scalar_decode(d->form, type, &s, at, out);
+}
+
+/* Most of what is sent is simple text: two comparisons let it through. Only an escape could
+ * have put a U+0000 into it. */
+static inline void decode_text(struct decoder *d, const struct type *type, const struct place *at,
+                               struct str *out)
+{
+    if (token_count(&d->reader) && token_string(&d->reader, out) &&
+        (d->reader.escaped || !length_is_surely_fine(type, out->n)))
+        check_text(d, type, at, out);
+}
+
+/* kind: what comes next. */
+static inline void decode_value(struct decoder *d, const struct type *type, enum json_kind kind,
+                                const struct place *at, void *out)
+{
+    if (kind == JSON_STRING && is_simple(type))
+        decode_text(d, type, at, out);
+    else if (type->kind < KIND_RAW)
+        decode_scalar(d, type, at, out);
+    else if (type->kind == KIND_RAW)
+        json_skip(&d->reader, out);
+    else
+        decode_composite(d, type, kind, at, out);
+}
+
+/* --- objects ------------------------------------------------------------------------------ */
+
+static inline void decode_field(struct decoder *d, struct progress *p, const struct field *f,
+                                const struct place *up)
+{
+    struct place at = place_key(up, f->name);
+    enum json_kind kind = json_peek(&d->reader);
+
+    if (progress_mark(p))
+        form_forget(d->form, &at);
+    if (kind != JSON_NULL) {
+        void *slot = field_slot(f, p->object, GIVEN);
+
+        /* A member points to its object; a list holds its objects themselves. */
+        if (f->type->kind == KIND_OBJECT)
+            slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
+        decode_value(d, f->type, kind, &at, slot);
+        return;
+    }
+
+    json_take_null(&d->reader);
+    if (f->flags & NULLABLE) {
+        field_slot(f, p->object, GIVEN_NULL);
+        field_fallback(f, p->object);
+    } else {
+        progress_unmark(p);
+    }
+}
+
+/* Takes a name; NULL when no field has it. */
+static inline const struct field *take_name(struct decoder *d, struct progress *p)
+{
+    struct json_reader *r = &d->reader;
+    const struct field *f = NULL;
+    struct str key;
+
+    if (token_is(r, '"'))
+        f = progress_find_quoted(p, str_slice(r->at + 1, (size_t)(r->end - r->at - 1)));
+    if (f) {
+        token_colon(r, r->at + f->name.n + 2);
+    } else if (token_string(r, &key)) {
+        token_colon(r, r->at);
+        f = progress_find(p, key);
+    }
+    return f;
+}
+
+static void decode_object(struct decoder *d, const struct schema *schema, const struct place *at,
+                          char *object)
+{
+    struct progress p = { .schema = schema, .object = object };
+
+    token_enter(&d->reader, true);
+    while (token_next(&d->reader, true)) {
+        const struct field *f = take_name(d, &p);
+
+        if (f)
+            decode_field(d, &p, f, at);
+        else
+            json_skip(&d->reader, NULL);
+    }
+    if (json_ok(&d->reader))
+        progress_finish(&p, d->form, at);
+}
+
+/* --- lists -------------------------------------------------------------------------------- */
+
+static inline void decode_item(struct decoder *d, const struct type *type, const struct place *at,
+                               void *out)
 {
     enum json_kind kind = json_peek(&d->reader);
 
+    if (kind == JSON_NULL && type->kind == KIND_OBJECT)
+        refuse(d, at, FORM_NO_ITEM);
+    else if (kind == JSON_NULL && type->kind != KIND_RAW)
+        refuse(d, at, FORM_REQUIRED);
+    else
+        decode_value(d, type, kind, at, out);
+}
+
+static size_t items_allowed(const struct type *type)
+{
+    return type->max ? (size_t)type->max : ITEMS_MAX;
+}
+
+static void decode_array(struct decoder *d, const struct type *type, const struct place *at,
+                         struct list *out)
+{
+    size_t count = 0, size = schema_item_size(type->of);
+
+    token_enter(&d->reader, false);
+    for (; token_next(&d->reader, false); count++) {
+        struct place here = place_index(at, count);
+
+        if (count < items_allowed(type))
+            decode_item(d, type->of, &here, list_add(d->form->arena, out, size));
+        else
+            json_skip(&d->reader, NULL);
+    }
+    length_check(d->form, type, count, ITEMS_MAX, at);
+}
+
+/* --- maps --------------------------------------------------------------------------------- */
+
+/* The entry of a key, so that a later one takes the place of an earlier. */
+static char *find_entry(const struct list *entries, size_t size, struct str key)
+{
+    char *entry = entries->items;
+
+    for (size_t i = 0; i < entries->count; i++, entry += size)
+        if (str_eq(*(struct str *)(void *)entry, key))
+            return entry;
+    return NULL;
+}
+
+/* An empty entry; most maps hold text. */
+static inline void begin_entry(char *entry, size_t size, struct str key)
+{
+    if (size == sizeof(struct pair)) {
+        *(struct pair *)(void *)entry = (struct pair){ .key = key };
+    } else {
+        memset(entry, 0, size);
+        *(struct str *)(void *)entry = key;
+    }
+}
+
+/* An entry that is null, where that means that there is none. */
+static bool skip_null(struct decoder *d, const struct type *type)
+{
+    return type->flags & TYPE_NULL_NONE && token_is(&d->reader, 'n') && json_take_null(&d->reader);
+}
+
+static void decode_map(struct decoder *d, const struct type *type, const struct place *at,
+                       struct list *out)
+{
+    struct json_reader *r = &d->reader;
+    size_t skipped = 0, size = map_entry_size(type->of);
+    struct str key;
+
+    token_enter(r, true);
+    while (token_next(r, true) && token_string(r, &key) && token_colon(r, r->at)) {
+        if (skip_null(d, type))
+            continue;
+        struct place here = place_key(at, key);
+        char *entry = find_entry(out, size, key);
+
+        if (entry) {
+            form_forget(d->form, &here);
+        } else if (out->count < items_allowed(type)) {
+            entry = list_room(d->form->arena, out, size);
+        } else {
+            json_skip(&d->reader, NULL);
+            skipped++;
+            continue;
+        }
+        begin_entry(entry, size, key);
+        decode_item(d, type->of, &here, entry + sizeof(struct str));
+    }
+    length_check(d->form, type, out->count + skipped, ITEMS_MAX, at);
+}
+
+/* --- any value ---------------------------------------------------------------------------- */
+
+static void decode_composite(struct decoder *d, const struct type *type, enum json_kind kind,
+                             const struct place *at, void *out)
+{
     switch (type->kind) {
     case KIND_OBJECT:
         if (kind == JSON_OBJECT)
@@ -200,17 +270,11 @@ static void decode_value(struct decoder *d, const struct type *type, const struc
         else if (!skip_null(d, type))
             refuse(d, at, FORM_NOT_LIST);
         break;
-    case KIND_MAP:
+    default:
         if (kind == JSON_OBJECT)
             decode_map(d, type, at, out);
         else
             refuse(d, at, FORM_NOT_DICT);
-        break;
-    case KIND_RAW:
-        json_skip(&d->reader, out);
-        break;
-    default:
-        decode_scalar(d, type, at, out);
     }
 }
 
@@ -220,7 +284,7 @@ enum err schema_decode(const struct type *type, struct str text, struct form *fo
     void *value = arena_alloc(form->arena, schema_item_size(type));
 
     json_reader_init(&d.reader, text.n ? text : STR("{}"), form->arena);
-    decode_value(&d, type, NULL, value);
+    decode_value(&d, type, json_peek(&d.reader), NULL, value);
     if (!json_end(&d.reader)) {
         *form = (struct form){ .arena = form->arena };
         return ERR_INVALID_JSON;

@@ -5,6 +5,7 @@
 #include "json/internal.h"
 
 #include "base/arena.h"
+#include "json/scan.h"
 
 #define KIND(name) (1u << KIND_##name)
 
@@ -72,54 +73,107 @@ size_t map_entry_size(const struct type *of)
 }
 
 /* The room is the next power of two, so it need not be remembered. */
-void *list_add(struct arena *arena, struct list *list, size_t size)
+static void list_grow(struct arena *arena, struct list *list, size_t size)
+{
+    size_t n = list->count;
+    void *bigger = arena_raw(arena, (n ? n * 2 : 4) * size);
+
+    if (n)
+        memcpy(bigger, list->items, n * size);
+    list->items = bigger;
+}
+
+void *list_room(struct arena *arena, struct list *list, size_t size)
 {
     size_t n = list->count;
 
-    if (n == 0 || (n >= 4 && (n & (n - 1)) == 0)) {
-        void *bigger = arena_raw(arena, (n ? n * 2 : 4) * size);
-
-        if (n)
-            memcpy(bigger, list->items, n * size);
-        list->items = bigger;
-    }
+    if (n == 0 || (n >= 4 && (n & (n - 1)) == 0))
+        list_grow(arena, list, size);
     list->count++;
-    return memset((char *)list->items + n * size, 0, size);
+    return (char *)list->items + n * size;
+}
+
+void *list_add(struct arena *arena, struct list *list, size_t size)
+{
+    return memset(list_room(arena, list, size), 0, size);
+}
+
+static uint32_t load_half(const char *p)
+{
+    uint32_t word;
+
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+/* Names are short, and there is one to be compared for every member of every body. The last
+ * word overlaps the one before it. */
+static inline bool same_bytes(const char *p, const char *q, size_t n)
+{
+    if (n >= 8) {
+        for (size_t i = 0; i < n - 8; i += 8)
+            if (scan_load(p + i) != scan_load(q + i))
+                return false;
+        return scan_load(p + n - 8) == scan_load(q + n - 8);
+    }
+    if (n >= 4)
+        return load_half(p) == load_half(q) && load_half(p + n - 4) == load_half(q + n - 4);
+    while (n && p[n - 1] == q[n - 1])
+        n--;
+    return n == 0;
+}
+
+/* Is it the name, or, where that is what begins there, the name and a quote? */
+static inline bool is_named(const struct field *f, struct str text, bool quoted)
+{
+    size_t n = f->name.n;
+
+    if (quoted ? n >= text.n || text.p[n] != '"' : n != text.n)
+        return false;
+    return same_bytes(f->name.p, text.p, n);
+}
+
+/* Bodies mostly come in the order of the rows, with some of them left out: from where the
+ * last one was, all the way round. */
+static inline const struct field *find_field(struct progress *p, struct str text, bool quoted)
+{
+    const struct field *fields = p->schema->fields;
+    size_t i;
+
+    for (i = p->next; fields[i].name.p; i++)
+        if (is_named(&fields[i], text, quoted))
+            goto found;
+    for (i = 0; i < p->next; i++)
+        if (is_named(&fields[i], text, quoted))
+            goto found;
+    return NULL;
+
+found:
+    p->next = i + 1;
+    return &fields[i];
 }
 
 const struct field *progress_find(struct progress *p, struct str name)
 {
-    const struct field *fields = p->schema->fields;
-
-    /* Bodies mostly come in the order of the rows. */
-    if (fields[p->next].name.p && str_eq(fields[p->next].name, name))
-        return &fields[p->next++];
-    for (size_t i = 0; fields[i].name.p; i++) {
-        if (str_eq(fields[i].name, name)) {
-            p->next = i + 1;
-            return &fields[i];
-        }
-    }
-    return NULL;
+    return find_field(p, name, false);
 }
 
-static size_t field_index(const struct progress *p, const struct field *f)
+const struct field *progress_find_quoted(struct progress *p, struct str text)
 {
-    return (size_t)(f - p->schema->fields);
+    return find_field(p, text, true);
 }
 
-bool progress_has(const struct progress *p, const struct field *f)
+bool progress_has(const struct progress *p, size_t field)
 {
-    size_t i = field_index(p, f);
-
-    return p->seen[i / 64] >> (i % 64) & 1;
+    return p->seen[field / 64] >> (field % 64) & 1;
 }
 
-bool progress_mark(struct progress *p, const struct field *f)
+bool progress_mark(struct progress *p)
 {
-    size_t i = field_index(p, f);
+    size_t i = p->next - 1;
+    const struct field *f = &p->schema->fields[i];
 
-    if (progress_has(p, f)) {
+    if (progress_has(p, i)) {
         memset(p->object + f->offset, 0, member_infos[f->member].size);
         return true;
     }
@@ -127,20 +181,21 @@ bool progress_mark(struct progress *p, const struct field *f)
     return false;
 }
 
-void progress_unmark(struct progress *p, const struct field *f)
+void progress_unmark(struct progress *p)
 {
-    size_t i = field_index(p, f);
+    size_t i = p->next - 1;
 
     p->seen[i / 64] &= ~(1ULL << (i % 64));
 }
 
 void *field_slot(const struct field *f, char *object, enum given given)
 {
-    char *member = object + f->offset;
+    const struct member_info *info = &member_infos[f->member];
+    char *member = object + f->offset, *value = member + info->value;
 
-    if (member_infos[f->member].opt)
+    if (info->opt)
         *(enum given *)(void *)member = given;
-    return member + member_infos[f->member].value;
+    return value;
 }
 
 void field_fallback(const struct field *f, char *object)
@@ -168,13 +223,27 @@ void field_fallback(const struct field *f, char *object)
     }
 }
 
+/* The first field from i on that did not come; the end of the rows is never seen. */
+static inline size_t next_missing(const struct progress *p, size_t i)
+{
+    uint64_t missing;
+
+    for (; i < FIELDS_MAX; i = (i / 64 + 1) * 64)
+        if ((missing = ~p->seen[i / 64] >> (i % 64)))
+            return i + (size_t)__builtin_ctzll(missing);
+    return i;
+}
+
 void progress_finish(struct progress *p, struct form *form, const struct place *at)
 {
-    for (const struct field *f = p->schema->fields; f->name.p; f++) {
-        if (progress_has(p, f))
-            continue;
+    const struct field *fields = p->schema->fields;
+
+    for (size_t i = next_missing(p, 0); fields[i].name.p; i = next_missing(p, i + 1)) {
+        const struct field *f = &fields[i];
+
         if (f->flags & OPTIONAL) {
-            field_fallback(f, p->object);
+            if (f->fallback || f->fallback_text)
+                field_fallback(f, p->object); /* else it is zeroed */
         } else {
             struct place here = place_key(at, f->name);
 

@@ -164,7 +164,7 @@ void form_forget(struct form *f, const struct place *at)
     f->root = NULL;
 }
 
-bool form_failed_at(const struct form *f, const struct place *at)
+bool form_search(const struct form *f, const struct place *at)
 {
     return f->dropped || find_node(f, at);
 }

@@ -61,7 +61,11 @@ void form_forget(struct form *f, const struct place *at);
 /* True when something at this very place or below it is wrong: checks that tie
  * fields together skip what failed already. Once problems were dropped it is
  * always true, as any place may be one of theirs. */
-bool form_failed_at(const struct form *f, const struct place *at);
+bool form_search(const struct form *f, const struct place *at);
+static inline bool form_failed_at(const struct form *f, const struct place *at)
+{
+    return form_failed(f) && form_search(f, at);
+}
 
 /* Writes the value of "errors". */
 void form_write(const struct form *f, struct json *j);

@@ -35,6 +35,15 @@ void scalar_decode(struct form *form, const struct type *type, const struct scal
 void image_decode(struct form *form, const struct type *type, struct str text,
                   const struct place *at, struct image *out);
 
+/* A text of n bytes, by its bytes alone: a code point has 1 to 4 of them, so that
+ * counting is needed only near the limits. */
+static inline bool length_is_surely_fine(const struct type *type, size_t n)
+{
+    uint64_t max = (uint64_t)(type->max ? type->max : CHARACTERS_MAX);
+
+    return n <= max && (n + 3) / 4 >= (uint64_t)type->min;
+}
+
 /* False, and noted, when a length or count is outside the type's limits; cap is
  * for types without a maximum. */
 bool length_check(struct form *form, const struct type *type, size_t n, int64_t cap,
@@ -48,16 +57,20 @@ bool type_maximum(const struct type *type, int64_t *ret);
 struct progress {
     const struct schema *schema;
     char *object;
+    size_t next; /* the field that is likely to follow: the one after what was found last */
     uint64_t seen[FIELDS_MAX / 64];
-    size_t next; /* the field that is likely to follow */
 };
 
 /* The field of a name, or NULL. */
 const struct field *progress_find(struct progress *p, struct str name);
-/* A field arrives: true when it did before, its member is then empty again. */
-bool progress_mark(struct progress *p, const struct field *f);
-void progress_unmark(struct progress *p, const struct field *f);
-bool progress_has(const struct progress *p, const struct field *f);
+/* The same for a name that begins a text and ends at a quote: one that is known need not be
+ * read before it is found. NULL also when it has escapes. */
+const struct field *progress_find_quoted(struct progress *p, struct str text);
+bool progress_has(const struct progress *p, size_t field);
+/* The field that was found last arrives: true when it did before, its member is then empty
+ * again. */
+bool progress_mark(struct progress *p);
+void progress_unmark(struct progress *p);
 /* After the last field: defaults, what is missing, and the schema's check. */
 void progress_finish(struct progress *p, struct form *form, const struct place *at);
 
@@ -65,6 +78,9 @@ void progress_finish(struct progress *p, struct form *form, const struct place *
 void *field_slot(const struct field *f, char *object, enum given given);
 /* The value of an absent or null field. */
 void field_fallback(const struct field *f, char *object);
+
+/* list_add without zeroing. */
+void *list_room(struct arena *arena, struct list *list, size_t size);
 
 /* Entries of a KIND_MAP: a struct str, then the value. */
 size_t map_entry_size(const struct type *of);

@@ -75,7 +75,7 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
     struct str text;
 
     /* A repeated key adds to an array and takes the place of anything else. */
-    if (!(list && progress_has(&q->progress, f)) && progress_mark(&q->progress, f))
+    if (!(list && progress_has(&q->progress, q->progress.next - 1)) && progress_mark(&q->progress))
         form_forget(q->form, &at);
     void *out = field_slot(f, q->progress.object, GIVEN);
 
@@ -90,8 +90,10 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
 /* Arrays are complete only at the end. */
 static void check_counts(struct query *q)
 {
-    for (const struct field *f = q->progress.schema->fields; f->name.p; f++) {
-        if (f->type->kind != KIND_ARRAY || !progress_has(&q->progress, f))
+    const struct field *f = q->progress.schema->fields;
+
+    for (size_t i = 0; f->name.p; i++, f++) {
+        if (f->type->kind != KIND_ARRAY || !progress_has(&q->progress, i))
             continue;
         struct place at = place_key(NULL, f->name);
         const struct list *list = field_slot(f, q->progress.object, GIVEN);

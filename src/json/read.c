@@ -6,32 +6,13 @@
 #include "json/read.h"
 
 #include "base/utf8.h"
-#include "json/escape.h"
 #include "json/number.h"
-#include "json/scan.h"
-
-static bool fail(struct json_reader *r)
-{
-    r->bad = true;
-    r->at = r->end;
-    return false;
-}
-
-static inline void skip_space(struct json_reader *r)
-{
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
-        r->at++;
-}
-
-static inline bool next_is(const struct json_reader *r, char c)
-{
-    return r->at < r->end && *r->at == c;
-}
+#include "json/token.h"
 
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena)
 {
-    *r = (struct json_reader){ .at = text.p, .end = text.p + text.n, .arena = arena };
-    skip_space(r);
+    *r = (struct json_reader){ .end = text.p + text.n, .arena = arena, .values_max = 1 };
+    r->at = token_skip_space(text.p, r->end);
 }
 
 /* The first byte of a value says what it is. */
@@ -48,23 +29,14 @@ enum json_kind json_peek(struct json_reader *r)
     enum json_kind kind = r->at < r->end ? kind_of[(unsigned char)*r->at] : JSON_BAD;
 
     if (kind == JSON_BAD)
-        fail(r);
+        token_fail(r);
     return kind;
-}
-
-/* Every value is counted; outside of arrays and objects there is only one. */
-static inline bool count_value(struct json_reader *r)
-{
-    if (r->values == (r->depth ? JSON_MAX_VALUES : 1))
-        return fail(r);
-    r->values++;
-    return true;
 }
 
 static bool take_word(struct json_reader *r, struct str word)
 {
-    if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 || !count_value(r))
-        return fail(r);
+    if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 || !token_count(r))
+        return token_fail(r);
     r->at += word.n;
     return true;
 }
@@ -76,7 +48,7 @@ bool json_take_null(struct json_reader *r)
 
 bool json_take_bool(struct json_reader *r, bool *ret)
 {
-    bool value = next_is(r, 't');
+    bool value = token_is(r, 't');
 
     if (!take_word(r, value ? STR("true") : STR("false")))
         return false;
@@ -102,9 +74,9 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 {
     const char *p = r->at, *start;
 
-    p += next_is(r, '-');
+    p += token_is(r, '-');
     if (!is_digit(p, r->end))
-        return fail(r);
+        return token_fail(r);
     *value = 0;
     start = p;
     if (*p == '0')
@@ -116,7 +88,7 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 
     if (p < r->end && *p == '.') {
         if (!is_digit(++p, r->end))
-            return fail(r);
+            return token_fail(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
@@ -124,13 +96,13 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
         p++;
         p += p < r->end && (*p == '+' || *p == '-');
         if (!is_digit(p, r->end))
-            return fail(r);
+            return token_fail(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
     *raw = str_slice(r->at, (size_t)(p - r->at));
     r->at = p;
-    return count_value(r);
+    return token_count(r);
 }
 
 static void number_set(struct json_number *n, bool minus, uint64_t u)
@@ -145,7 +117,7 @@ bool json_take_number(struct json_reader *r, struct json_number *ret)
 {
     struct str raw;
     uint64_t u;
-    bool whole, minus = next_is(r, '-');
+    bool whole, minus = token_is(r, '-');
 
     if (!scan_number(r, &raw, &whole, &u))
         return false;
@@ -158,21 +130,6 @@ bool json_take_number(struct json_reader *r, struct json_number *ret)
         *ret = (struct json_number){ .kind = NUMBER_REAL, .d = number_from_text(raw) };
     ret->raw = raw;
     return true;
-}
-
-static const char *skip_plain(const char *p, const char *end)
-{
-    while (end - p >= 8) {
-        uint64_t word = scan_load(p), marks = scan_escapes(word) | scan_high(word);
-
-        if (marks)
-            return p + scan_first(marks);
-        p += 8;
-    }
-    while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x80 && *p != '"' &&
-           *p != '\\')
-        p++;
-    return p;
 }
 
 static const char *skip_high(const char *p, const char *end)
@@ -189,15 +146,25 @@ static const char *skip_high(const char *p, const char *end)
     return p;
 }
 
-/* A string as written, without its quotes, and checked completely. */
-static bool scan_string(struct json_reader *r, struct str *raw, bool *escaped)
+static const char *skip_plain(const char *p, const char *end)
 {
-    const char *p = r->at, *end = r->end;
+    for (; end - p >= SCAN_BLOCK; p += SCAN_BLOCK) {
+        unsigned n = scan_plain(p);
+
+        if (n < SCAN_BLOCK)
+            return p + n;
+    }
+    while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x80 && *p != '"' &&
+           *p != '\\')
+        p++;
+    return p;
+}
+
+/* The closing quote of a string whose content begins at p; NULL when something is wrong. */
+static const char *scan_string(const char *p, const char *end, bool *escaped)
+{
     uint32_t cp;
 
-    if (!next_is(r, '"'))
-        return fail(r);
-    p++;
     *escaped = false;
     while ((p = skip_plain(p, end)) < end && *p != '"') {
         if (*p == '\\') {
@@ -209,95 +176,76 @@ static bool scan_string(struct json_reader *r, struct str *raw, bool *escaped)
             p = (unsigned char)*p < 0x20 ? NULL : skip_high(p, end);
         }
         if (!p)
-            return fail(r);
+            return NULL;
     }
-    if (p == end)
-        return fail(r);
-    *raw = str_slice(r->at + 1, (size_t)(p - r->at - 1));
+    return p < end ? p : NULL;
+}
+
+bool token_string_any(struct json_reader *r, struct str *ret)
+{
+    const char *start = r->at + 1, *p;
+
+    if (!token_is(r, '"') || !(p = scan_string(start, r->end, &r->escaped)))
+        return token_fail(r);
     r->at = p + 1;
+    if (ret) {
+        *ret = str_slice(start, (size_t)(p - start));
+        if (r->escaped)
+            *ret = escape_resolve(r->arena, *ret);
+    }
     return true;
 }
 
-static inline bool read_string(struct json_reader *r, struct str *ret)
+bool token_next_any(struct json_reader *r, bool object)
 {
-    struct str raw;
-    bool escaped;
+    const char *p = token_skip_space(r->at, r->end);
 
-    if (!scan_string(r, &raw, &escaped))
-        return false;
-    if (ret)
-        *ret = escaped ? escape_resolve(r->arena, raw) : raw;
+    if (p == r->end || !r->depth || (r->in_object & 1) != object)
+        return token_fail(r);
+    if (*p == (object ? '}' : ']'))
+        return token_leave(r, p);
+    if (!r->first) {
+        if (*p != ',')
+            return token_fail(r);
+        p = token_skip_space(p + 1, r->end);
+    }
+    r->first = false;
+    r->at = p;
+    return true;
+}
+
+bool token_colon_any(struct json_reader *r, const char *p)
+{
+    p = token_skip_space(p, r->end);
+    if (p == r->end || *p != ':')
+        return token_fail(r);
+    r->at = token_skip_space(p + 1, r->end);
     return true;
 }
 
 bool json_take_string(struct json_reader *r, struct str *ret)
 {
-    return count_value(r) && read_string(r, ret);
+    return token_count(r) && token_string(r, ret);
 }
 
 void json_enter(struct json_reader *r)
 {
-    bool object = next_is(r, '{');
-
-    if ((!object && !next_is(r, '[')) || r->depth == JSON_MAX_DEPTH || !count_value(r)) {
-        fail(r);
-        return;
-    }
-    r->at++;
-    r->depth++;
-    r->in_object = r->in_object << 1 | object;
-    r->first = true;
-    skip_space(r);
-}
-
-static bool leave(struct json_reader *r)
-{
-    r->at++;
-    r->depth--;
-    r->in_object >>= 1;
-    r->first = false;
-    return false;
-}
-
-/* To the next place in an array or object; false when there is none. */
-static inline bool next_place(struct json_reader *r, bool object)
-{
-    if (!r->depth || (r->in_object & 1) != object)
-        return fail(r);
-    skip_space(r);
-    if (next_is(r, object ? '}' : ']'))
-        return leave(r);
-    if (!r->first) {
-        if (!next_is(r, ','))
-            return fail(r);
-        r->at++;
-        skip_space(r);
-    }
-    r->first = false;
-    return !r->bad;
-}
-
-/* The key is not kept when ret_key is NULL. */
-static inline bool next_member(struct json_reader *r, struct str *ret_key)
-{
-    if (!next_place(r, true) || !read_string(r, ret_key))
-        return false;
-    skip_space(r);
-    if (!next_is(r, ':'))
-        return fail(r);
-    r->at++;
-    skip_space(r);
-    return true;
+    if (token_is(r, '{'))
+        token_enter(r, true);
+    else if (token_is(r, '['))
+        token_enter(r, false);
+    else
+        token_fail(r);
 }
 
 bool json_next_member(struct json_reader *r, struct str *ret_key)
 {
-    return next_member(r, ret_key);
+    return token_next(r, true) && token_string(r, ret_key) && token_colon(r, r->at);
 }
 
 bool json_next_item(struct json_reader *r)
 {
-    return next_place(r, false);
+    return token_next(r, false);
 }
 
 /* Takes a scalar, or enters what is not one. */
@@ -336,7 +284,7 @@ bool json_skip(struct json_reader *r, struct str *ret_raw)
 
     skip_one(r);
     while (!r->bad && r->depth > depth)
-        if (r->in_object & 1 ? next_member(r, NULL) : next_place(r, false))
+        if (r->in_object & 1 ? json_next_member(r, NULL) : json_next_item(r))
             skip_one(r);
     if (!r->bad && ret_raw)
         *ret_raw = str_slice(start, (size_t)(r->at - start));
@@ -345,9 +293,9 @@ bool json_skip(struct json_reader *r, struct str *ret_raw)
 
 bool json_end(struct json_reader *r)
 {
-    skip_space(r);
+    r->at = token_skip_space(r->at, r->end);
     if (r->at < r->end || r->depth || !r->values)
-        fail(r);
+        token_fail(r);
     return !r->bad;
 }
 

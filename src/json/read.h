@@ -41,8 +41,9 @@ struct json_reader {
     struct arena *arena; /* where strings with escapes are made */
     uint64_t in_object;  /* one bit a level: object or array */
     unsigned depth;
-    unsigned values;
-    bool first; /* nothing read yet on this level */
+    unsigned values, values_max;
+    bool first;   /* nothing read yet on this level */
+    bool escaped; /* the last string was written with escapes */
     bool bad;
 };
 
@@ -61,7 +62,7 @@ bool json_take_string(struct json_reader *r, struct str *ret);
 /* Enter an object or array, then ask for members until it says false, which
  * also leaves it (or something is bad). */
 void json_enter(struct json_reader *r);
-bool json_next_member(struct json_reader *r, struct str *ret_key);
+bool json_next_member(struct json_reader *r, struct str *ret_key); /* NULL: not kept */
 bool json_next_item(struct json_reader *r);
 
 /* Takes one value of any kind, checked as strictly as the others; its text. */

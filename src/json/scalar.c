@@ -84,14 +84,6 @@ static bool is_integer_text(struct str text)
     return i == text.n;
 }
 
-/* Counting is needed only near the limits: a code point has 1 to 4 bytes. */
-static bool length_is_fine(const struct type *type, struct str s)
-{
-    uint64_t max = (uint64_t)(type->max ? type->max : CHARACTERS_MAX);
-
-    return s.n <= max && s.n / 4 >= (uint64_t)type->min;
-}
-
 static void decode_string(struct form *form, const struct type *type, const struct scalar *s,
                           const struct place *at, struct str *out)
 {
@@ -107,7 +99,7 @@ static void decode_string(struct form *form, const struct type *type, const stru
         text = str_lower(form->arena, text);
     *out = text;
 
-    if (!length_is_fine(type, text) &&
+    if (!length_is_surely_fine(type, text.n) &&
         !length_check(form, type, utf8_length(text), CHARACTERS_MAX, at))
         return;
     if (!is_choice(type, text, 0))

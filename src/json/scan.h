@@ -1,4 +1,4 @@
-/* scan.h - over the bytes of a string that mean themselves, eight at a time. */
+/* scan.h - over the bytes of a string that mean themselves, many at a time. */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
@@ -30,16 +30,32 @@ static inline uint64_t scan_escapes(uint64_t word)
            SCAN_EACH(0x80);
 }
 
-/* Marks the bytes outside ASCII. */
-static inline uint64_t scan_high(uint64_t word)
-{
-    return word & SCAN_EACH(0x80);
-}
-
 /* Bytes before the first mark; there must be one. */
 static inline unsigned scan_first(uint64_t marks)
 {
     return (unsigned)__builtin_ctzll(marks) / 8;
+}
+
+/* A register of bytes, in the words that gcc and clang share: one comparison is
+ * sixteen. */
+typedef signed char scan_block __attribute__((vector_size(16)));
+enum { SCAN_BLOCK = sizeof(scan_block) };
+
+/* How many of SCAN_BLOCK bytes come before the first that a reader of strings must
+ * look at: control characters, quotes, backslashes, bytes outside ASCII, which are
+ * negative here. */
+static inline unsigned scan_plain(const char *p)
+{
+    scan_block block, zero = { 0 };
+    uint64_t low, high;
+
+    memcpy(&block, p, sizeof block);
+    block = (scan_block)((block < zero + 0x20) | (block == zero + '"') | (block == zero + '\\'));
+    low = scan_load((const char *)&block);
+    if (low)
+        return scan_first(low);
+    high = scan_load((const char *)&block + sizeof low);
+    return high ? sizeof low + scan_first(high) : SCAN_BLOCK;
 }
 
 #endif

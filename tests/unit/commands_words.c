@@ -117,6 +117,18 @@ static void words_are_found_in_a_language_or_its_sister(void **state)
     assert_true(locale_bit(STR("EN-us")) == 0);
 }
 
+static void every_locale_has_its_bit_and_nothing_else_has_one(void **state)
+{
+    static const char *const others[] = { "", "d", "dex", "de-DE", "en", "zz", "DE", "m", "{}" };
+    const struct choice *c = type_locale.choices;
+
+    (void)state;
+    for (unsigned i = 0; c[i].doc; i++)
+        assert_true(locale_bit(str_of(c[i].text)) == UINT64_C(1) << i);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(locale_bit(str_of(others[i])) == 0);
+}
+
 static void a_command_knows_all_its_languages(void **state)
 {
     struct pair de = { STR("de"), STR("x") }, fr = { STR("fr"), STR("x") },
@@ -174,6 +186,7 @@ int main(void)
         cmocka_unit_test(letters_of_every_script_have_their_lower_case),
         cmocka_unit_test(names_have_32_characters_however_many_bytes),
         cmocka_unit_test(words_are_found_in_a_language_or_its_sister),
+        cmocka_unit_test(every_locale_has_its_bit_and_nothing_else_has_one),
         cmocka_unit_test(a_command_knows_all_its_languages),
         cmocka_unit_test(choices_stand_for_text_or_numbers),
         cmocka_unit_test(contexts_follow_the_newer_field_else_the_older),

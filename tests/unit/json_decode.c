@@ -65,6 +65,16 @@ static void unknown_keys_are_ignored(void **state)
     assert_str(t->name, "abc");
 }
 
+static void names_are_found_however_they_are_written(void **state)
+{
+    (void)state;
+    assert_int_equal(good("'r\\u0061nk':1")->rank.value, 1);
+    assert_int_equal(good(" 'rank' : 2 ")->rank.value, 2);
+    assert_int_equal(good("'rank'\n:3")->rank.value, 3);
+    /* Those that only begin or end like one are others. */
+    assert_int_equal(good("'rank\\u0000':1,'ran':1,'rankk':1,'ank':1")->rank.given, ABSENT);
+}
+
 static void fields_come_in_any_order(void **state)
 {
     (void)state;
@@ -334,6 +344,7 @@ int main(void)
         TEST(null_is_given_where_it_may_be_and_absent_elsewhere),
         TEST(required_fields_must_be_there_and_not_null),
         TEST(unknown_keys_are_ignored),
+        TEST(names_are_found_however_they_are_written),
         TEST(fields_come_in_any_order),
         TEST(the_last_duplicate_wins_with_or_without_errors),
         TEST(bad_json_is_told_apart_from_a_bad_body),
