@@ -162,7 +162,7 @@ static void integrations_tell_of_role_connections_when_asked(struct world *w)
 
 #define ADD_COMMAND                                                                       \
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, " \
-    "integration_types, definition, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, %d, '{}', '{}')"
+    "integration_types, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, %d, '{}')"
 
 static void integrations_with_commands_are_found(struct world *w)
 {

@@ -42,9 +42,9 @@ static struct scene make_scene(struct world *w)
 #define ADD_WEBHOOK                                                                       \
     "insert into webhooks (id, guild_id, channel_id, application_id, name, salt) values " \
     "(%llu, %s, %s, %s, 'x', '')"
-#define ADD_COMMAND                                                                          \
-    "insert into commands (id, application_id, guild_id, type, name, version, contexts, "    \
-    "integration_types, definition, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, 1, '{}', " \
+#define ADD_COMMAND                                                                       \
+    "insert into commands (id, application_id, guild_id, type, name, version, contexts, " \
+    "integration_types, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, 1, "                \
     "'{}')"
 #define ADD_PERMISSION                                                                        \
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, " \
