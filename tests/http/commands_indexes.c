@@ -387,9 +387,16 @@ static void other_channels_show_commands_of_applications_in_them(struct world *w
               "insert into channel_integrations (id, channel_id, application_id, created_at) "
               "values (1, %s, %s, 0)",
               group, s.app);
-    expect_json(channel_index(eve, group),
+    struct answer shown_now = channel_index(eve, group);
+    expect_json(shown_now,
                 "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s'}]}", s.app,
                 id);
+    /* It goes with its app. */
+    snowflake last = version_of(shown_now);
+    expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
+    shown_now = channel_index(eve, group);
+    expect_json(shown_now, "{'applications': [], 'application_commands': []}");
+    expect_moved(last, shown_now);
 }
 
 const struct test commands_indexes_tests[] = {
