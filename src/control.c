@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { QUESTION = 64, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5 };
+enum { QUESTION = 256, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5 };
 
 static const char FILE_NAME[] = "control";
 
@@ -81,12 +81,12 @@ static void serve(const struct control *c, int fd)
 
     set_patience(fd);
     buf_init(&out, MAX_ANSWER);
-    struct str question = read_question(fd, room);
+    struct str rest = read_question(fd, room), word = str_cut(&rest, ' ');
     const struct control_row *row = c->rows;
-    while (row->word && !str_is(question, row->word))
+    while (row->word && !str_is(word, row->word))
         row++;
     if (row->word)
-        row->answer(c->arg, &out);
+        row->answer(c->arg, rest, &out);
     send_all(fd, buf_str(&out));
     buf_clear(&out);
 }
@@ -177,14 +177,14 @@ static int dial(const char *folder)
     return fd;
 }
 
-enum err control_ask(const char *folder, const char *word, struct buf *out)
+enum err control_ask(const char *folder, const char *question, struct buf *out)
 {
     int fd = dial(folder);
     ssize_t got = -1;
 
     if (fd < 0)
         return ERR_UNAVAILABLE;
-    if (send_all(fd, str_of(word)) && send_all(fd, STR("\n"))) {
+    if (send_all(fd, str_of(question)) && send_all(fd, STR("\n"))) {
         char *at;
 
         while ((at = buf_room(out, 65536)) && (got = recv(fd, at, 65536, 0)) > 0)

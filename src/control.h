@@ -1,7 +1,8 @@
 /* control.h - what an operator asks a running server.
  *
  * A socket in the data folder: whoever may open files there may ask, and nobody else can
- * reach it. A question is one word and a newline; the answer is text, ended by closing. */
+ * reach it. A question is a line of one word and perhaps more; the
+ * answer is text, ended by closing. */
 #ifndef CONTROL_H
 #define CONTROL_H
 
@@ -12,8 +13,8 @@ struct control;
 
 struct control_row {
     const char *word; /* NULL ends a list */
-    /* Writes the answer; on a thread of its own. */
-    void (*answer)(void *arg, struct buf *out);
+    /* Writes the answer to the word and what follows it; on a thread of its own. */
+    void (*answer)(void *arg, struct str rest, struct buf *out);
 };
 
 /* Listens; logs and returns an error when that cannot be. The rows outlive it. */
@@ -23,6 +24,6 @@ enum err control_open(const char *folder, const struct control_row *rows, void *
 void control_close(struct control *c);
 
 /* The other side: asks the server that runs on this folder. ERR_UNAVAILABLE: none does. */
-enum err control_ask(const char *folder, const char *word, struct buf *out);
+enum err control_ask(const char *folder, const char *question, struct buf *out);
 
 #endif

@@ -21,6 +21,7 @@
 #include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "platform/accounts/operator.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
 #include "platform/gateway.h"
@@ -41,7 +42,6 @@ const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &own_domain,
-    &operator_domain,
     &guilds_domain,
     &roles_domain,
     &members_domain,
@@ -349,13 +349,27 @@ static struct gateway *make_gateway(struct guildhall *g)
 
 /* --- what its operator asks -------------------------------------------------------- */
 
-static void list_sessions(void *arg, struct buf *out)
+static void list_sessions(void *arg, struct str rest, struct buf *out)
 {
+    (void)rest;
     gateway_census(((struct guildhall *)arg)->gateway, out);
+}
+
+/* Of the person with this name; nothing when there is none. */
+static void give_token(void *arg, struct str name, struct buf *out)
+{
+    const struct guildhall *g = arg;
+    struct arena *arena = arena_new();
+    struct str token;
+
+    if (operator_token(g->store, g->auth, name, arena, &token) == OK)
+        buf_add_str(out, token);
+    arena_free(arena);
 }
 
 static const struct control_row control_rows[] = {
     { "sessions", list_sessions },
+    { "token", give_token },
     { 0 },
 };
 

@@ -16,6 +16,8 @@ static enum err delete_platform(struct call *call, const struct integration_row 
 
 static const char DELETE_COMMANDS[] =
     "delete from commands where guild_id = $1 and application_id = $2";
+static const char DELETE_LIST[] =
+    "delete from command_lists where guild_id = $1 and application_id = $2";
 static const char DELETE_PERMISSIONS[] =
     "delete from command_permissions where guild_id = $1 and application_id = $2";
 
@@ -26,6 +28,8 @@ static enum err delete_commands(struct tx *tx, const struct integration_row *i)
     struct value guild = v_id(i->guild_id), app = v_id(i->application_id);
     enum err e = tx_exec(tx, DELETE_PERMISSIONS, BIND(guild, app), NULL);
 
+    if (!e)
+        e = tx_exec(tx, DELETE_LIST, BIND(guild, app), NULL);
     return e ? e : tx_exec(tx, DELETE_COMMANDS, BIND(guild, app), NULL);
 }
 

@@ -9,7 +9,6 @@ extern const struct domain access_domain;            /* resolvers and rights tha
 extern const struct domain accounts_domain;          /* /auth, /users */
 extern const struct domain assets_domain;            /* /avatars, /banners */
 extern const struct domain default_avatars_domain;   /* /embed/avatars */
-extern const struct domain operator_domain;          /* for tools that have the key file */
 extern const struct domain own_domain;               /* settings, notes, sessions, profiles */
 extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot */
 

@@ -1,6 +1,7 @@
 /* voice_rows.c - voice states in the store. */
 #include "platform/voice_internal.h"
 
+#include "model/regions.h"
 #include "platform/rows.h"
 
 #define STATE_COLUMNS                                                                   \
@@ -129,7 +130,8 @@ enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wa
     bool found;
 
     *ret = wanted;
-    if (c->rtc_region.given == GIVEN) {
+    /* One that the operator has taken away since, or never had, hosts nobody. */
+    if (c->rtc_region.given == GIVEN && region_usable(c->rtc_region.value, true)) {
         *ret = c->rtc_region.value;
         return OK;
     }

@@ -7,11 +7,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "base/clock.h"
+#include "control.h"
 #include "guildhall.h"
-#include "platform/accounts/operator.h"
 
 #define AT(member) .offset = offsetof(struct settings, invoke.member)
 
@@ -102,67 +100,24 @@ static enum invoke_status run(struct invoking *v, const char *line)
 
 /* --- who ------------------------------------------------------------------------------ */
 
-struct entrance {
-    struct str token;
-};
-static const struct field entrance_fields[] = {
-    { FIELD(struct entrance, token), .type = &type_text },
-    { 0 },
-};
-static const struct schema entrance_schema = { .size = sizeof(struct entrance),
-                                               .fields = entrance_fields };
-static const struct type type_entrance = { .kind = KIND_OBJECT, .schema = &entrance_schema };
-
-/* What proves to the server that we can read its key file. */
-static struct str proof_of(struct invoking *v, const struct auth *auth)
-{
-    char proof[OPERATOR_PROOF + 1];
-    struct str name = str_of(v->options->as);
-    int64_t now = clock_s();
-    struct buf out;
-    struct json j = json_to(&out);
-
-    operator_proof(auth, name, now, proof);
-    buf_init(&out, 4096);
-    json_object(&j);
-    json_name(&j, "username");
-    json_text(&j, name);
-    json_name(&j, "at");
-    json_int(&j, now);
-    json_name(&j, "proof");
-    json_text(&j, str_of(proof));
-    json_object_end(&j);
-    struct str text = str_dup(v->arena, buf_str(&out));
-    buf_clear(&out);
-    return text;
-}
-
 /* A token of its own for each run, so that several can run at a time; it ends with it. */
 static bool become(struct invoking *v, const struct config *config)
 {
-    struct str key = str_printf(v->arena, "%s/pepper.key", config->data);
-    struct wire_answer a;
-    struct auth *auth;
+    struct str question = str_printf(v->arena, "token %s", v->options->as);
+    struct buf out;
 
-    /* Another folder would be given a key of its own. */
-    if (access(str_dupz(v->arena, key), R_OK) != 0)
-        return invoke_complain("--as needs the server's data folder, and there is no key to read "
-                               "in '%s'",
-                               config->data);
-    if (auth_open(config->data, &auth))
-        return false;
-    struct str proof = proof_of(v, auth);
-    auth_close(auth);
-    if (!wire_call(v->wire, "POST", "/auth/operator", proof, NULL, 0, &a))
-        return false;
-    const struct entrance *in = a.status == 200 ? invoke_decode(v, &type_entrance, a.body) : NULL;
-    if (in)
-        wire_set_token(v->wire, str_dupz(v->arena, in->token));
-    else if (a.status == 401)
-        invoke_complain("'%s' is not the data folder of this server", config->data);
-    else
+    buf_init(&out, SIZE_MAX);
+    enum err e = control_ask(config->data, str_dupz(v->arena, question), &out);
+    if (e)
+        invoke_complain("--as needs the data folder of the server that runs, and none runs on '%s'",
+                        config->data);
+    else if (!out.n)
         invoke_complain("the server knows no person '%s'", v->options->as);
-    return in != NULL;
+    else
+        wire_set_token(v->wire, str_dupz(v->arena, buf_str(&out)));
+    bool became = !e && out.n;
+    buf_clear(&out);
+    return became;
 }
 
 static void leave(struct invoking *v)

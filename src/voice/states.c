@@ -92,12 +92,13 @@ static enum err get_voice_state(struct call *call)
 
 /* --- PATCH ------------------------------------------------------------------------------------ */
 
-/* The stage of an id from the body, where the caller has what rights it has. */
-static enum err enter_stage(struct call *call, snowflake channel_id)
+/* The stage of an id from the body, where the caller has what rights it has. Who is there
+ * can give up its place, though it may have lost its sight of the channel meanwhile. */
+static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
 {
     enum err e = channel_enter(call, channel_id);
 
-    if (e)
+    if (e && !(there && e == ERR_MISSING_ACCESS))
         return e;
     if (call->target.channel->guild_id.value != call->target.guild->id)
         return ERR_UNKNOWN_CHANNEL;
@@ -124,15 +125,14 @@ static enum err save(struct call *call, struct voice_state *s)
 static enum err enter_own_stage(struct call *call, const struct own_state_patch *in,
                                 struct voice_state *ret)
 {
-    snowflake me = call->caller->id;
+    enum err found = voice_find(call->tx, call->target.guild->id, call->caller->id, ret);
 
-    if (in->channel_id.given == GIVEN) {
-        enum err e = enter_stage(call, in->channel_id.value);
-
-        return e ? e : find_on_stage(call, me, ret);
-    }
-    enum err e = voice_find(call->tx, call->target.guild->id, me, ret);
-    return e ? e : enter_stage(call, voice_channel(ret));
+    if (found && (found != ERR_UNKNOWN_VOICE_STATE || in->channel_id.given != GIVEN))
+        return found;
+    snowflake id = in->channel_id.given == GIVEN ? in->channel_id.value : voice_channel(ret);
+    bool there = !found && id == voice_channel(ret);
+    enum err e = enter_stage(call, id, there);
+    return e ? e : there ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
 /* PATCH /guilds/{guild.id}/voice-states/@me */
@@ -162,7 +162,7 @@ static enum err modify_voice_state(struct call *call)
     const struct member *m = call->target.member;
     struct voice_state s;
 
-    enum err e = enter_stage(call, in->channel_id);
+    enum err e = enter_stage(call, in->channel_id, false);
     if (!e && !(call->target.rights & PERMISSION(MUTE_MEMBERS)))
         e = ERR_MISSING_PERMISSIONS;
     if (!e)

@@ -79,13 +79,13 @@ static enum err modify_stream(struct call *call)
     if (e || in->region.given != GIVEN)
         return e;
     e = region_check(call, &s, in->region.value);
-    if (e || str_eq(s.region, in->region.value))
-        return e;
+    bool moves = !str_eq(s.region, in->region.value);
     s.region = in->region.value;
-    e = stream_update(call->tx, &s);
+    if (!e && moves)
+        e = stream_update(call->tx, &s);
     if (!e)
         e = stream_announce(call, &s);
-    return e ? e : stream_migrate(call, &s);
+    return e || !moves ? e : stream_migrate(call, &s);
 }
 
 /* --- rows ----------------------------------------------------------------------------------------

@@ -103,7 +103,9 @@ static void callers_of_the_wrong_kind_are_told_so(struct world *w)
  * nothing is said about the body. */
 static bool path_refused(const struct route *r, struct answer a)
 {
-    return !route_is_plain(r) && (a.status == 403 || a.status == 404);
+    bool no_key = a.json && dom_at(a.json, "errors.stream_key");
+
+    return !route_is_plain(r) && (a.status == 403 || a.status == 404 || no_key);
 }
 
 static struct answer with_body(const struct route *r, struct client *c, const char *type,

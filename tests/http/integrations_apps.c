@@ -44,8 +44,7 @@ static struct scene make_scene(struct world *w)
     "(%llu, %s, %s, %s, 'x', '')"
 #define ADD_COMMAND                                                                       \
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, " \
-    "integration_types, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, 1, "                \
-    "'{}')"
+    "integration_types, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, 1, '{}')"
 #define ADD_PERMISSION                                                                        \
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, " \
     "permission, position) values (%s, %s, %s, 1, %s, 1, 0)"

@@ -1,86 +1,72 @@
-/* operator.c - the operator's own tools come in as anybody, and nobody else does. */
+/* operator.c - the operator's own tools come in as anybody, through the data folder alone. */
 #include "platform/accounts/operator.h"
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "apps.h"
-#include "base/clock.h"
+#include "control.h"
 
-static struct answer try_as(struct world *w, const char *name, int64_t at, const char *proof)
+/* What the control socket says; "" for nothing. */
+static const char *ask(struct world *w, const char *question)
 {
-    return client_post(
-        world_stranger(w),
-        TEXT(w, "{'username': '%s', 'at': %lld, 'proof': '%s'}", name, (long long)at, proof),
-        "/auth/operator");
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX);
+    expect(control_ask(world_folder(w), question, &out) == OK);
+    const char *text = str_dupz(world_arena(w), buf_str(&out));
+    buf_clear(&out);
+    return text;
 }
 
-static struct answer log_in(struct world *w, const char *name, int64_t at)
-{
-    char proof[OPERATOR_PROOF + 1];
-
-    operator_proof(guildhall_auth(world_server(w)), str_of(name), at, proof);
-    return try_as(w, name, at, proof);
-}
-
-static void who_has_the_key_file_comes_in_as_anybody(struct world *w)
+static void who_may_open_the_data_folder_comes_in_as_anybody(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct answer a = log_in(w, "ada", clock_s());
+    struct client *tool = world_client_with(w, ask(w, "token ada"));
+    struct client *other = world_client_with(w, ask(w, "token ada"));
 
-    expect_status(a, 200);
-    expect_json(a, "{'user_id': '%s'}", ada->id);
-    struct client *tool = world_client_with(w, answer_text(a, "token"));
-    expect_json(client_get(tool, "/users/@me"), "{'username': 'ada'}");
+    expect_json(client_get(tool, "/users/@me"), "{'id': '%s'}", ada->id);
     /* Each has a token of its own, which ends without harm to others. */
-    struct client *other = world_client_with(w, answer_text(log_in(w, "ada", clock_s()), "token"));
     expect_status(client_post(tool, "{}", "/auth/logout"), 204);
     expect_error(client_get(tool, "/users/@me"), 401, 0);
     expect_status(client_get(other, "/users/@me"), 200);
     expect_status(client_get(ada, "/users/@me"), 200);
 }
 
-static void without_the_key_file_nobody_comes_in(struct world *w)
+static void such_a_token_ends_by_itself(struct world *w)
 {
-    char proof[OPERATOR_PROOF + 1];
-    int64_t now = clock_s();
-
     world_client(w, "ada");
-    world_client(w, "bob");
-    operator_proof(guildhall_auth(world_server(w)), STR("ada"), now, proof);
-    expect_status(try_as(w, "ada", now, proof), 200);
-    expect_error(try_as(w, "bob", now, proof), 401, 0);
-    expect_error(try_as(w, "ada", now + 1, proof), 401, 0);
-    expect_error(try_as(w, "ada", now, ""), 401, 0);
-    expect_error(try_as(w, "ada", now, TEXT(w, "%s0", proof)), 401, 0);
-    proof[0] = proof[0] == '0' ? '1' : '0';
-    expect_error(try_as(w, "ada", now, proof), 401, 0);
-    expect_invalid(client_post(world_stranger(w), "{}", "/auth/operator"), "proof",
-                   "BASE_TYPE_REQUIRED");
+    struct client *tool = world_client_with(w, ask(w, "token ada"));
+
+    world_wait(w, OPERATOR_TOKEN_S - 5);
+    expect_status(client_get(tool, "/users/@me"), 200);
+    world_wait(w, 6);
+    expect_error(client_get(tool, "/users/@me"), 401, 0);
 }
 
-static void a_proof_is_good_for_a_minute(struct world *w)
-{
-    int64_t now = clock_s();
-
-    world_client(w, "ada");
-    expect_status(log_in(w, "ada", now - 50), 200);
-    expect_status(log_in(w, "ada", now + 50), 200);
-    expect_error(log_in(w, "ada", now - 61), 401, 0);
-    expect_error(log_in(w, "ada", now + 70), 401, 0);
-}
-
-static void it_is_for_people(struct world *w)
+static void only_people_are_come_in_as(struct world *w)
 {
     world_bot(w, "helper");
-    expect_error(log_in(w, "helper", clock_s()), 404, 10013);
-    expect_error(log_in(w, "nobody", clock_s()), 404, 10013);
+    expect(!*ask(w, "token helper"));
+    expect(!*ask(w, "token nobody"));
+    expect(!*ask(w, "token "));
+    expect(!*ask(w, "token"));
+    expect(!*ask(w, "tokens ada"));
+    expect(!*ask(w, ""));
+}
+
+static void the_socket_is_its_owners(struct world *w)
+{
+    struct stat st;
+
+    expect(stat(TEXT(w, "%s/control", world_folder(w)), &st) == 0);
+    expect(S_ISSOCK(st.st_mode) && (st.st_mode & 0777) == 0600);
 }
 
 const struct test operator_tests[] = {
-    TEST(who_has_the_key_file_comes_in_as_anybody),
-    TEST(without_the_key_file_nobody_comes_in),
-    TEST(a_proof_is_good_for_a_minute),
-    TEST(it_is_for_people),
+    TEST(who_may_open_the_data_folder_comes_in_as_anybody),
+    TEST(such_a_token_ends_by_itself),
+    TEST(only_people_are_come_in_as),
+    TEST(the_socket_is_its_owners),
     { 0 },
 };

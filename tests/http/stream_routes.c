@@ -29,7 +29,10 @@ static void a_region_change_is_told_to_all(struct world *w)
                       key, h.bob->id);
         expect_stream(both[i], "STREAM_SERVER_UPDATE", "{'endpoint': 'us.voice.example'}");
     }
+    /* Where it is already it stays, with the tokens it has. */
     expect_status(client_patch(h.ada, "{'region': 'us'}", "/streams/%s/stream", key), 204);
+    for (int i = 0; i < 2; i++)
+        expect_stream(both[i], "STREAM_UPDATE", "{'stream_key': '%s', 'region': 'us'}", key);
     expect_status(client_patch(h.ada, "{}", "/streams/%s/stream", key), 204);
     expect_no_stream(h.ada);
     expect_invalid(client_patch(h.ada, "{'region': 'moon'}", "/streams/%s/stream", key), "region",

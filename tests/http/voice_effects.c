@@ -5,7 +5,10 @@
 
 #include "model/permissions.h"
 
-#define HEART   "\xe2\x9d\xa4\xef\xb8\x8f"
+#define HEART "\xe2\x9d\xa4\xef\xb8\x8f"
+#define FLAG_OF_TAGS                                                                           \
+    "\xf0\x9f\x8f\xb4\xf3\xa0\x81\xa7\xf3\xa0\x81\xa2\xf3\xa0\x81\xa5\xf3\xa0\x81\xae\xf3\xa0" \
+    "\x81\xa7\xf3\xa0\x81\xbf"
 #define EFFECTS "/channels/%s/voice-channel-effects"
 #define SOUNDS  "/channels/%s/custom-call-sounds"
 
@@ -39,6 +42,21 @@ static void an_effect_is_seen_by_who_views_the_channel(struct world *w)
         expect(!dom_at(d, "sound_id") && !dom_at(d, "sound_volume"));
     }
     expect_quiet(eve->gate);
+}
+
+static void effects_out_of_sight_are_told_neither_people_nor_bots(struct world *w)
+{
+    struct hall h = together(w);
+    struct client *blind[] = { hall_bot(&h, "mole"), hall_member(&h, "cleo", 0) };
+    const char *hidden = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL)));
+
+    for (int i = 0; i < 2; i++)
+        expect_status(
+            client_put(h.ada, hidden, "/channels/%s/permissions/%s", h.voice, blind[i]->id), 204);
+    expect_status(client_post(h.bob, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 204);
+    expect_voice(h.ada, "VOICE_CHANNEL_EFFECT_SEND", "{'user_id': '%s'}", h.bob->id);
+    for (int i = 0; i < 2; i++)
+        expect_no_voice(blind[i], 300);
 }
 
 static void an_effect_needs_its_sender_in_the_channel(struct world *w)
@@ -150,8 +168,7 @@ static void unicode_emoji_are_told_from_text(struct world *w)
         "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x9a\x80", /* somebody who flies */
         "\xf0\x9f\x87\xab\xf0\x9f\x87\xb7",             /* a flag */
         "1\xef\xb8\x8f\xe2\x83\xa3",                    /* a keycap */
-        "\xf0\x9f\x8f\xb4\xf3\xa0\x81\xa7\xf3\xa0\x81\xa2\xf3\xa0\x81\xa5\xf3\xa0\x81\xae\xf3\xa0"
-        "\x81\xa7\xf3\xa0\x81\xbf", /* a flag of tags */
+        FLAG_OF_TAGS,                                   /* a flag of tags */
     };
     static const char *const bad[] = {
         "",
@@ -289,6 +306,7 @@ static void sounds_of_other_guilds_take_a_right(struct world *w)
 
 const struct test voice_effects_tests[] = {
     TEST(an_effect_is_seen_by_who_views_the_channel),
+    TEST(effects_out_of_sight_are_told_neither_people_nor_bots),
     TEST(an_effect_needs_its_sender_in_the_channel),
     TEST(who_is_silenced_sends_no_effects),
     TEST(who_may_not_connect_sends_no_effects),

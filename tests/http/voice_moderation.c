@@ -40,6 +40,23 @@ static void moderators_mute_and_deafen_in_voice(struct world *w)
     leave_voice(&h, h.bob, NULL);
 }
 
+static void muting_tells_what_the_same_change_did_to_rights(struct world *w)
+{
+    struct hall h = world_hall(w);
+    const char *role = make_role(h.ada, h.guild, "{'name': 'r', 'permissions': '0'}");
+    const char *deny =
+        TEXT(w, "{'type': 0, 'deny': '%llu'}", BITS(PERMISSION(SPEAK) | PERMISSION(STREAM)));
+
+    expect_status(client_put(h.ada, deny, "/channels/%s/permissions/%s", h.voice, role), 204);
+    ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false, 'self_video': true}");
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
+    patch_status(h.ada, &h, h.bob, TEXT(w, "{'mute': true, 'roles': ['%s']}", role), 200);
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true, 'self_video': false}");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE",
+                 "{'mute': true, 'suppress': true, 'self_video': false}");
+}
+
 static void moderation_in_voice_takes_rights_there(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -258,8 +275,19 @@ static void a_channel_moves_to_another_region_with_its_voice(struct world *w)
     expect_quiet(h.bob->gate);
 }
 
+static void a_region_that_is_gone_hosts_nobody(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    world_sql(w, "update channels set rtc_region = 'moon' where id = %s", h.voice);
+    ask_voice(h.bob, h.guild, h.voice, ", 'preferred_region': 'us'");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{}");
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.example'}");
+}
+
 const struct test voice_moderation_tests[] = {
     TEST(moderators_mute_and_deafen_in_voice),
+    TEST(muting_tells_what_the_same_change_did_to_rights),
     TEST(moderation_in_voice_takes_rights_there),
     TEST(members_are_moved_in_voice),
     TEST(who_may_not_speak_is_suppressed_in_voice),
@@ -268,5 +296,6 @@ const struct test voice_moderation_tests[] = {
     TEST(who_is_idle_goes_to_the_afk_channel),
     TEST(who_shows_a_camera_is_not_away),
     TEST_WITH(a_channel_moves_to_another_region_with_its_voice, with_regions),
+    TEST_WITH(a_region_that_is_gone_hosts_nobody, with_regions),
     { 0 },
 };

@@ -205,6 +205,27 @@ static void own_voice_states_are_of_stages_one_is_on(struct world *w)
     expect_error(client_patch(eve, "{}", OWN, h.guild), 403, 50001);
 }
 
+static void who_lost_sight_of_a_stage_can_still_step_back(struct world *w)
+{
+    struct hall h = stage_hall(w);
+    const char *there = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
+
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
+              h.stage, h.guild, BITS(PERMISSION(VIEW_CHANNEL)));
+    expect_error(client_patch(h.bob, request(w, 0), OWN, h.guild), 403, 50013);
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage(&h, false, false);
+    ask(&h, there);
+    expect_stage(&h, true, false);
+    expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
+    /* Who is not there does not hear that there is one. */
+    struct client *cleo = hall_member(&h, "cleo", 0);
+    expect_error(client_patch(cleo, there, OWN, h.guild), 403, 50001);
+}
+
 /* --- PATCH somebody else's -----------------------------------------------------------------------
  */
 
@@ -336,6 +357,7 @@ const struct test voice_states_tests[] = {
     TEST(beginning_to_speak_on_a_stage_takes_mute_members),
     TEST(who_is_invited_to_a_stage_accepts_without_rights),
     TEST(own_voice_states_are_of_stages_one_is_on),
+    TEST(who_lost_sight_of_a_stage_can_still_step_back),
     TEST(moderators_of_a_stage_invite_and_send_back),
     TEST(bots_speak_on_a_stage_at_once),
     TEST(moderating_a_stage_takes_mute_members_there),

@@ -77,21 +77,20 @@ static enum err note(struct call *call, enum audit_action action, snowflake chan
 
 enum err voice_order_obey(struct call *call, const struct voice_order *order, bool silenced)
 {
-    const struct voice_state *s = &order->state;
-    enum err e = OK;
+    struct voice_state s;
 
     if (!order->given)
         return OK;
-    if (silenced && order->to.given == ABSENT)
-        e = voice_announce(call, s, 0);
-    if (e || order->to.given == ABSENT)
+    /* Other roles or a timeout in the same body may have changed it since it was checked. */
+    enum err e = voice_find(call->tx, voice_guild(&order->state), order->state.user_id, &s);
+    if (e)
         return e;
     if (order->to.given == GIVEN_NULL) {
-        e = voice_leave(call, s);
+        e = voice_leave(call, &s);
         return e ? e : note(call, AUDIT_MEMBER_DISCONNECT, 0);
     }
-    if (order->channel.id == voice_channel(s))
-        return silenced ? voice_announce(call, s, 0) : OK;
-    e = voice_move(call, s, &order->channel);
+    if (order->to.given == ABSENT || order->channel.id == voice_channel(&s))
+        return silenced ? voice_announce(call, &s, 0) : OK;
+    e = voice_move(call, &s, &order->channel);
     return e ? e : note(call, AUDIT_MEMBER_MOVE, order->channel.id);
 }
