@@ -86,6 +86,11 @@ const struct domain *const guildhall_domains[] = {
 };
 /* clang-format on */
 
+const struct world_parts guildhall_world_parts = {
+    .import_commands = commands_import,
+    .export_commands = commands_export,
+};
+
 struct guildhall {
     const struct config *config;
     struct guildhall_hooks hooks;

@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "config.h"
 #include "gateway/gateway.h"
+#include "platform/worlds/worlds.h"
 
 #define GUILDHALL_VERSION "0.1.0"
 
@@ -15,6 +16,9 @@ struct guildhall;
 
 /* Every domain, ended by NULL. */
 extern const struct domain *const guildhall_domains[];
+
+/* What domains add to world files. */
+extern const struct world_parts guildhall_world_parts;
 
 struct guildhall_hooks {
     /* Sees every announcement after its commit, in commit order. May be NULL. */

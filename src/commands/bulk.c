@@ -51,7 +51,8 @@ static enum err make_items(struct bulk *b)
         k->application_id = b->application_id;
         command_apply(arena, k, patch_at(b, i));
         command_tidy(arena, k);
-        enum err misfit = command_fit(b->call, k, patch_at(b, i), &here);
+        enum err misfit =
+            command_fit(&b->call->form, &here, b->call->target.application, k, patch_at(b, i));
         e = e ? e : misfit;
     }
     return e;

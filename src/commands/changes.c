@@ -72,12 +72,12 @@ static const char HAS_GLOBAL[] =
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
 
 /* An application with global commands has a badge for it. */
-static enum err set_badge(struct call *call, const struct application *a)
+static enum err set_badge(struct tx *tx, const struct application *a)
 {
     struct rows row;
     bool found;
 
-    enum err e = tx_one(call->tx, HAS_GLOBAL, BIND(v_id(a->id)), &row, &found);
+    enum err e = tx_one(tx, HAS_GLOBAL, BIND(v_id(a->id)), &row, &found);
     if (e)
         return e;
     int64_t flags = a->flags & ~(int64_t)APPLICATION_COMMAND_BADGE;
@@ -85,23 +85,28 @@ static enum err set_badge(struct call *call, const struct application *a)
         flags |= APPLICATION_COMMAND_BADGE;
     if (flags == a->flags)
         return OK;
-    return tx_exec(call->tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
+    return tx_exec(tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
+}
+
+enum err commands_settle(struct tx *tx, const struct application *a, snowflake guild_id)
+{
+    enum err e = bundle_write(tx, a->id, guild_id);
+
+    if (!e)
+        e = command_index_move(tx, guild_id ? guild_id : a->id);
+    return e || guild_id ? e : set_badge(tx, a);
 }
 
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id)
 {
-    enum err e = bundle_write(call->tx, a->id, guild_id);
+    enum err e = commands_settle(call->tx, a, guild_id);
 
-    if (!e)
-        e = command_index_move(call->tx, guild_id ? guild_id : a->id);
     if (e)
         return e;
-    if (guild_id) {
-        tell_guild(call, guild_id);
-        return OK;
-    }
-    e = set_badge(call, a);
-    return e ? e : tell_all(call, a->id);
+    if (!guild_id)
+        return tell_all(call, a->id);
+    tell_guild(call, guild_id);
+    return OK;
 }
 
 /* --- permissions that go with a command ------------------------------------------------------- */
@@ -110,26 +115,34 @@ static const char GUILDS_WITH_ROWS[] =
     "select distinct guild_id from command_permissions where target_id = $1 order by guild_id";
 static const char DROP_ROWS[] = "delete from command_permissions where target_id = $1";
 
-enum err permissions_drop(struct call *call, const struct command_row *k, bool tell)
+enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *ret)
 {
-    struct list guilds = { 0 };
     struct rows rows;
 
-    enum err e = tx_query(call->tx, GUILDS_WITH_ROWS, BIND(v_id(k->id)), &rows);
+    *ret = (struct list){ 0 };
+    enum err e = tx_query(tx, GUILDS_WITH_ROWS, BIND(v_id(command_id)), &rows);
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(call->arena, &guilds, sizeof(snowflake)) = row_id(&rows, 0);
+        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
     e = rows_end(&rows);
-    for (size_t i = 0; i < guilds.count && !e; i++) {
+    for (size_t i = 0; i < ret->count && !e; i++)
+        e = command_index_move(tx, ((const snowflake *)ret->items)[i]);
+    if (e || !ret->count)
+        return e;
+    return tx_exec(tx, DROP_ROWS, BIND(v_id(command_id)), NULL);
+}
+
+enum err permissions_drop(struct call *call, const struct command_row *k, bool tell)
+{
+    struct list guilds;
+    enum err e = permissions_remove(call->tx, k->id, &guilds);
+
+    for (size_t i = 0; i < guilds.count && !e && tell; i++) {
         snowflake guild_id = ((const snowflake *)guilds.items)[i];
         struct command_permissions none = { k->id, k->application_id, guild_id, { 0 } };
 
-        if (tell)
-            permissions_announce(call, &none);
-        e = command_index_move(call->tx, guild_id);
+        permissions_announce(call, &none);
     }
-    if (e || !guilds.count)
-        return e;
-    return tx_exec(call->tx, DROP_ROWS, BIND(v_id(k->id)), NULL);
+    return e;
 }

@@ -26,7 +26,7 @@ static enum err add_entry_point(struct call *call)
     k.description = STR("Launch an activity");
     k.handler = given_int(COMMAND_LAUNCH_ACTIVITY);
     command_tidy(call->arena, &k);
-    e = command_fit(call, &k, &none, NULL);
+    e = command_fit(&call->form, NULL, a, &k, &none);
     return e ? e : command_insert(call->tx, &k);
 }
 

@@ -289,7 +289,8 @@ static enum err application_across(struct call *call, snowflake *ret)
 static const char INSTALLED_FOR[] =
     "select 1 from authorizations where application_id = $1 and user_id = $2 and installed = 1 "
     "union all select 1 from integrations i join members m on m.guild_id = i.guild_id "
-    "where i.application_id = $1 and i.type = 'service' and m.user_id = $2 limit 1";
+    "where i.application_id = $1 and i.type = 'service' and m.user_id = $2 and (i.scopes like "
+    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') limit 1";
 static const char DIRECT_VERSION[] =
     "select max(version) from command_indexes where id in ($1, $2, $3)";
 
@@ -324,6 +325,7 @@ enum err get_channel_command_index(struct call *call)
         .kind = INDEX_GROUP,
         .key = c->id,
         .context = 1u << CONTEXT_PRIVATE_CHANNEL,
+        .integration_type = 1u << INSTALL_USER, /* no other reaches private channels */
     };
 
     if (!channel_is_private(c->type))

@@ -87,8 +87,8 @@ bool command_is_kept(struct arena *arena, const struct command *k, const struct 
 
 /* Gives a global command the installation contexts of its application where the body names
  * none; refuses those that the application has not. */
-enum err command_fit(struct call *call, struct command *k, const struct command_patch *in,
-                     const struct place *here);
+enum err command_fit(struct form *form, const struct place *here, const struct application *a,
+                     struct command *k, const struct command_patch *in);
 
 /* --- limits.c -------------------------------------------------------------------------- */
 
@@ -104,9 +104,13 @@ enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_
 
 /* --- changes.c: what a change means for others ----------------------------------------------- */
 
-/* Commands of a scope changed: indexes move, those who can use them are told. */
+/* Commands of a scope changed: what is made from their rows is made anew, indexes move. */
+enum err commands_settle(struct tx *tx, const struct application *a, snowflake guild_id);
+/* The same, and those who can use them are told. */
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id);
-/* Takes a command's rows away in all guilds; with tell, each hears of it. */
+/* Takes a command's rows away in all guilds; *ret (snowflake): which. */
+enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *ret);
+/* The same; with tell, each hears of it. */
 enum err permissions_drop(struct call *call, const struct command_row *k, bool tell);
 extern const struct job_kind command_news_job;
 

@@ -58,10 +58,11 @@ static void number_check(struct form *form, const struct place *at, const struct
     struct json_number n;
 
     json_reader_init(&r, c->value, form->arena);
-    if (json_peek(&r) != JSON_NUMBER || !json_take_number(&r, &n) || !isfinite(n.d))
-        form_fail(form, at, FORM_NOT_FLOAT, STR_FMT(form_quote(c->value)));
-    else if (whole && !is_whole(n.d))
-        form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(c->value)));
+    bool number = json_peek(&r) == JSON_NUMBER && json_take_number(&r, &n) && isfinite(n.d);
+    if (!number && !whole)
+        form_fail(form, at, FORM_NOT_FLOAT, STR_FMT(form_quote(choice_text(form->arena, c))));
+    else if (!number || (whole && !is_whole(n.d)))
+        form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(choice_text(form->arena, c))));
     else if (n.d < (double)-SAFE_INT || (n.kind == NUMBER_INT && n.i < -SAFE_INT))
         form_fail(form, at, FORM_NUMBER_MIN, (long long)-SAFE_INT);
     else if (n.d > (double)SAFE_INT || (n.kind == NUMBER_INT && n.i > SAFE_INT))
@@ -236,6 +237,12 @@ static bool has_place(const struct command_option *o, size_t index, int64_t insi
     return is_parent(o[index].type) == is_parent(o[0].type);
 }
 
+/* It was no object at all, which was said already. */
+static bool is_nothing(const struct command_option *o)
+{
+    return !o->type && !o->name.p && !o->description.p;
+}
+
 static bool type_is_known(int64_t type)
 {
     return type >= OPTION_SUB_COMMAND && type <= OPTION_ATTACHMENT;
@@ -253,7 +260,7 @@ void options_check(struct form *form, const struct place *here, const struct lis
     for (size_t i = 0; i < options->count; i++) {
         struct place at = place_index(here, i), type = place_key(&at, STR("type"));
 
-        if (form_failed_at(form, &type))
+        if (form_failed_at(form, &type) || (is_nothing(&o[i]) && form_failed_at(form, &at)))
             continue;
         if (!type_is_known(o[i].type)) {
             form_fail(form, &at, FORM_OPTION_TYPE);

@@ -13,10 +13,9 @@ static snowflake scope_of(const struct call *call)
 
 /* Installation contexts of a global command: among the application's, all of them by
  * default. */
-enum err command_fit(struct call *call, struct command *k, const struct command_patch *in,
-                     const struct place *here)
+enum err command_fit(struct form *form, const struct place *here, const struct application *a,
+                     struct command *k, const struct command_patch *in)
 {
-    const struct application *a = call->target.application;
     const int64_t *types = in->integration_types.value.items;
     struct place all = place_key(here, STR("integration_types"));
 
@@ -24,16 +23,16 @@ enum err command_fit(struct call *call, struct command *k, const struct command_
         struct place at = place_index(&all, i);
 
         if (!application_installs(a, (enum integration_type)types[i]))
-            form_fail(&call->form, &at, FORM_INSTALL_TYPE);
+            form_fail(form, &at, FORM_INSTALL_TYPE);
     }
-    if (form_failed_at(&call->form, &all))
+    if (form_failed_at(form, &all))
         return ERR_INVALID_FORM_BODY;
     if (k->integration_types.given == GIVEN || k->guild_id.given == GIVEN)
         return OK;
     k->integration_types.given = GIVEN;
     for (int64_t t = INSTALL_GUILD; t <= INSTALL_USER; t++)
         if (application_installs(a, (enum integration_type)t))
-            *(int64_t *)list_add(call->arena, &k->integration_types.value, sizeof t) = t;
+            *(int64_t *)list_add(form->arena, &k->integration_types.value, sizeof t) = t;
     return OK;
 }
 
@@ -84,7 +83,7 @@ enum err create_command(struct call *call)
     k.application_id = call->target.application->id;
     command_apply(call->arena, &k, call->body);
     command_tidy(call->arena, &k);
-    enum err e = command_fit(call, &k, call->body, NULL);
+    enum err e = command_fit(&call->form, NULL, call->target.application, &k, call->body);
     if (!e)
         e = command_row_find(call->tx, k.application_id, scope_of(call), k.type, k.name, &row,
                              &found);
@@ -109,7 +108,7 @@ enum err modify_command(struct call *call)
     if (form_failed(&call->form))
         return ERR_INVALID_FORM_BODY;
     command_tidy(call->arena, k);
-    e = command_fit(call, k, call->body, NULL);
+    e = command_fit(&call->form, NULL, call->target.application, k, call->body);
     if (!e && !str_eq(k->name, old.name))
         e = command_row_find(call->tx, k->application_id, scope_of(call), k->type, k->name, &other,
                              &found);

@@ -278,19 +278,27 @@ static void decode_composite(struct decoder *d, const struct type *type, enum js
     }
 }
 
-enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret)
+enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
+                          const struct place *here, void **ret)
 {
     struct decoder d = { .form = form };
     void *value = arena_alloc(form->arena, schema_item_size(type));
 
     json_reader_init(&d.reader, text.n ? text : STR("{}"), form->arena);
-    decode_value(&d, type, json_peek(&d.reader), NULL, value);
-    if (!json_end(&d.reader)) {
-        *form = (struct form){ .arena = form->arena };
+    decode_value(&d, type, json_peek(&d.reader), here, value);
+    if (!json_end(&d.reader))
         return ERR_INVALID_JSON;
-    }
-    if (form_failed(form))
+    if (form_failed_at(form, here))
         return ERR_INVALID_FORM_BODY;
     *ret = value;
     return OK;
+}
+
+enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret)
+{
+    enum err e = schema_decode_at(type, text, form, NULL, ret);
+
+    if (e == ERR_INVALID_JSON)
+        *form = (struct form){ .arena = form->arena };
+    return e;
 }

@@ -67,6 +67,7 @@ static const char CALLS[] =
     "  curl -s $api/users/@me/guilds -H \"Authorization: $bob\"\n"
     "  curl -s $api/guilds/$guild/channels -H \"Authorization: $helper\"\n"
     "  curl -s $api/channels/$channel/messages -H \"Authorization: $ada\"\n"
+    "  curl -s $api/guilds/$guild/application-command-index -H \"Authorization: $ada\"\n"
     "  curl -s \"$api/gifs/search?q=happy&media_format=gif\"\n"
     "  curl -s $api/channels/$channel/messages -H \"Authorization: $helper\" \\\n"
     "       -H 'Content-Type: application/json' -d '{\"content\": \"Hello from curl\"}'\n";

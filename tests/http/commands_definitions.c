@@ -157,6 +157,7 @@ static void fields_of_commands_have_their_types(struct world *w)
           "BASE_TYPE_CHOICES" },
         { WITH("'options': {}"), "options", "LIST_TYPE_CONVERT" },
         { WITH("'options': [null]"), "options.0", "LIST_ITEM_VALUE_REQUIRED" },
+        { WITH("'options': [[]]"), "options.0", "MODEL_TYPE_CONVERT" },
         { WITH("'options': [7]"), "options.0", "MODEL_TYPE_CONVERT" },
         { WITH("'type': 2, 'description': '', 'options': [{'type': 5, 'name': 'a', "
                "'description': 'd'}]"),
@@ -170,6 +171,10 @@ static void fields_of_commands_have_their_types(struct world *w)
 
     try_all(&s, fields);
     expect_error(client_post(s.bot, "{", "%s", s.global), 400, 50109);
+    /* What is no option is nothing else either. */
+    expect_json(client_post(s.bot, WITH("'options': [null]"), "%s", s.global),
+                "{'errors': {'options': {'0': {'_errors': [{'code': "
+                "'LIST_ITEM_VALUE_REQUIRED'}]}}}}");
     struct answer a = client_post(s.bot, WITH("'type': 4"), "%s", s.local);
     expect_invalid(a, "type", "BASE_TYPE_CHOICES"); /* entry points are global */
     expect_json(a, "{'errors': {'type': {'_errors': "

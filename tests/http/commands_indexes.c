@@ -346,6 +346,11 @@ static void direct_channels_with_a_bot_show_its_commands(struct world *w)
     make_command(s.bot, s.global, "{'name': 'b', 'description': 'd', 'contexts': [1]}");
     expect_moved(last, channel_index(bob, channel));
     expect_error(channel_index(eve, channel), 403, 50001);
+    /* An app that came for something else than commands brings none. */
+    world_sql(w, "update integrations set scopes = '[\"webhook.incoming\"]'");
+    expect(shown(channel_index(bob, channel)) == 0);
+    world_sql(w, "update integrations set scopes = '[\"applications.commands\"]'");
+    expect(shown(channel_index(bob, channel)) == 2);
     /* Without the app anywhere there is nothing to use. */
     expect_status(client_delete(bob, "/users/@me/guilds/%s", s.guild), 204);
     a = channel_index(bob, channel);
@@ -374,14 +379,24 @@ static void other_channels_show_commands_of_applications_in_them(struct world *w
     const char *id =
         make_command(s.bot, s.global, "{'name': 'p', 'description': 'd', 'contexts': [2]}");
     make_command(s.bot, s.global, PING);
+    make_command(
+        s.bot, s.global,
+        "{'name': 'never', 'description': 'd', 'contexts': [2], 'integration_types': [0]}");
     expect_json(channel_index(eve, group), "{'applications': [], 'version': '%s'}", group);
     world_sql(w,
               "insert into channel_integrations (id, channel_id, application_id, created_at) "
               "values (1, %s, %s, 0)",
               group, s.app);
-    expect_json(channel_index(eve, group),
+    struct answer shown_now = channel_index(eve, group);
+    expect_json(shown_now,
                 "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s'}]}", s.app,
                 id);
+    /* It goes with its app. */
+    snowflake last = version_of(shown_now);
+    expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
+    shown_now = channel_index(eve, group);
+    expect_json(shown_now, "{'applications': [], 'application_commands': []}");
+    expect_moved(last, shown_now);
 }
 
 const struct test commands_indexes_tests[] = {

@@ -31,7 +31,8 @@ static enum err import_into(struct world *w, struct store *store, struct str tex
     struct world_options options = { .auth = guildhall_auth(world_server(w)),
                                      .password_ops = 1,
                                      .password_memory = 1024 * 1024,
-                                     .tokens = tokens };
+                                     .tokens = tokens,
+                                     .parts = &guildhall_world_parts };
 
     return world_import(store, &options, text, world_arena(w), ret);
 }
@@ -71,7 +72,7 @@ static struct str exported(struct world *w, struct store *store)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(world_export(store, &out, &importable) == OK);
+    expect(world_export(store, &guildhall_world_parts, &out, &importable) == OK);
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);
@@ -508,8 +509,9 @@ static void an_export_imports_to_the_same_world(struct world *w)
     struct dom *d = dom_parse(world_arena(w), first);
     expect(dom_at(d, "users")->count == 7 && dom_at(d, "relationships")->count == 6);
     expect(dom_at(d, "guilds.0.channels")->count == 12 && dom_at(d, "guilds.0.roles")->count == 5);
-    /* Its bot may have every intent. */
-    expect(world_number(w, "select flags from applications") == 565248);
+    /* Its bot may have every intent, and its app has commands, which there is a flag for. */
+    expect(world_number(w, "select flags from applications") == 565248 + (1 << 23));
+    expect(dom_at(d, "applications.0.commands")->count == 6);
     expect(dom_at(d, "directs.0.messages")->count == 2 && dom_at(d, "groups.0.people")->count == 3);
 }
 

@@ -48,6 +48,20 @@ static enum err leave_users(struct call *call, const struct application *a)
     return e;
 }
 
+static const char GROUPS_WITH[] = "select channel_id from channel_integrations where "
+                                  "application_id = $1 order by channel_id";
+
+/* Rows go with the application; indexes have to be told. */
+static enum err leave_groups(struct call *call, const struct application *a)
+{
+    struct list groups;
+    enum err e = gather(call->tx, GROUPS_WITH, a->id, &groups);
+
+    for (size_t i = 0; i < groups.count && !e; i++)
+        e = command_index_move(call->tx, ((snowflake *)groups.items)[i]);
+    return e;
+}
+
 static const char TOKEN_HOLDERS[] = "select distinct user_id from tokens where application_id = $1";
 static const char END_TOKENS[] = "delete from tokens where application_id = $1";
 
@@ -69,6 +83,8 @@ enum err delete_application(struct call *call)
 
     if (!e)
         e = leave_users(call, a);
+    if (!e)
+        e = leave_groups(call, a);
     if (!e)
         e = game_relationships_end_all(call, a->id);
     if (!e)

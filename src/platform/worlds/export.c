@@ -49,7 +49,8 @@ static const char ALL_APPLICATIONS[] =
     "a.role_connections_verification_url, a.custom_install_url from applications a "
     "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id order by a.id";
 
-static enum err export_applications(struct tx *tx, struct opt_list *ret)
+static enum err export_applications(struct tx *tx, const struct world_parts *parts,
+                                    struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, ALL_APPLICATIONS, NO_BIND, &r);
@@ -77,7 +78,12 @@ static enum err export_applications(struct tx *tx, struct opt_list *ret)
             .custom_install_url = shown_text(&r, 14, NULL),
         };
     }
-    return rows_end(&r);
+    e = rows_end(&r);
+    struct world_application *all = ret->value.items;
+    for (size_t i = 0; i < ret->value.count && !e && parts && parts->export_commands; i++)
+        e = parts->export_commands(tx, (struct world_scope){ all[i].id.value, 0 },
+                                   &all[i].commands);
+    return e;
 }
 
 /* --- who knows whom ------------------------------------------------------------------------------
@@ -121,40 +127,47 @@ static enum err export_relationships(struct tx *tx, struct opt_list *ret)
 /* --- the whole
  * ------------------------------------------------------------------------------------- */
 
+struct export
+{
+    const struct world_parts *parts;
+    struct buf text;
+};
+
 static enum err export_all(struct tx *tx, void *arg)
 {
-    struct buf *out = arg;
-    struct json j = json_to(out);
+    struct export *out = arg;
+    struct json j = json_to(&out->text);
     struct world_file file = { 0 };
     enum err e = export_users(tx, &file.users);
 
     if (!e)
-        e = export_applications(tx, &file.applications);
+        e = export_applications(tx, out->parts, &file.applications);
     if (!e)
         e = export_accounts(tx, &file.platform_accounts);
     if (!e)
-        e = export_guilds(tx, &file.guilds);
+        e = export_guilds(tx, out->parts, &file.guilds);
     if (!e)
         e = export_relationships(tx, &file.relationships);
     if (!e)
         e = export_private(tx, &file);
     if (e)
         return e;
-    buf_reset(out);
+    buf_reset(&out->text);
     schema_encode_object(&j, &world_schema, &file);
     return OK;
 }
 
-enum err world_export(struct store *store, struct buf *out, bool *ret_importable)
+enum err world_export(struct store *store, const struct world_parts *parts, struct buf *out,
+                      bool *ret_importable)
 {
-    struct buf compact;
+    struct export compact = { .parts = parts };
 
-    buf_init(&compact, SIZE_MAX);
+    buf_init(&compact.text, SIZE_MAX);
     enum err e = store_run(store, STORE_READ, NULL, export_all, &compact);
     if (!e) {
-        *ret_importable = json_valid(buf_str(&compact));
-        layout_json(buf_str(&compact), out);
+        *ret_importable = json_valid(buf_str(&compact.text));
+        layout_json(buf_str(&compact.text), out);
     }
-    buf_clear(&compact);
+    buf_clear(&compact.text);
     return e;
 }

@@ -272,9 +272,11 @@ static enum err export_bans(struct tx *tx, snowflake guild, struct opt_list *ret
     return rows_end(&r);
 }
 
-static enum err export_installed(struct tx *tx, const struct names *names, snowflake guild,
+static enum err export_installed(struct tx *tx, const struct names *names,
+                                 const struct world_parts *parts, snowflake guild,
                                  struct opt_list *ret)
 {
+    struct list scopes = { 0 }; /* struct world_scope, of each entry */
     struct rows r;
     enum err e = tx_query(tx, INSTALLED, BIND(v_id(guild)), &r);
 
@@ -292,8 +294,15 @@ static enum err export_installed(struct tx *tx, const struct names *names, snowf
             .by = shown_text(&r, 2, NULL),
             .scopes = { GIVEN, row_text(&r, 3) },
         };
+        *(struct world_scope *)list_add(tx_arena(tx), &scopes, sizeof(struct world_scope)) =
+            (struct world_scope){ row_id(&r, 1), guild };
     }
-    return rows_end(&r);
+    e = rows_end(&r);
+    struct world_installed *all = ret->value.items;
+    const struct world_scope *scope = scopes.items;
+    for (size_t i = 0; i < scopes.count && !e && parts && parts->export_commands; i++)
+        e = parts->export_commands(tx, scope[i], &all[i].commands);
+    return e;
 }
 
 /* --- guilds
@@ -331,7 +340,8 @@ static void read_guild(const struct rows *r, struct world_guild *g, struct point
         p->channels[i] = row_id(r, 12 + i);
 }
 
-static enum err export_inside(struct tx *tx, struct world_guild *g, const struct pointed *p)
+static enum err export_inside(struct tx *tx, const struct world_parts *parts, struct world_guild *g,
+                              const struct pointed *p)
 {
     struct names names = { 0 };
     snowflake id = g->id.value;
@@ -346,7 +356,7 @@ static enum err export_inside(struct tx *tx, struct world_guild *g, const struct
     if (!e)
         e = export_bans(tx, id, &g->bans);
     if (!e)
-        e = export_installed(tx, &names, id, &g->applications);
+        e = export_installed(tx, &names, parts, id, &g->applications);
     if (!e)
         e = export_followed(tx, id, &g->integrations);
     if (e)
@@ -359,7 +369,7 @@ static enum err export_inside(struct tx *tx, struct world_guild *g, const struct
     return OK;
 }
 
-enum err export_guilds(struct tx *tx, struct opt_list *ret)
+enum err export_guilds(struct tx *tx, const struct world_parts *parts, struct opt_list *ret)
 {
     struct list pointed = { 0 };
     struct rows r;
@@ -374,6 +384,6 @@ enum err export_guilds(struct tx *tx, struct opt_list *ret)
     struct world_guild *all = ret->value.items;
     const struct pointed *points = pointed.items;
     for (size_t i = 0; points && i < ret->value.count && !e; i++)
-        e = export_inside(tx, &all[i], &points[i]);
+        e = export_inside(tx, parts, &all[i], &points[i]);
     return e;
 }

@@ -47,6 +47,7 @@ static void begin_report(struct world_report *report)
         [COUNT_GUILDS] = "guilds",     [COUNT_ROLES] = "roles",
         [COUNT_CHANNELS] = "channels", [COUNT_MEMBERS] = "members",
         [COUNT_MESSAGES] = "messages", [COUNT_RELATIONSHIPS] = "relationships",
+        [COUNT_COMMANDS] = "commands",
     };
 
     *report = (struct world_report){ 0 };

@@ -187,13 +187,26 @@ static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";
 
+static enum err install(struct importing *im, const struct world_installed *in, snowflake guild,
+                        snowflake app, snowflake by)
+{
+    struct str scopes =
+        in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
+    snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
+    enum err e =
+        tx_exec(im->tx, ADD_INTEGRATION,
+                BIND(v_id(id), v_id(guild), v_id(app), v_text(layout_compact(im->arena, scopes)),
+                     by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
+                NULL);
+
+    return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
+}
+
 static enum err import_installed(struct importing *im, const void *entry, const struct place *at,
                                  snowflake guild)
 {
     const struct world_installed *in = entry;
     struct place app_at = place_key(at, STR("application")), by_at = place_key(at, STR("by"));
-    struct str scopes =
-        in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
     snowflake app = 0, by = 0;
     struct rows row;
     bool known;
@@ -204,14 +217,9 @@ static enum err import_installed(struct importing *im, const void *entry, const 
     if (e || !app)
         return e;
     e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
-    if (e || known)
-        return e;
-    snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
-    e = tx_exec(im->tx, ADD_INTEGRATION,
-                BIND(v_id(id), v_id(guild), v_id(app), v_text(layout_compact(im->arena, scopes)),
-                     by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
-                NULL);
-    return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
+    if (!e && !known)
+        e = install(im, in, guild, app, by);
+    return e ? e : import_commands(im, &in->commands, (struct world_scope){ app, guild }, at);
 }
 
 /* --- guilds -------------------------------------------------------------------------------------

@@ -86,10 +86,12 @@ static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
     "values ($1, $2, $3, $4, $5, $6)";
+/* Bit 23 of the flags says that it has global commands, whatever a file says. */
 static const char DRESS_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
-    "bot_require_code_grant = coalesce($7, bot_require_code_grant), flags = coalesce($8, flags), "
+    "bot_require_code_grant = coalesce($7, bot_require_code_grant), "
+    "flags = (coalesce($8, flags) & ~cast(8388608 as bigint)) | (flags & 8388608), "
     "tags = coalesce($9, tags), redirect_uris = coalesce($10, redirect_uris), "
     "install_params = coalesce($11, install_params), "
     "integration_types_config = coalesce($12, integration_types_config), "
@@ -163,6 +165,18 @@ static enum err dress_application(struct importing *im, const struct world_appli
         NULL);
 }
 
+enum err import_commands(struct importing *im, const struct opt_str *json, struct world_scope scope,
+                         const struct place *up)
+{
+    const struct world_parts *parts = im->options->parts;
+    struct place at = place_key(up, STR("commands"));
+
+    if (json->given != GIVEN || !parts || !parts->import_commands)
+        return OK;
+    return parts->import_commands(im->tx, scope, json->value, im->form, &at,
+                                  &im->report->counts[COUNT_COMMANDS]);
+}
+
 enum err import_application(struct importing *im, const void *entry, const struct place *at,
                             snowflake unused)
 {
@@ -183,7 +197,9 @@ enum err import_application(struct importing *im, const void *entry, const struc
     count(im, COUNT_APPLICATIONS, made);
     if (made)
         e = add_application(im, a, id, owner);
-    return e ? e : dress_application(im, a, id, owner);
+    if (!e)
+        e = dress_application(im, a, id, owner);
+    return e ? e : import_commands(im, &a->commands, (struct world_scope){ id, 0 }, at);
 }
 
 /* --- who knows whom ------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ struct world_application {
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
+    struct opt_str commands; /* JSON, see world_parts */
 };
 struct world_role {
     struct opt_id id;
@@ -68,6 +69,7 @@ struct world_installed {
     struct opt_id id;
     struct str application;
     struct opt_str by, scopes;
+    struct opt_str commands; /* JSON: those of this guild alone */
 };
 /* An account of a local platform, and a guild's integration that follows one. */
 struct world_account {
@@ -183,6 +185,7 @@ enum counted {
     COUNT_MEMBERS,
     COUNT_RELATIONSHIPS,
     COUNT_MESSAGES,
+    COUNT_COMMANDS,
 };
 void count(struct importing *im, enum counted what, bool made);
 
@@ -199,6 +202,9 @@ import_step import_guild;
 import_step import_channel, dress_channel; /* of the guild; dress: once all are there */
 import_step import_direct, import_group;
 import_step import_account, import_followed; /* platforms.c */
+/* Of an application, global or of a guild. */
+enum err import_commands(struct importing *im, const struct opt_str *json, struct world_scope scope,
+                         const struct place *up);
 /* Messages without an id are for channels where nothing was said yet: importing them
  * again would say them again. */
 enum err import_messages(struct importing *im, const struct opt_list *messages, snowflake channel,
@@ -207,7 +213,7 @@ enum err import_messages(struct importing *im, const struct opt_list *messages, 
 /* --- export_guilds.c, export_private.c: reading everything -------------------------------------
  */
 
-enum err export_guilds(struct tx *tx, struct opt_list *ret);
+enum err export_guilds(struct tx *tx, const struct world_parts *parts, struct opt_list *ret);
 enum err export_private(struct tx *tx, struct world_file *ret);
 enum err export_accounts(struct tx *tx, struct opt_list *ret);
 enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret);

@@ -103,6 +103,7 @@ static const struct field application_fields[] = {
     MAYBE(struct world_application, interactions_endpoint_url, type_url),
     MAYBE(struct world_application, role_connections_verification_url, type_url),
     MAYBE(struct world_application, custom_install_url, type_url),
+    MAYBE(struct world_application, commands, type_raw),
     { 0 },
 };
 static const struct field role_fields[] = {
@@ -295,6 +296,7 @@ static const struct field installed_fields[] = {
     MUST(struct world_installed, application, type_ref),
     MAYBE(struct world_installed, by, type_ref),
     MAYBE(struct world_installed, scopes, type_raw),
+    MAYBE(struct world_installed, commands, type_raw),
     { 0 },
 };
 

@@ -17,7 +17,7 @@ struct world_count {
     const char *what; /* "users"; NULL ends a list */
     int64_t made, known;
 };
-enum { WORLD_COUNTS = 9 };
+enum { WORLD_COUNTS = 10 };
 
 /* A credential for an account of the file. */
 struct world_token {
@@ -25,7 +25,22 @@ struct world_token {
     bool bot;
 };
 
+/* What of a file belongs to domains above this folder, which bring the way in and out. A
+ * part without one is left out. */
+struct world_scope {
+    snowflake application_id, guild_id; /* 0: everywhere */
+};
+struct world_parts {
+    /* A JSON list of commands. What is wrong with it is noted in form, at or below `at`. */
+    enum err (*import_commands)(struct tx *tx, struct world_scope scope, struct str json,
+                                struct form *form, const struct place *at,
+                                struct world_count *count);
+    /* *ret is not written where there are none. */
+    enum err (*export_commands)(struct tx *tx, struct world_scope scope, struct opt_str *ret);
+};
+
 struct world_options {
+    const struct world_parts *parts;
     struct auth *auth;
     unsigned long long password_ops; /* what hashing a password costs */
     size_t password_memory;
@@ -47,7 +62,8 @@ enum err world_import(struct store *store, const struct world_options *options, 
 
 /* Writes the world as a file that imports to the same world. *ret_importable is
  * false when it is larger than an import reads. */
-enum err world_export(struct store *store, struct buf *out, bool *ret_importable);
+enum err world_export(struct store *store, const struct world_parts *parts, struct buf *out,
+                      bool *ret_importable);
 
 /* The file that `guildhall demo` begins with. */
 extern const char world_demo[];
