@@ -112,6 +112,8 @@ static enum err save_change(struct call *call, const struct connection *c)
         e = tx_exec(call->tx, FORGET_FRIENDS, BIND(user, type, id), NULL);
     if (!e && !c->friend_sync)
         e = suggestions_from_connections(call, c->user_id);
+    if (!e && !c->friend_sync)
+        e = suggestion_withdraw_all(call, c->user_id, c->type);
     return e;
 }
 

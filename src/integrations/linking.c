@@ -304,6 +304,8 @@ enum err connection_unlink(struct call *call, const struct connection *c)
     if (!e)
         e = suggestions_from_connections(call, c->user_id);
     if (!e)
+        e = suggestion_withdraw_all(call, c->user_id, c->type);
+    if (!e)
         connections_announce(call, c->user_id);
     return e;
 }

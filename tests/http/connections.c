@@ -296,6 +296,17 @@ static void connections_lead_to_suggestions_and_take_them_along(struct world *w)
     expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
     expect_json(client_get(ada, "/friend-suggestions"), "[]");
 
+    /* Bob does not want to be looked at any more. */
+    suggest_bob(ada, bob);
+    expect_status(client_patch(bob, "{'friend_sync': false}", MINE "/platform_a/b1"), 200);
+    expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
+    expect_silence(ada);
+    expect_status(client_patch(bob, "{'friend_sync': true}", MINE "/platform_a/b1"), 200);
+    expect_number(w, 1, "select count(*) from friend_suggestions");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'connection-friends'");
+    expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
+    forget_told(w);
+
     suggest_bob(ada, bob);
     expect_status(client_delete(ada, MINE "/platform_a/a1"), 204);
     expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
