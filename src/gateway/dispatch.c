@@ -13,7 +13,12 @@ struct delivery {
     struct news *news;
     const struct event_info *info;
     struct facts facts;
+    bool crowd; /* it is for many, and nothing else waits to leave with it */
 };
+
+/* What so many are told is written to each at once: gathered until the end of the turn it
+ * would leave the caches and come back. */
+enum { CROWD = 32 };
 
 /* --- who ----------------------------------------------------------------------------- */
 
@@ -139,6 +144,42 @@ static void deliver(const struct delivery *d, struct seat *seat)
 
     if (receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
         session_dispatch(s, d->news, form_for(d, s));
+    else
+        return;
+    if (d->crowd && s->peer)
+        websocket_flush(s->peer->ws);
+}
+
+/* In a crowd the next ones are fetched while this one is written to. */
+static void fetch_ahead(const struct topic *t, uint32_t i)
+{
+    if (i + 4 < t->count)
+        __builtin_prefetch(t->seats[i + 4]);
+    if (i + 2 < t->count) {
+        const char *s = (const char *)t->seats[i + 2]->session;
+
+        __builtin_prefetch(s);
+        __builtin_prefetch(s + 64);
+        __builtin_prefetch(s + 128);
+    }
+    if (i + 1 < t->count) {
+        const struct session *s = t->seats[i + 1]->session;
+
+        if (s->peer)
+            __builtin_prefetch(s->peer);
+        if (s->replay.ring)
+            __builtin_prefetch(replay_at(&s->replay, s->replay.count));
+    }
+}
+
+static void deliver_all(struct delivery *d, struct topic *t)
+{
+    d->crowd = t->count > CROWD && !d->hub->queue;
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (d->crowd)
+            fetch_ahead(t, i);
+        deliver(d, t->seats[i]);
+    }
 }
 
 /* --- changes ---------------------------------------------------------------------------- */
@@ -310,8 +351,7 @@ void dispatch(struct hub *h, struct news *n)
     }
     struct sight *sight = sight_begin(t, n->event, &d.facts);
     change_view(&d, t);
-    for (uint32_t i = 0; i < t->count; i++)
-        deliver(&d, t->seats[i]);
+    deliver_all(&d, t);
     sight_end(sight, h);
     if (n->to.kind == SUBJECT_GUILD) {
         take_away(&d, t);

@@ -17,13 +17,15 @@ struct gateway;
 
 /* Whom something is shown to. */
 struct gateway_viewer {
+    struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;        /* bots */
-    int64_t capabilities;    /* users */
-    int64_t large_threshold; /* guilds with more members are large */
-    char address[48];        /* of the socket, for READY; else "" */
-    const struct user *user; /* itself, where that was read already; or NULL */
+    uint32_t intents;           /* bots */
+    int64_t capabilities;       /* users */
+    int64_t large_threshold;    /* guilds with more members are large */
+    char address[48];           /* of the socket, for READY; else "" */
+    const struct user *user;    /* itself, where that was read already; or NULL */
+    const struct list *friends; /* ids; the same */
 };
 
 /* Members that a client asks for. */
@@ -128,6 +130,13 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
 /* How an account looks to others by its sessions: "online", "idle" or "dnd". NULL: it is
  * not there, or does not want to be seen. From any thread. */
 const char *gateway_status(struct gateway *g, snowflake user_id);
+
+/* Those of some accounts (ids) that are seen, as a JSON list of presences; in a guild, or
+ * 0. From any thread. */
+void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
+                       struct json *out);
+/* Keeps the first of them, in place. */
+void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
 
 /* How many sessions this bot may still begin today. */
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);

@@ -41,6 +41,7 @@ struct identification {
     bool has_shard, bad_shard, has_intents, bad_intents, compress;
     int64_t large_threshold, capabilities;
     unsigned char status;
+    struct buf activities; /* JSON, as the client says it */
     char client[64];
 
     struct gateway_viewer viewer;
@@ -113,8 +114,11 @@ static void note_wishes(struct identification *i, struct arena *arena, const str
     i->large_threshold = d->large_threshold.given == GIVEN ? d->large_threshold.value : 0;
     i->capabilities = d->capabilities.given == GIVEN ? d->capabilities.value : 0;
     i->status = PRESENCE_ONLINE;
-    if (d->presence)
+    buf_init(&i->activities, MAX_FROM_USER);
+    if (d->presence) {
         i->status = (unsigned char)presence_status(d->presence->status, PRESENCE_ONLINE);
+        buf_add_str(&i->activities, presence_activities(d->presence));
+    }
     if (d->properties)
         note_client(i, d->properties);
     if (!i->has_shard || i->bad_shard) {
@@ -294,6 +298,7 @@ static enum err read_ready(struct load *l, struct tx *tx)
         e = source->user(tx, v.user_id, &v.user);
     if (!e && !v.bot)
         e = source->friends(tx, v.user_id, &i->friends);
+    v.friends = &i->friends;
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
@@ -370,7 +375,7 @@ static void tell_ready(struct identification *i, struct peer *p)
         json_name(&j, "sessions");
         sessions_write(p->hub->gateway, i->session->caller.id, &j);
         json_name(&j, "presences");
-        presences_write(p->hub->gateway, &i->friends, &j);
+        gateway_presences(p->hub->gateway, 0, &i->friends, &j);
     }
     if (i->ready.n)
         buf_add_lit(&out, ",");
@@ -385,6 +390,7 @@ static void tell_ready(struct identification *i, struct peer *p)
 
 static void identification_free(struct identification *i)
 {
+    buf_clear(&i->activities);
     mem_free(i->facts);
     mem_free(i);
 }
@@ -451,6 +457,7 @@ static struct session *make_session(struct identification *i, struct hub *h)
     if (s->large_threshold > THRESHOLD_MAX)
         s->large_threshold = THRESHOLD_MAX;
     s->status = i->status;
+    session_set_activities(s, buf_str(&i->activities), h->arena);
     memcpy(s->client, i->client, sizeof s->client);
     return s;
 }

@@ -193,13 +193,14 @@ const struct kept *replay_at(const struct replay *r, uint32_t i); /* 0: the olde
 void replay_clear(struct replay *r);
 
 struct session {
-    struct link link;    /* in the hub's list */
-    struct link of_user; /* in the gateway's list of the account's sessions */
+    /* What every event needs stands together. */
     struct hub *hub;
     struct peer *peer; /* NULL: away */
-    struct caller caller;
+    struct replay replay;
     uint64_t number; /* names it among subjects */
-    char id[SESSION_ID + 1];
+    uint64_t seen;   /* news up to this number was delivered on another loop */
+    uint64_t seq;
+    uint64_t sent; /* to the peer: what follows waits in the replay */
     uint32_t intents;
     uint32_t shard_id, shard_count;
     bool bot;
@@ -207,13 +208,14 @@ struct session {
     bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
     unsigned char status; /* enum presence_status */
+
+    struct caller caller;
+    struct link link;    /* in the hub's list */
+    struct link of_user; /* in the gateway's list of the account's sessions */
+    char id[SESSION_ID + 1];
     int64_t capabilities, large_threshold;
-    uint64_t seen; /* news up to this number was delivered on another loop */
-    uint64_t seq;
-    uint64_t sent;       /* to the peer: what follows waits in the replay */
     uint64_t owed;       /* since it came back: what it missed does not count as waiting */
     size_t behind_bytes; /* of what waits */
-    struct replay replay;
     struct deadline away, fade;
     struct seat **seats;
     uint32_t seat_count, seat_cap;

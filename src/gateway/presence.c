@@ -1,12 +1,8 @@
 /* presence.c - what others see of somebody's sessions. */
 #include "gateway/presence.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "gateway/opcodes.h"
-
-enum { WINDOW_MS = 20 * 1000, WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048 };
 
 static const char *const words[] = { "online", "idle", "dnd", "invisible" };
 
@@ -34,7 +30,7 @@ static void write_session(const struct session *s, struct json *j)
     json_name(j, "status");
     json_text(j, str_of(words[s->status]));
     json_name(j, "activities");
-    json_raw(j, STR("[]"));
+    json_raw(j, s->presence.p ? s->presence : STR("[]"));
     json_name(j, "client_info");
     json_object(j);
     json_name(j, "client");
@@ -163,7 +159,17 @@ static void write_presence(snowflake user_id, snowflake guild_id, const struct l
     json_object_end(j);
 }
 
-void presences_write(struct gateway *g, const struct list *ids, struct json *j)
+const char *gateway_status(struct gateway *g, snowflake user_id)
+{
+    pthread_mutex_lock(&g->lock);
+    const struct session *s = foremost(map_get(&g->accounts, user_id), NULL, NULL);
+    const char *word = s ? words[s->status] : NULL;
+    pthread_mutex_unlock(&g->lock);
+    return word;
+}
+
+void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
+                       struct json *j)
 {
     json_array(j);
     pthread_mutex_lock(&g->lock);
@@ -173,11 +179,24 @@ void presences_write(struct gateway *g, const struct list *ids, struct json *j)
         struct look l = look_at(s);
 
         if (s)
-            write_presence(id, 0, &l, j);
+            write_presence(id, guild_id, &l, j);
         look_clear(&l);
     }
     pthread_mutex_unlock(&g->lock);
     json_array_end(j);
+}
+
+void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
+{
+    snowflake *all = ids->items;
+    size_t n = 0;
+
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < ids->count && n < max; i++)
+        if (foremost(map_get(&g->accounts, all[i]), NULL, NULL))
+            all[n++] = all[i];
+    pthread_mutex_unlock(&g->lock);
+    ids->count = n;
 }
 
 /* --- telling ------------------------------------------------------------------------------------
@@ -327,55 +346,4 @@ void presence_arrive(struct session *s, snowflake guild_id)
     if (now)
         publish_presence(g, s->caller.id, to_guild(guild_id), &l);
     look_clear(&l);
-}
-
-/* --- op 3 ------------------------------------------------------------------------------------ */
-
-static void keep_activities(struct session *s, struct str activities)
-{
-    mem_free((void *)(uintptr_t)s->presence.p);
-    s->presence = (struct str){ 0 };
-    if (activities.n < 3 || activities.n > ACTIVITIES_MAX || activities.p[0] != '[')
-        return;
-    char *copy = mem_resize(NULL, activities.n);
-    memcpy(copy, activities.p, activities.n);
-    s->presence = str_slice(copy, activities.n);
-}
-
-/* Five in twenty seconds are told; of more the newest waits for the next window. */
-static bool may_tell(struct session *s)
-{
-    int64_t now = clock_ms();
-
-    if (now - s->presence_ms >= WINDOW_MS) {
-        s->presence_ms = now;
-        s->presence_count = 0;
-    }
-    return s->presence_count < WINDOW_UPDATES;
-}
-
-void presence_tell(struct session *s)
-{
-    if (!s->presence_due || !may_tell(s))
-        return;
-    s->presence_due = false;
-    s->presence_count++;
-    presence_change(s, false);
-    if (!s->bot)
-        sessions_changed(s);
-}
-
-void handle_presence(struct peer *p, int op, struct str raw, const void *d)
-{
-    const struct presence_update *in = d;
-    struct session *s = p->session;
-    struct gateway *g = p->hub->gateway;
-
-    (void)op, (void)raw;
-    pthread_mutex_lock(&g->lock);
-    s->status = (unsigned char)presence_status(in->status, s->status);
-    keep_activities(s, in->activities);
-    pthread_mutex_unlock(&g->lock);
-    s->presence_due = true;
-    presence_tell(s);
 }

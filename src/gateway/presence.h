@@ -22,8 +22,11 @@ void presence_begin(struct session *s, const struct list *friends);
 void presence_change(struct session *s, bool ending);
 /* Tells a guild that the session has only now a seat in. */
 void presence_arrive(struct session *s, snowflake guild_id);
-/* Those of some accounts that are not offline, as a JSON list. */
-void presences_write(struct gateway *g, const struct list *ids, struct json *j);
+struct presence_update;
+/* What is said to be done, as JSON: what others may be shown of it is kept. With the
+ * gateway's lock, once the session is known to others. */
+struct str presence_activities(const struct presence_update *in);
+void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 
 /* The list of an account's sessions, as a JSON value. */
 void sessions_write(struct gateway *g, snowflake user_id, struct json *j);

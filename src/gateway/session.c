@@ -72,6 +72,7 @@ struct gateway_caller session_caller(const struct session *s)
 struct gateway_viewer session_viewer(const struct session *s)
 {
     return (struct gateway_viewer){
+        .gateway = s->hub->gateway,
         .user_id = s->caller.id,
         .application_id = s->caller.application_id,
         .bot = s->bot,

@@ -4,6 +4,7 @@
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
+#include <utf8proc.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -70,25 +71,45 @@ static const char CLICK[] = "insert into gif_pairs (term, gif, clicks) values ($
 
 static bool has_letter(struct str term)
 {
-    for (size_t i = 0; i < term.n; i++)
-        if ((term.p[i] >= 'a' && term.p[i] <= 'z') || (unsigned char)term.p[i] >= 0x80)
+    uint32_t c;
+    size_t size;
+
+    for (; term.n && (size = utf8_decode(term, &c)); term = str_from(term, size)) {
+        utf8proc_category_t kind = utf8proc_category((utf8proc_int32_t)c);
+
+        if (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO)
             return true;
+    }
     return false;
 }
 
+/* Are these words among the others, side by side? */
+static bool has_words(const struct list *words, const struct list *wanted)
+{
+    const struct str *w = words->items, *v = wanted->items;
+
+    for (size_t at = 0; wanted->count && at + wanted->count <= words->count; at++) {
+        size_t same = 0;
+
+        while (same < wanted->count && str_eq(w[at + same], v[same]))
+            same++;
+        if (same == wanted->count)
+            return true;
+    }
+    return false;
+}
+
+/* Accents do not hide a word. */
 static bool is_blocked(struct arena *a, struct str term)
 {
     struct list words = gif_words(a, term, false);
-    const struct str *w = words.items;
 
     for (struct str rest = gif_config()->blocked_words; rest.n;) {
         struct str blocked = gif_normal(a, str_cut(&rest, ','));
+        struct list wanted = gif_words(a, blocked, true);
 
-        if (str_eq(blocked, term))
+        if (str_eq(blocked, term) || has_words(&words, &wanted))
             return true;
-        for (size_t i = 0; i < words.count; i++)
-            if (str_eq(w[i], blocked))
-                return true;
     }
     return false;
 }

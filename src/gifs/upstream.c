@@ -1,56 +1,44 @@
 /* upstream.c - asking another server for GIFs.
  *
- * A call that needs an answer which nobody remembers waits for it on the pool, not on a
- * loop, and only a few wait at a time: a server that hangs costs the others nothing.
- * The other server learns what is searched for, never by whom. */
+ * A call that needs an answer which nobody remembers waits for it on its loop, without
+ * holding up anything, and not too many wait at a time: a server that hangs costs the
+ * others nothing. The other server learns what is searched for, never by whom. */
 #include "gifs/internal.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/client.h"
 
-enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 2 };
+/* Of those who wait each may have an answer of MOST_ANSWER bytes under way. */
+enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
 /* --- one question ------------------------------------------------------------------------------
  */
 
 struct question {
-    struct post post;
     struct api *api;
     struct loop *loop;
     enum upstream_kind kind;
     char *key, *url;
-    bool again; /* the first try has failed */
-    /* who waits, if anybody does */
-    bool waited, over;
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
+    bool again;        /* the first try has failed */
+    struct call *call; /* who waits; NULL: nobody */
 };
 
-static _Atomic int waiting;
-
-static void question_free(struct question *q)
-{
-    pthread_mutex_destroy(&q->lock);
-    pthread_cond_destroy(&q->ended);
-    mem_free(q->key);
-    mem_free(q->url);
-    mem_free(q);
-}
+static void answer_came(struct call *call, enum upstream_kind kind);
 
 static void end_question(struct question *q)
 {
-    if (!q->waited) {
-        question_free(q);
-        return;
-    }
-    pthread_mutex_lock(&q->lock);
-    q->over = true;
-    pthread_cond_signal(&q->ended);
-    pthread_mutex_unlock(&q->lock);
+    struct call *call = q->call;
+    enum upstream_kind kind = q->kind;
+
+    mem_free(q->key);
+    mem_free(q->url);
+    mem_free(q);
+    if (call)
+        answer_came(call, kind);
 }
 
 static void ask(struct question *q);
@@ -93,9 +81,36 @@ static void ask(struct question *q)
     fetcher_start(api_fetcher(q->api, q->loop), &f);
 }
 
-static void ask_on_loop(struct post *p)
+/* --- addresses ------------------------------------------------------------------------------- */
+
+static void add_escaped(struct buf *out, struct str text)
 {
-    ask(container_of(p, struct question, post));
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
+            buf_add_char(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+/* Of a path with its query, at the other server. */
+static char *address_of(struct arena *a, struct str path)
+{
+    const struct gif_config *c = gif_config();
+    struct buf out;
+
+    buf_init(&out, 64 * 1024);
+    buf_add_str(&out, c->provider);
+    buf_add_str(&out, path);
+    if (c->provider_key.n) {
+        buf_add_str(&out, memchr(path.p, '?', path.n) ? STR("&key=") : STR("?key="));
+        add_escaped(&out, c->provider_key);
+    }
+    char *url = str_dupz(a, buf_str(&out));
+    buf_clear(&out);
+    return url;
 }
 
 /* --- what a call asks ---------------------------------------------------------------------------
@@ -107,55 +122,63 @@ struct asked {
 };
 struct inquiry {
     struct asked of[UPSTREAM_KINDS];
+    int open; /* questions, and one more while they are asked */
 };
+
+static _Atomic int waiting; /* calls */
 
 static struct question *question_new(struct call *call, enum upstream_kind kind, struct str key)
 {
-    const struct gif_config *c = gif_config();
     struct question *q = mem_new(sizeof *q);
-    struct str secret =
-        c->provider_key.n ? STR_CONCAT(call->arena, STR("&key="), c->provider_key) : STR("");
 
     q->api = call->api;
-    q->loop = call->exchange->loop;
+    q->loop = call->loop;
     q->kind = kind;
     q->key = mem_dupz(str_dupz(call->arena, key));
-    q->url = mem_dupz(str_dupz(call->arena, STR_CONCAT(call->arena, c->provider, key, secret)));
-    pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->ended, NULL);
+    q->url = mem_dupz(address_of(call->arena, key));
     return q;
 }
 
-/* On the pool: asks and waits. The fetch has a deadline, so this has one too. */
-static void wait_for(struct call *call, enum upstream_kind kind, struct asked *a)
+static void close_one(struct call *call)
 {
-    struct question *q = question_new(call, kind, a->key);
+    struct inquiry *in = call->data;
+
+    if (--in->open)
+        return;
+    atomic_fetch_sub(&waiting, 1);
+    call_resume(call, OK);
+}
+
+static void answer_came(struct call *call, enum upstream_kind kind)
+{
+    struct asked *a = &((struct inquiry *)call->data)->of[kind];
+    struct str said;
     bool refresh;
 
-    q->waited = true;
-    q->post.run = ask_on_loop;
-    loop_post(q->loop, &q->post);
-    pthread_mutex_lock(&q->lock);
-    while (!q->over)
-        pthread_cond_wait(&q->ended, &q->lock);
-    pthread_mutex_unlock(&q->lock);
-    question_free(q);
-    struct str said;
     a->answer.failed = cache_find(a->key, call->arena, &said, &refresh) != CACHED_FRESH;
     if (!a->answer.failed)
         a->answer.body = said;
+    close_one(call);
 }
 
-static enum err wait_for_all(struct call *call)
+/* Fetches have deadlines, so this has one too. */
+static void ask_all(struct call *call)
 {
     struct inquiry *in = call->data;
     bool room = atomic_fetch_add(&waiting, 1) < MOST_WAITING;
 
-    for (int kind = 0; kind < UPSTREAM_KINDS; kind++)
-        if (in->of[kind].answer.failed && room && breaker_allows())
-            wait_for(call, (enum upstream_kind)kind, &in->of[kind]);
-    atomic_fetch_sub(&waiting, 1);
-    return OK;
+    in->open = 1;
+    for (int kind = 0; kind < UPSTREAM_KINDS; kind++) {
+        struct asked *a = &in->of[kind];
+
+        if (!a->answer.failed || !room || !breaker_allows())
+            continue;
+        struct question *q = question_new(call, (enum upstream_kind)kind, a->key);
+        q->call = call;
+        in->open++;
+        ask(q);
+    }
+    close_one(call);
 }
 
 static void inquire(struct call *call, enum upstream_kind kind, struct str key)
@@ -170,7 +193,7 @@ static void inquire(struct call *call, enum upstream_kind kind, struct str key)
     enum cached found = cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
     if (a->answer.failed && breaker_allows())
-        call->compute = wait_for_all;
+        call->await = ask_all;
     if (refresh)
         ask(question_new(call, kind, key));
 }
@@ -194,20 +217,7 @@ bool upstream_wants_local(const struct call *call)
     return false;
 }
 
-/* --- addresses
- * -------------------------------------------------------------------------------------- */
-
-static void add_escaped(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
-            buf_add_char(out, (char)c);
-        else
-            buf_printf(out, "%%%02X", c);
-    }
-}
+/* --- questions as the other server is asked them --------------------------------------------- */
 
 /* Before there is a transaction: what the call itself says. */
 static struct str plain_locale(const struct call *call, const struct opt_str *named)
@@ -321,7 +331,7 @@ void upstream_tell_choice(struct call *call)
     if ((c->source != GIFS_UPSTREAM && c->source != GIFS_MERGED) ||
         !str_starts(in->id, STR("u_")) || in->id.n > 512 || !breaker_allows())
         return;
-    buf_init(&body, 256 * 1024);
+    buf_init(&body, 4 * 1024);
     json_object(&j);
     json_name(&j, "id");
     json_text(&j, str_from(in->id, 2));
@@ -332,8 +342,7 @@ void upstream_tell_choice(struct call *call)
     json_object_end(&j);
     struct fetch f = {
         .method = "POST",
-        .url = str_dupz(call->arena, STR_CONCAT(call->arena, c->provider,
-                                                STR("/registershare?key="), c->provider_key)),
+        .url = address_of(call->arena, STR("/registershare")),
         .headers = &json,
         .header_count = 1,
         .body = buf_str(&body),
@@ -341,6 +350,8 @@ void upstream_tell_choice(struct call *call)
         .max_answer = 64 * 1024,
         .done = told,
     };
-    fetcher_start(api_fetcher(call->api, call->exchange->loop), &f);
+    /* What is too long to be a search is not passed on. */
+    if (!buf_full(&body))
+        fetcher_start(api_fetcher(call->api, call->loop), &f);
     buf_clear(&body);
 }

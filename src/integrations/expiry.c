@@ -22,7 +22,7 @@ struct lapse {
     snowflake user_id;
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
-    char secret[1024];
+    char secret[4 * LONGEST_SECRET + 1];
     char accounts[MOST_ACCOUNTS][4 * LONGEST_ACCOUNT_ID + 1]; /* the member's own */
     unsigned count, asked;
     bool found, subscribes;
@@ -173,7 +173,8 @@ static enum err run_later(struct call *call)
     struct integration_row i;
     enum err e = integration_find(call->tx, l->id, &i);
 
-    if (e == ERR_UNKNOWN_INTEGRATION)
+    /* One that was switched off meanwhile begins anew when it comes back. */
+    if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &expiry_kind, l->id);
     return e ? e : job_schedule(call, &expiry_kind, l->id, clock_us() + EVERY_S * SECOND, STR(""));
 }

@@ -17,7 +17,7 @@ enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 struct step {
     snowflake user_id;
     char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* empty: the first one */
-    char cursor[513], secret[1024];
+    char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
     bool found;
 };

@@ -117,7 +117,7 @@ struct subscriber {
 /* Members after an id with connections of the integration's platform, by id. */
 enum err subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
                            snowflake up_to, int64_t limit, struct list *ret);
-bool subscriber_is_settled(const struct subscriber *s);
+bool subscriber_is_settled(const struct integration_row *i, const struct subscriber *s);
 /* Gives the role, or notes that a subscription has lapsed. */
 enum err subscriber_settle(struct call *call, const struct integration_row *i,
                            const struct subscriber *s);
@@ -163,7 +163,8 @@ void connections_announce(struct call *call, snowflake user_id);
 /* What a link and its end can announce, for rows' .fires. */
 #define LINK_EVENTS                                                                       \
     EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_UPDATE, \
-        EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE
+        EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE,     \
+        EVENT_FRIEND_SUGGESTION_DELETE
 
 struct authorize_url {
     struct str url;

@@ -167,7 +167,8 @@ static enum err may_come(const struct joining *j, bool listed)
 
 static const char KEEP_SUBSCRIBER[] =
     "insert into integration_subscribers (integration_id, subscriber_id, round) "
-    "values ($1, $2, $3) on conflict do nothing";
+    "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
+    "round = excluded.round";
 static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
                                  "and subscriber_id = $2";
 

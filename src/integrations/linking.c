@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "platform/members/members.h"
+#include "platform/suggestions.h"
 
 enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 
@@ -252,8 +253,9 @@ static const char JOINED_THROUGH[] =
     "select distinct x.guild_id from integration_members x "
     "join integrations i on i.id = x.integration_id join guilds g on g.id = x.guild_id "
     "where g.owner_id <> $1 and x.user_id = $1 and x.joined = 1 and i.type = $2 and not exists "
-    "(select 1 from connections c join integration_subscribers s on s.subscriber_id = c.id "
-    "where c.user_id = $1 and c.type = $2 and s.integration_id = i.id) order by x.guild_id";
+    "(select 1 from connections c left join integration_subscribers s on s.subscriber_id = c.id "
+    "and s.integration_id = i.id where c.user_id = $1 and c.type = $2 "
+    "and (c.id = i.account_id or s.subscriber_id is not null)) order by x.guild_id";
 
 static enum err revoke_followers(struct call *call, const struct connection *c)
 {
@@ -299,6 +301,8 @@ enum err connection_unlink(struct call *call, const struct connection *c)
         e = leave_guilds(call, c);
     if (!e)
         e = subscriber_settle_all(call, c->user_id, c->type);
+    if (!e)
+        e = suggestions_from_connections(call, c->user_id);
     if (!e)
         connections_announce(call, c->user_id);
     return e;

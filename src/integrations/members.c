@@ -40,10 +40,10 @@ enum err subscribers_after(struct tx *tx, const struct integration_row *i, snowf
     return rows_end(&rows);
 }
 
-bool subscriber_is_settled(const struct subscriber *s)
+bool subscriber_is_settled(const struct integration_row *i, const struct subscriber *s)
 {
     if (s->subscribes)
-        return s->has_role && !s->lapsed_at;
+        return (s->has_role || !i->role_id) && !s->lapsed_at;
     return !s->has_role || s->lapsed_at;
 }
 
@@ -102,7 +102,7 @@ enum err subscriber_settle(struct call *call, const struct integration_row *i,
 {
     enum err e = OK;
 
-    if (subscriber_is_settled(s))
+    if (subscriber_is_settled(i, s))
         return OK;
     if (!s->subscribes)
         return subscriber_note(call->tx, i, s->user_id, clock_us(), false);

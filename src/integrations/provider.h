@@ -25,7 +25,13 @@ enum question_kind {
     ASK_FRIENDS,       /* account_id, cursor: a page of whom it knows */
 };
 
-enum { PROVIDER_PAGE = 500, PROVIDER_MAX_PAGES = 1000, LONGEST_ACCOUNT_ID = 128 };
+/* The longest are in characters: as bytes they may need four times that. */
+enum {
+    PROVIDER_PAGE = 500,
+    PROVIDER_MAX_PAGES = 1000,
+    LONGEST_ACCOUNT_ID = 128,
+    LONGEST_SECRET = 512,
+};
 
 struct provider_account {
     struct str id, name, secret; /* secret: of ASK_EXCHANGE only; may be empty */

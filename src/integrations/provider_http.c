@@ -30,7 +30,7 @@ static const struct type type_account_id = { .kind = KIND_STRING,
                                              .min = 1,
                                              .max = LONGEST_ACCOUNT_ID };
 static const struct type type_account_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
-static const struct type type_secret = { .kind = KIND_STRING, .max = 512 };
+static const struct type type_secret = { .kind = KIND_STRING, .max = LONGEST_SECRET };
 static const struct type type_cursor = { .kind = KIND_STRING, .max = 512 };
 
 static const struct field account_fields[] = {

@@ -56,15 +56,33 @@ static void finish(struct chain *c)
     go_on(c);
 }
 
+static void keep_some(struct chain *c, const struct page *p);
+
 static void page_kept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    const struct page *p = call->data;
+    struct page *p = call->data;
 
     if (ends(c, e, p->sync.gone))
         return;
+    p->before = p->after;
+    if (p->before.count) {
+        keep_some(c, p);
+        return;
+    }
     c->sync = p->sync;
     go_on(c);
+}
+
+static void keep_some(struct chain *c, const struct page *p)
+{
+    errand_start(c->api, c->loop,
+                 &(struct errand){ .store = ROUTE_STORE_WRITE,
+                                   .run = run_page,
+                                   .done = page_kept,
+                                   .data = p,
+                                   .size = sizeof *p + p->bytes,
+                                   .arg = c });
 }
 
 static void keep_page(struct chain *c, const struct provider_answer *a)
@@ -75,7 +93,7 @@ static void keep_page(struct chain *c, const struct provider_answer *a)
         bytes += ((const struct str *)a->ids.items)[n].n + 1;
     struct page *p = mem_new(sizeof *p + bytes);
     char *at = (char *)(p + 1);
-    *p = (struct page){ .sync = c->sync, .count = a->ids.count, .bytes = bytes };
+    *p = (struct page){ .sync = c->sync, .bytes = bytes, .before = { a->ids.count, 0 } };
     for (size_t n = 0; n < a->ids.count; n++) {
         struct str id = ((const struct str *)a->ids.items)[n];
 
@@ -86,13 +104,7 @@ static void keep_page(struct chain *c, const struct provider_answer *a)
     p->sync.pages++;
     p->sync.stage = a->next.n ? SYNC_PAGES : SYNC_MEMBERS;
     snprintf(p->sync.cursor, sizeof p->sync.cursor, "%.*s", STR_FMT(a->next));
-    errand_start(c->api, c->loop,
-                 &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                   .run = run_page,
-                                   .done = page_kept,
-                                   .data = p,
-                                   .size = sizeof *p + bytes,
-                                   .arg = c });
+    keep_some(c, p);
     mem_free(p);
 }
 
@@ -155,7 +167,7 @@ static void members_seen(struct call *call, enum err e, void *arg)
     struct chain *c = arg;
     const struct range *r = call->data;
 
-    if (!e && r->changes) {
+    if (!e && r->count) {
         errand_start(c->api, c->loop,
                      &(struct errand){ .store = ROUTE_STORE_WRITE,
                                        .run = run_members,

@@ -7,7 +7,10 @@
 enum {
     SYNC_LEASE_MS = 30 * 1000, /* longer than any step, with all its tries */
     LONGEST_CURSOR = 512,
-    SWEEP = 500
+    /* What one step writes at most: each is a few milliseconds. */
+    MOST_IDS = 100,
+    MOST_CHANGES = 25, /* members */
+    SWEEP = 500,
 };
 
 enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_SWEEP, SYNC_END };
@@ -21,7 +24,7 @@ struct sync {
     char cursor[LONGEST_CURSOR + 1];
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
-    char secret[1024];
+    char secret[4 * LONGEST_SECRET + 1];
     bool gone;   /* nothing to go on with */
     bool failed; /* the provider did not answer */
     bool refused;
@@ -30,17 +33,27 @@ struct sync {
 /* From the text that the job's row has. */
 void sync_read(struct str text, struct sync *ret);
 
-/* The ids follow the sync, each with its NUL. */
-struct page {
-    struct sync sync;
-    size_t count, bytes;
+/* Some of the ids that are still to be kept, the first at an offset. */
+struct rest {
+    size_t count, at;
 };
 
-/* A range of members: up to the last that was looked at, or the last that fits a step. */
+/* The ids follow it, each with its NUL. A page is kept in several steps; the sync goes
+ * on to the next one when nothing is left. */
+struct page {
+    struct sync sync;
+    size_t bytes;
+    struct rest before, after; /* the step */
+};
+
+/* Members up to the last that was looked at, and those of them to change: asking for the
+ * whole range again would hold up other writes in a large guild. */
 struct range {
     struct sync sync;
     snowflake last;
-    bool changes, ended;
+    snowflake changes[MOST_CHANGES];
+    size_t count;
+    bool ended;
 };
 
 struct sweep {

@@ -12,8 +12,7 @@
 enum {
     HOUR = 3600,
     JITTER = 300,
-    SCAN = 500,        /* members looked at in one step */
-    MOST_CHANGES = 25, /* members changed in one step */
+    SCAN = 500, /* members looked at in one step */
     REVOKED_DAYS = 30,
 };
 
@@ -201,18 +200,24 @@ static const char ADD_SUBSCRIBER[] =
 enum err run_page(struct call *call)
 {
     struct page *p = call->data;
-    const char *id = (const char *)(p + 1);
+    const char *ids = (const char *)(p + 1);
+    struct rest left = p->before;
     struct sync s = p->sync;
     struct integration_row i;
 
     enum err e = find_row(call, &s, &i);
     p->sync.gone = s.gone;
-    for (size_t n = 0; n < p->count && !e && !s.gone; n++) {
-        e = tx_exec(call->tx, ADD_SUBSCRIBER, BIND(v_id(i.id), v_text(str_of(id)), v_int(i.round)),
-                    NULL);
-        id += strlen(id) + 1;
+    if (e || s.gone)
+        return e;
+    for (int n = 0; n < MOST_IDS && left.count && !e; n++, left.count--) {
+        struct str id = str_of(ids + left.at);
+
+        e = tx_exec(call->tx, ADD_SUBSCRIBER, BIND(v_id(i.id), v_text(id), v_int(i.round)), NULL);
+        left.at += id.n + 1;
     }
-    return e || s.gone ? e : checkpoint(call, &s);
+    p->after = left;
+    /* Until the page is complete it is asked for again. */
+    return e || left.count ? e : checkpoint(call, &s);
 }
 
 /* --- members --------------------------------------------------------------------------------- */
@@ -222,8 +227,8 @@ enum err run_scan(struct call *call)
     struct range *r = call->data;
     struct integration_row i;
     struct list found = { 0 };
-    int changes = 0;
 
+    r->count = 0;
     enum err e = integration_find(call->tx, r->sync.id, &i);
     if (!e)
         e = subscribers_after(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
@@ -233,15 +238,25 @@ enum err run_scan(struct call *call)
     r->ended = found.count < SCAN;
     r->last = r->sync.member;
     for (size_t n = 0; n < found.count; n++) {
-        changes += !subscriber_is_settled(&all[n]);
-        if (changes > MOST_CHANGES) {
-            r->ended = false;
-            break;
+        if (!subscriber_is_settled(&i, &all[n])) {
+            if (r->count == MOST_CHANGES) {
+                r->ended = false;
+                break;
+            }
+            r->changes[r->count++] = all[n].user_id;
         }
         r->last = all[n].user_id;
     }
-    r->changes = changes > 0;
     return OK;
+}
+
+/* As the member is now: what the scan saw may be old. */
+static enum err settle_member(struct call *call, const struct integration_row *i, snowflake user_id)
+{
+    struct list found = { 0 };
+    enum err e = subscribers_after(call->tx, i, user_id - 1, user_id, 1, &found);
+
+    return e || !found.count ? e : subscriber_settle(call, i, found.items);
 }
 
 enum err run_members(struct call *call)
@@ -249,15 +264,13 @@ enum err run_members(struct call *call)
     struct range *r = call->data;
     struct sync s = r->sync;
     struct integration_row i;
-    struct list found = { 0 };
 
     enum err e = find_row(call, &s, &i);
     r->sync.gone = s.gone;
     if (e || s.gone)
         return e;
-    e = subscribers_after(call->tx, &i, s.member, r->last, SCAN, &found);
-    for (size_t n = 0; n < found.count && !e; n++)
-        e = subscriber_settle(call, &i, (const struct subscriber *)found.items + n);
+    for (size_t n = 0; n < r->count && !e; n++)
+        e = settle_member(call, &i, r->changes[n]);
     s.member = r->last;
     return e ? e : checkpoint(call, &s);
 }

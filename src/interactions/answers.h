@@ -102,9 +102,6 @@ enum err response_metadata(struct call *call, const struct response *r, struct s
 /* Did this interaction make the message? */
 bool response_is_of(struct arena *arena, const struct message *m, snowflake interaction_id);
 
-/* Nothing but the account's own install is in authorizing_integration_owners. */
-bool owners_user_only(struct arena *arena, struct str owners);
-
 /* --- callback.c ----------------------------------------------------------------------- */
 
 /* {interaction.callback.token}: of the interaction in the path. */

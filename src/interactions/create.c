@@ -99,6 +99,25 @@ static enum err keep_files(struct call *call)
     return e;
 }
 
+static const char SAME_NONCE[] =
+    "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
+
+/* A client that was not sure sends it again. */
+static enum err asked_before(struct call *call, bool *ret)
+{
+    enum { REMEMBERED_MS = 60 * 1000 };
+    const struct opt_str *nonce = &((const struct invocation *)call->body)->nonce;
+    struct rows row;
+
+    *ret = false;
+    if (nonce->given != GIVEN)
+        return OK;
+    return tx_one(call->tx, SAME_NONCE,
+                  BIND(v_id(call->caller->id), v_text(nonce->value),
+                       v_id(snowflake_at(clock_ms() - REMEMBERED_MS))),
+                  &row, ret);
+}
+
 static enum err look(struct call *call)
 {
     const struct invocation *in = call->body;
@@ -108,7 +127,11 @@ static enum err look(struct call *call)
                                     .type = in->type,
                                     .nonce = in->nonce,
                                     .session = in->session_id } };
-    enum err e = enter(call);
+    /* What was asked may be impossible now, because it was done: a modal is submitted. */
+    enum err e = asked_before(call, &v->again);
+    if (e || v->again)
+        return e;
+    e = enter(call);
     if (!e)
         e = find_parties(call);
     if (!e)
@@ -135,25 +158,6 @@ static enum err prepare_create_interaction(struct call *call)
 
 /* --- in it -------------------------------------------------------------------------- */
 
-static const char SAME_NONCE[] =
-    "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
-
-/* A client that was not sure sends it again. */
-static enum err asked_before(struct call *call, bool *ret)
-{
-    enum { REMEMBERED_MS = 60 * 1000 };
-    const struct interaction *it = &((struct invoking *)call->data)->it;
-    struct rows row;
-
-    *ret = false;
-    if (it->nonce.given != GIVEN)
-        return OK;
-    return tx_one(call->tx, SAME_NONCE,
-                  BIND(v_id(it->user_id), v_text(it->nonce.value),
-                       v_id(snowflake_at(clock_ms() - REMEMBERED_MS))),
-                  &row, ret);
-}
-
 static enum err write_rows(struct call *call)
 {
     struct invoking *v = call->data;
@@ -177,10 +181,12 @@ static enum err write_rows(struct call *call)
 static enum err create_interaction(struct call *call)
 {
     struct invoking *v = call->data;
-    bool before;
-    enum err e = asked_before(call, &before);
+    bool meanwhile = false;
+    enum err e = v->again ? OK : asked_before(call, &meanwhile);
 
-    if (e || before)
+    if (meanwhile)
+        files_drop(call);
+    if (e || v->again || meanwhile)
         return e;
     e = write_rows(call);
     if (e)

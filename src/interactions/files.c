@@ -92,6 +92,15 @@ enum err files_keep(struct call *call)
     return e;
 }
 
+void files_drop(struct call *call)
+{
+    const struct invoking *v = call->data;
+    const struct file_out *f = v->files.items;
+
+    for (size_t i = 0; i < v->files.count; i++)
+        attachment_drop(call, f[i].kept.id);
+}
+
 static const char ADD_FILE[] =
     "insert into interaction_files (id, interaction_id, channel_id, filename, description, "
     "content_type, size, width, height) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";

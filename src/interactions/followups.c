@@ -111,6 +111,9 @@ enum err create_follow_up(struct call *call)
         return e;
     if (promised) {
         e = response_edit(call, &r, &m);
+        /* Still loading: nothing was said. */
+        if (!e && m.flags & MESSAGE_LOADING)
+            e = ERR_EMPTY_MESSAGE;
         return e ? e : call_reply(call, &m);
     }
 

@@ -102,6 +102,11 @@ struct str interaction_token(const struct call *call, snowflake id);
 /* The id in a token of ours, or 0: then it is none. Needs no transaction. */
 snowflake interaction_of_token(const struct call *call, struct str token);
 
+/* --- owners.c ------------------------------------------------------------------------------ */
+
+/* authorizing_integration_owners: nothing but the person's own install brings it here. */
+bool owners_only_user(struct str owners);
+
 /* --- tell.c ------------------------------------------------------------------------------- */
 
 /* To the session that asked, or to all of the account's. */

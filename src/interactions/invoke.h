@@ -74,6 +74,7 @@ struct file_out {
 
 /* call->data: from the first stage to the last. */
 struct invoking {
+    bool again; /* a repetition of what was accepted; nothing else is filled in */
     struct interaction it;
     struct application application;
     struct command command;
@@ -112,8 +113,6 @@ enum err options_take(struct call *call);
 enum err context_find(struct call *call);
 /* it.owners for a command; an empty map: {}. */
 enum err owners_find(struct call *call);
-/* Nothing but the person's own install brings it here. */
-bool owners_only_user(struct str owners);
 /* The map of the interaction that a message answered, or of the message's place. */
 struct str owners_of_message(struct call *call, const struct message *m);
 
@@ -156,8 +155,9 @@ bool file_take(struct call *call, uint64_t number, const struct list *file_types
                struct file_out **ret);
 /* In a compute stage: to the disk, and into resolved. */
 enum err files_keep(struct call *call);
-/* In the handler. */
+/* In the handler: as the interaction's, or not after all. */
 enum err files_insert(struct call *call);
+void files_drop(struct call *call);
 
 /* --- payload.c, deliver.c ----------------------------------------------------------- */
 

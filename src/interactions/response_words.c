@@ -1,7 +1,6 @@
 /* response_words.c - what a message says of the interaction that it answers. */
 #include "interactions/answers.h"
 
-#include "json/read.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
 
@@ -150,24 +149,4 @@ bool response_is_of(struct arena *arena, const struct message *m, snowflake inte
             : NULL;
 
     return found && found->id == interaction_id;
-}
-
-/* --- who brought the app -------------------------------------------------------------- */
-
-bool owners_user_only(struct arena *arena, struct str owners)
-{
-    bool by_user = false, by_guild = false;
-    struct json_reader r;
-    struct str key;
-
-    json_reader_init(&r, owners, arena);
-    if (json_peek(&r) != JSON_OBJECT)
-        return false;
-    json_enter(&r);
-    while (json_next_member(&r, &key)) {
-        by_guild = by_guild || str_is(key, "0");
-        by_user = by_user || str_is(key, "1");
-        json_skip(&r, NULL);
-    }
-    return by_user && !by_guild;
 }

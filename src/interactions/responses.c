@@ -68,7 +68,7 @@ enum err response_load(struct call *call, const struct interaction *it,
         e = app_rights(call, ret, &rights);
     if (e)
         return e;
-    ret->by_user_only = owners_user_only(call->arena, it->owners);
+    ret->by_user_only = owners_only_user(it->owners);
     ret->from = (struct sender){ &ret->channel, rights, true, &only_users };
     return OK;
 }

@@ -1,8 +1,6 @@
 /* schema.c - the body of POST /interactions, row by row. */
 #include "interactions/invoke.h"
 
-#include "json/read.h"
-
 static const struct choice interaction_types[] = {
     { INTERACTION_COMMAND, NULL, "APPLICATION_COMMAND", "A command is used" },
     { INTERACTION_COMPONENT, NULL, "MESSAGE_COMPONENT", "A button or a menu is used" },
@@ -157,35 +155,16 @@ static void check_data(struct form *form, const struct place *here, int64_t type
     }
 }
 
-static bool nonce_holds(struct str json, struct arena *arena)
-{
-    struct json_reader r;
-    struct json_number number;
-    struct str text;
-
-    json_reader_init(&r, json, arena);
-    switch (json_peek(&r)) {
-    case JSON_STRING:
-        return json_take_string(&r, &text) && text.n <= 25;
-    case JSON_NUMBER:
-        return json_take_number(&r, &number) && number.kind != NUMBER_REAL;
-    default:
-        return false;
-    }
-}
-
 static void check(struct form *form, const struct place *here, const void *object)
 {
     const struct invocation *in = object;
-    struct place data = place_key(here, STR("data")), type = place_key(here, STR("type")),
-                 nonce = place_key(here, STR("nonce"));
+    struct place data = place_key(here, STR("data")), type = place_key(here, STR("type"));
 
     if (in->data && !form_failed_at(form, &type))
         check_data(form, &data, in->type, in->data);
     if (in->type == INTERACTION_COMPONENT)
         require(form, here, "message_id", in->message_id.given == GIVEN);
-    if (in->nonce.given == GIVEN && !nonce_holds(in->nonce.value, form->arena))
-        form_fail(form, &nonce, "NONCE_TYPE_INVALID", "A nonce is text (25) or a whole number.");
+    nonce_check(form, here, &in->nonce);
 }
 
 static const struct schema schema = {

@@ -62,11 +62,12 @@ static const struct field gateway_guild_fields[] = {
     { FIELD(struct gateway_guild, members), .type = &type_members },
     { FIELD(struct gateway_guild, channels), .type = &type_channels },
     { FIELD(struct gateway_guild, threads), .type = &type_channels },
-    { FIELD(struct gateway_guild, presences), .type = &type_none },
+    { FIELD(struct gateway_guild, presences), .type = &type_raw },
     { FIELD(struct gateway_guild, voice_states), .type = &type_voice_states },
     { FIELD(struct gateway_guild, stage_instances), .type = &type_none },
     { FIELD(struct gateway_guild, guild_scheduled_events), .type = &type_none },
     { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_none },
+    { FIELD(struct gateway_guild, activity_instances), .type = &type_none },
     { 0 },
 };
 const struct schema guild_schema = {

@@ -36,7 +36,9 @@ struct gateway_guild {
     bool large;
     struct opt_bool unavailable;            /* absent when it was joined just now, else false */
     struct list members, channels, threads; /* struct member, struct channel */
-    struct list presences, voice_states, stage_instances, guild_scheduled_events, soundboard_sounds;
+    struct str presences;                   /* a JSON list: the gateway knows them */
+    struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
+        activity_instances;
 };
 
 struct guild_ref {

@@ -6,7 +6,7 @@
 
 struct notification {
     snowflake id;
-    struct str type; /* "go_live_push" */
+    struct str type; /* "go_live_push", "friend_request_pending" */
     struct str body, bundle_id, deeplink;
     bool acked, completed, disable_action;
     const struct user *other_user;

@@ -120,9 +120,11 @@ struct loop *websocket_loop(const struct websocket *ws);
 struct str websocket_remote(const struct websocket *ws);
 bool websocket_secure(const struct websocket *ws);
 
-/* Sends one message; all of a turn's messages leave in one write. On the
+/* Sends one message; those of a turn leave together, in one write. On the
  * websocket's loop only. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
+/* What was sent leaves now, as far as the peer takes it, and not at the end of the turn. */
+void websocket_flush(struct websocket *ws);
 /* Bytes that were sent and that the peer has not taken yet. */
 size_t websocket_waiting(const struct websocket *ws);
 /* Calls drained, once, when the peer has taken all that was sent. */

@@ -251,6 +251,20 @@ void connection_send(struct connection *c, const struct str *pieces, size_t coun
         trim(&h->out);
 }
 
+size_t connection_try(struct connection *c, struct str bytes)
+{
+    uv_buf_t b = uv_buf_init((char *)(uintptr_t)bytes.p, (unsigned)bytes.n);
+
+    if (c->tls || c->state != CONN_WEBSOCKET || connection_unsent(c) || !bytes.n ||
+        (c->home->current == c && c->home->out.n))
+        return 0;
+    int n = uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
+    if (n <= 0)
+        return 0;
+    figure_add(&c->home->figures.bytes_out, (size_t)n);
+    return (size_t)n;
+}
+
 void connection_flush(struct connection *c)
 {
     if (c->home->out.n)

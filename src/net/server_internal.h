@@ -173,6 +173,9 @@ void connection_end(struct connection *c, struct connection *before);
 /* Sends pieces after what gathered; what the kernel does not take is kept. */
 void connection_send(struct connection *c, const struct str *pieces, size_t count);
 void connection_flush(struct connection *c);
+/* Writes what the kernel takes at once, when nothing is before it; how much that was. It
+ * never closes the connection. */
+size_t connection_try(struct connection *c, struct str bytes);
 /* Closes it when all is sent. */
 void connection_finish(struct connection *c);
 void connection_close(struct connection *c);

@@ -74,6 +74,21 @@ void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payl
         ws_write(&ws->out, opcode, payload);
 }
 
+/* Whatever is not plain sailing waits for the end of the turn, errors too. */
+void websocket_flush(struct websocket *ws)
+{
+    size_t n = connection_try(ws->c, buf_str(&ws->out));
+
+    if (n == ws->out.n) {
+        buf_clear(&ws->out);
+        if (!ws->awaited && !ws->ending && !ws->cut)
+            list_remove(&ws->dirty);
+    } else if (n) {
+        memmove(ws->out.p, ws->out.p + n, ws->out.n - n);
+        ws->out.n -= n;
+    }
+}
+
 void websocket_await(struct websocket *ws)
 {
     ws->awaited = true;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "platform/notices.h"
 #include "platform/presence.h"
 #include "platform/rows.h"
 #include "platform/suggestions.h"
@@ -145,6 +146,9 @@ static enum err tell(struct call *call, enum event event, snowflake owner, snowf
     r.should_notify = given_mark(notify);
     call_emit(call, event, to_user(owner),
               whole ? &relationship_schema : &relationship_change_schema, &r);
+    if (notify)
+        notice_show(call, s->type == RELATIONSHIP_FRIEND ? NOTICE_FRIEND : NOTICE_FRIEND_REQUEST,
+                    owner, &user);
     return OK;
 }
 

@@ -61,7 +61,9 @@ enum err bond_become_friends(struct call *call, struct bond *b);
 enum err side_update(struct call *call, const struct bond *b);
 
 /* What these can announce, for rows' .fires. */
-#define FRIEND_EVENTS EVENT_RELATIONSHIP_ADD, EVENT_FRIEND_SUGGESTION_DELETE, EVENT_PRESENCE_UPDATE
+#define FRIEND_EVENTS                                                                              \
+    EVENT_RELATIONSHIP_ADD, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_FRIEND_SUGGESTION_DELETE, \
+        EVENT_PRESENCE_UPDATE
 
 /* --- lists ------------------------------------------------------------------------------- */
 

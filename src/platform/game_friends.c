@@ -27,7 +27,12 @@ enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
 /* --- lists ------------------------------------------------------------------------------- */
 
 #define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
-enum { USER_AT = 5 };
+/* With the other's settings, which say where messages arrive. */
+#define LIST_COLUMNS GAME_COLUMNS ", s.document, " USER_COLUMNS
+#define LIST_TABLES                                            \
+    "game_relationships g join users u on u.id = g.target_id " \
+    "left join user_settings s on s.user_id = g.target_id "
+enum { SETTINGS_AT = 5, USER_AT = 6 };
 
 static void read_game(const struct rows *r, struct game_relationship *ret)
 {
@@ -40,30 +45,43 @@ static void read_game(const struct rows *r, struct game_relationship *ret)
     };
 }
 
-static const char LIST[] = "select " GAME_COLUMNS ", " USER_COLUMNS
-                           " from game_relationships g join users u on u.id = g.target_id "
+static const char LIST[] = "select " LIST_COLUMNS " from " LIST_TABLES
                            "where g.user_id = $1 and u.disabled = 0 and u.deleting = 0 "
                            "order by g.target_id, g.application_id";
 /* Those who no longer use the application are not shown to it. */
 static const char LIST_OF_ONE[] =
-    "select " GAME_COLUMNS ", " USER_COLUMNS
-    " from game_relationships g join users u on u.id = g.target_id "
+    "select " LIST_COLUMNS " from " LIST_TABLES
     "join authorizations a on a.user_id = g.target_id and a.application_id = g.application_id "
     "where g.user_id = $1 and g.application_id = $2 and u.disabled = 0 and u.deleting = 0 "
     "order by g.target_id";
 
+static enum err read_access(struct tx *tx, const struct rows *r, struct game_relationship *ret)
+{
+    struct user_settings settings;
+    struct str document = row_null(r, SETTINGS_AT) ? (struct str){ 0 } : row_text(r, SETTINGS_AT);
+    enum err e = settings_read(tx_arena(tx), document, &settings);
+
+    if (!e)
+        ret->dm_access_type = access_by(&settings);
+    return e;
+}
+
 static enum err read_list(struct tx *tx, struct rows *rows, struct list *ret)
 {
+    enum err e = OK;
+
     *ret = (struct list){ 0 };
-    while (rows_next(rows)) {
+    while (!e && rows_next(rows)) {
         struct game_relationship *g = list_add(tx_arena(tx), ret, sizeof *g);
         struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
 
         read_game(rows, g);
         user_read(rows, USER_AT, user);
         g->user = user;
+        e = read_access(tx, rows, g);
     }
-    return rows_end(rows);
+    enum err ended = rows_end(rows);
+    return e ? e : ended;
 }
 
 enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake application_id,
@@ -74,14 +92,7 @@ enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake appli
                      ? tx_query(tx, LIST_OF_ONE, BIND(v_id(user_id), v_id(application_id)), &rows)
                      : tx_query(tx, LIST, BIND(v_id(user_id)), &rows);
 
-    if (!e)
-        e = read_list(tx, &rows, ret);
-    for (size_t i = 0; !e && i < ret->count; i++) {
-        struct game_relationship *g = (struct game_relationship *)ret->items + i;
-
-        e = dm_access_of(tx, g->id, &g->dm_access_type);
-    }
-    return e;
+    return e ? e : read_list(tx, &rows, ret);
 }
 
 static const char ONLY_A_GAME[] =

@@ -85,23 +85,6 @@ static enum err user(struct tx *tx, snowflake id, const struct user **ret)
     return user_find(tx, id, u);
 }
 
-static enum err guild(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
-                      struct json *out)
-{
-    struct guild_look look = { .guild_id = m->guild_id, .member = m, .user = v->user };
-    struct gateway_guild g;
-    enum err e = v->user ? OK : user(tx, v->user_id, &look.user);
-
-    if (!e)
-        e = guild_look(tx, &look, &g);
-
-    if (e)
-        return e;
-    g.large = g.guild.member_count > v->large_threshold;
-    schema_encode_object(out, &gateway_guild_schema, &g);
-    return OK;
-}
-
 static const char ARCHIVED_THREADS[] =
     "select id, parent_id, type, owner_id from channels where guild_id = $1 and "
     "thread_archived = 1";
@@ -212,7 +195,7 @@ const struct gateway_source gateway_source = {
     .user = user,
     .friends = friends_of,
     .ready = gateway_ready,
-    .guild = guild,
+    .guild = gateway_guild,
     .view = view,
     .channel = channel,
     .member = member_find,

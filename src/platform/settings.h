@@ -43,6 +43,10 @@ extern const struct type type_user_settings;
 
 /* Complete: what was never set has its default. ERR_UNKNOWN_USER. */
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
+/* The same from a row of user_settings, for lists; p == NULL: there is none. The locale,
+ * which the account has, is not among it. */
+enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret);
+
 /* Ways to be found: bits of friend_discovery_flags. */
 enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "platform/notices.h"
 #include "platform/rows.h"
 #include "platform/settings.h"
 #include "platform/users.h"
@@ -16,7 +17,8 @@ static const int64_t DISMISSED_US = INT64_C(180) * 24 * 3600 * 1000000;
 static const char EXISTS[] =
     "select 1 from friend_suggestions where user_id = $1 and suggested_id = $2 limit 1";
 static const char COUNT[] =
-    "select count(distinct suggested_id) from friend_suggestions where user_id = $1";
+    "select count(distinct s.suggested_id) from friend_suggestions s join users u on "
+    "u.id = s.suggested_id where s.user_id = $1 and u.disabled = 0 and u.deleting = 0";
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret)
 {
@@ -105,7 +107,8 @@ static int compare_gathered(const void *a, const void *b)
 
 static const char LIST[] = "select " REASON_COLUMNS ", " USER_COLUMNS
                            " from friend_suggestions s join users u on u.id = s.suggested_id "
-                           "where s.user_id = $1 order by s.suggested_id, s.score desc, s.source";
+                           "where s.user_id = $1 and u.disabled = 0 and u.deleting = 0 "
+                           "order by s.suggested_id, s.score desc, s.source";
 static const char FIND[] = "select " REASON_COLUMNS ", " USER_COLUMNS
                            " from friend_suggestions s join users u on u.id = s.suggested_id "
                            "where s.user_id = $1 and s.suggested_id = $2 "
@@ -148,6 +151,50 @@ enum err suggestion_drop(struct call *call, snowflake owner, snowflake suggested
 
     if (!e && changed)
         tell_gone(call, owner, suggested);
+    return e;
+}
+
+static const char WITHDRAW[] = "delete from friend_suggestions where user_id = $1 and "
+                               "suggested_id = $2 and source = $3";
+
+enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake suggested,
+                             struct str source)
+{
+    bool left = false;
+    int64_t changed;
+    enum err e =
+        tx_exec(call->tx, WITHDRAW, BIND(v_id(owner), v_id(suggested), v_text(source)), &changed);
+
+    if (!e)
+        e = suggestion_exists(call->tx, owner, suggested, &left);
+    if (!e && changed && !left)
+        tell_gone(call, owner, suggested);
+    return e;
+}
+
+static const char OWNERS[] = "select user_id from friend_suggestions where suggested_id = $1 and "
+                             "source = $2 order by user_id";
+
+enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, OWNERS, BIND(v_id(suggested), v_text(source)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+    return rows_end(&rows);
+}
+
+enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source)
+{
+    struct list owners;
+    enum err e = suggestion_owners(call->tx, suggested, source, &owners);
+
+    for (size_t i = 0; !e && i < owners.count; i++)
+        e = suggestion_withdraw(call, ((const snowflake *)owners.items)[i], suggested, source);
     return e;
 }
 
@@ -258,6 +305,14 @@ static int compare_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
+/* Whoever brings an address book looks at what comes of it anyway. */
+static void tell_new(struct call *call, snowflake owner, const struct friend_suggestion *s)
+{
+    call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema, s);
+    if (!call->exchange)
+        notice_show(call, NOTICE_SUGGESTION, owner, s->suggested_user);
+}
+
 static const char ADD[] =
     "insert into friend_suggestions (user_id, suggested_id, source, name, contact_name, "
     "mutual_friends, score) values ($1, $2, $3, $4, $5, $6, $7)";
@@ -282,8 +337,7 @@ static enum err keep(struct call *call, snowflake owner, struct str source,
     if (!e)
         e = gather(call->tx, &rows, &one);
     if (!e)
-        call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema,
-                  &((struct gathered *)one.items)->shown);
+        tell_new(call, owner, &((struct gathered *)one.items)->shown);
     return e;
 }
 

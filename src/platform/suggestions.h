@@ -44,6 +44,13 @@ enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, boo
 enum err suggestion_drop(struct call *call, snowflake owner, snowflake suggested);
 /* The same, and it does not come back for 180 days. */
 enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested);
+/* One of its reasons goes; the owner is told if it was the last. */
+enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake suggested,
+                             struct str source);
+/* To whom this source suggests somebody (snowflakes). */
+enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret);
+/* Somebody is to be suggested by this source no longer. */
+enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source);
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret);
 /* struct friend_suggestion, the best first. */

@@ -87,7 +87,7 @@ extern const struct job_kind stage_silence_job;
 /* Adds to a guild, as who has these rights is shown it, the states in channels that it can
  * view and the members of everybody in voice. */
 enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
-                    struct gateway_guild *ret);
+                    bool all, struct gateway_guild *ret);
 
 /* Has it the regions that are not for everybody? */
 bool guild_is_vip(const struct guild *g);

@@ -38,8 +38,8 @@ static void show_states(struct tx *tx, const struct rights_of *who, const struct
     }
 }
 
-/* Small guilds list everybody already; of large ones the viewer is there. Members and
- * states that are shown are both in the order of users. */
+/* Where not everybody is listed; the viewer is. Members and states that are shown are both
+ * in the order of users. */
 static enum err show_members(struct tx *tx, const struct rights_of *who, struct gateway_guild *ret)
 {
     const struct voice_state *s = ret->voice_states.items;
@@ -58,7 +58,7 @@ static enum err show_members(struct tx *tx, const struct rights_of *who, struct 
 }
 
 enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
-                    struct gateway_guild *ret)
+                    bool all, struct gateway_guild *ret)
 {
     struct list states;
     enum err e = voice_in_guild(tx, ret->guild.id, &states);
@@ -66,5 +66,5 @@ enum err voice_show(struct tx *tx, const struct rights_of *who, const struct lis
     if (e || !states.count)
         return e;
     show_states(tx, who, channels, &states, ret);
-    return ret->large ? show_members(tx, who, ret) : OK;
+    return all ? OK : show_members(tx, who, ret);
 }

@@ -28,6 +28,52 @@ static void tell_connections(struct call *call)
               &connections_changed_schema, &changed);
 }
 
+/* --- who hears of the caller ------------------------------------------------------------- */
+
+/* Whether the address book still lets the caller be suggested to whoever has this number:
+ * because it lets everybody know, or because the number is in it; in reverse both. */
+static enum err still_allowed(struct call *call, const struct contact_list *mine, bool reverse,
+                              struct opt_str phone, bool *ret)
+{
+    bool all = mine->allowed_in_suggestions == ALLOWED_ALL;
+
+    *ret = all && !reverse;
+    if (*ret || (reverse && !(all && mine->friend_sync)) || phone.given != GIVEN)
+        return OK;
+    return contact_exists(call->tx, call->caller->id,
+                          contact_digest(api_options(call->api)->auth, call->arena, phone.value),
+                          ret);
+}
+
+/* Takes the caller back from those to whom the address book no longer leads. */
+static enum err take_back(struct call *call, const struct contact_list *mine, struct str source)
+{
+    snowflake me = call->caller->id;
+    bool reverse = str_is(source, SOURCE_REVERSE);
+    struct list owners;
+    enum err e = suggestion_owners(call->tx, me, source, &owners);
+
+    for (size_t i = 0; !e && i < owners.count; i++) {
+        snowflake owner = ((const snowflake *)owners.items)[i];
+        bool allowed = false;
+        struct user user;
+
+        e = user_find(call->tx, owner, &user);
+        if (!e)
+            e = still_allowed(call, mine, reverse, user.phone, &allowed);
+        if (!e && !allowed)
+            e = suggestion_withdraw(call, owner, me, source);
+    }
+    return e;
+}
+
+static enum err take_back_all(struct call *call, const struct contact_list *mine)
+{
+    enum err e = take_back(call, mine, STR(SOURCE_CONTACTS));
+
+    return e ? e : take_back(call, mine, STR(SOURCE_REVERSE));
+}
+
 /* --- PUT /users/@me/connections/contacts/@me --------------------------------------------- */
 
 /* Nothing is known from there any more. */
@@ -59,6 +105,8 @@ static enum err put_contact_account(struct call *call)
     e = contact_list_save(call->tx, call->caller->id, &list);
     if (!e && !list.friend_sync)
         e = withdraw(call);
+    if (!e)
+        e = take_back_all(call, &list);
     if (e)
         return e;
 
@@ -214,7 +262,9 @@ static enum err keep_list(struct call *call)
         list.name = given_str(me.username);
     list.allowed_in_suggestions = in->allowed_in_suggestions;
     e = contact_list_save(call->tx, me.id, &list);
-    return e ? e : contacts_replace(call->tx, me.id, call->data);
+    if (!e)
+        e = contacts_replace(call->tx, me.id, call->data);
+    return e ? e : take_back_all(call, &list);
 }
 
 static bool is_from_contacts(const struct friend_suggestion *s)

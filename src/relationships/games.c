@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "platform/game_friends.h"
+#include "platform/notices.h"
 
 /* Without an application in the path it has to be one that calls. */
 static enum err admit_application(struct call *call)
@@ -130,6 +131,17 @@ static enum err apply(struct call *call, const struct couple *before, const stru
     return e ? e : tell(call, &before->theirs, &after.theirs, c->theirs.news);
 }
 
+/* Whoever asked hears that it was worth it. */
+static enum err notify_asker(struct call *call, snowflake asker)
+{
+    struct user me;
+    enum err e = user_find(call->tx, call->caller->id, &me);
+
+    if (!e)
+        notice_show(call, NOTICE_GAME_FRIEND, asker, &me);
+    return e;
+}
+
 static enum err ask(struct call *call, const struct user *user, enum operation op)
 {
     struct bond_change change;
@@ -147,7 +159,9 @@ static enum err ask(struct call *call, const struct user *user, enum operation o
     e = check_grants(call, &couple, accepting);
     if (!e && !accepting)
         e = check_room(call, &couple);
-    return e ? e : apply(call, &couple, &change);
+    if (!e)
+        e = apply(call, &couple, &change);
+    return e || !accepting ? e : notify_asker(call, user->id);
 }
 
 /* POST /users/@me/game-relationships */
@@ -192,7 +206,8 @@ static enum err remove_game_relationship(struct call *call)
 
 /* --- the rows ---------------------------------------------------------------------------- */
 
-static const enum event added[] = { EVENT_GAME_RELATIONSHIP_ADD, EVENT_NONE };
+static const enum event added[] = { EVENT_GAME_RELATIONSHIP_ADD,
+                                    EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_NONE };
 static const enum event removed[] = { EVENT_GAME_RELATIONSHIP_REMOVE, EVENT_NONE };
 
 static const struct route routes[] = {

@@ -12,6 +12,10 @@ static const struct limit limit_bulk = { .name = "friend-request-bulk",
                                          .count = 2,
                                          .window_s = 60 };
 
+static const struct limit limit_change = { .name = "relationship-change",
+                                           .count = 30,
+                                           .window_s = 60 };
+
 static enum err count_asking(struct call *call)
 {
     struct str who = str_printf(call->arena, "%llu", (unsigned long long)call->caller->id);
@@ -233,6 +237,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &nickname_body,
         .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE),
+        .limit = &limit_change,
         .handle = modify_relationship,
     },
     {
@@ -243,6 +248,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .fires = EVENTS(EVENT_RELATIONSHIP_REMOVE, EVENT_RELATIONSHIP_ADD),
+        .limit = &limit_change,
         .handle = remove_relationship,
     },
     {
@@ -253,6 +259,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .fires = EVENTS(EVENT_RELATIONSHIP_ADD, EVENT_RELATIONSHIP_UPDATE,
                         EVENT_FRIEND_SUGGESTION_DELETE),
+        .limit = &limit_change,
         .handle = ignore_user,
     },
     {
@@ -262,6 +269,7 @@ static const struct route routes[] = {
         .doc = "Hear of somebody again.",
         .auth = AUTH_USER,
         .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE, EVENT_RELATIONSHIP_REMOVE),
+        .limit = &limit_change,
         .handle = unignore_user,
     },
     { 0 },

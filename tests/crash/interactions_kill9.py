@@ -3,9 +3,11 @@
 
 import json
 import os
+import shutil
+import subprocess
 import time
 
-from cases import expect, run_cases
+from cases import Skip, expect, run_cases
 from disk import Place
 from process import Client, register, start_guildhall
 
@@ -34,12 +36,15 @@ class Session(Wire):
 class Stage:
     """A server that can be killed, with somebody who asks and a bot that hears of it."""
 
-    def __init__(self, place, executable):
-        self.place, self.executable = place, executable
-        self.folder = os.path.join(place.folder, "data")
-        self.server = place.watch(start_guildhall(executable, self.folder))
+    def __init__(self, place, executable, store):
+        self.place, self.store = place, store
+        self.executable, self.folder = executable, os.path.join(place.folder, "data")
+        self.server = self.start()
         self.token = register(self.server.port, "ada")
         self.scene = Scene(self.server.port, self.token)
+
+    def start(self):
+        return self.place.watch(start_guildhall(self.executable, self.folder, *self.store))
 
     def ask(self, nonce):
         """Uses the command; what the bot hears of it."""
@@ -53,15 +58,25 @@ class Stage:
 
     def kill(self):
         self.server.kill()
-        self.server = self.place.watch(start_guildhall(self.executable, self.folder))
+        self.server = self.start()
 
     def call(self, path, body):
         return Client(self.server.port).call("POST", path, body)
 
 
-def what_nobody_answers_fails_after_a_kill(executable):
+def postgres():
+    """The options of a server whose rows are in an empty schema of PostgreSQL."""
+    database = os.environ.get("GUILDHALL_TEST_POSTGRES")
+    if not database or not shutil.which("psql"):
+        raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
+    schema = f"interactions_{os.getpid()}_{time.monotonic_ns()}"
+    subprocess.run(["psql", "-qc", f"create schema {schema}", database], check=True, timeout=30)
+    return ["--store", f"{database} options=-csearch_path={schema}"]
+
+
+def what_nobody_answers_fails_after_a_kill(executable, store=()):
     with Place() as place:
-        stage = Stage(place, executable)
+        stage = Stage(place, executable, store)
         began = time.monotonic()
         asked = stage.ask("first")
         stage.kill()
@@ -76,9 +91,9 @@ def what_nobody_answers_fails_after_a_kill(executable):
         ada.close()
 
 
-def what_was_acknowledged_goes_on_after_a_kill(executable):
+def what_was_acknowledged_goes_on_after_a_kill(executable, store=()):
     with Place() as place:
-        stage = Stage(place, executable)
+        stage = Stage(place, executable, store)
         asked = stage.ask("second")
         path = f"/interactions/{asked['id']}/{asked['token']}/callback"
         status, answer = stage.call(path, {"type": 5})
@@ -96,6 +111,16 @@ def what_was_acknowledged_goes_on_after_a_kill(executable):
         ada.close()
 
 
+def what_nobody_answers_fails_on_postgres_too(executable):
+    what_nobody_answers_fails_after_a_kill(executable, postgres())
+
+
+def what_was_acknowledged_goes_on_on_postgres_too(executable):
+    what_was_acknowledged_goes_on_after_a_kill(executable, postgres())
+
+
 if __name__ == "__main__":
     run_cases("crash/interactions", [what_nobody_answers_fails_after_a_kill,
-                                     what_was_acknowledged_goes_on_after_a_kill])
+                                     what_was_acknowledged_goes_on_after_a_kill,
+                                     what_nobody_answers_fails_on_postgres_too,
+                                     what_was_acknowledged_goes_on_on_postgres_too])

@@ -112,9 +112,12 @@ static void a_follow_up_completes_a_deferred_answer(struct world *w)
 
     struct answer a = ask_answer(&ask, "?with_response=true", "{'type': 5}");
     const char *id = answer_text(a, "resource.message.id");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
+    expect_error(client_post(ask.app, "{}", FOLLOW), 400, 50006);
+    expect_error(client_post(ask.app, "{'content': null, 'flags': 4}", FOLLOW), 400, 50006);
+    expect_room_silence(&s.room);
     a = client_post(ask.app, "{'content': 'Sunny', 'flags': 64}", FOLLOW);
     expect_json(a, "{'id': '%s', 'content': 'Sunny', 'flags': 0, 'edited_timestamp': null}", id);
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
     expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s'}", id);
     a = client_post(ask.app, "{'content': 'More'}", FOLLOW);
     expect(strcmp(answer_text(a, "id"), id) != 0);
@@ -214,6 +217,8 @@ static void an_update_changes_the_message_of_the_component(struct world *w)
     const char *message = stage_message(&s);
     struct ask ask = ASK(&s, .type = 3, .message = message, .by = s.bob),
                nothing = ASK(&s, .type = 3, .message = message),
+               cleared = ASK(&s, .type = 3, .message = message),
+               back = ASK(&s, .type = 3, .message = message),
                later = ASK(&s, .type = 3, .message = message),
                gone = ASK(&s, .type = 3, .message = message);
 
@@ -226,6 +231,11 @@ static void an_update_changes_the_message_of_the_component(struct world *w)
         "{'id': '%s'}", message);
     ask_answered(&nothing, "{'type': 7}");
     expect_room_silence(&s.room);
+    /* It is an edit: null takes away, as discord.py means it. */
+    ask_answered(&cleared, "{'type': 7, 'data': {'content': null, 'embeds': [{'title': 'T'}]}}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [{'title': 'T'}]}");
+    ask_answered(&back, "{'type': 7, 'data': {'content': 'Done', 'embeds': null}}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': 'Done', 'embeds': []}");
     expect_invalid(ask_answer(&gone, "", "{'type': 7, 'data': {'embeds': [{}]}}"),
                    "data.embeds.0.description", "BASE_TYPE_REQUIRED");
     expect_error(ask_answer(&gone, "", "{'type': 7, 'data': {'content': ''}}"), 400, 50006);

@@ -259,6 +259,51 @@ static void connections_bring_friends_where_wanted(struct world *w)
     expect(store_count(w, "select count(*) from connection_friends") == 0);
 }
 
+/* Ada and Bob know each other over there, and Ada hears of it. */
+static void suggest_bob(struct client *ada, struct client *bob)
+{
+    expect_status(client_patch(ada, "{'friend_sync': true}", MINE "/platform_a/a1"), 200);
+    expect_number(ada->world, 1,
+                  "select count(*) from friend_suggestions where source = 'platform_a'");
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
+    expect_event(ada, "FRIEND_SUGGESTION_CREATE",
+                 "{'suggested_user': {'id': '%s'}, 'reasons': [{'type': 1, 'platform': "
+                 "'platform_a', 'platform_type': 'platform_a', 'name': 'bob'}]}",
+                 bob->id);
+    expect_event(ada, "NOTIFICATION_CENTER_ITEM_CREATE",
+                 "{'type': 'friend_suggestion_created', 'other_user': {'id': '%s'}}", bob->id);
+    expect_silence(ada);
+    expect_silence(bob);
+}
+
+static void connections_lead_to_suggestions_and_take_them_along(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+
+    link_new(ada, PLATFORM_A, "a1");
+    link_new(bob, PLATFORM_A, "b1");
+    link_new(eve, PLATFORM_A, "e1");
+    expect_status(client_patch(bob, "{'friend_sync': true}", MINE "/platform_a/b1"), 200);
+    expect_number(w, 0, "select count(*) from jobs where kind = 'connection-friends'");
+    acquaint(w, PLATFORM_A, "a1", "b1");
+    acquaint(w, PLATFORM_A, "a1", "e1"); /* who does not want to be looked at */
+    forget_told(w);
+    suggest_bob(ada, bob);
+
+    expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
+    expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
+    expect_json(client_get(ada, "/friend-suggestions"), "[]");
+
+    suggest_bob(ada, bob);
+    expect_status(client_delete(ada, MINE "/platform_a/a1"), 204);
+    expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
+    expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
+    expect_silence(ada);
+    expect(store_count(w, "select count(*) from friend_suggestions") == 0);
+}
+
 static void connections_give_and_take_roles_at_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -299,6 +344,7 @@ const struct test connections_tests[] = {
     TEST(connections_are_shown_to_apps_without_guilds),
     TEST(connections_are_in_ready),
     TEST(connections_bring_friends_where_wanted),
+    TEST(connections_lead_to_suggestions_and_take_them_along),
     TEST(connections_give_and_take_roles_at_once),
     { 0 },
 };

@@ -70,6 +70,12 @@ static void messages_are_changed_and_deleted_with_the_token(struct world *w)
                       id);
     expect_json(a, "{'attachments': [{'filename': 'a.txt'}], 'embeds': []}");
     expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    a = client_patch(ask.app, "{'content': 'Third'}", SENT, ask.application, ask.token, id);
+    expect_json(a, "{'content': 'Third', 'attachments': [{}]}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    a = client_patch(ask.app, "{'attachments': null}", SENT, ask.application, ask.token, id);
+    expect_json(a, "{'content': 'Third', 'attachments': []}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
     expect_status(client_delete(ask.app, SENT, ask.application, ask.token, id), 204);
     expect_room_event(&s.room, "MESSAGE_DELETE",
                       "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id, s.venue.channel,

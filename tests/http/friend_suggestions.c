@@ -176,6 +176,51 @@ static void those_who_have_the_caller_are_suggested_on_request(struct world *w)
     expect_silence(p.ada);
 }
 
+static void whoever_changes_their_mind_is_taken_back(struct world *w)
+{
+    struct people p = with_phones(w);
+    const char *gone = "FRIEND_SUGGESTION_DELETE",
+               *reverse = ", 'add_reverse_friend_suggestions': true";
+
+    upload(p.bob, ENTRY(ADA) ", " ENTRY(EVE), "");
+    upload(p.ada, "", reverse);
+    upload(p.eve, ENTRY(BOB), "");
+    forget_told(w);
+    expect(count_suggestions(p.ada) == 1 && count_suggestions(p.eve) == 1);
+    /* Bob wants to be known only to whom he has, and has Eve no longer. */
+    upload(p.bob, ENTRY(ADA), "");
+    expect_silence(p.eve);
+    upload(p.bob, ENTRY(ADA), ", 'allowed_in_suggestions': 1");
+    expect_event(p.eve, gone, "{'suggested_user_id': '%s'}", p.bob->id);
+    expect_event(p.ada, gone, "{'suggested_user_id': '%s'}", p.bob->id);
+    expect_silence(p.ada);
+    expect(count_suggestions(p.ada) == 0 && count_suggestions(p.eve) == 0);
+
+    upload(p.ada, ENTRY(BOB), "");
+    expect(count_suggestions(p.ada) == 1);
+    forget_told(w);
+    upload(p.bob, ENTRY(ADA), ", 'allowed_in_suggestions': 1");
+    expect_silence(p.ada);
+    client_patch(p.bob, "{'friend_discovery_flags': 0}", "/users/@me/settings");
+    expect_event(p.ada, gone, "{'suggested_user_id': '%s'}", p.bob->id);
+    expect(count_suggestions(p.ada) == 0);
+}
+
+static void who_has_no_address_book_any_more_is_taken_back(struct world *w)
+{
+    struct people p = with_phones(w);
+
+    upload(p.bob, ENTRY(ADA), "");
+    upload(p.ada, "", ", 'add_reverse_friend_suggestions': true");
+    forget_told(w);
+    client_put(p.bob, "{'name': 'Bob'}", CONTACTS);
+    expect(count_suggestions(p.ada) == 1);
+    client_put(p.bob, "{'name': 'Bob', 'friend_sync': false}", CONTACTS);
+    expect_event(p.ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", p.bob->id);
+    expect_silence(p.ada);
+    expect(count_suggestions(p.ada) == 0);
+}
+
 static void some_are_not_suggested(struct world *w)
 {
     struct people p = with_phones(w);
@@ -236,11 +281,13 @@ static void a_suggestion_ends_with_what_follows(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, 4);
     expect_event(p.ada, gone, "{'suggested_user_id': '%s'}", p.bob->id);
     expect_relationship(p.bob, "ADD", p.ada, 3);
+    expect_notice(p.bob, REQUESTED, p.ada);
     expect_silence(p.bob);
     client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id);
     expect_relationship(p.bob, "ADD", p.ada, 1);
     expect_event(p.bob, gone, "{'suggested_user_id': '%s'}", p.ada->id);
     expect_relationship(p.ada, "ADD", p.bob, 1);
+    expect_notice(p.ada, ACCEPTED, p.bob);
     expect_silence(p.ada);
 
     upload(p.ada, ENTRY(EVE), "");
@@ -313,6 +360,8 @@ static void friends_of_three_friends_are_suggested(struct world *w)
                 "[{'suggested_user': {'id': '%s'}, 'reasons': [], 'mutual_friends_count': 3}]",
                 p.bob->id);
     expect_event(p.ada, "FRIEND_SUGGESTION_CREATE", "{'suggested_user': {'id': '%s'}}", p.bob->id);
+    expect_notice(p.ada, "friend_suggestion_created", p.bob);
+    expect_silence(p.ada);
     /* Somebody who is a friend no more takes the reason along. */
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", last->id), 204);
     world_wait(w, 25 * 3600);
@@ -350,6 +399,20 @@ static void friends_elsewhere_are_suggested(struct world *w)
                 BIND(v_client(p.bob)));
     world_wait(w, 25 * 3600);
     expect(appears(p.ada, 0));
+}
+
+static void who_is_disabled_is_not_shown(struct world *w)
+{
+    struct people p = with_phones(w);
+    const char *disable = "update users set disabled = $2 where id = $1";
+
+    expect_status(upload(p.ada, ENTRY(BOB) ", " ENTRY(EVE), ""), 200);
+    expect(count_suggestions(p.ada) == 2);
+    store_write(w, disable, BIND(v_client(p.bob), v_int(1)));
+    expect_json(client_get(p.ada, SUGGESTIONS), "[{'suggested_user': {'id': '%s'}}]", p.eve->id);
+    expect(count_suggestions(p.ada) == 1);
+    store_write(w, disable, BIND(v_client(p.bob), v_int(0)));
+    expect(count_suggestions(p.ada) == 2);
 }
 
 /* --- asking many ------------------------------------------------------------------------- */
@@ -405,12 +468,6 @@ static void a_bulk_token_is_personal_and_short_lived(struct world *w)
     expect(store_count(w, "select count(*) from bulk_add_tokens where length(digest) = 32") == 1);
 }
 
-static void buckets_only(struct config *config)
-{
-    config->rate_limits = true;
-    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
-}
-
 static void bulk_has_a_limit_of_its_own(struct world *w)
 {
     struct people p = with_phones(w);
@@ -430,12 +487,15 @@ const struct test friend_suggestions_tests[] = {
     TEST(the_address_book_has_a_name_and_a_switch),
     TEST(people_say_who_hears_of_them),
     TEST(those_who_have_the_caller_are_suggested_on_request),
+    TEST(whoever_changes_their_mind_is_taken_back),
+    TEST(who_has_no_address_book_any_more_is_taken_back),
     TEST(some_are_not_suggested),
     TEST(the_dismissed_stay_away_for_half_a_year),
     TEST(a_suggestion_ends_with_what_follows),
     TEST(a_hundred_of_the_best_are_kept),
     TEST(friends_of_three_friends_are_suggested),
     TEST(friends_elsewhere_are_suggested),
+    TEST(who_is_disabled_is_not_shown),
     TEST(many_are_asked_at_once),
     TEST(a_bulk_token_is_personal_and_short_lived),
     TEST_WITH(bulk_has_a_limit_of_its_own, buckets_only),

@@ -80,6 +80,7 @@ static void a_game_asks_and_both_hear_of_it(struct world *w)
     expect_status(client_put(t.bob, "{'type': 1}", GAMES "/%s", t.p.ada->id), 204);
     expect_game(t.p.bob, "ADD", t.p.ada, FRIEND);
     expect_game(t.p.ada, "ADD", t.p.bob, FRIEND);
+    expect_notice(t.p.ada, "game_friend_request_accepted", t.p.bob);
     expect_quiet(&t);
     expect_error(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 400, 80007);
     expect_error(client_put(t.bob, "{'type': 1}", GAMES "/%s", t.p.ada->id), 400, 80007);
@@ -115,6 +116,7 @@ static void people_accept_by_the_path(struct world *w)
     expect_status(client_put(t.p.bob, "{'type': 1}", GAMES "/%s/%s", t.p.ada->id, t.app), 204);
     expect_game(t.p.bob, "ADD", t.p.ada, FRIEND);
     expect_game(t.p.ada, "ADD", t.p.bob, FRIEND);
+    expect_notice(t.p.ada, "game_friend_request_accepted", t.p.bob);
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80007);
     expect_quiet(&t);
 }

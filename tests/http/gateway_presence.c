@@ -1,6 +1,7 @@
 /* gateway_presence.c - who sees whom come and go. */
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "channels.h"
 #include "gate.h"
 #include "venues.h"
@@ -160,8 +161,138 @@ static void who_lost_the_socket_is_seen_for_a_minute(struct world *w)
     expect_quiet(a);
 }
 
+static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    venue_add(&v, bot);
+    struct gate *a = watcher(ada, "");
+    gate_session(bot, PLAIN,
+                 "'intents': 1, 'presence': {'status': 'idle', 'activities':"
+                 " [{'name': 'chess', 'type': 0, 'secret': 1}], 'since': null, 'afk': false}");
+    const struct dom *d = expect_dispatch(
+        a, "PRESENCE_UPDATE",
+        "{'user': {'id': '%s'}, 'status': 'idle', 'activities': [{'name': 'chess', 'type': 0}]}",
+        bot->id);
+    expect(!dom_at(d, "activities.0.secret")); /* bots have a name, a type, a state and a url */
+    /* The old way: one, or none. */
+    gate_session(bob, PLAIN, "'presence': {'game': {'name': 'go', 'type': 3, 'details': 'x'}}");
+    expect_dispatch(a, "PRESENCE_UPDATE",
+                    "{'status': 'online', 'activities': [{'name': 'go', 'details': 'x'}]}");
+    struct gate *other = gate_open(bob, PLAIN);
+    expect_op(other, 10);
+    gate_identify(other, "'presence': {'game': null, 'activities': null, 'status': 'idle'}");
+    expect_dispatch(other, "READY",
+                    "{'sessions': [{'activities': [{'name': 'go'}]}, {'activities': []}]}");
+}
+
+static void what_is_no_activity_is_not_shown(struct world *w)
+{
+    static const char *const bad[] = {
+        "null",
+        "5",
+        "'x'",
+        "{}",
+        "{'name': 5}",
+        "{'name': ''}",
+        "[[]]",
+        "{'name': 'x', 'type': 6}",
+        "{'name': 'x', 'type': -1}",
+        "{'name': 'x', 'type': '0'}",
+    };
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct gate *a = watcher(ada, ""), *b = gate_session(bob, PLAIN, "");
+        const struct dom *d;
+
+        expect_seen(a, bob, v.id, "online");
+        gate_send(b, "{'op':3,'d':{'status':'dnd','activities':[%s,{'name':'ok','type':5}]}}",
+                  bad[i]);
+        d = expect_dispatch(a, "PRESENCE_UPDATE", "{'activities': [{'name': 'ok'}]}");
+        expect(dom_at(d, "activities")->count == 1);
+        gate_close(b, 1000);
+        expect_seen(a, bob, v.id, "offline");
+        gate_close(a, 1000);
+    }
+}
+
+/* Of a guild as somebody is shown it: how many members are listed, and who is seen. */
+static void expect_shown(const struct dom *guild, size_t members, const char *seen)
+{
+    const struct dom *all = dom_at(guild, "presences");
+
+    expect(dom_at(guild, "members")->count == members);
+    expect(all->count == (seen ? 1 : 0));
+    expect(!seen || str_is(dom_at(all, "0.user.id")->text, seen));
+}
+
+static const struct dom *guild_of_bot(struct client *bot, const char *intents)
+{
+    struct gate *g = gate_session(bot, PLAIN, intents);
+
+    return expect_dispatch(g, "GUILD_CREATE", "{}");
+}
+
+static const struct dom *guild_of_user(struct client *c)
+{
+    struct gate *g = gate_open(c, PLAIN);
+
+    expect_op(g, 10);
+    gate_identify(g, "");
+    return dom_at(expect_dispatch(g, "READY", "{}"), "guilds.0");
+}
+
+static void a_guild_comes_with_who_is_seen_in_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    venue_add(&v, eve);
+    venue_add(&v, bot);
+    make_friends(ada, bob);
+    gate_session(ada, PLAIN, "");
+    /* Without that intent a bot is shown itself. */
+    expect_shown(guild_of_bot(bot, "'intents': 1"), 1, NULL);
+    expect_shown(guild_of_bot(bot, "'intents': 257"), 4, ada->id);
+    expect_shown(guild_of_user(bob), 4, ada->id);
+    expect_shown(guild_of_user(eve), 4, NULL);
+}
+
+static void in_large_guilds_who_is_seen_is_listed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    venue_add(&v, eve);
+    venue_add(&v, bot);
+    make_friends(ada, bob);
+    world_sql(w, "update guilds set member_count = 251 where id = %s", v.id);
+    gate_session(ada, PLAIN, "");
+    expect_shown(guild_of_bot(bot, "'intents': 1"), 1, NULL);
+    expect_shown(guild_of_bot(bot, "'intents': 257, 'large_threshold': 250"), 2, ada->id);
+    expect_shown(guild_of_user(eve), 1, NULL);
+    expect_shown(guild_of_user(bob), 2, ada->id);
+}
+
 const struct test gateway_presence_tests[] = {
-    TEST(members_of_small_guilds_see_each_other),   TEST(in_large_guilds_only_bots_that_ask_do),
-    TEST(friends_see_each_other_wherever_they_are), TEST(the_most_present_session_counts),
-    TEST(who_lost_the_socket_is_seen_for_a_minute), { 0 },
+    TEST(what_somebody_does_is_seen_from_the_beginning),
+    TEST(what_is_no_activity_is_not_shown),
+    TEST(a_guild_comes_with_who_is_seen_in_it),
+    TEST(in_large_guilds_who_is_seen_is_listed),
+    TEST(members_of_small_guilds_see_each_other),
+    TEST(in_large_guilds_only_bots_that_ask_do),
+    TEST(friends_see_each_other_wherever_they_are),
+    TEST(the_most_present_session_counts),
+    TEST(who_lost_the_socket_is_seen_for_a_minute),
+    { 0 },
 };

@@ -182,14 +182,23 @@ static void a_term_is_forgotten_after_a_week(struct world *w)
 
 static void with_blocked_words(struct config *c)
 {
-    c->gif_blocked_words = "Darn,heck";
+    c->gif_blocked_words = "Darn,heck,Fl\u00fcche,oh my,\u99ac\u9e7f";
 }
 
 static void some_terms_never_count(struct world *w)
 {
     static const char *const terms[] = {
-        "x",       "1234", "!?",
-        "darn it", "HECK", "0123456789012345678901234567890123456789012345678901234567890123x",
+        "x",
+        "1234",
+        "!?",
+        "\u2764\u2764\u2764",
+        "darn it",
+        "HECK",
+        "d\u00e4rn",
+        "alle Flu\u0308che",
+        "flueche oh my",
+        "x\u99ac\u9e7fx",
+        "0123456789012345678901234567890123456789012345678901234567890123x",
     };
 
     import_four(w);

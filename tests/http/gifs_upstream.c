@@ -167,7 +167,7 @@ static void use(struct config *c, const char *source)
     snprintf(url, sizeof url, "http://127.0.0.1:%d/v1/", provider.port);
     c->gifs = source;
     c->gif_provider = url;
-    c->gif_provider_key = "s3cret";
+    c->gif_provider_key = "s3cret&x=1";
     c->gif_media_hosts = "example.org, *.example.org";
 }
 
@@ -196,7 +196,7 @@ static void their_gifs_are_shown_as_ours(struct world *w)
     const char *request = last_request(w);
     expect(strstr(request, "GET /v1/search?") && strstr(request, "q=fun%20%26%20cat") &&
            strstr(request, "locale=de") && strstr(request, "limit=30") &&
-           strstr(request, "key=s3cret"));
+           strstr(request, "key=s3cret%26x%3D1"));
     expect(!strstr(request, ada->authorization) && !strstr(request, ada->id));
 
     expect_json(client_get(ada, "/gifs/trending-gifs?media_format=gif"),
@@ -235,11 +235,15 @@ static void choices_are_passed_on(struct world *w)
            strstr(request, "{\"id\":\"1\",\"q\":\"cat\",\"locale\":\"en-US\"}"));
     expect(!strstr(request, ada->id));
     expect_status(client_post(ada, "{'id': 'local', 'q': 'cat'}", "/gifs/select"), 204);
+    char endless[6000];
+    snprintf(endless, sizeof endless, "{'id': 'u_3', 'q': '%05000d'}", 1);
+    expect_status(client_post(ada, endless, "/gifs/select"), 204);
     provider.mode = HANGS;
     int64_t since = clock_mono();
     expect_status(client_post(ada, "{'id': 'u_2', 'q': 'cat'}", "/gifs/select"), 204);
     expect(clock_mono() - since < INT64_C(1000000000));
     wait_until_asked(2);
+    expect(strstr(last_request(w), "\"id\":\"2\""));
     provider_stop();
 }
 
@@ -354,6 +358,33 @@ static void a_server_that_hangs_holds_up_nobody_else(struct world *w)
     provider_stop();
 }
 
+static void many_may_wait_for_one_server(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    int fds[6];
+
+    provider_start();
+    provider.mode = HANGS;
+    for (int i = 0; i < 6; i++) {
+        char request[100];
+
+        fds[i] = client_dial(nobody);
+        snprintf(request, sizeof request,
+                 "GET /api/v10/gifs/search?q=slow%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        expect(write(fds[i], request, strlen(request)) == (ssize_t)strlen(request));
+    }
+    wait_until_asked(1);
+    provider.mode = GOOD;
+    for (int i = 0; i < 6; i++) {
+        char answer[16] = { 0 };
+
+        expect(read(fds[i], answer, sizeof answer - 1) > 0);
+        expect(strncmp(answer, "HTTP/1.1 200", 12) == 0);
+        close(fds[i]);
+    }
+    provider_stop();
+}
+
 const struct test gifs_upstream_tests[] = {
     TEST_WITH(their_gifs_are_shown_as_ours, theirs_only),
     TEST_WITH(ours_come_first_when_merged, both),
@@ -364,5 +395,6 @@ const struct test gifs_upstream_tests[] = {
     TEST_WITH(five_failures_give_it_a_rest, theirs_only),
     TEST_WITH(a_failure_is_tried_once_more, theirs_only),
     TEST_WITH(a_server_that_hangs_holds_up_nobody_else, theirs_only),
+    TEST_WITH(many_may_wait_for_one_server, theirs_only),
     { 0 },
 };

@@ -153,7 +153,9 @@ static void expiry_waits_while_nothing_is_known(struct world *w)
     world_sql(w, "update integrations set revoked_at = null, enabled = 0");
     wait_days(w, 1);
     expect(has_role(s.guild, s.bob, s.role));
-    world_sql(w, "update integrations set enabled = 1");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'integration-expiry'");
+    expect_status(
+        client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
     wait_days(w, 1);
     expect_number(w, 0, "select count(*) from member_roles");
 }

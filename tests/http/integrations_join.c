@@ -164,6 +164,33 @@ static void unlinking_keeps_the_owner_of_an_integrations_guild(struct world *w)
     expect(is_member(s.guild, s.bob));
 }
 
+static void unlinking_one_account_keeps_what_another_gives(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *other = found_guild(s.bob, "Other");
+
+    /* ada comes to bob's guild as the owner of the account that it follows. */
+    link_account(s.bob, PLATFORM_A, "streamer");
+    const char *id = follow(s.bob, other, PLATFORM_A, "streamer");
+    link_account(s.ada, PLATFORM_A, "streamer");
+    expect_number(w, 0, "select count(*) from integrations where revoked_at is not null");
+    expect_status(client_post(s.ada, NULL, JOIN, id), 204);
+    link_new(s.ada, PLATFORM_A, "second");
+    expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/second"), 204);
+    expect(is_member(other, s.ada));
+    /* Of two that subscribe one is enough. */
+    expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
+    link_new(s.bob, PLATFORM_A, "bob2");
+    subscribe(w, PLATFORM_A, "streamer", "bob2");
+    sync_now(s.ada, s.guild, s.id);
+    expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
+    expect(is_member(s.guild, s.bob));
+    expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob2"), 204);
+    expect(!is_member(s.guild, s.bob));
+    expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
+    expect(!is_member(other, s.ada));
+}
+
 /* --- partners -------------------------------------------------------------------------------- */
 
 static void with_partners(struct config *c)
@@ -205,6 +232,7 @@ const struct test integrations_join_tests[] = {
     TEST(unlinking_leaves_guilds_joined_through_an_integration),
     TEST(unlinking_keeps_who_came_to_an_integration_otherwise),
     TEST(unlinking_keeps_the_owner_of_an_integrations_guild),
+    TEST(unlinking_one_account_keeps_what_another_gives),
     TEST_WITH(partners_join_the_integration_of_the_house, with_partners),
     { 0 },
 };

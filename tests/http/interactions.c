@@ -246,15 +246,20 @@ static void the_same_nonce_asks_once(struct world *w)
     /* Somebody else's, or another one. */
     expect_status(invoke(&s, s.ada, "'nonce': 5", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
+    expect_status(invoke(&s, s.bob, "'nonce': 'ééééééééééééééééééééééééé'", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
-    expect(interactions_told(&s) == 5);
+    expect(interactions_told(&s) == 6);
+    expect_invalid(invoke(&s, s.bob, "'nonce': 'ééééééééééééééééééééééééé6'", "%s", data), "nonce",
+                   "NONCE_TYPE_INVALID");
+    expect_invalid(invoke(&s, s.bob, "'nonce': 1.5", "%s", data), "nonce", "NONCE_TYPE_INVALID");
+    expect_invalid(invoke(&s, s.bob, "'nonce': {}", "%s", data), "nonce", "NONCE_TYPE_INVALID");
     world_wait(w, 59);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
-    expect(interactions_told(&s) == 5);
+    expect(interactions_told(&s) == 6);
     world_wait(w, 2);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
-    expect(interactions_told(&s) == 6);
+    expect(interactions_told(&s) == 7);
 }
 
 static void a_use_counts_for_the_commands_rank(struct world *w)

@@ -90,6 +90,22 @@ static void a_modal_is_submitted_once_by_its_reader_in_time(struct world *w)
     expect_error(submit(&s, s.bob, dom_text(&s, d, "id"), filled), 404, 10062);
 }
 
+/* A client that was not sure sends it again, and is not told that it failed. */
+static void the_same_nonce_submits_once(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *opener = ask_and_open(&s, TEXTS), *filled = name_and(&s, "Bob", "");
+
+    for (int i = 0; i < 2; i++)
+        expect_status(invoke(&s, s.bob, "'type': 5, 'nonce': 'n'",
+                             "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener, filled),
+                      204);
+    expect(interactions_told(&s) == 2);
+    expect_error(invoke(&s, s.bob, "'type': 5, 'nonce': 'm'",
+                        "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener, filled),
+                 404, 10062);
+}
+
 static void fields_have_their_rules(struct world *w)
 {
     struct scene s = world_scene(w);
@@ -244,6 +260,7 @@ static void a_modal_after_a_button_brings_the_message(struct world *w)
 const struct test interactions_modals_tests[] = {
     TEST(a_modal_comes_back_as_it_was_sent),
     TEST(a_modal_is_submitted_once_by_its_reader_in_time),
+    TEST(the_same_nonce_submits_once),
     TEST(fields_have_their_rules),
     TEST(menus_and_boxes_are_filled_in_too),
     TEST(boxes_and_circles_have_values),

@@ -335,6 +335,8 @@ static void a_friend_invite_makes_friends(struct world *w)
                  ada->id);
     expect_event(ada, "RELATIONSHIP_ADD", "{'id': '%s', 'type': 1, 'should_notify': true}",
                  bob->id);
+    expect_event(ada, "NOTIFICATION_CENTER_ITEM_CREATE",
+                 "{'type': 'friend_request_accepted', 'other_user': {'id': '%s'}}", bob->id);
     expect_json(client_post(bob, "{}", "/invites/%s", code), "{'new_member': false}");
     expect_silence(bob);
     expect_silence(ada);

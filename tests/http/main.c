@@ -7,12 +7,12 @@
 
 int main(int argc, char **argv)
 {
-    static const struct test *const lists[] = {
-#define SUITE(name) name##_tests,
+    static const struct suite suites[] = {
+#define SUITE(name) { #name, name##_tests },
 #include "suites.def"
 #undef SUITE
-        NULL,
+        { 0 },
     };
 
-    return run_tests(argc, argv, lists);
+    return run_tests(argc, argv, suites);
 }

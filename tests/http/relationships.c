@@ -40,6 +40,12 @@ static void asking_tells_both_sides(struct world *w)
         "null, 'user_ignored': false, 'is_spam_request': false, 'stranger_request': false, "
         "'should_notify': true, 'note': 'we met'}",
         p.ada->id, p.ada->id);
+    expect_event(p.bob, "NOTIFICATION_CENTER_ITEM_CREATE",
+                 "{'type': 'friend_request_pending', 'body': 'ada wants to be your friend', "
+                 "'bundle_id': 'friend_request_pending-%s', 'deeplink': '/users/%s', "
+                 "'other_user': {'id': '%s', 'username': 'ada'}, 'acked': false, 'completed': "
+                 "false, 'disable_action': false, 'guild_id': null, 'message': null}",
+                 p.ada->id, p.ada->id, p.ada->id);
     expect_all_silent(&p);
     expect(type_of(p.ada, p.bob) == OUTGOING);
     expect(type_of(p.bob, p.ada) == INCOMING);
@@ -56,6 +62,7 @@ static void asking_by_name_is_the_same(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, OUTGOING);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'id': '%s', 'type': 3, 'should_notify': true}",
                  p.ada->id);
+    expect_notice(p.bob, REQUESTED, p.ada);
     expect_status(client_post(p.ada, "{'username': 'bob', 'discriminator': '0'}", RELATIONSHIPS),
                   204);
     expect_all_silent(&p);
@@ -89,6 +96,7 @@ static void whoever_is_asked_and_asks_accepts(struct world *w)
                  p.ada->id);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'id': '%s', 'type': 1, 'should_notify': true}",
                  p.bob->id);
+    expect_notice(p.ada, ACCEPTED, p.bob);
     expect_all_silent(&p);
     expect_types(p.ada, p.bob, FRIEND, FRIEND);
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id), 400, 80007);
@@ -108,6 +116,7 @@ static void only_who_was_asked_can_accept(struct world *w)
     expect_status(client_put(p.bob, PUT_TYPE(1), RELATIONSHIPS "/%s", p.ada->id), 204);
     expect_relationship(p.bob, "ADD", p.ada, FRIEND);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1, 'should_notify': true}");
+    expect_notice(p.ada, ACCEPTED, p.bob);
     expect_all_silent(&p);
     block_user(p.bob, p.eve);
     expect_error(client_put(p.bob, PUT_TYPE(1), RELATIONSHIPS "/%s", p.eve->id), 400, 80005);
@@ -339,6 +348,7 @@ static void friends_see_who_is_there(struct world *w)
     client_connect(p.eve);
     expect_status(client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id), 204);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1}");
+    expect_notice(p.ada, ACCEPTED, p.bob);
     expect_silence(p.ada); /* bob is not there */
     expect_relationship(p.bob, "ADD", p.ada, FRIEND);
     expect_event(p.bob, "PRESENCE_UPDATE",

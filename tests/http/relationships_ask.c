@@ -8,12 +8,6 @@
 
 #define THEM RELATIONSHIPS "/%s"
 
-static void buckets_only(struct config *config)
-{
-    config->rate_limits = true;
-    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
-}
-
 static void settings(struct client *c, const char *json)
 {
     expect_status(client_patch(c, json, "/users/@me/settings"), 200);
@@ -155,6 +149,7 @@ static void notes_are_short_and_in_one_line(struct world *w)
     expect_silence(p.bob);
     expect_status(client_put(p.ada, TEXT(w, "{'note': '%s'}", at_most), THEM, p.bob->id), 204);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'note': '%s'}", at_most);
+    expect_notice(p.bob, REQUESTED, p.ada);
     /* A hundred and twenty are left of it. */
     expect_status(
         client_put(p.eve, TEXT(w, "{'note': '\\n\\n%s\\r\\n'}", at_most), THEM, p.bob->id), 204);
@@ -163,6 +158,7 @@ static void notes_are_short_and_in_one_line(struct world *w)
     expect_status(client_put(p.ada, "{'note': 'a\\n\\nb'}", THEM, p.eve->id), 204);
     expect_event(p.eve, "RELATIONSHIP_ADD", "{'type': 4}");
     expect_event(p.eve, "RELATIONSHIP_ADD", "{'type': 3, 'note': 'a b'}");
+    expect_notice(p.eve, REQUESTED, p.ada);
 }
 
 static void empty_notes_are_none(struct world *w)
@@ -230,6 +226,7 @@ static void suggested_people_may_be_asked(struct world *w)
     expect_silence(p.ada);
     /* Who is suggested is no stranger. */
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'stranger_request': false, 'should_notify': true}");
+    expect_notice(p.bob, REQUESTED, p.ada);
     expect_silence(p.bob);
 }
 
@@ -283,6 +280,7 @@ static void people_of_small_guilds_are_no_strangers(struct world *w)
     store_write(w, size, BIND(v_id(id_of(guild)), v_int(200)));
     expect_status(client_put(p.ada, NULL, THEM, p.bob->id), 204);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'stranger_request': false}");
+    expect_notice(p.bob, REQUESTED, p.ada);
     store_write(w, size, BIND(v_id(id_of(guild)), v_int(201)));
     expect_status(client_put(p.eve, NULL, THEM, p.bob->id), 204);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'stranger_request': true}");
@@ -297,6 +295,7 @@ static void newcomers_whom_nobody_knows_make_no_noise(struct world *w)
     client_connect(p.bob);
     expect_status(client_put(newcomer, NULL, THEM, p.bob->id), 204);
     expect_unnoticed(p.bob, newcomer, "'is_spam_request': true, 'stranger_request': true");
+    expect_silence(p.bob);
     expect_status(client_put(known, NULL, THEM, p.bob->id), 204);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'is_spam_request': false, 'should_notify': true}");
     struct answer a = client_get(p.bob, RELATIONSHIPS);
@@ -382,6 +381,7 @@ static void a_full_list_loses_its_oldest_spam(struct world *w)
     expect_status(client_put(p.ada, NULL, THEM, p.bob->id), 204);
     expect_relationship(p.bob, "REMOVE", spammer, 3);
     expect_relationship(p.bob, "ADD", p.ada, 3);
+    expect_notice(p.bob, REQUESTED, p.ada);
     expect_relationship(spammer, "REMOVE", p.bob, 4);
     expect_silence(p.bob);
     expect_silence(other);

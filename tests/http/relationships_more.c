@@ -350,6 +350,7 @@ static void a_friend_invite_follows_the_same_rules(struct world *w)
     expect_status(client_post(p.bob, "{}", "/invites/%s", code), 200);
     expect_relationship(p.bob, "ADD", p.ada, FRIEND);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1, 'should_notify': true}");
+    expect_notice(p.ada, ACCEPTED, p.bob);
     expect_event(p.ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", p.bob->id);
     expect_silence(p.ada);
     expect(type_of(p.ada, p.bob) == FRIEND && type_of(p.bob, p.ada) == FRIEND);
@@ -374,6 +375,27 @@ static void profiles_are_for_those_who_have_a_reason(struct world *w)
     expect_error(client_get(p.ada, "/users/%s/profile", p.bob->id), 403, 50001);
 }
 
+static void changes_are_limited_together(struct world *w)
+{
+    struct people p = world_people(w);
+
+    for (int i = 0; i < 8; i++) {
+        expect_status(client_put(p.ada, NULL, THEM "/ignore", p.bob->id), 204);
+        expect_status(client_delete(p.ada, THEM "/ignore", p.bob->id), 204);
+        expect_status(client_patch(p.ada, "{}", THEM, p.bob->id), 204);
+    }
+    for (int i = 0; i < 6; i++)
+        expect_status(client_delete(p.ada, THEM, p.bob->id), 204);
+    expect_status(client_delete(p.ada, THEM, p.bob->id), 429);
+    expect_status(client_put(p.ada, NULL, THEM "/ignore", p.eve->id), 429);
+    expect_status(client_patch(p.ada, "{}", THEM, p.eve->id), 429);
+    /* Others may, and blocking is never too much. */
+    expect_status(client_put(p.ada, "{'type': 2}", THEM, p.bob->id), 204);
+    expect_status(client_delete(p.bob, THEM, p.ada->id), 204);
+    world_wait(w, 61);
+    expect_status(client_delete(p.ada, THEM, p.bob->id), 204);
+}
+
 const struct test relationships_more_tests[] = {
     TEST(strangers_can_be_ignored),
     TEST(ignoring_leaves_the_type),
@@ -391,5 +413,6 @@ const struct test relationships_more_tests[] = {
     TEST(only_friends_are_added_to_groups),
     TEST(a_friend_invite_follows_the_same_rules),
     TEST(profiles_are_for_those_who_have_a_reason),
+    TEST_WITH(changes_are_limited_together, buckets_only),
     { 0 },
 };

@@ -122,8 +122,8 @@ static void look_at_versions(struct world *w, const struct route *r)
     }
     expect_error(ask(nobody, "BREW", str_printf(a, "/api/v8%s", path).p), 405, 0);
     expect_error(ask(nobody, method, str_printf(a, "/api/vx%s", path).p), 404, 0);
-    /* Pages for people lie at the root and begin with the same word. */
-    if (strncmp(path, "/gifs/", 6) != 0)
+    /* Files and pages lie at the root; some begin with the same word. */
+    if (strncmp(path, "/gifs/", 6) != 0 && strncmp(path, "/streams/", 9) != 0)
         expect_error(ask(nobody, method, path), 404, 0);
 }
 

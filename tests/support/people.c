@@ -104,6 +104,12 @@ void expect_unnoticed(struct client *c, const struct client *from, const char *m
     expect(!dom_at(d, "should_notify"));
 }
 
+void buckets_only(struct config *config)
+{
+    config->rate_limits = true;
+    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
+}
+
 /* --- applications -------------------------------------------------------------------------------
  */
 

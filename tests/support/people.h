@@ -34,8 +34,18 @@ int64_t type_of(struct client *a, const struct client *b);
 #define expect_relationship(c, event, other, type) \
     expect_event(c, "RELATIONSHIP_" event, "{'id': '%s', 'type': %d}", (other)->id, type)
 
+/* And is to look at. */
+#define expect_notice(c, notice, about)                \
+    expect_event(c, "NOTIFICATION_CENTER_ITEM_CREATE", \
+                 "{'type': '%s', 'other_user': {'id': '%s'}}", notice, (about)->id)
+#define REQUESTED "friend_request_pending"
+#define ACCEPTED  "friend_request_accepted"
+
 /* The same for a request that somebody connected hears of without being disturbed. */
 void expect_unnoticed(struct client *c, const struct client *from, const char *more);
+
+/* For TEST_WITH: limits count, but not all calls together. */
+void buckets_only(struct config *config);
 
 /* A call by an application for somebody who allowed it, with these scopes. */
 struct client *application_for(struct client *c, const char *application, const char *scopes);

@@ -393,10 +393,39 @@ static bool run_test(const struct test *t, const char *store)
 }
 
 /* tests STORE [WORD]: all tests whose name holds the word. */
-int run_tests(int argc, char **argv, const struct test *const *lists)
+/* "2/3": every third suite, beginning with the second. */
+struct share {
+    unsigned nth, of;
+};
+
+static struct share share_of(int argc, char **argv)
+{
+    struct share p = { 1, 1 };
+
+    for (int i = 2; i < argc; i++)
+        if (sscanf(argv[i], "%u/%u", &p.nth, &p.of) == 2)
+            return p;
+    return (struct share){ 1, 1 };
+}
+
+static bool is_wanted(int argc, char **argv, const char *suite, const char *test)
+{
+    bool any = true;
+
+    for (int i = 2; i < argc; i++) {
+        if (strchr(argv[i], '/'))
+            continue;
+        if (strstr(suite, argv[i]) || strstr(test, argv[i]))
+            return true;
+        any = false;
+    }
+    return any;
+}
+
+int run_tests(int argc, char **argv, const struct suite *suites)
 {
     const char *store = argc > 1 ? argv[1] : "sqlite";
-    const char *word = argc > 2 ? argv[2] : "";
+    struct share share = share_of(argc, argv);
     int failed = 0;
 
     if (strcmp(store, "postgres") == 0 && !getenv("GUILDHALL_TEST_POSTGRES")) {
@@ -405,9 +434,9 @@ int run_tests(int argc, char **argv, const struct test *const *lists)
     }
     struct config defaults = { .log_level = "error", .log_format = "text" };
     guildhall_init(&defaults);
-    for (; *lists; lists++)
-        for (const struct test *t = *lists; t->name; t++)
-            if (strstr(t->name, word))
+    for (unsigned i = 0; suites[i].name; i++)
+        for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
+            if (is_wanted(argc, argv, suites[i].name, t->name))
                 failed += !run_test(t, store);
     test_postgres_end();
     return failed ? 1 : 0;

@@ -46,8 +46,14 @@ struct test {
 #function, function, configure, domains \
     }
 
-/* Runs all lists on the store named in the arguments; returns main's status. */
-int run_tests(int argc, char **argv, const struct test *const *lists);
+struct suite {
+    const char *name; /* NULL ends a list */
+    const struct test *tests;
+};
+
+/* Arguments: the store, then any of: words (a test runs when it or its suite has one of
+ * them in its name), and "2/3" for the second third of the suites. Returns main's status. */
+int run_tests(int argc, char **argv, const struct suite *suites);
 
 struct config *world_config(struct world *w);
 struct guildhall *world_server(struct world *w);

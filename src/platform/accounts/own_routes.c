@@ -37,7 +37,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &type_user_settings,
         .reply = &type_user_settings,
-        .fires = (const enum event[]){ EVENT_USER_SETTINGS_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_USER_SETTINGS_UPDATE, EVENT_FRIEND_SUGGESTION_DELETE,
+                                       EVENT_NONE },
         .handle = modify_settings,
     },
     {

@@ -4,6 +4,8 @@
  * set, or set to null, is not in it and has its default. */
 #include "platform/accounts/internal.h"
 
+#include "platform/suggestions.h"
+
 /* --- settings as a row of members that may be missing -------------------------------------- */
 
 static size_t member_size(enum member_kind kind)
@@ -79,29 +81,34 @@ static const char FIND_SETTINGS[] =
     "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
     "where u.id = $1";
 
+static enum err decode(struct arena *arena, struct str document, struct user_settings *ret)
+{
+    struct form form = { .arena = arena };
+    void *decoded;
+
+    *ret = (struct user_settings){ 0 };
+    if (!document.p)
+        return OK;
+    if (schema_decode(&type_user_settings, document, &form, &decoded))
+        return ERR_INTERNAL;
+    *ret = *(struct user_settings *)decoded;
+    return OK;
+}
+
 /* Without defaults, but with the locale, which is the account's. */
 static enum err load(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
-    struct form form = { .arena = tx_arena(tx) };
     struct rows row;
     bool found;
 
-    *ret = (struct user_settings){ 0 };
     enum err e = tx_one(tx, FIND_SETTINGS, BIND(v_id(user_id)), &row, &found);
     if (e)
         return e;
     if (!found)
         return ERR_UNKNOWN_USER;
-    if (!row_null(&row, 1)) {
-        void *document;
-
-        e = schema_decode(&type_user_settings, row_text(&row, 1), &form, &document);
-        if (e)
-            return ERR_INTERNAL;
-        *ret = *(struct user_settings *)document;
-    }
+    e = decode(tx_arena(tx), row_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1), ret);
     ret->locale = given_str(row_text(&row, 0));
-    return OK;
+    return e;
 }
 
 static const char SAVE_LOCALE[] = "update users set locale = $2 where id = $1";
@@ -127,6 +134,15 @@ static enum err save(struct tx *tx, snowflake user_id, struct user_settings s)
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     enum err e = load(tx, user_id, ret);
+
+    if (!e)
+        fill_defaults(ret);
+    return e;
+}
+
+enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret)
+{
+    enum err e = decode(arena, document, ret);
 
     if (!e)
         fill_defaults(ret);
@@ -168,6 +184,18 @@ static void apply(const struct user_settings *in, struct user_settings *settings
         settings->locale = given_str(STR("en-US"));
 }
 
+/* Whoever is not to be found by number any more is not to be seen, either. */
+static enum err hide(struct call *call, const struct user_settings *before,
+                     const struct user_settings *after)
+{
+    int64_t lost = before->friend_discovery_flags.value & ~after->friend_discovery_flags.value;
+
+    if (!(lost & FOUND_BY_PHONE))
+        return OK;
+    enum err e = suggestion_withdraw_all(call, call->caller->id, STR(SOURCE_CONTACTS));
+    return e ? e : suggestion_withdraw_all(call, call->caller->id, STR(SOURCE_REVERSE));
+}
+
 enum err modify_settings(struct call *call)
 {
     struct user_settings before, stored, after, changed = { 0 };
@@ -191,6 +219,8 @@ enum err modify_settings(struct call *call)
     }
     if (any)
         e = save(call->tx, id, stored);
+    if (!e)
+        e = hide(call, &before, &after);
     if (e)
         return e;
     if (any)

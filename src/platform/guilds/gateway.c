@@ -6,9 +6,6 @@
 #include "platform/members/members.h"
 #include "platform/voice.h"
 
-/* Everybody is listed in guilds up to this size; in larger ones only the viewer. */
-enum { SMALL = 250 };
-
 static const struct channel *find_channel(const struct list *channels, snowflake id)
 {
     const struct channel *all = channels->items;
@@ -54,11 +51,11 @@ static void show_threads(struct arena *arena, const struct rights_of *who,
             *(struct channel *)list_add(arena, &ret->threads, sizeof *t) = t[i];
 }
 
-static enum err show_members(struct tx *tx, const struct guild_look *look,
+static enum err show_members(struct tx *tx, const struct guild_look *look, bool all,
                              struct gateway_guild *ret)
 {
-    if (!ret->large)
-        return members_after(tx, look->guild_id, 0, SMALL, &ret->members);
+    if (all)
+        return members_after(tx, look->guild_id, 0, look->listed_up_to, &ret->members);
     struct member *own = list_add(tx_arena(tx), &ret->members, sizeof *own);
     *own = *look->member;
     own->user = look->user;
@@ -98,7 +95,7 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
 {
     struct guild_parts parts;
 
-    *ret = (struct gateway_guild){ 0 };
+    *ret = (struct gateway_guild){ .presences = STR("[]") };
     enum err e = guild_find(tx, look->guild_id, &ret->guild);
     if (!e)
         e = guild_parts(tx, look->guild_id, &parts);
@@ -107,11 +104,12 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     ret->guild.roles = parts.roles;
     struct rights_of who = guild_rights_of(&ret->guild, look->member);
     ret->joined_at = look->member->joined_at;
-    ret->large = ret->guild.member_count > SMALL;
+    ret->large = ret->guild.member_count > GUILD_LISTED;
     show_channels(tx_arena(tx), &who, look->user->bot.value, &parts.channels, ret);
     show_threads(tx_arena(tx), &who, &parts.channels, &parts.threads, ret);
-    e = show_members(tx, look, ret);
-    return e ? e : voice_show(tx, &who, &parts.channels, ret);
+    bool all = ret->guild.member_count <= look->listed_up_to;
+    e = show_members(tx, look, all, ret);
+    return e ? e : voice_show(tx, &who, &parts.channels, all, ret);
 }
 
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
@@ -125,5 +123,7 @@ enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
         return e == ERR_UNKNOWN_MEMBER ? ERR_MISSING_ACCESS : e;
     e = member_load_user(tx, member);
     look.user = member->user;
+    /* What its sessions asked for is not known here. */
+    look.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED;
     return e ? e : guild_look(tx, &look, ret);
 }

@@ -58,7 +58,9 @@ struct guild_look {
     snowflake guild_id;
     const struct member *member; /* with its roles */
     const struct user *user;
+    int64_t listed_up_to; /* with more members only the viewer and who is in voice are listed */
 };
+enum { GUILD_LISTED = 250 }; /* up to here people see everybody */
 enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret);
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
                            struct gateway_guild *ret);

@@ -89,6 +89,9 @@ enum err prepare_sending_part(struct call *call, const struct message_body *in,
  * of is among them or present (struct attachment). */
 enum err check_uploads(struct call *call, const struct list *present);
 
+/* A nonce, as JSON: text of at most 25 characters, or a whole number; a problem is noted at
+ * `nonce` below here. */
+void nonce_check(struct form *form, const struct place *here, const struct opt_str *nonce);
 /* What ties the parts of a new message together: a schema's check. */
 void message_body_check(struct form *form, const struct place *here, const void *object);
 /* The same for a change; what else depends on the message is seen when it is made. */

@@ -1,6 +1,7 @@
 /* schema.c - the bodies that make and change messages, row by row. */
 #include "platform/messages/internal.h"
 
+#include "base/utf8.h"
 #include "json/read.h"
 
 struct str encoded(struct arena *arena, const struct type *type, const void *value)
@@ -129,7 +130,9 @@ static const struct type type_webhook_username = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .doc = "Instead of its name"
 };
 
-static bool nonce_holds(struct str json, struct arena *arena)
+enum { MOST_NONCE = 25 };
+
+static bool is_nonce(struct str json, struct arena *arena)
 {
     struct json_reader r;
     struct json_number number;
@@ -138,14 +141,21 @@ static bool nonce_holds(struct str json, struct arena *arena)
     json_reader_init(&r, json, arena);
     switch (json_peek(&r)) {
     case JSON_STRING:
-        return json_take_string(&r, &text) && text.n <= 25;
+        return json_take_string(&r, &text) && utf8_length(text) <= MOST_NONCE;
     case JSON_NUMBER:
         return json_take_number(&r, &number) && number.kind != NUMBER_REAL;
-    case JSON_NULL:
-        return true;
     default:
         return false;
     }
+}
+
+void nonce_check(struct form *form, const struct place *here, const struct opt_str *nonce)
+{
+    struct place at = place_key(here, STR("nonce"));
+
+    if (nonce->given == GIVEN && !is_nonce(nonce->value, form->arena))
+        form_fail(form, &at, "NONCE_TYPE_INVALID", "A nonce is text (%d) or a whole number.",
+                  MOST_NONCE);
 }
 
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
@@ -167,10 +177,8 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
 void message_body_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;
-    struct place nonce = place_key(here, STR("nonce"));
 
-    if (in->nonce.given == GIVEN && !nonce_holds(in->nonce.value, form->arena))
-        form_fail(form, &nonce, "NONCE_TYPE_INVALID", "A nonce is text (25) or a whole number.");
+    nonce_check(form, here, &in->nonce);
     embeds_check(form, here, &in->embeds);
     body_check_kind(form, here, in,
                     in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);

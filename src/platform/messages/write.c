@@ -158,7 +158,8 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
 
 /* --- changing one ---------------------------------------------------------------------------- */
 
-/* What the body lists stays, what came along is added; without a list all stay. */
+/* What the body lists stays, what came along is added; without a list all stay, with null
+ * none does. */
 static enum err edit_attachments(struct call *call, struct message *m)
 {
     const struct sending *sending = call->data;
@@ -168,7 +169,7 @@ static enum err edit_attachments(struct call *call, struct message *m)
     struct list kept = { 0 };
 
     for (size_t i = 0; i < m->attachments.count; i++) {
-        bool stays = in->attachments.given != GIVEN;
+        bool stays = in->attachments.given == ABSENT;
 
         for (size_t j = 0; j < in->attachments.value.count; j++) {
             if (words[j].id != old[i].id)
