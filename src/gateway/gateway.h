@@ -23,6 +23,7 @@ struct gateway_viewer {
     uint32_t intents;           /* bots */
     int64_t capabilities;       /* users */
     int64_t large_threshold;    /* guilds with more members are large */
+    char address[48];           /* of the socket, for READY; else "" */
     const struct user *user;    /* itself, where that was read already; or NULL */
     const struct list *friends; /* ids; the same */
 };
@@ -75,6 +76,7 @@ struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* for SUBJECT_SESSION */
     const char *session_id;
+    struct str address; /* of its socket; empty when there is none now */
 };
 
 /* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */

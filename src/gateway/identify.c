@@ -533,6 +533,8 @@ static void known(struct greeting *g)
     if (starts && i->session->bot)
         note_start(h, g->caller.id, starts);
     i->viewer = session_viewer(i->session);
+    snprintf(i->viewer.address, sizeof i->viewer.address, "%.*s",
+             STR_FMT(websocket_remote(g->peer->ws)));
     prepare_facts(i, h);
     i->load.run = read_ready;
     i->load.done = ready;

@@ -64,7 +64,9 @@ void session_end(struct session *s)
 
 struct gateway_caller session_caller(const struct session *s)
 {
-    return (struct gateway_caller){ &s->caller, s->number, s->id };
+    struct str address = s->peer ? websocket_remote(s->peer->ws) : STR("");
+
+    return (struct gateway_caller){ &s->caller, s->number, s->id, address };
 }
 
 struct gateway_viewer session_viewer(const struct session *s)

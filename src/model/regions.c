@@ -210,9 +210,9 @@ struct list regions_for(struct arena *arena, struct str address, bool vip)
     return list;
 }
 
-struct str region_optimal(void)
+struct str region_optimal(struct str address, bool vip)
 {
-    return regions.list[0].id;
+    return regions.list[nearest(address, vip)].id;
 }
 
 void regions_set_endpoint(const char *pattern)

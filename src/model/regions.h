@@ -24,8 +24,8 @@ bool regions_set_near(struct str list, const char **ret_problem);
  * else the first. */
 struct list regions_for(struct arena *arena, struct str address, bool vip);
 bool region_usable(struct str id, bool vip);
-/* For somebody of whom nothing is known. */
-struct str region_optimal(void);
+/* The optimal one alone. */
+struct str region_optimal(struct str address, bool vip);
 
 /* Where voice of a region is: the operator's host and path, in which {region} stands for
  * the id. NULL: nowhere. It must outlive all else. */

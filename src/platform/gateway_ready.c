@@ -55,26 +55,30 @@ static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
 }
 
 /* The optimal one is first. */
-static void write_regions(struct json *out)
+static void write_regions(struct str address, struct json *out)
 {
     struct arena *arena = arena_new();
-    struct list regions = regions_for(arena, (struct str){ 0 }, false);
+    struct list regions = regions_for(arena, address, false);
+    const struct region *r = regions.items;
+    struct str optimal = region_optimal(address, false);
 
     json_name(out, "geo_ordered_rtc_regions");
     json_array(out);
+    json_text(out, optimal);
     for (size_t i = 0; i < regions.count; i++)
-        json_text(out, ((const struct region *)regions.items)[i].id);
+        if (!r[i].optimal)
+            json_text(out, r[i].id);
     json_array_end(out);
     arena_free(arena);
 }
 
 /* What both get and what does not depend on anything. */
-static void write_fixed(struct json *out)
+static void write_fixed(struct str address, struct json *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };
 
     empty_lists(out, lists);
-    write_regions(out);
+    write_regions(address, out);
 }
 
 static enum err write_bot(struct json *out)
@@ -125,6 +129,6 @@ enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct jso
 {
     json_name(out, "user");
     schema_encode_object(out, &own_user_schema, v->user);
-    write_fixed(out);
+    write_fixed(str_of(v->address), out);
     return v->bot ? write_bot(out) : write_person(tx, v, out);
 }

@@ -38,16 +38,22 @@ static void show_states(struct tx *tx, const struct rights_of *who, const struct
     }
 }
 
-/* Where not everybody is listed; the viewer is. */
+/* Where not everybody is listed; the viewer is. Members and states that are shown are both
+ * in the order of users. */
 static enum err show_members(struct tx *tx, const struct rights_of *who, struct gateway_guild *ret)
 {
+    const struct voice_state *s = ret->voice_states.items;
     struct list members;
     enum err e = members_in_voice(tx, ret->guild.id, &members);
     const struct member *m = members.items;
 
-    for (size_t i = 0; !e && i < members.count; i++)
-        if (m[i].user_id != who->user_id)
+    for (size_t i = 0, at = 0; !e && i < members.count; i++) {
+        while (at < ret->voice_states.count && s[at].user_id < m[i].user_id)
+            at++;
+        bool seen = at < ret->voice_states.count && s[at].user_id == m[i].user_id;
+        if (seen && m[i].user_id != who->user_id)
             *(struct member *)list_add(tx_arena(tx), &ret->members, sizeof *m) = m[i];
+    }
     return e;
 }
 

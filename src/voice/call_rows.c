@@ -2,8 +2,10 @@
 #include "voice/calls.h"
 
 static const char FIND_CALL[] = "select message_id, region from calls where channel_id = $1";
+/* Who has left the group meanwhile is not rung for. */
 static const char RINGING[] =
-    "select user_id from call_ringing where channel_id = $1 order by user_id";
+    "select r.user_id from call_ringing r join recipients p on p.channel_id = r.channel_id "
+    "and p.user_id = r.user_id where r.channel_id = $1 order by r.user_id";
 
 static enum err load_ringing(struct tx *tx, struct voice_call *c)
 {

@@ -14,7 +14,8 @@ struct order {
     struct caller caller;
     uint64_t session; /* for to_session */
     struct str session_id;
-    const void *d; /* of the row's type */
+    struct str address; /* of the session's socket */
+    const void *d;      /* of the row's type */
 
     /* Of what joins: where, and whether the session was told just now where its voice is,
      * so that it has to wait before it is told again. */

@@ -154,9 +154,10 @@ static void compare(const struct order *o, const struct entrance *in, const stru
 
 /* --- joining ---------------------------------------------------------------------------------- */
 
-/* What the client would like, of what there is. */
-static struct str preferred(const struct voice_request *in, bool vip)
+/* What the client would like, of what there is, or what is near to it. */
+static struct str preferred(const struct order *o, bool vip)
 {
+    const struct voice_request *in = o->d;
     const struct str *more = in->preferred_regions.value.items;
 
     if (in->preferred_region.given == GIVEN && region_usable(in->preferred_region.value, vip))
@@ -164,7 +165,7 @@ static struct str preferred(const struct voice_request *in, bool vip)
     for (size_t i = 0; i < in->preferred_regions.value.count; i++)
         if (region_usable(more[i], vip))
             return more[i];
-    return region_optimal();
+    return region_optimal(o->address, vip);
 }
 
 /* Another channel: nothing of before counts there. */
@@ -176,7 +177,7 @@ static enum err arrive(struct call *call, const struct order *o, const struct en
     s->connected_at = given_int(clock_s());
     s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     s->suppress = in->channel.type == CHANNEL_STAGE;
-    return voice_room_region(call->tx, &in->channel, preferred(o->d, in->vip), &s->region);
+    return voice_room_region(call->tx, &in->channel, preferred(o, in->vip), &s->region);
 }
 
 /* Another session, or another room: tokens of before are void. */

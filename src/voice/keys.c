@@ -94,7 +94,9 @@ static bool data_read(struct arena *a, struct str text, struct str *ret)
         head = str_cut(&data, ',');
         if (!str_eq_nocase(str_cut(&head, ':'), STR("data")))
             return false;
-        str_cut(&head, ';');
+        do
+            str_cut(&head, ';'); /* the type, and what more it says */
+        while (memchr(head.p, ';', head.n));
         if (!str_eq_nocase(skip_spaces(head), STR("base64")))
             return false;
         data = skip_spaces(data);

@@ -301,6 +301,7 @@ static struct order *order_new(struct voice *v, const struct gateway_caller *who
     o->caller = *who->caller;
     o->session = who->session;
     o->session_id = str_dup(arena, str_of(who->session_id));
+    o->address = str_dup(arena, who->address);
     o->row = row;
     o->voice = v;
     o->loop = loop_current();

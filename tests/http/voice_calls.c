@@ -231,6 +231,22 @@ static void who_leaves_a_group_leaves_its_call(struct world *w)
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
 
+static void who_left_a_group_is_not_rung_for(struct world *w)
+{
+    struct pair_of p = people(w);
+
+    begin_call(&p, p.group);
+    expect_status(client_post(p.ada, "{}", CALL "/ring", p.group), 204);
+    expect_status(client_delete(p.bob, "/channels/%s", p.group), 200);
+    gate_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.group);
+    const struct dom *d;
+    do
+        d = gate_read(p.ada->gate, 5000);
+    while (d && (!dom_at(d, "t") || !str_is(dom_at(d, "t")->text, "CALL_CREATE")));
+    expect(d && !dom_at(d, "d.ringing.1"));
+    expect(str_is(dom_at(d, "d.ringing.0")->text, p.cleo->id));
+}
+
 static void a_call_is_left_for_a_guild(struct world *w)
 {
     struct pair_of p = people(w);
@@ -261,6 +277,7 @@ const struct test voice_calls_tests[] = {
     TEST_WITH(a_call_moves_to_another_region, with_regions),
     TEST(calls_refuse_others_and_other_channels),
     TEST(who_leaves_a_group_leaves_its_call),
+    TEST(who_left_a_group_is_not_rung_for),
     TEST(a_call_is_left_for_a_guild),
     { 0 },
 };

@@ -203,9 +203,14 @@ static void data_may_be_written_in_several_ways(struct world *w)
     const char *k = base64(w, key);
     const char *s = base64(w, sign(w, "a", SERVICE, login_of(ada), key));
     static const char *const good[] = { "%s", "data:image/png;base64,%s", "data: a/b; base64, %s",
-                                        "DATA:;BASE64,%s" };
-    static const char *const bad[] = { "%s!", "=%s", "data:a/b,%s", "file:a/b;base64,%s",
-                                       "data:a/b;base32,%s" };
+                                        "DATA:;BASE64,%s", "data:a/b;charset=c; base64,%s" };
+    static const char *const bad[] = { "%s!",
+                                       "=%s",
+                                       "data:a/b,%s",
+                                       "file:a/b;base64,%s",
+                                       "data:a/b;base32,%s",
+                                       "data:base64,%s",
+                                       "data:a/b;base64;c=d,%s" };
     char text[400];
 
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {

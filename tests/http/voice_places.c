@@ -188,6 +188,21 @@ static void a_large_guild_shows_the_members_in_voice(struct world *w)
                     "{'guilds': [{'members': [{'user': {'id': '%s'}}, {'user': {'id': '%s'}}], "
                     "'voice_states': [{}]}]}",
                     h.ada->id, h.bob->id);
+    /* Who cannot view the channel does not learn that anybody is in it. */
+    struct client *cleo = world_client(w, "cleo");
+    put_member(h.guild, cleo);
+    expect_status(client_put(h.ada,
+                             TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL))),
+                             "/channels/%s/permissions/%s", h.voice, cleo->id),
+                  204);
+    g = gate_open(cleo, "v=10");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    const struct dom *d = expect_dispatch(g, "READY",
+                                          "{'guilds': [{'members': [{'user': {'id': '%s'}}], "
+                                          "'voice_states': []}]}",
+                                          cleo->id);
+    expect(!dom_at(d, "guilds.0.members.1"));
 }
 
 /* --- pace ------------------------------------------------------------------------------------ */

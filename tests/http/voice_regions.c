@@ -5,6 +5,7 @@ static void configure(struct config *config)
 {
     config->voice_regions = "eu:Europe, us:America";
     config->voice_vip_regions = "gold:Gold";
+    config->voice_endpoint = "{region}.example";
     config->voice_near = "127.0.0.0/8=us, 127.0.0.9/32=gold, 10.0.0.0/8=eu";
 }
 
@@ -63,7 +64,26 @@ static void a_session_is_told_the_regions(struct world *w)
 
     expect_op(g, 10);
     gate_identify(g, "");
-    expect_dispatch(g, "READY", "{'geo_ordered_rtc_regions': ['eu', 'us']}");
+    expect_dispatch(g, "READY", "{'geo_ordered_rtc_regions': ['us', 'eu']}");
+}
+
+static void a_new_room_is_where_the_first_asks_or_near_to_it(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    ask_voice(h.bob, h.guild, h.voice, "");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{}");
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.example'}");
+    leave_voice(&h, h.bob, NULL);
+    /* Of what it asks for the first that there is; others go where it is. */
+    ask_voice(h.ada, h.guild, h.voice,
+              ", 'preferred_region': 'moon', 'preferred_regions': "
+              "['gold', 'eu', 'us']");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", h.ada->id);
+    world_wait(w, 2);
+    ask_voice(h.bob, h.guild, h.voice, ", 'preferred_region': 'us'");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", h.bob->id);
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'eu.example'}");
 }
 
 const struct test voice_regions_tests[] = {
@@ -71,5 +91,6 @@ const struct test voice_regions_tests[] = {
     TEST_WITH(vip_guilds_have_more_regions, configure),
     TEST_WITH(exactly_one_region_is_the_nearest, configure),
     TEST_WITH(a_session_is_told_the_regions, configure),
+    TEST_WITH(a_new_room_is_where_the_first_asks_or_near_to_it, configure),
     { 0 },
 };
