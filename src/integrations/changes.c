@@ -2,9 +2,10 @@
 #include "integrations/internal.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "platform/guilds/guilds.h"
 
-enum { MOST_ROLES = 250, GRACE_DAYS = 7, SYNC_SECONDS = 60 };
+enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS = 60 };
 
 /* --- POST /guilds/{guild.id}/integrations ---------------------------------------------------- */
 
@@ -98,6 +99,18 @@ static enum err eligible(const struct creation *c)
     }
 }
 
+/* A role's name has at most 100 characters, an account's has as many. */
+static struct str role_name(struct arena *arena, struct str account)
+{
+    static const char suffix[] = " Subscriber";
+    size_t n = 0;
+    uint32_t c;
+
+    for (size_t left = LONGEST_ROLE_NAME - (sizeof suffix - 1); left && n < account.n; left--)
+        n += utf8_decode(str_from(account, n), &c);
+    return STR_CONCAT(arena, str_slice(account.p, n), str_of(suffix));
+}
+
 /* Without room for a role the account is followed all the same. */
 static enum err add_role(struct call *call, struct integration_row *i)
 {
@@ -105,7 +118,7 @@ static enum err add_role(struct call *call, struct integration_row *i)
     struct role role = {
         .id = snowflake_new(),
         .guild_id = i->guild_id,
-        .name = str_printf(call->arena, "%.*s Subscriber", STR_FMT(i->name)),
+        .name = role_name(call->arena, i->name),
         .position = 1,
         .managed = true,
         .tags = &tags,

@@ -136,11 +136,13 @@ enum err connection_of_account(struct tx *tx, struct str type, struct str id,
 
 /* --- where a connection leads ---------------------------------------------------------------- */
 
+/* The cross join keeps the engine from walking all integrations of the platform. */
 static const char LEADS_TO[] =
-    "select i.id, i.account_id, i.name, g.id, g.name, g.icon from integrations i "
-    "join guilds g on g.id = i.guild_id where i.type = $1 and i.enabled = 1 "
-    "and i.revoked_at is null and (i.account_id = $2 or i.id in "
-    "(select integration_id from integration_subscribers where subscriber_id = $2)) order by i.id";
+    "select i.id, i.account_id, i.name, g.id, g.name, g.icon from "
+    "(select id from integrations where type = $1 and account_id = $2 union "
+    "select integration_id from integration_subscribers where subscriber_id = $2) x "
+    "cross join integrations i join guilds g on g.id = i.guild_id where i.id = x.id "
+    "and i.type = $1 and i.enabled = 1 and i.revoked_at is null order by i.id";
 static const char FIND_GUILD[] = "select id, name, icon from guilds where id = $1";
 
 static void add(struct arena *arena, struct list *list, struct str id, struct str type,

@@ -320,6 +320,23 @@ static void integrations_are_at_most_50(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 50);
 }
 
+static void integrations_have_roles_with_names_that_fit(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "The Guild");
+    char name[201];
+
+    /* 89 characters of two bytes each, and then some. */
+    for (int i = 0; i < 100; i++)
+        memcpy(name + 2 * i, i < 89 ? "\u00e9" : "\u00fc", 3);
+    make_account(w, PLATFORM_A, "long", name);
+    link_account(ada, PLATFORM_A, "long");
+    follow(ada, guild, PLATFORM_A, "long");
+    name[2 * 89] = '\0';
+    expect_json(client_get(ada, "/guilds/%s/roles", guild), "[{}, {'name': '%s Subscriber'}]",
+                name);
+}
+
 static void integrations_do_without_a_role_when_there_is_no_room(struct world *w)
 {
     struct scene s = make_scene(w);
@@ -433,6 +450,7 @@ const struct test integrations_tests[] = {
     TEST(integrations_are_drafted_with_a_platform_and_an_id),
     TEST(integrations_are_at_most_50),
     TEST(integrations_do_without_a_role_when_there_is_no_room),
+    TEST(integrations_have_roles_with_names_that_fit),
     TEST(integrations_come_back_to_life_when_made_again),
     TEST(integrations_are_changed_and_told),
     TEST(integrations_have_grace_of_certain_days),
