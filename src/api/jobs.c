@@ -42,37 +42,16 @@ static void expect_job(struct call *call, int64_t due_us)
         call->job_due = due_us;
 }
 
-static const char SCHEDULE[] =
-    "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
-    "on conflict (kind, key) do update set due = excluded.due, data = excluded.data";
-static const char ADD[] = "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
-                          "on conflict (kind, key) do nothing";
-
-static enum err insert(struct call *call, const char *sql, const struct job *job,
-                       int64_t *ret_changed)
-{
-    expect_job(call, job->due);
-    return tx_exec(call->tx, sql,
-                   BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->due),
-                        v_text(job->data.p ? job->data : STR(""))),
-                   ret_changed);
-}
-
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data)
 {
-    return insert(call, SCHEDULE, &(struct job){ kind, key, due_us, data }, NULL);
-}
-
-enum err job_add(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
-                 struct str data, bool *ret)
-{
-    int64_t changed;
-    enum err e = insert(call, ADD, &(struct job){ kind, key, due_us, data }, &changed);
-
-    if (!e)
-        *ret = changed == 1;
-    return e;
+    expect_job(call, due_us);
+    return tx_exec(
+        call->tx,
+        "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
+        "on conflict (kind, key) do update set due = excluded.due, data = excluded.data",
+        BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us), v_text(data.p ? data : STR(""))),
+        NULL);
 }
 
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key)

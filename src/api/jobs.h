@@ -30,9 +30,6 @@ struct job_kind {
 /* At `due`, or soon after. Replaces the job of that kind with the same key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
-/* The same, but leaves a job that is there as it is; *ret: is it new? */
-enum err job_add(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
-                 struct str data, bool *ret);
 /* Fine when there is none. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
