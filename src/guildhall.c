@@ -122,6 +122,7 @@ void guildhall_init(const struct config *config)
     bool json = strcmp(config->log_format, "json") == 0 ||
                 (strcmp(config->log_format, "auto") == 0 && !isatty(STDERR_FILENO));
 
+    mem_keep_freed();
     if (sodium_init() < 0) {
         fprintf(stderr, "guildhall: cannot get randomness from the system\n");
         exit(1);

@@ -4,11 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static _Noreturn void out_of_memory(size_t size)
 {
     fprintf(stderr, "guildhall: out of memory (%zu bytes)\n", size);
     abort();
+}
+
+/* Other C libraries decide for themselves. */
+void mem_keep_freed(void)
+{
+#ifdef __GLIBC__
+    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* the large ones always go */
+
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
 }
 
 void *mem_new(size_t size)

@@ -32,7 +32,7 @@ static const char applications_of_guild[] =
     "select a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags "
     "from integrations i join applications a on a.id = i.application_id "
     "where i.guild_id = $1 and i.type = 'service' and (i.scopes like "
-    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') order by a.id";
+    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') order by i.application_id";
 
 static const struct activity_config *launchable(struct arena *arena)
 {

@@ -146,6 +146,19 @@ static enum err add_bundle(struct view *v, const struct bundle *b, const struct 
     return e;
 }
 
+/* Room for the whole answer at once: growing would copy what is there again and again. */
+static void make_room(struct view *v, const struct list *bundles)
+{
+    enum { REST = 64 }; /* rank, and what stands around it */
+    const struct bundle *b = bundles->items;
+    size_t size = 0;
+
+    for (size_t i = 0; i < bundles->count; i++)
+        size += b[i].texts.n + b[i].count * REST;
+    if (size <= v->json.out->max - v->json.out->n)
+        buf_room(v->json.out, size);
+}
+
 static enum err add_commands(struct view *v)
 {
     struct list bundles, uses;
@@ -154,6 +167,8 @@ static enum err add_commands(struct view *v)
 
     if (!e)
         e = index_uses(v->call->tx, v->kind, v->key, &uses);
+    if (!e)
+        make_room(v, &bundles);
     for (size_t i = 0; !e && i < bundles.count; i++)
         if (is_here(v, b[i].application_id))
             e = add_bundle(v, &b[i], &uses);
