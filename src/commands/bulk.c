@@ -85,8 +85,7 @@ static enum err check_duplicates(struct bulk *b)
     return e;
 }
 
-/* --- matching
- * ------------------------------------------------------------------------------------- */
+/* --- matching -------------------------------------------------------------------------- */
 
 static void match(struct bulk *b, size_t item, size_t row)
 {
@@ -120,8 +119,7 @@ static void match_names(struct bulk *b)
                 match(b, i, n);
 }
 
-/* --- what it comes to
- * ------------------------------------------------------------------------------ */
+/* --- what it comes to ------------------------------------------------------------------ */
 
 static enum err check_counts(const struct bulk *b)
 {
@@ -168,8 +166,7 @@ static void number_items(struct bulk *b, struct list *ret_new)
     }
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------- */
 
 static enum err delete_others(struct bulk *b, bool *ret_changed)
 {

@@ -279,8 +279,7 @@ enum err get_application_command_index(struct call *call)
     return found ? reply(&v) : ERR_MISSING_ACCESS;
 }
 
-/* --- private channels
- * ----------------------------------------------------------------------------- */
+/* --- private channels ------------------------------------------------------------------ */
 
 static const char APPLICATION_OF_BOT[] = "select id from applications where bot_id = $1";
 

@@ -114,8 +114,7 @@ enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *re
 enum err permissions_drop(struct call *call, const struct command_row *k, bool tell);
 extern const struct job_kind command_news_job;
 
-/* --- permit.c, permissions.c
- * ------------------------------------------------------------------------ */
+/* --- permit.c, permissions.c ----------------------------------------------------------- */
 
 /* Rows of a target in a guild (struct command_permission), as they were supplied. */
 enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, struct list *ret);

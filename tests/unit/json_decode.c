@@ -337,6 +337,22 @@ static void the_check_sees_the_whole_object(void **state)
     assert_int_equal(checked, 0);
 }
 
+/* Two parts of one body: each fails for itself, and the problems of both stay. */
+static void a_part_of_a_larger_body_fails_at_its_place(void **state)
+{
+    (void)state;
+    struct place one = place_key(NULL, STR("one")), two = place_key(NULL, STR("two"));
+    void *ret;
+
+    form = (struct form){ .arena = arena };
+    assert_int_equal(schema_decode_at(&thing, quoted("{}"), &form, &one, &ret),
+                     ERR_INVALID_FORM_BODY);
+    assert_int_equal(schema_decode_at(&thing, quoted("{'name':'abc'}"), &form, &two, &ret), OK);
+    assert_int_equal(schema_decode_at(&thing, quoted("{"), &form, &two, &ret), ERR_INVALID_JSON);
+    assert_str(form_text(), "{\"one\":{\"name\":{\"_errors\":[{\"code\":\"BASE_TYPE_REQUIRED\","
+                            "\"message\":\"This field is required\"}]}}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +375,7 @@ int main(void)
         TEST(schemas_that_hold_themselves_end_at_the_readers_depth),
         TEST(all_problems_are_told_at_once),
         TEST(the_check_sees_the_whole_object),
+        TEST(a_part_of_a_larger_body_fails_at_its_place),
     };
     return cmocka_run_group_tests_name("json/decode", tests, NULL, NULL);
 }

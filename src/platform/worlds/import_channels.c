@@ -80,8 +80,7 @@ static enum err import_overwrites(struct importing *im, const struct world_chann
     return e;
 }
 
-/* --- all that a channel has ---------------------------------------------------------------------
- */
+/* --- all that a channel has ------------------------------------------------------------ */
 
 static const char DRESS_CHANNEL[] =
     "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "

@@ -210,8 +210,7 @@ enum err import_commands(struct importing *im, const struct opt_str *json, struc
 enum err import_messages(struct importing *im, const struct opt_list *messages, snowflake channel,
                          const struct place *up);
 
-/* --- export_guilds.c, export_private.c: reading everything -------------------------------------
- */
+/* --- export_guilds.c, export_private.c: reading everything ----------------------------- */
 
 enum err export_guilds(struct tx *tx, const struct world_parts *parts, struct opt_list *ret);
 enum err export_private(struct tx *tx, struct world_file *ret);

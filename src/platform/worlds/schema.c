@@ -244,8 +244,7 @@ OBJECT(role, role_fields, check_role);
 OBJECT(overwrite, overwrite_fields, check_overwrite);
 OBJECT(message, message_fields, check_message);
 
-/* --- guilds ------------------------------------------------------------------------------------
- */
+/* --- guilds ---------------------------------------------------------------------------- */
 
 static const struct field channel_fields[] = {
     MAYBE(struct world_channel, id, type_id),
@@ -369,8 +368,7 @@ static const struct field guild_fields[] = {
     { 0 },
 };
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------- */
 
 static const struct field relationship_fields[] = {
     MUST(struct world_relationship, user, type_ref),

@@ -214,8 +214,7 @@ static enum err add_message(struct tx *tx, const struct seed_options *o, struct 
                    NULL);
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------- */
 
 static enum err add_some(struct tx *tx, void *arg)
 {

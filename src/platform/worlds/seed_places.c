@@ -239,8 +239,7 @@ int64_t seed_reach(const struct seed_options *o, int64_t n)
     return share_before(o->friends, n + 1, from) - share_before(o->friends, n, from);
 }
 
-/* --- is there such a world? --------------------------------------------------------------------
- */
+/* --- is there such a world? ------------------------------------------------------------ */
 
 const char *seed_problem(const struct seed_options *o)
 {
