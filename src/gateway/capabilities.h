@@ -18,6 +18,8 @@ enum capability {
     CAPABILITY_SUPPLEMENTAL = 1 << 5,   /* with the one above: READY_SUPPLEMENTAL follows */
     CAPABILITY_NO_SETTINGS = 1 << 9,    /* no user_settings and no news of them */
     CAPABILITY_PROPERTIES = 1 << 10,    /* a guild's own fields under "properties" */
+    CAPABILITY_CALLS = 1 << 12,         /* is told of the calls that run */
+    /* Those that READY itself depends on. */
     CAPABILITIES_KNOWN = CAPABILITY_NO_NOTES | CAPABILITY_READ_STATE | CAPABILITY_GUILD_SETTINGS |
                          CAPABILITY_USERS | CAPABILITY_SUPPLEMENTAL | CAPABILITY_NO_SETTINGS |
                          CAPABILITY_PROPERTIES,

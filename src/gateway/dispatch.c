@@ -129,13 +129,16 @@ static unsigned form_for(const struct delivery *d, const struct session *s)
     return NEWS_EMPTIED;
 }
 
-/* People watch each other in small guilds only. */
+/* People watch each other come and go in small guilds only. */
 static bool is_crowded(const struct delivery *d, const struct seat *seat)
 {
     const struct view *v = seat->topic->view;
+    enum event event = d->news->event;
 
-    return d->news->event == EVENT_PRESENCE_UPDATE && d->news->to.kind == SUBJECT_GUILD &&
-           !seat->session->bot && !(v && v->member_count <= SMALL_GUILD);
+    if (event != EVENT_PRESENCE_UPDATE && event != EVENT_GUILD_MEMBER_ADD)
+        return false;
+    return d->news->to.kind == SUBJECT_GUILD && !seat->session->bot &&
+           !about_itself(d, seat->session) && !(v && v->member_count <= SMALL_GUILD);
 }
 
 static void deliver(const struct delivery *d, struct seat *seat)

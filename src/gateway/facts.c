@@ -115,6 +115,7 @@ static const struct schema *schema_of(enum event event)
     case EVENT_THREAD_UPDATE:
     case EVENT_THREAD_DELETE:
         return &schemas[2];
+    case EVENT_GUILD_MEMBER_ADD:
     case EVENT_GUILD_MEMBER_UPDATE:
     case EVENT_GUILD_MEMBER_REMOVE:
     case EVENT_PRESENCE_UPDATE:

@@ -46,6 +46,7 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
     *ret = (struct websocket_handler){
         .arg = (void *)(uintptr_t)dialect_find(g, r),
         .max_message = MAX_MESSAGE,
+        .too_large = CLOSE_BAD_PAYLOAD,
         .max_waiting = MAX_PAYLOAD,
         .open = peer_open,
         .message = peer_message,

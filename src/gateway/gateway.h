@@ -49,6 +49,8 @@ struct gateway_source {
     /* Ids of the account's guilds and private channels. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
     enum err (*private_channels)(struct tx *tx, snowflake user_id, struct list *ret);
+    /* Those of its private channels in which a call runs. */
+    enum err (*calls)(struct tx *tx, snowflake user_id, struct list *ret);
     /* The account itself. */
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
     /* Ids of a user's friends. */

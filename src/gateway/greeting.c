@@ -16,6 +16,7 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
     g->peer = p;
     p->asking = g;
     p->state = PEER_ASKING;
+    peer_spare(p);
     return true;
 }
 
@@ -104,10 +105,12 @@ void greeting_abandon(struct greeting *g)
 
 void session_invalid(struct peer *p)
 {
-    if (p->session)
+    if (p->session) {
         session_end(p->session);
-    else
+        peer_doom(p);
+    } else {
         peer_become_stranger(p);
+    }
     if (!p->closing)
         send_op(p, OP_INVALID_SESSION, STR("false"));
 }

@@ -29,6 +29,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->strangers = deadlines_new(loop, STRANGER_MS, true, peer_expired_stranger);
     h->overdue = deadlines_new(loop, OVERDUE_MS, true, peer_expired_overdue);
     h->dead = deadlines_new(loop, DEAD_MS, true, peer_expired_dead);
+    h->doomed = deadlines_new(loop, DOOMED_MS, true, peer_expired_doomed);
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
     h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
     h->turn_end.run = errands_turn;
@@ -62,6 +63,7 @@ void hub_free(struct hub *h)
     deadlines_free(h->strangers);
     deadlines_free(h->overdue);
     deadlines_free(h->dead);
+    deadlines_free(h->doomed);
     deadlines_free(h->away);
     deadlines_free(h->fading);
     packer_free(h->packer);

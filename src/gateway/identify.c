@@ -47,7 +47,7 @@ struct identification {
     struct gateway_viewer viewer;
     struct guild_facts *facts; /* of users' guilds; those the first look found */
     size_t fact_count;
-    struct list guilds, private_channels, friends;
+    struct list guilds, private_channels, friends, calls;
     struct str ready;
 };
 
@@ -299,6 +299,8 @@ static enum err read_ready(struct load *l, struct tx *tx)
     if (!e && !v.bot)
         e = source->friends(tx, v.user_id, &i->friends);
     v.friends = &i->friends;
+    if (!e && !v.bot && v.capabilities & CAPABILITY_CALLS)
+        e = source->calls(tx, v.user_id, &i->calls);
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
@@ -388,6 +390,21 @@ static void tell_ready(struct identification *i, struct peer *p)
     buf_clear(&out);
 }
 
+/* As if it had asked for each. */
+static void tell_calls(const struct identification *i)
+{
+    const struct gateway_hooks *hooks = &i->session->hub->gateway->options.hooks;
+    struct gateway_caller who = session_caller(i->session);
+    const snowflake *ids = i->calls.items;
+    char d[64];
+
+    for (size_t k = 0; k < i->calls.count && hooks->command; k++) {
+        int n = snprintf(d, sizeof d, "{\"channel_id\":\"%llu\"}", (unsigned long long)ids[k]);
+
+        hooks->command(hooks->arg, &who, OP_CALL_CONNECT, str_slice(d, (size_t)n));
+    }
+}
+
 static void identification_free(struct identification *i)
 {
     buf_clear(&i->activities);
@@ -415,6 +432,7 @@ static void ready(struct load *l, enum err e)
     p->compress = i->compress;
     peer_become(p, s);
     tell_ready(i, p);
+    tell_calls(i);
     if (s->bot && i->guilds.count)
         arrival_begin(s, &i->guilds);
     if (!s->bot)

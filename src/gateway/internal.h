@@ -25,8 +25,9 @@ enum {
     DEAD_MS = HEARTBEAT_MS / 2,        /* after asking */
     STRANGER_MS = 60 * 1000,           /* without a heartbeat and without a name */
     STRANGER_LONGEST_MS = 15 * 60 * 1000,
-    AWAY_MS = 180 * 1000, /* a session without a socket */
-    FADE_MS = 60 * 1000,  /* until it is seen as offline */
+    DOOMED_MS = 10 * 1000, /* after its session was taken away */
+    AWAY_MS = 180 * 1000,  /* a session without a socket */
+    FADE_MS = 60 * 1000,   /* until it is seen as offline */
 
     SMALL_GUILD = 250, /* members who are told of each other's presence */
 
@@ -109,7 +110,7 @@ struct peer {
     const struct dialect *dialect;
     struct session *session;  /* PEER_KNOWN */
     struct greeting *asking;  /* PEER_ASKING: told when the socket goes */
-    struct deadline deadline; /* stranger, overdue or dead: one at a time */
+    struct deadline deadline; /* stranger, overdue, dead or doomed: one at a time */
     struct zstd *zstd;
     int64_t since_ms, window_ms;
     unsigned short payloads, beats; /* in the window */
@@ -118,6 +119,7 @@ struct peer {
     bool compress;  /* payloads, one by one */
     bool closing;
     bool counted; /* among its address's strangers */
+    bool doomed;  /* its session was taken away: it has to say again who it is */
 };
 
 /* handler of every gateway socket */
@@ -131,10 +133,14 @@ void peer_close(struct peer *p, enum close_code code, const char *reason);
 /* The peer has a session now: heartbeats count from here. */
 void peer_become(struct peer *p, struct session *s);
 void peer_become_stranger(struct peer *p);
+/* Some clients pass over an invalid session once they are ready; none does a close. */
+void peer_doom(struct peer *p);
+void peer_spare(struct peer *p); /* it says who it is */
 void peer_beat(struct peer *p);
 void peer_expired_stranger(struct deadline *d);
 void peer_expired_overdue(struct deadline *d);
 void peer_expired_dead(struct deadline *d);
+void peer_expired_doomed(struct deadline *d);
 
 /* Messages that are not dispatches; d is JSON. */
 void send_op(struct peer *p, enum opcode op, struct str d);
@@ -335,7 +341,7 @@ struct hub {
     struct loop *loop;
     struct link peers, sessions;
     struct map topics;
-    struct deadlines *strangers, *overdue, *dead, *away, *fading;
+    struct deadlines *strangers, *overdue, *dead, *doomed, *away, *fading;
     struct packer *packer;
     struct arena *arena;   /* of the message at hand */
     struct arena *scratch; /* of the event at hand */

@@ -23,7 +23,7 @@ struct listing {
     char nonce[NONCE_MAX + 3], query[QUERY_MAX + 1];
     size_t nonce_n, query_n;
     int64_t limit;
-    bool all, newest, small_only, first, over;
+    bool all, newest, small_only, first, over, presences;
     snowflake user_ids[IDS_MAX];
     size_t user_count;
     int64_t index, chunks;
@@ -93,6 +93,20 @@ static void write_not_found(const struct listing *l, struct json *j)
     json_array_end(j);
 }
 
+/* Nobody is told of themselves. */
+static void write_presences(const struct listing *l, struct arena *arena, struct json *j)
+{
+    const struct member *m = l->members.items;
+    snowflake own = l->errand.session->caller.id;
+    struct list ids = { 0 };
+
+    for (size_t i = 0; i < l->members.count; i++)
+        if (m[i].user_id != own)
+            *(snowflake *)list_add(arena, &ids, sizeof(snowflake)) = m[i].user_id;
+    json_name(j, "presences");
+    gateway_presences(l->errand.load.hub->gateway, l->guild_id, &ids, j);
+}
+
 static void write_chunk(const struct listing *l, struct json *j)
 {
     json_object(j);
@@ -105,6 +119,8 @@ static void write_chunk(const struct listing *l, struct json *j)
     json_name(j, "chunk_count");
     json_int(j, l->chunks);
     write_not_found(l, j);
+    if (l->presences)
+        write_presences(l, l->errand.load.arena, j);
     if (l->nonce_n) {
         json_name(j, "nonce");
         json_raw(j, str_slice(l->nonce, l->nonce_n));
@@ -172,11 +188,11 @@ static void set_query(struct listing *l, struct opt_str query)
         memcpy(l->query, query.value.p, l->query_n);
 }
 
-/* One id, or a list of them, as text or numbers. */
+/* One id, or a list of them, as text or numbers; the first ones of too many. */
 static struct list read_ids(struct arena *arena, struct str raw)
 {
     static const struct type one = { .kind = KIND_ID };
-    static const struct type many = { .kind = KIND_ARRAY, .max = IDS_MAX, .of = &one };
+    static const struct type many = { .kind = KIND_ARRAY, .max = MAX_FROM_USER, .of = &one };
     struct form form = { .arena = arena };
     struct list none = { 0 };
     void *found;
@@ -185,7 +201,18 @@ static struct list read_ids(struct arena *arena, struct str raw)
         return none;
     if (schema_decode(raw.p[0] == '[' ? &many : &one, raw, &form, &found))
         return none;
-    return raw.p[0] == '[' ? *(struct list *)found : (struct list){ found, 1 };
+    struct list ids = raw.p[0] == '[' ? *(struct list *)found : (struct list){ found, 1 };
+    if (ids.count > IDS_MAX)
+        ids.count = IDS_MAX;
+    return ids;
+}
+
+/* Bots that asked for them; people where they see each other. */
+static bool may_see_presences(const struct session *s, const struct seat *seat)
+{
+    const struct view *v = seat->topic->view;
+
+    return s->bot ? s->intents & INTENT(GUILD_PRESENCES) : v && v->member_count <= SMALL_GUILD;
 }
 
 static bool may_list_all(struct session *s, struct seat *seat, struct listing *l)
@@ -250,6 +277,7 @@ static bool step(struct errand *e)
         return false;
     if (l->all && l->first && !begin_all(e->session, seat, l))
         return false;
+    l->presences &= may_see_presences(e->session, seat);
     e->load.run = look;
     return true;
 }
@@ -258,9 +286,11 @@ static void request(struct session *s, const struct request_members *in, snowfla
                     struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
+    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* though nobody, or badly */
     struct listing *l = listing_new(guild_id);
 
     set_nonce(l, in->nonce);
+    l->presences = in->presences.given == GIVEN && in->presences.value;
     l->limit = limit < 1 || limit > 100 ? 100 : limit;
     if (users.count) {
         l->user_count = users.count;
@@ -268,7 +298,8 @@ static void request(struct session *s, const struct request_members *in, snowfla
         memcpy(l->user_ids, users.items, users.count * sizeof *l->user_ids);
     } else {
         set_query(l, in->query);
-        l->all = l->query_n == 0 && limit == 0;
+        l->all = l->query_n == 0 && limit == 0 && !named;
+        l->over = named && l->query_n == 0;
     }
     errand_begin(s, &l->errand);
 }

@@ -117,10 +117,25 @@ void peer_become_stranger(struct peer *p)
         deadline_touch(p->hub->strangers, &p->deadline);
 }
 
+void peer_doom(struct peer *p)
+{
+    if (p->closing)
+        return;
+    p->doomed = true;
+    deadline_touch(p->hub->doomed, &p->deadline);
+}
+
+void peer_spare(struct peer *p)
+{
+    if (p->doomed)
+        deadline_touch(p->hub->strangers, &p->deadline);
+    p->doomed = false;
+}
+
 void peer_beat(struct peer *p)
 {
     send_op(p, OP_HEARTBEAT_ACK, STR("null"));
-    if (p->closing)
+    if (p->closing || p->doomed)
         return;
     if (p->state == PEER_KNOWN) {
         deadline_touch(p->hub->overdue, &p->deadline);
@@ -154,6 +169,11 @@ void peer_expired_overdue(struct deadline *d)
 void peer_expired_dead(struct deadline *d)
 {
     peer_close(of_deadline(d), CLOSE_UNKNOWN, "no heartbeat");
+}
+
+void peer_expired_doomed(struct deadline *d)
+{
+    peer_close(of_deadline(d), CLOSE_BAD_SEQUENCE, "the session is gone");
 }
 
 /* --- reading ------------------------------------------------------------------------------ */

@@ -93,12 +93,29 @@ static void pack_seats(struct handover *h, struct session *s)
     }
 }
 
+static void asked(struct post *post);
+
+/* It has moved on since it was asked for here: so does the question. */
+static bool pass_on(struct handover *h)
+{
+    struct hub *home = registry_home(h->from->gateway, h->resumption->number);
+
+    if (!home || home == h->from)
+        return false;
+    h->from = home;
+    h->post.run = asked;
+    loop_post(home->loop, &h->post);
+    return true;
+}
+
 static void give(struct handover *h)
 {
     struct session *s = registry_local(h->from, h->resumption->number);
     struct gateway *g = h->from->gateway;
 
     list_remove(&h->link);
+    if (!s && pass_on(h))
+        return;
     if (is_theirs(s, h->resumption)) {
         if (s->peer) {
             struct peer *old = s->peer;
@@ -127,11 +144,14 @@ static void asked(struct post *post)
     handovers_continue(h->from);
 }
 
-/* Not in the middle of a look at the store for it: what that brings would be lost. */
+/* Not in the middle of a look at the store for it: what that brings would be lost. Nor
+ * while it is on its way here. */
 static bool may_give(const struct handover *o, struct hub *h)
 {
     const struct session *s = registry_local(h, o->resumption->number);
 
+    if (!s && registry_home(h->gateway, o->resumption->number) == h)
+        return false;
     return h->position >= o->least && !h->running && !(s && errands_stepping(s));
 }
 
@@ -167,7 +187,7 @@ static enum err read_rights(struct load *l, struct tx *tx)
     struct handover *h = container_of(l, struct handover, load);
 
     for (size_t i = 0; i < h->guild_count; i++) {
-        enum err e = guild_facts_read(l->hub, tx, &h->viewer, false, &h->facts[i]);
+        enum err e = guild_facts_read(l->hub, tx, &h->viewer, NULL, &h->facts[i]);
 
         if (e)
             return e;
@@ -236,12 +256,13 @@ static void known(struct greeting *g)
     struct resumption *r = container_of(g, struct resumption, greeting);
     struct hub *here = g->peer->hub;
     struct hub *home = registry_home(here->gateway, r->number);
+    struct session *s = registry_local(here, r->number);
 
-    if (home && home != here) {
+    /* Also from here, when it is on its way: it is waited for. */
+    if (home && !s) {
         ask(home, r);
         return;
     }
-    struct session *s = registry_local(here, r->number);
     answer(r, is_theirs(s, r) ? s : NULL);
 }
 

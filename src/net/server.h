@@ -103,6 +103,7 @@ void http_answer_file(struct exchange *x, const struct answer_head *head, int fd
 struct websocket_handler {
     void *arg;
     size_t max_message;                            /* larger: close 1009 */
+    int too_large;                                 /* or with this code; 0: with 1009 */
     size_t max_waiting;                            /* bytes not yet taken by the peer; more: cut */
     void (*open)(struct websocket *ws, void *arg); /* handshake sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);

@@ -249,7 +249,9 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
         long used = ws_read(&ws->reader, bytes, n, &m, &found);
 
         if (used < 0) {
-            send_close(ws, (int)-used, STR(""));
+            bool large = used == -1009 && ws->on.too_large;
+
+            send_close(ws, large ? ws->on.too_large : (int)-used, STR(""));
             finish_at_turn_end(ws);
             return;
         }

@@ -77,6 +77,14 @@ static enum err private_channels(struct tx *tx, snowflake user_id, struct list *
     return read_ids(tx, PRIVATE_CHANNELS_OF, user_id, ret);
 }
 
+static const char CALLS_OF[] = "select c.channel_id from calls c join recipients r on "
+                               "r.channel_id = c.channel_id where r.user_id = $1";
+
+static enum err calls(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return read_ids(tx, CALLS_OF, user_id, ret);
+}
+
 static enum err user(struct tx *tx, snowflake id, const struct user **ret)
 {
     struct user *u = arena_alloc(tx_arena(tx), sizeof *u);
@@ -192,6 +200,7 @@ const struct gateway_source gateway_source = {
     .set_starts = set_starts,
     .guilds = guilds,
     .private_channels = private_channels,
+    .calls = calls,
     .user = user,
     .friends = friends_of,
     .ready = gateway_ready,

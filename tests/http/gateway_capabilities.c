@@ -191,6 +191,33 @@ static void bots_get_the_plain_form(struct world *w)
     end(g);
 }
 
+static void calls_that_run_may_follow(struct world *w)
+{
+    struct scene s = open_scene(w);
+    struct gate *b = gate_session(s.bob, "v=9&encoding=json", "");
+
+    gate_send(b,
+              "{'op':4,'d':{'guild_id':null,'channel_id':'%s','self_mute':false,"
+              "'self_deaf':false}}",
+              s.direct);
+    for (const struct dom *m; (m = gate_read(b, 5000));) {
+        gate_count(b, m);
+        if (str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"))
+            break;
+    }
+    struct gate *g = greet(s.ada, 1 << 12);
+    expect_dispatch(g, "READY", "{'notes': {}, 'guilds': [{'name': 'Hall'}]}");
+    expect_dispatch(g, "CALL_CREATE", "{'channel_id': '%s', 'voice_states': [{'user_id': '%s'}]}",
+                    s.direct, s.bob->id);
+    end(g);
+    g = greet(s.ada, 0);
+    expect_dispatch(g, "READY", "{}");
+    end(g);
+    g = greet(s.cleo, 1 << 12); /* not in that channel */
+    expect_dispatch(g, "READY", "{}");
+    end(g);
+}
+
 const struct test gateway_capabilities_tests[] = {
     TEST(without_capabilities_everything_is_plain),
     TEST(notes_and_settings_may_be_left_out),
@@ -199,5 +226,6 @@ const struct test gateway_capabilities_tests[] = {
     TEST(ready_may_come_in_two_parts),
     TEST(a_guilds_own_fields_may_stand_apart),
     TEST(bots_get_the_plain_form),
+    TEST(calls_that_run_may_follow),
     { 0 },
 };

@@ -220,10 +220,11 @@ static void heartbeats_beyond_ten_count(struct world *w)
 
 static void large_messages_close(struct world *w)
 {
-    char *text = arena_alloc(world_arena(w), 20000);
+    enum { LARGE = 60 * 1000 };
+    char *text = arena_alloc(world_arena(w), LARGE);
     struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
 
-    memset(text, ' ', 20000);
+    memset(text, ' ', LARGE);
     memcpy(text, "{\"op\":14,\"d\":{}}", 16);
     gate_send_bytes(g, WS_TEXT, str_slice(text, 15360));
     expect_quiet(g);
@@ -233,6 +234,10 @@ static void large_messages_close(struct world *w)
     gate_send_bytes(g, WS_TEXT, str_slice(text, 4096));
     expect_quiet(g);
     gate_send_bytes(g, WS_TEXT, str_slice(text, 4097));
+    expect_close(g, 4002);
+    /* So large that it is not even read. */
+    g = gate_session(world_client(w, "ada"), PLAIN, "");
+    gate_send_bytes(g, WS_TEXT, str_slice(text, LARGE));
     expect_close(g, 4002);
 }
 

@@ -383,6 +383,11 @@ static void members_come_on_request(struct world *w)
     gate_send(g, "{'op':8,'d':{'guild_id':%s,'user_ids':[%s,1],'limit':0}}", v.id, bob->id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                     "{'members': [{'user': {'id': '%s'}}], 'not_found': ['1']}", bob->id);
+    /* Nobody in particular is nobody, and not everybody. */
+    gate_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':[],'limit':0}}", v.id);
+    expect(
+        dom_at(expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'chunk_count': 1}"), "members")->count ==
+        0);
     gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'bo','limit':5}}", v.id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'members': [{'user': {'id': '%s'}}]}", bob->id);
     gate_send(g, "{'op':8,'d':{'guild_id':'5','query':'','limit':0}}");

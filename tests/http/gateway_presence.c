@@ -284,7 +284,57 @@ static void in_large_guilds_who_is_seen_is_listed(struct world *w)
     expect_shown(guild_of_user(bob), 2, ada->id);
 }
 
+static void listed_members_come_with_who_is_seen(struct world *w)
+{
+    static const char *const ask =
+        "{'op':8,'d':{'guild_id':'%s','query':'','limit':10,'presences':%s}}";
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    venue_add(&v, bot);
+    struct gate *a = gate_session(ada, PLAIN, "'presence': {'status': 'dnd'}"),
+                *watches = gate_session(bot, PLAIN, "'intents': 256"),
+                *deaf = gate_session(bot, PLAIN, "'intents': 2");
+    gate_send(watches, ask, v.id, "true");
+    const struct dom *d =
+        expect_dispatch(watches, "GUILD_MEMBERS_CHUNK",
+                        "{'presences': [{'status': 'dnd', 'guild_id': '%s'}]}", v.id);
+    gate_send(watches, ask, v.id, "false");
+    d = expect_dispatch(watches, "GUILD_MEMBERS_CHUNK", "{}");
+    expect(!dom_at(d, "presences"));
+    gate_send(deaf, ask, v.id, "true");
+    d = expect_dispatch(deaf, "GUILD_MEMBERS_CHUNK", "{}");
+    expect(!dom_at(d, "presences"));
+    gate_send(a, ask, v.id, "true");
+    expect_dispatch(a, "GUILD_MEMBERS_CHUNK", "{'presences': [{'status': 'online'}]}");
+}
+
+static void newcomers_are_told_of_in_small_guilds(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    struct answer made = client_post(ada, "{}", "/channels/%s/invites", v.channel);
+    const char *code = answer_text(made, "code");
+    venue_add(&v, bot);
+    world_sql(w, "update guilds set member_count = 249 where id = %s", v.id);
+    struct gate *a = gate_session(ada, PLAIN, ""), *r = gate_session(bot, PLAIN, "'intents': 2");
+    expect_quiet(r);
+    usleep(100 * 1000);
+    expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
+    expect_dispatch(a, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
+    expect_dispatch(r, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
+    expect_status(client_post(eve, "{}", "/invites/%s", code), 200);
+    expect_dispatch(r, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", eve->id);
+    expect_quiet(a);
+}
+
 const struct test gateway_presence_tests[] = {
+    TEST(listed_members_come_with_who_is_seen),
+    TEST(newcomers_are_told_of_in_small_guilds),
     TEST(what_somebody_does_is_seen_from_the_beginning),
     TEST(what_is_no_activity_is_not_shown),
     TEST(a_guild_comes_with_who_is_seen_in_it),

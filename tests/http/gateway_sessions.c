@@ -189,6 +189,88 @@ static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
     }
 }
 
+/* Reads until it is resumed or closed; an invalid session never comes. */
+static bool is_resumed(struct gate *g)
+{
+    const struct dom *m;
+
+    while ((m = gate_read(g, 5000))) {
+        expect(atoi(dom_at(m, "op")->text.p) != 9);
+        if (str_is(dom_at(m, "t")->text, "RESUMED"))
+            return true;
+    }
+    expect(gate_close_code(g) == 4000);
+    return false;
+}
+
+static void the_last_of_several_that_come_back_at_once_wins(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    for (int round = 0; round < 25; round++) {
+        struct gate *all[4];
+        int resumed = 0;
+
+        for (int i = 0; i < 4; i++) {
+            all[i] = gate_open(ada, PLAIN);
+            expect_op(all[i], 10);
+        }
+        for (int i = 0; i < 4; i++)
+            gate_resume(all[i], gate_id(g), 1);
+        for (int i = 0; i < 4; i++)
+            resumed += is_resumed(all[i]);
+        expect(resumed >= 1);
+        for (int i = 0; i < 4; i++)
+            gate_kill(all[i]);
+    }
+}
+
+/* Without its rights a session could not be told anything: it has to begin anew. */
+static void take_away(struct world *w, struct client *c)
+{
+    struct announcement n = { .event = EVENT_GUILD_CREATE,
+                              .to = to_user(id_of(c->id)),
+                              .payload = STR("{\"id\":\"5\"}") };
+
+    world_sql(w, "alter table members rename to nobody");
+    gateway_announce(guildhall_gateway(world_server(w)), &n);
+}
+
+static void who_passes_over_an_invalid_session_is_closed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct gate *g = gate_session(ada, PLAIN, ""), *other = gate_session(bob, PLAIN, "");
+
+    take_away(w, ada);
+    expect_dispatch(g, "GUILD_CREATE", "{}");
+    expect_op(g, 9);
+    world_sql(w, "alter table nobody rename to members");
+    world_wait(w, 9);
+    usleep(600 * 1000);
+    expect_quiet(g); /* heartbeats do not help */
+    world_wait(w, 2);
+    expect_close(g, 4007);
+    expect_quiet(other);
+}
+
+static void who_begins_anew_after_an_invalid_session_stays(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    take_away(w, ada);
+    expect_dispatch(g, "GUILD_CREATE", "{}");
+    expect_op(g, 9);
+    world_sql(w, "alter table nobody rename to members");
+    gate_identify(g, "");
+    gate_restart(g);
+    expect_dispatch(g, "READY", "{}");
+    world_wait(w, 12);
+    usleep(600 * 1000);
+    expect_quiet(g);
+}
+
 static void many_loops(struct config *c)
 {
     c->loops = 4;
@@ -199,5 +281,8 @@ const struct test gateway_sessions_tests[] = {
     TEST(only_its_own_user_finds_it_and_only_while_it_lives),
     TEST(it_is_told_once_wherever_it_is),
     TEST_WITH(guilds_go_on_arriving_wherever_the_bot_comes_back, many_loops),
+    TEST_WITH(the_last_of_several_that_come_back_at_once_wins, many_loops),
+    TEST(who_passes_over_an_invalid_session_is_closed),
+    TEST(who_begins_anew_after_an_invalid_session_stays),
     { 0 },
 };
