@@ -72,7 +72,7 @@ void arena_free(struct arena *a)
 
 /* A new block at least doubles what the arena holds, so that n bytes cost at
  * most log n blocks; what is left of the old block is given up. */
-static void grow(struct arena *a, size_t size)
+static __attribute__((noinline)) void grow(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;
 

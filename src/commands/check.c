@@ -12,7 +12,9 @@ static bool is_menu(int64_t type)
     return type == COMMAND_USER || type == COMMAND_MESSAGE;
 }
 
-static void refuse_locale(struct form *form, const struct place *here, struct str locale)
+/* Apart from the loop, which stays small. */
+static __attribute__((noinline)) void refuse_locale(struct form *form, const struct place *here,
+                                                    struct str locale)
 {
     struct place at = place_key(here, locale);
 

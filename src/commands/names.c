@@ -52,7 +52,8 @@ static bool is_lower_case(struct str name)
     return true;
 }
 
-static enum name_fault check_any(struct str name)
+/* Apart from name_check, which stays small. */
+static __attribute__((noinline)) enum name_fault check_any(struct str name)
 {
     if (!characters_hold(name))
         return NAME_CHARACTERS;

@@ -13,8 +13,9 @@ struct decoder {
     struct form *form;
 };
 
-static void decode_composite(struct decoder *d, const struct type *type, enum json_kind kind,
-                             const struct place *at, void *out);
+static __attribute__((noinline)) void decode_composite(struct decoder *d, const struct type *type,
+                                                       enum json_kind kind, const struct place *at,
+                                                       void *out);
 
 /* Reads past a value that is not what it should be, and says so. */
 static void refuse(struct decoder *d, const struct place *at, const char *code, const char *message)
@@ -59,34 +60,44 @@ static inline bool is_simple(const struct type *type)
     return type->kind == KIND_STRING && !type->flags && !type->choices && !type->rule;
 }
 
-static __attribute__((noinline)) void check_text(struct decoder *d, const struct type *type,
-                                                 const struct place *at, struct str *out)
+/* Most of what is sent is simple text: two comparisons let it through. Without an escape
+ * there is no U+0000 in it. False, and nothing is taken, where a closer look is needed. */
+static inline bool decode_plain(struct json_reader *r, const struct type *type, struct str *out)
 {
-    struct scalar s = { .kind = JSON_STRING, .text = *out };
+    const char *start = r->at + 1, *p = token_plain_end(r);
 
-    scalar_decode(d->form, type, &s, at, out);
+    if (!p || !length_is_surely_fine(type, (size_t)(p - start)) || r->values >= r->values_max)
+        return false;
+    r->values++;
+    r->at = p + 1;
+    *out = str_slice(start, (size_t)(p - start));
+    return true;
 }
 
-/* Most of what is sent is simple text: two comparisons let it through. Only an escape could
- * have put a U+0000 into it. */
-static inline void decode_text(struct decoder *d, const struct type *type, const struct place *at,
-                               struct str *out)
+/* Any value as it is written; mostly it is text. */
+static inline void decode_raw(struct decoder *d, enum json_kind kind, struct str *out)
 {
-    if (token_count(&d->reader) && token_string(&d->reader, out) &&
-        (d->reader.escaped || !length_is_surely_fine(type, out->n)))
-        check_text(d, type, at, out);
+    const char *start = d->reader.at;
+
+    if (kind != JSON_STRING)
+        json_skip(&d->reader, out);
+    else if (token_count(&d->reader) && token_string(&d->reader, NULL))
+        *out = str_slice(start, (size_t)(d->reader.at - start));
 }
 
-/* kind: what comes next. */
-static inline void decode_value(struct decoder *d, const struct type *type, enum json_kind kind,
-                                const struct place *at, void *out)
+/* kind: what comes next. A part of the loops below, whatever the compiler thinks of its size:
+ * it is a few comparisons before one of its branches. */
+static inline __attribute__((always_inline)) void decode_value(struct decoder *d,
+                                                               const struct type *type,
+                                                               enum json_kind kind,
+                                                               const struct place *at, void *out)
 {
-    if (kind == JSON_STRING && is_simple(type))
-        decode_text(d, type, at, out);
-    else if (type->kind < KIND_RAW)
+    if (kind == JSON_STRING && is_simple(type) && decode_plain(&d->reader, type, out))
+        return;
+    if (type->kind < KIND_RAW)
         decode_scalar(d, type, at, out);
     else if (type->kind == KIND_RAW)
-        json_skip(&d->reader, out);
+        decode_raw(d, kind, out);
     else
         decode_composite(d, type, kind, at, out);
 }
@@ -144,7 +155,7 @@ static void decode_object(struct decoder *d, const struct schema *schema, const 
     struct progress p = { .schema = schema, .object = object };
 
     token_enter(&d->reader, true);
-    while (token_next(&d->reader, true)) {
+    for (bool more = token_next(&d->reader, true); more; more = token_more(&d->reader, true)) {
         const struct field *f = take_name(d, &p);
 
         if (f)
@@ -158,8 +169,9 @@ static void decode_object(struct decoder *d, const struct schema *schema, const 
 
 /* --- lists -------------------------------------------------------------------------------- */
 
-static inline void decode_item(struct decoder *d, const struct type *type, const struct place *at,
-                               void *out)
+static inline __attribute__((always_inline)) void decode_item(struct decoder *d,
+                                                              const struct type *type,
+                                                              const struct place *at, void *out)
 {
     enum json_kind kind = json_peek(&d->reader);
 
@@ -176,6 +188,13 @@ static size_t items_allowed(const struct type *type)
     return type->max ? (size_t)type->max : ITEMS_MAX;
 }
 
+static inline void check_count(struct decoder *d, const struct type *type, size_t count,
+                               const struct place *at)
+{
+    if (count > items_allowed(type) || count < (size_t)type->min)
+        length_check(d->form, type, count, ITEMS_MAX, at);
+}
+
 static void decode_array(struct decoder *d, const struct type *type, const struct place *at,
                          struct list *out)
 {
@@ -190,7 +209,7 @@ static void decode_array(struct decoder *d, const struct type *type, const struc
         else
             json_skip(&d->reader, NULL);
     }
-    length_check(d->form, type, count, ITEMS_MAX, at);
+    check_count(d, type, count, at);
 }
 
 /* --- maps --------------------------------------------------------------------------------- */
@@ -249,13 +268,14 @@ static void decode_map(struct decoder *d, const struct type *type, const struct 
         begin_entry(entry, size, key);
         decode_item(d, type->of, &here, entry + sizeof(struct str));
     }
-    length_check(d->form, type, out->count + skipped, ITEMS_MAX, at);
+    check_count(d, type, out->count + skipped, at);
 }
 
 /* --- any value ---------------------------------------------------------------------------- */
 
-static void decode_composite(struct decoder *d, const struct type *type, enum json_kind kind,
-                             const struct place *at, void *out)
+static __attribute__((noinline)) void decode_composite(struct decoder *d, const struct type *type,
+                                                       enum json_kind kind, const struct place *at,
+                                                       void *out)
 {
     switch (type->kind) {
     case KIND_OBJECT:

@@ -5,6 +5,7 @@
 #include "json/internal.h"
 
 #include "base/arena.h"
+#include "base/mem.h"
 #include "json/scan.h"
 
 #define KIND(name) (1u << KIND_##name)
@@ -223,33 +224,37 @@ void field_fallback(const struct field *f, char *object)
     }
 }
 
-/* The first field from i on that did not come; the end of the rows is never seen. */
-static inline size_t next_missing(const struct progress *p, size_t i)
+/* A field that did not come. */
+static inline void finish_missing(struct progress *p, const struct field *f, struct form *form,
+                                  const struct place *at)
 {
-    uint64_t missing;
+    struct place here = place_key(at, f->name);
 
-    for (; i < FIELDS_MAX; i = (i / 64 + 1) * 64)
-        if ((missing = ~p->seen[i / 64] >> (i % 64)))
-            return i + (size_t)__builtin_ctzll(missing);
-    return i;
+    if (!(f->flags & OPTIONAL))
+        form_fail(form, &here, FORM_REQUIRED);
+    else if (f->fallback || f->fallback_text)
+        field_fallback(f, p->object); /* else it is zeroed */
+}
+
+/* The bit after those of all fields is never set, so that the end of the rows is found. */
+static void finish_fields(struct progress *p, struct form *form, const struct place *at)
+{
+    const struct field *fields = p->schema->fields;
+
+    for (size_t i = 0; i < COUNT_OF(p->seen); i++, fields += 64) {
+        for (uint64_t missing = ~p->seen[i]; missing; missing &= missing - 1) {
+            const struct field *f = fields + __builtin_ctzll(missing);
+
+            if (!f->name.p)
+                return;
+            finish_missing(p, f, form, at);
+        }
+    }
 }
 
 void progress_finish(struct progress *p, struct form *form, const struct place *at)
 {
-    const struct field *fields = p->schema->fields;
-
-    for (size_t i = next_missing(p, 0); fields[i].name.p; i = next_missing(p, i + 1)) {
-        const struct field *f = &fields[i];
-
-        if (f->flags & OPTIONAL) {
-            if (f->fallback || f->fallback_text)
-                field_fallback(f, p->object); /* else it is zeroed */
-        } else {
-            struct place here = place_key(at, f->name);
-
-            form_fail(form, &here, FORM_REQUIRED);
-        }
-    }
+    finish_fields(p, form, at);
     if (p->schema->check)
         p->schema->check(form, at, p->object);
 }

@@ -184,13 +184,14 @@ static const char *scan_string(const char *p, const char *end, bool *escaped)
 bool token_string_any(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p;
+    bool escaped;
 
-    if (!token_is(r, '"') || !(p = scan_string(start, r->end, &r->escaped)))
+    if (!token_is(r, '"') || !(p = scan_string(start, r->end, &escaped)))
         return token_fail(r);
     r->at = p + 1;
     if (ret) {
         *ret = str_slice(start, (size_t)(p - start));
-        if (r->escaped)
+        if (escaped)
             *ret = escape_resolve(r->arena, *ret);
     }
     return true;

@@ -42,8 +42,7 @@ struct json_reader {
     uint64_t in_object;  /* one bit a level: object or array */
     unsigned depth;
     unsigned values, values_max;
-    bool first;   /* nothing read yet on this level */
-    bool escaped; /* the last string was written with escapes */
+    bool first; /* nothing read yet on this level */
     bool bad;
 };
 

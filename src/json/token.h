@@ -43,21 +43,28 @@ static inline bool token_count(struct json_reader *r)
 /* Any string, however it is written and wherever the text ends. */
 bool token_string_any(struct json_reader *r, struct str *ret);
 
-/* A string, checked completely; not kept when ret is NULL. Most are plain and not at the very
- * end of the text, where there is no block to look at. */
-static inline bool token_string(struct json_reader *r, struct str *ret)
+/* The closing quote of the string that begins here, when it is plain and not at the very end
+ * of the text, where there is no block to look at; else NULL. Most strings are. */
+static inline const char *token_plain_end(const struct json_reader *r)
 {
-    const char *start = r->at + 1, *end = r->end, *p = start;
+    const char *p = r->at + 1, *end = r->end;
     unsigned n = 0;
 
     if (end - p < SCAN_BLOCK || p[-1] != '"')
-        return token_string_any(r, ret);
+        return NULL;
     do
         p += n = scan_plain(p);
     while (n == SCAN_BLOCK && end - p >= SCAN_BLOCK);
-    if (n == SCAN_BLOCK || *p != '"')
+    return n < SCAN_BLOCK && *p == '"' ? p : NULL;
+}
+
+/* A string, checked completely; not kept when ret is NULL. */
+static inline bool token_string(struct json_reader *r, struct str *ret)
+{
+    const char *start = r->at + 1, *p = token_plain_end(r);
+
+    if (!p)
         return token_string_any(r, ret);
-    r->escaped = false;
     r->at = p + 1;
     if (ret)
         *ret = str_slice(start, (size_t)(p - start));
@@ -108,6 +115,17 @@ static inline bool token_next(struct json_reader *r, bool object)
     if (!r->first)
         return token_fail(r);
     r->first = false;
+    return true;
+}
+
+/* The same behind a value, by somebody who has read it and so is inside. */
+static inline bool token_more(struct json_reader *r, bool object)
+{
+    const char *p = r->at;
+
+    if (r->end - p < 2 || p[0] != ',' || (unsigned char)p[1] <= ' ')
+        return token_next(r, object);
+    r->at = p + 1;
     return true;
 }
 
