@@ -114,3 +114,29 @@ void session_invalid(struct peer *p)
     if (!p->closing)
         send_op(p, OP_INVALID_SESSION, STR("false"));
 }
+
+struct sentence {
+    struct post post;
+    struct hub *hub;
+    uint64_t number;
+};
+
+static void carry_out(struct post *post)
+{
+    struct sentence *x = container_of(post, struct sentence, post);
+    struct session *s = registry_local(x->hub, x->number);
+
+    if (s && s->peer)
+        session_invalid(s->peer);
+    else if (s)
+        session_end(s); /* it is told when it comes back */
+    mem_free(x);
+}
+
+void session_invalid_soon(struct hub *h, uint64_t number)
+{
+    struct sentence *x = mem_new(sizeof *x);
+
+    *x = (struct sentence){ .post.run = carry_out, .hub = h, .number = number };
+    loop_post(h->loop, &x->post);
+}

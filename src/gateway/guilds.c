@@ -72,8 +72,8 @@ static void join_done(struct load *l, enum err e)
 
     if (s && !e && guild_facts_apply(s, &j->facts))
         presence_arrive(s, j->facts.guild_id);
-    else if (s && e && s->peer)
-        session_invalid(s->peer); /* without its rights it could not be told anything */
+    else if (s && e)
+        session_invalid_soon(l->hub, j->session); /* it could not be told anything */
     mem_free(j);
 }
 

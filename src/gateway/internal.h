@@ -173,6 +173,9 @@ void handle_identify(struct peer *p, int op, struct str raw, const void *d);
 void handle_resume(struct peer *p, int op, struct str raw, const void *d);
 void greeting_abandon(struct greeting *g); /* its socket is gone */
 void session_invalid(struct peer *p);      /* op 9 */
+/* The same from the loop itself, for those who are in the middle of an event: a session
+ * that ends takes its seats and their topics away. */
+void session_invalid_soon(struct hub *h, uint64_t number);
 
 /* --- sessions ------------------------------------------------------------------------ */
 
@@ -463,7 +466,7 @@ struct gateway {
     struct dialect *dialects;
     unsigned dialect_count;
     pthread_mutex_t publishing;
-    uint64_t published;
+    _Atomic uint64_t published; /* written with that lock */
     _Atomic bool draining;
     _Atomic unsigned watchers; /* sessions of bots that asked for presences */
     bool busy;                 /* while it stops */

@@ -198,14 +198,11 @@ static void tell_all(struct load *l, enum err e)
 {
     struct unveiling *u = container_of(l, struct unveiling, load);
 
-    for (size_t i = 0; i < u->count; i++) {
-        struct session *s = registry_local(l->hub, u->changes[i].session);
-
+    for (size_t i = 0; i < u->count; i++)
         if (!e)
             tell(l->hub, u, &u->changes[i]);
-        else if (s && s->peer)
-            session_invalid(s->peer); /* it would not know what it sees */
-    }
+        else /* it would not know what it sees */
+            session_invalid_soon(l->hub, u->changes[i].session);
     for (uint32_t i = 0; i < u->place_count; i++) {
         news_unref(u->places[i].news[0]);
         news_unref(u->places[i].news[1]);
