@@ -24,4 +24,8 @@ struct config {
 extern const struct option_row config_rows[];
 extern const struct option_source config_source;
 
+/* Hands out what concerns single domains, for the whole process. Says what is wrong with it
+ * and returns false when it cannot be so. */
+bool config_apply(const struct config *c);
+
 #endif

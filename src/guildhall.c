@@ -11,85 +11,15 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "commands/commands.h"
 #include "control.h"
 #include "gateway/gateway.h"
 #include "gifs/gifs.h"
-#include "integrations/integrations.h"
-#include "interactions/interactions.h"
-#include "model/platforms.h"
-#include "model/regions.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/accounts/operator.h"
 #include "platform/applications/applications.h"
-#include "platform/channels/channels.h"
 #include "platform/gateway.h"
-#include "platform/guilds/guilds.h"
-#include "platform/invites/invites.h"
-#include "platform/members/members.h"
-#include "platform/messages/messages.h"
-#include "platform/oauth2/oauth2.h"
-#include "platform/platform.h"
-#include "platform/teams/teams.h"
-#include "platform/webhooks/webhooks.h"
-#include "relationships/relationships.h"
 #include "voice/voice.h"
-
-/* In the order of the reference. */
-/* clang-format off */
-const struct domain *const guildhall_domains[] = {
-    &access_domain,
-    &accounts_domain,
-    &own_domain,
-    &guilds_domain,
-    &roles_domain,
-    &members_domain,
-    &bans_domain,
-    &invites_domain,
-    &channels_domain,
-    &private_channels_domain,
-    &threads_domain,
-    &stages_domain,
-    &messages_domain,
-    &attachments_domain,
-    &webhooks_domain,
-    &applications_domain,
-    &teams_domain,
-    &oauth2_domain,
-    &commands_domain,
-    &interactions_domain,
-    &callbacks_domain,
-    &integrations_domain,
-    &connections_domain,
-    &role_connections_domain,
-    &connection_pages_domain,
-    &platforms_domain,
-    &gifs_domain,
-    &relationships_domain,
-    &game_relationships_domain,
-    &friend_suggestions_domain,
-    &contacts_domain,
-    &regions_domain,
-    &voice_domain,
-    &calls_domain,
-    &voice_keys_domain,
-    &voice_effects_domain,
-    &streams_domain,
-    &gateway_addresses_domain,
-    &assets_domain,
-    &default_avatars_domain,
-    &gif_files_domain,
-    &stream_files_domain,
-    &service_domain,
-    NULL,
-};
-/* clang-format on */
-
-const struct world_parts guildhall_world_parts = {
-    .import_commands = commands_import,
-    .export_commands = commands_export,
-};
 
 struct guildhall {
     const struct config *config;
@@ -190,61 +120,6 @@ static enum err open_tls(struct guildhall *g)
         return ERR_INTERNAL;
     }
     return OK;
-}
-
-static bool set_gifs(const struct config *c)
-{
-    struct gifs_options options = {
-        .source = c->gifs,
-        .rating = c->gif_rating,
-        .categories = c->gif_categories,
-        .blocked_words = c->gif_blocked_words,
-        .provider = c->gif_provider,
-        .provider_key = c->gif_provider_key,
-        .media_hosts = c->gif_media_hosts,
-    };
-    const char *problem;
-
-    if (gifs_set(&options, &problem))
-        return true;
-    log_error("%s", problem);
-    return false;
-}
-
-static bool check_config(const struct config *c)
-{
-    const char *problem;
-
-    if (!regions_set(str_of(c->voice_regions), &problem)) {
-        log_error("voice-regions %s", problem);
-        return false;
-    }
-    if (!regions_set_vip(str_of(c->voice_vip_regions), &problem)) {
-        log_error("voice-vip-regions %s", problem);
-        return false;
-    }
-    if (!regions_set_near(str_of(c->voice_near), &problem)) {
-        log_error("voice-near %s", problem);
-        return false;
-    }
-    regions_set_endpoint(c->voice_endpoint);
-    if (!platforms_set(&(struct platform_options){ .at = { c->platform_a, c->platform_b },
-                                                   .key = { c->platform_a_key, c->platform_b_key },
-                                                   .words = c->integration_words,
-                                                   .partners_guild = c->partners_guild,
-                                                   .partners_account = c->partners_account },
-                       &problem)) {
-        log_error("%s", problem);
-        return false;
-    }
-    if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
-        !str_starts(str_of(c->public_url), STR("https://"))) {
-        log_error("public-url must begin with http:// or https://");
-        return false;
-    }
-    voice_keys_set(c->voice_second_label);
-    voice_effects_set(c->everybody_is_premium);
-    return set_gifs(c);
 }
 
 /* After each commit. */
@@ -437,7 +312,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->config = config;
     if (hooks)
         g->hooks = *hooks;
-    if (!check_config(config))
+    if (!config_apply(config))
         goto fail;
     if (!split_address(config->listen, g->host, sizeof g->host, &port)) {
         log_error("listen must be HOST:PORT, not '%s'", config->listen);

@@ -1,0 +1,62 @@
+/* config_apply.c - what an operator set, handed to those whom it concerns. */
+#include "base/log.h"
+#include "config.h"
+#include "gifs/gifs.h"
+#include "model/platforms.h"
+#include "model/regions.h"
+#include "voice/voice.h"
+
+static bool set_gifs(const struct config *c)
+{
+    struct gifs_options options = {
+        .source = c->gifs,
+        .rating = c->gif_rating,
+        .categories = c->gif_categories,
+        .blocked_words = c->gif_blocked_words,
+        .provider = c->gif_provider,
+        .provider_key = c->gif_provider_key,
+        .media_hosts = c->gif_media_hosts,
+    };
+    const char *problem;
+
+    if (gifs_set(&options, &problem))
+        return true;
+    log_error("%s", problem);
+    return false;
+}
+
+bool config_apply(const struct config *c)
+{
+    const char *problem;
+
+    if (!regions_set(str_of(c->voice_regions), &problem)) {
+        log_error("voice-regions %s", problem);
+        return false;
+    }
+    if (!regions_set_vip(str_of(c->voice_vip_regions), &problem)) {
+        log_error("voice-vip-regions %s", problem);
+        return false;
+    }
+    if (!regions_set_near(str_of(c->voice_near), &problem)) {
+        log_error("voice-near %s", problem);
+        return false;
+    }
+    regions_set_endpoint(c->voice_endpoint);
+    if (!platforms_set(&(struct platform_options){ .at = { c->platform_a, c->platform_b },
+                                                   .key = { c->platform_a_key, c->platform_b_key },
+                                                   .words = c->integration_words,
+                                                   .partners_guild = c->partners_guild,
+                                                   .partners_account = c->partners_account },
+                       &problem)) {
+        log_error("%s", problem);
+        return false;
+    }
+    if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
+        !str_starts(str_of(c->public_url), STR("https://"))) {
+        log_error("public-url must begin with http:// or https://");
+        return false;
+    }
+    voice_keys_set(c->voice_second_label);
+    voice_effects_set(c->everybody_is_premium);
+    return set_gifs(c);
+}

@@ -1,0 +1,74 @@
+/* domains.c - the parts of the interface, and what they bring along. */
+#include "commands/commands.h"
+#include "gifs/gifs.h"
+#include "guildhall.h"
+#include "integrations/integrations.h"
+#include "interactions/interactions.h"
+#include "platform/applications/applications.h"
+#include "platform/channels/channels.h"
+#include "platform/gateway.h"
+#include "platform/guilds/guilds.h"
+#include "platform/invites/invites.h"
+#include "platform/members/members.h"
+#include "platform/messages/messages.h"
+#include "platform/oauth2/oauth2.h"
+#include "platform/platform.h"
+#include "platform/teams/teams.h"
+#include "platform/webhooks/webhooks.h"
+#include "relationships/relationships.h"
+#include "voice/voice.h"
+
+/* In the order of the reference. */
+/* clang-format off */
+const struct domain *const guildhall_domains[] = {
+    &access_domain,
+    &accounts_domain,
+    &own_domain,
+    &guilds_domain,
+    &roles_domain,
+    &members_domain,
+    &bans_domain,
+    &invites_domain,
+    &channels_domain,
+    &private_channels_domain,
+    &threads_domain,
+    &stages_domain,
+    &messages_domain,
+    &attachments_domain,
+    &webhooks_domain,
+    &applications_domain,
+    &teams_domain,
+    &oauth2_domain,
+    &commands_domain,
+    &interactions_domain,
+    &callbacks_domain,
+    &integrations_domain,
+    &connections_domain,
+    &role_connections_domain,
+    &connection_pages_domain,
+    &platforms_domain,
+    &gifs_domain,
+    &relationships_domain,
+    &game_relationships_domain,
+    &friend_suggestions_domain,
+    &contacts_domain,
+    &regions_domain,
+    &voice_domain,
+    &calls_domain,
+    &voice_keys_domain,
+    &voice_effects_domain,
+    &streams_domain,
+    &gateway_addresses_domain,
+    &assets_domain,
+    &default_avatars_domain,
+    &gif_files_domain,
+    &stream_files_domain,
+    &service_domain,
+    NULL,
+};
+/* clang-format on */
+
+const struct world_parts guildhall_world_parts = {
+    .import_commands = commands_import,
+    .export_commands = commands_export,
+};
