@@ -1,0 +1,289 @@
+/* ready.c - READY: what a session is told first. */
+#include <sodium.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "gateway/capabilities.h"
+#include "gateway/identification.h"
+#include "gateway/opcodes.h"
+#include "gateway/presence.h"
+#include "model/login.h"
+
+enum {
+    USUAL_READY = 12 * 1024, /* room to begin with */
+    OWN_PART = 2048,
+};
+
+static void write_own(const struct identification *i, const struct peer *p, struct json *j)
+{
+    const struct session *s = i->session;
+
+    json_name(j, "v");
+    json_int(j, p->dialect->version);
+    json_name(j, "session_id");
+    json_text(j, str_of(s->id));
+    json_name(j, "session_type");
+    json_text(j, STR("normal"));
+    if (i->has_shard) {
+        json_name(j, "shard");
+        json_array(j);
+        json_int(j, i->shard[0]);
+        json_int(j, i->shard[1]);
+        json_array_end(j);
+    }
+    json_name(j, "_trace");
+    json_raw(j, STR("[\"guildhall\"]"));
+}
+
+/* Where to come back to: what the client called us, without a query. */
+static void write_url(const struct peer *p, struct json *j)
+{
+    const char *set = p->hub->gateway->options.public_url;
+    struct str host = str_slice(p->dialect->host, p->dialect->host_n);
+    bool secure = websocket_secure(p->ws);
+    struct buf url;
+
+    if (set) {
+        secure = str_starts(str_of(set), STR("https://"));
+        host = str_from(str_of(set), secure ? 8 : 7);
+    }
+    buf_init(&url, 4096);
+    buf_add_str(&url, secure ? STR("wss://") : STR("ws://"));
+    buf_add_str(&url, host);
+    json_name(j, "resume_gateway_url");
+    json_text(j, buf_str(&url));
+    buf_clear(&url);
+}
+
+static void write_bot(const struct identification *i, struct json *j)
+{
+    const snowflake *ids = i->guilds.items;
+
+    json_name(j, "guilds");
+    json_array(j);
+    for (size_t k = 0; k < i->guilds.count; k++) {
+        json_object(j);
+        json_name(j, "id");
+        json_id(j, ids[k]);
+        json_name(j, "unavailable");
+        json_bool(j, true);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_name(j, "application");
+    json_object(j);
+    json_name(j, "id");
+    json_id(j, i->greeting.application_id);
+    json_name(j, "flags");
+    json_int(j, i->greeting.application_flags);
+    json_object_end(j);
+}
+
+/* Only the guilds of its shard, in place. */
+static void keep_covered(const struct session *s, struct list *guilds)
+{
+    snowflake *ids = guilds->items;
+    size_t n = 0;
+
+    for (size_t k = 0; k < guilds->count; k++)
+        if (session_covers(s, ids[k]))
+            ids[n++] = ids[k];
+    guilds->count = n;
+}
+
+/* A guild that was left meanwhile has written nothing. */
+static enum err read_users_guilds(struct identification *i, struct tx *tx,
+                                  const struct gateway_viewer *v, struct json *out)
+{
+    const snowflake *ids = i->guilds.items;
+    struct guild_facts *all = arena_array(tx_arena(tx), struct guild_facts, i->guilds.count + 1);
+
+    json_name(out, "guilds");
+    json_array(out);
+    for (size_t k = 0; k < i->guilds.count; k++) {
+        all[k] = (struct guild_facts){ .guild_id = ids[k], .wants_view = true };
+        for (size_t n = 0; n < i->fact_count; n++)
+            if (i->facts[n].guild_id == ids[k])
+                all[k].wants_view = i->facts[n].wants_view;
+        enum err e = guild_facts_read(i->load.hub, tx, v, out, &all[k]);
+        if (e)
+            return e;
+    }
+    json_array_end(out);
+    i->guilds.items = all;
+    return OK;
+}
+
+static enum err read_ready(struct load *l, struct tx *tx)
+{
+    struct identification *i = container_of(l, struct identification, load);
+    const struct gateway_source *source = l->hub->gateway->options.source;
+    struct gateway_viewer v = i->viewer;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    enum err e = source->guilds(tx, v.user_id, &i->guilds);
+    if (!e)
+        e = source->private_channels(tx, v.user_id, &i->private_channels);
+    if (!e)
+        e = source->user(tx, v.user_id, &v.user);
+    if (!e && !v.bot)
+        e = source->friends(tx, v.user_id, &i->friends);
+    v.friends = &i->friends;
+    if (!e && !v.bot && v.capabilities & CAPABILITY_CALLS)
+        e = source->calls(tx, v.user_id, &i->calls);
+    if (e)
+        return e;
+    keep_covered(i->session, &i->guilds);
+    buf_init(&out, MAX_PAYLOAD);
+    buf_room(&out, USUAL_READY);
+    if (v.bot)
+        write_bot(i, &j);
+    else
+        e = read_users_guilds(i, tx, &v, &j);
+    if (!e)
+        e = source->ready(tx, &v, &j);
+    if (!e)
+        i->ready = str_dup(tx_arena(tx), buf_str(&out));
+    buf_clear(&out);
+    return e;
+}
+
+static void take_seats(struct identification *i)
+{
+    struct session *s = i->session;
+    const snowflake *channels = i->private_channels.items;
+
+    seat_take(s, SUBJECT_USER, s->caller.id);
+    for (size_t k = 0; k < i->private_channels.count && s->shard_id == 0; k++)
+        seat_take(s, SUBJECT_CHANNEL, channels[k]);
+    for (size_t k = 0; k < i->guilds.count && !s->bot; k++)
+        guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
+}
+
+/* Names of the login that the token came from: the same for all its sockets. */
+static void write_login(const struct session *s, struct json *j)
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    char uuid[LOGIN_ID_SIZE];
+    char hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
+
+    crypto_hash_sha256(digest, s->caller.session, sizeof s->caller.session);
+    sodium_bin2base64(hash, sizeof hash, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
+    login_id(s->caller.session, uuid);
+    json_name(j, "static_client_session_id");
+    json_text(j, str_of(uuid));
+    json_name(j, "auth_session_id_hash");
+    json_text(j, str_of(hash));
+}
+
+/* As the client's capabilities want it, and what follows it then. */
+static void tell_shaped(struct session *s, struct str plain)
+{
+    struct buf ready, more;
+    bool ok;
+
+    buf_init(&ready, MAX_PAYLOAD);
+    buf_init(&more, MAX_PAYLOAD);
+    ok = capabilities_apply(s->capabilities, plain, s->caller.id, s->hub->arena, &ready, &more);
+    session_tell(s, EVENT_READY, ok ? buf_str(&ready) : plain);
+    if (ok && capabilities_supplement(s->capabilities))
+        session_tell(s, EVENT_READY_SUPPLEMENTAL, buf_str(&more));
+    buf_clear(&ready);
+    buf_clear(&more);
+}
+
+static void tell_ready(struct identification *i, struct peer *p)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    buf_room(&out, i->ready.n + OWN_PART);
+    json_object(&j);
+    write_own(i, p, &j);
+    write_url(p, &j);
+    if (!i->session->bot) {
+        write_login(i->session, &j);
+        json_name(&j, "sessions");
+        sessions_write(p->hub->gateway, i->session->caller.id, &j);
+        json_name(&j, "presences");
+        gateway_presences(p->hub->gateway, 0, &i->friends, &j);
+    }
+    if (i->ready.n)
+        buf_add_lit(&out, ",");
+    buf_add_str(&out, i->ready);
+    json_object_end(&j);
+    if (i->session->bot || !(i->session->capabilities & CAPABILITIES_KNOWN))
+        session_tell(i->session, EVENT_READY, buf_str(&out));
+    else
+        tell_shaped(i->session, buf_str(&out));
+    buf_clear(&out);
+}
+
+/* As if it had asked for each. */
+static void tell_calls(const struct identification *i)
+{
+    const struct gateway_hooks *hooks = &i->session->hub->gateway->options.hooks;
+    struct gateway_caller who = session_caller(i->session);
+    const snowflake *ids = i->calls.items;
+    char d[64];
+
+    for (size_t k = 0; k < i->calls.count && hooks->command; k++) {
+        int n = snprintf(d, sizeof d, "{\"channel_id\":\"%llu\"}", (unsigned long long)ids[k]);
+
+        hooks->command(hooks->arg, &who, OP_CALL_CONNECT, str_slice(d, (size_t)n));
+    }
+}
+
+static void ready(struct load *l, enum err e)
+{
+    struct identification *i = container_of(l, struct identification, load);
+    struct session *s = i->session;
+    struct gateway *g = l->hub->gateway;
+    struct peer *p = i->greeting.peer;
+
+    if (e || !p || p->closing) {
+        greeting_end(&i->greeting);
+        if (p)
+            peer_close(p, CLOSE_UNKNOWN, "internal error");
+        session_end(s);
+        identification_free(i);
+        return;
+    }
+    greeting_end(&i->greeting);
+    take_seats(i);
+    p->compress = i->compress;
+    peer_become(p, s);
+    tell_ready(i, p);
+    tell_calls(i);
+    if (s->bot && i->guilds.count)
+        arrival_begin(s, &i->guilds);
+    if (!s->bot)
+        sessions_changed(s);
+    if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
+        atomic_fetch_add(&g->watchers, 1);
+    presence_begin(s, s->bot ? NULL : &i->friends);
+    atomic_fetch_add(&g->identified, 1);
+    identification_free(i);
+}
+
+static void prepare_facts(struct identification *i, struct hub *h)
+{
+    const snowflake *ids = i->greeting.guilds.items;
+
+    if (i->viewer.bot)
+        return;
+    i->fact_count = i->greeting.guilds.count;
+    i->facts = mem_new((i->fact_count + 1) * sizeof *i->facts);
+    for (size_t k = 0; k < i->fact_count; k++)
+        guild_facts_begin(h, ids[k], &i->facts[k]);
+}
+
+void ready_begin(struct identification *i, struct hub *h)
+{
+    prepare_facts(i, h);
+    i->load.run = read_ready;
+    i->load.done = ready;
+    hub_load(h, &i->load);
+}
