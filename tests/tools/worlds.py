@@ -113,7 +113,7 @@ def every_call_that_the_demo_prints_works(executable):
             lines, calls = process.first.split("Paste the lines above")
             variables = "\n".join(re.findall(r"^  .*$", lines, re.M))
             calls = re.findall(r"^  (curl(?:.*\\\n)*.*)$", calls, re.M)
-            expect(len(calls) == 5, f"{len(calls)} calls")
+            expect(len(calls) == 7, f"{len(calls)} calls")
             for call in calls:
                 script = f"{variables}\n{call} -o /dev/null -w '%{{http_code}}'"
                 done = subprocess.run(["sh", "-c", script], capture_output=True, text=True,
