@@ -95,6 +95,7 @@ bool registry_add(struct gateway *g, struct session *s)
     if (ok) {
         a->session_count++;
         list_append(&a->sessions, &s->of_user);
+        s->listed = true;
         map_put(&g->sessions, s->number, s);
         atomic_fetch_add(&g->session_count, 1);
     } else {
@@ -107,10 +108,11 @@ bool registry_add(struct gateway *g, struct session *s)
 void registry_remove(struct gateway *g, struct session *s)
 {
     pthread_mutex_lock(&g->lock);
-    if (s->of_user.next) {
+    if (s->listed) {
         struct account *a = map_get(&g->accounts, s->caller.id);
 
         list_remove(&s->of_user);
+        s->listed = false;
         map_remove(&g->sessions, s->number);
         atomic_fetch_sub(&g->session_count, 1);
         a->session_count--;

@@ -44,7 +44,7 @@ void session_end(struct session *s)
     presence_change(s, true);
     if (s->peer)
         peer_become_stranger(s->peer);
-    if (g->options.hooks.ended && s->of_user.next) {
+    if (g->options.hooks.ended && s->listed) {
         struct gateway_caller who = session_caller(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
