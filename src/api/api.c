@@ -17,6 +17,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->domains = domains;
     api->router = router_new(domains);
     api->limits = limits_new(&options->limits);
+    api->jobs = jobs_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
         if ((*d)->permit && api->permit) {
             fprintf(stderr, "guildhall: two domains decide on rights\n");

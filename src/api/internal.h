@@ -33,7 +33,7 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
-    struct jobs *jobs;         /* NULL until it starts */
+    struct jobs *jobs;
     struct fetcher **fetchers; /* one a loop, made at first use */
     struct loops *loops;
     struct server *_Atomic server; /* NULL while it starts */
@@ -81,11 +81,13 @@ void attempt_forget(struct life *l);
  * the commits. */
 void call_committed(struct work *w);
 
-struct jobs *jobs_start(struct api *api, struct loop *loop);
+struct jobs *jobs_new(struct api *api);
+/* From now on they are looked after. */
+void jobs_start(struct jobs *jobs, struct loop *loop);
 /* No new ones are begun; what runs goes on until api_wait. */
 void jobs_stop(struct jobs *jobs);
 void jobs_free(struct jobs *jobs);
-/* Something will be due then; from any thread. Accepts NULL. */
+/* Something will be due then; from any thread. */
 void jobs_expect(struct jobs *jobs, int64_t due);
 
 /* Takes an exchange from its head to its answer. */

@@ -281,8 +281,7 @@ static void end(struct jobs *jobs)
 
 void jobs_expect(struct jobs *jobs, int64_t due)
 {
-    if (jobs)
-        lower(jobs, due);
+    lower(jobs, due);
 }
 
 /* --- life ----------------------------------------------------------------------------------------
@@ -312,22 +311,25 @@ static void close_timer(struct loop *loop, void *arg)
     jobs->timer = NULL;
 }
 
-struct jobs *jobs_start(struct api *api, struct loop *loop)
+struct jobs *jobs_new(struct api *api)
 {
     struct jobs *jobs = mem_new(sizeof *jobs);
 
     jobs->api = api;
-    jobs->loop = loop;
     jobs->next = INT64_MAX;
-    jobs->others = strcmp(store_engine(api->options.store), "postgres") == 0;
-    loop_call(loop, open_timer, jobs);
     return jobs;
+}
+
+void jobs_start(struct jobs *jobs, struct loop *loop)
+{
+    jobs->loop = loop;
+    jobs->others = strcmp(store_engine(jobs->api->options.store), "postgres") == 0;
+    loop_call(loop, open_timer, jobs);
 }
 
 void jobs_stop(struct jobs *jobs)
 {
-    if (jobs)
-        loop_call(jobs->loop, close_timer, jobs);
+    loop_call(jobs->loop, close_timer, jobs);
 }
 
 void jobs_free(struct jobs *jobs)

@@ -7,7 +7,7 @@ void api_start(struct api *api, struct loops *loops)
 {
     api->loops = loops;
     api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
-    api->jobs = jobs_start(api, loops_at(loops, 0));
+    jobs_start(api->jobs, loops_at(loops, 0));
 }
 
 struct fetcher *api_fetcher(struct api *api, struct loop *loop)
