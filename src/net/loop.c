@@ -28,8 +28,13 @@ void loop_post(struct loop *l, struct post *p)
     while (!atomic_compare_exchange_weak_explicit(&l->posts, &newest, p, memory_order_release,
                                                   memory_order_relaxed));
     /* Whoever made the list non-empty has woken the loop already. */
-    if (!newest)
-        uv_async_send(&l->wake);
+    if (newest)
+        return;
+    /* uv_async_send first looks whether a wake-up is under way, with an ordinary load. Where
+     * that may happen before the list is seen to have changed (ARM), the wake-up found is
+     * one that the loop has taken, and nobody would ever wake it again. */
+    atomic_thread_fence(memory_order_seq_cst);
+    uv_async_send(&l->wake);
 }
 
 static struct post *oldest_first(struct post *p)

@@ -69,6 +69,51 @@ static void posts_of_a_thread_arrive_once_and_in_order(void **state)
     sem_destroy(&posts.all);
 }
 
+enum { TRAINS = 100 * 1000, LONGEST = 40, PATIENCE_S = 5 };
+
+static _Atomic int arrived;
+
+static void count_arrival(struct post *p)
+{
+    (void)p;
+    arrived++;
+}
+
+static void wait_for_arrivals(int count)
+{
+    int64_t until = clock_mono() + PATIENCE_S * 1000000000LL;
+
+    while (arrived < count)
+        assert_true(clock_mono() < until);
+}
+
+/* Any of them may fall into the moment in which the loop has taken those before and is
+ * about to sleep: it must be woken again, though nothing else happens. */
+static void the_last_of_a_train_of_posts_is_not_left_behind(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct post train[LONGEST];
+    uint32_t random = 1;
+    int sent = 0;
+
+    (void)state;
+    arrived = 0;
+    for (int i = 0; i < TRAINS; i++) {
+        int length = 2 + i % (LONGEST - 1);
+
+        for (int k = 0; k < length; k++) {
+            random = random * 1664525 + 1013904223;
+            for (volatile uint32_t pause = random >> 24; pause; pause--)
+                ;
+            train[k].run = count_arrival;
+            loop_post(loops_at(ls, 0), &train[k]);
+        }
+        sent += length;
+        wait_for_arrivals(sent);
+    }
+    loops_stop(ls);
+}
+
 static void see_where(struct loop *l, void *arg)
 {
     *(bool *)arg = loop_current() == l;
@@ -217,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posts_of_a_thread_arrive_once_and_in_order),
+        cmocka_unit_test(the_last_of_a_train_of_posts_is_not_left_behind),
         cmocka_unit_test(a_call_runs_on_its_loop_and_is_waited_for),
         cmocka_unit_test(a_turn_ends_with_the_application_then_with_what_gathered),
         cmocka_unit_test(deadlines_expire_in_order_and_follow_their_clock),
