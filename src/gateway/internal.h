@@ -224,6 +224,7 @@ struct session {
     struct link of_user; /* in the gateway's list of the account's sessions */
     char id[SESSION_ID + 1];
     int64_t capabilities, large_threshold;
+    uint64_t turn;       /* of the resumption it came back by */
     uint64_t owed;       /* since it came back: what it missed does not count as waiting */
     size_t behind_bytes; /* of what waits */
     struct deadline away, fade;
@@ -472,6 +473,7 @@ struct gateway {
     _Atomic unsigned watchers; /* sessions of bots that asked for presences */
     bool busy;                 /* while it stops */
     _Atomic uint64_t connected, identified, resumed, delivered, cut, closed, session_count;
+    _Atomic uint64_t turns; /* how many asked for a session of theirs */
 };
 
 /* What others were last told of an account's sessions, or of those of one shard. */

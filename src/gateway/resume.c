@@ -12,7 +12,8 @@ struct resumption {
     uint64_t number;
     char id[SESSION_ID + 1];
     uint64_t seq;
-    bool bad_seq;
+    uint64_t turn; /* when it was asked for, among all */
+    bool bad_seq, late;
 };
 
 /* A session on its way from one loop to another. */
@@ -30,41 +31,67 @@ struct handover {
     size_t guild_count, channel_count;
 };
 
+/* --- two sockets that want the same one ------------------------------------------------------ */
+
+static void lose(struct peer *p)
+{
+    peer_close(p, CLOSE_UNKNOWN, "taken over by another connection");
+}
+
+/* A socket may be cut while its session is still on the way to it, and the next one have
+ * the session by then: that one keeps it. */
+static bool is_late(const struct session *s, const struct resumption *r)
+{
+    return s->peer && s->turn > r->turn;
+}
+
+static void take_from_peer(struct session *s)
+{
+    struct peer *old = s->peer;
+
+    if (!old)
+        return;
+    old->session = NULL;
+    s->peer = NULL;
+    lose(old);
+}
+
 /* --- the end of it ------------------------------------------------------------------------ */
 
-static void answer(struct resumption *r, struct session *s)
+static void answer_peer(struct peer *p, const struct resumption *r, struct session *s)
 {
-    struct peer *p = greeting_end(&r->greeting);
-    uint64_t seq = r->seq;
-    bool bad = r->bad_seq;
-
-    mem_free(r);
-    if (!p || p->closing)
+    if (r->late || (s && is_late(s, r))) {
+        lose(p);
         return;
+    }
     if (!s) {
         session_invalid(p);
         return;
     }
-    if (bad || seq > s->seq) {
+    if (r->bad_seq || r->seq > s->seq) {
         peer_close(p, CLOSE_BAD_SEQUENCE, "invalid sequence");
         return;
     }
-    if (s->peer) {
-        struct peer *old = s->peer;
-
-        old->session = NULL;
-        s->peer = NULL;
-        peer_close(old, CLOSE_UNKNOWN, "taken over by another connection");
-    }
-    if (s->seq - seq > s->replay.count) {
+    take_from_peer(s);
+    if (s->seq - r->seq > s->replay.count) {
         session_end(s);
         session_invalid(p);
         return;
     }
+    s->turn = r->turn;
     session_regain(s);
     peer_become(p, s);
-    session_replay(s, seq);
+    session_replay(s, r->seq);
     atomic_fetch_add(&s->hub->gateway->resumed, 1);
+}
+
+static void answer(struct resumption *r, struct session *s)
+{
+    struct peer *p = greeting_end(&r->greeting);
+
+    if (p && !p->closing)
+        answer_peer(p, r, s);
+    mem_free(r);
 }
 
 static bool is_theirs(const struct session *s, const struct resumption *r)
@@ -116,14 +143,10 @@ static void give(struct handover *h)
     list_remove(&h->link);
     if (!s && pass_on(h))
         return;
-    if (is_theirs(s, h->resumption)) {
-        if (s->peer) {
-            struct peer *old = s->peer;
-
-            old->session = NULL;
-            s->peer = NULL;
-            peer_close(old, CLOSE_UNKNOWN, "taken over by another connection");
-        }
+    bool theirs = is_theirs(s, h->resumption);
+    h->resumption->late = theirs && is_late(s, h->resumption);
+    if (theirs && !h->resumption->late) {
+        take_from_peer(s);
         h->session = s;
         pack_seats(h, s);
         s->seen = h->from->position;
@@ -273,6 +296,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
     int64_t seq;
 
     (void)op, (void)raw;
+    r->turn = atomic_fetch_add(&p->hub->gateway->turns, 1) + 1;
     r->bad_seq = !in->seq.p || !str_to_i64(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
     /* A name that cannot be one of ours is like one that we forgot. */

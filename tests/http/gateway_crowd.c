@@ -25,6 +25,7 @@ enum { CROWD = 1000, KEEN = 20, EVENTS = 300, WAIT_MS = 60000, MAX_IN = 4 << 20 
 struct face {
     int fd, number;
     bool upgraded, resuming, slow;
+    bool seated; /* has its guild, so it hears what is published there */
     struct buf in;
     uint64_t seq;
     int next;  /* the event it must hear next */
@@ -85,7 +86,7 @@ static void face_greet(struct crowd *c, struct face *f)
                  c->bot->authorization, f->id, (unsigned long long)f->seq);
     else
         snprintf(text, sizeof text,
-                 "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":512,\"properties\":{}}}",
+                 "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":513,\"properties\":{}}}",
                  c->bot->authorization);
     f->resuming = f->id[0];
     face_send(f, text);
@@ -112,6 +113,8 @@ static void face_hear(struct crowd *c, struct face *f, const char *text)
     f->seq++;
     if (strstr(text, "\"t\":\"READY\"")) {
         memcpy(f->id, strstr(text, "\"session_id\":\"") + 14, 32);
+    } else if (strstr(text, "\"t\":\"GUILD_CREATE\"")) {
+        f->seated = true;
     } else if (strstr(text, "\"t\":\"RESUMED\"")) {
         f->resuming = false;
     } else {
@@ -145,6 +148,9 @@ static void face_parse(struct crowd *c, struct face *f)
             n = n << 8 | p[i];
         if (f->in.n - at < head + n)
             break;
+        if (p[0] == 0x88)
+            fail_test(__FILE__, __LINE__, "session %d was closed with %d", f->number,
+                      p[head] << 8 | p[head + 1]);
         char *text = mem_new(n + 1);
         memcpy(text, p + head, n);
         face_hear(c, f, text);
@@ -227,7 +233,7 @@ static void crowd_run(struct crowd *c, bool (*done)(struct crowd *c, struct face
 static bool is_ready(struct crowd *c, struct face *f)
 {
     (void)c;
-    return f->id[0];
+    return f->seated;
 }
 
 static void crowd_connect(struct crowd *c)
@@ -243,7 +249,6 @@ static void crowd_connect(struct crowd *c)
         c->count = next;
         crowd_run(c, is_ready);
     }
-    usleep(300 * 1000); /* on PostgreSQL the guild comes a little later */
 }
 
 static void publish(struct crowd *c, int i, size_t padding)

@@ -118,6 +118,35 @@ static void a_second_socket_takes_over(struct world *w)
     }
 }
 
+static void hear_up_to(struct gate *g, int number)
+{
+    const struct dom *i = NULL;
+
+    while (!i || atoi(i->text.p) != number) {
+        const struct dom *m = gate_read(g, 5000);
+
+        expect(m != NULL);
+        i = dom_at(m, "d.i");
+    }
+}
+
+/* Sockets that ask and are cut before they are answered: the session is theirs when it is
+ * too late, and must not be taken from the one that came after them. */
+static void the_last_of_a_row_of_sockets_keeps_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *first = gate_session(ada, PLAIN, ""), *g = first;
+
+    for (int i = 0; i < 100; i++) {
+        gate_kill(g);
+        for (int k = 0; k < i % 4; k++)
+            gate_kill(come_back(ada, PLAIN, gate_id(first), 1));
+        g = come_back(ada, PLAIN, gate_id(first), 1);
+        tell(ada, i, 0);
+        hear_up_to(g, i);
+    }
+}
+
 static void sessions_that_are_not_there_are_invalid(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -254,6 +283,7 @@ const struct test gateway_resume_tests[] = {
     TEST(what_was_sent_but_not_read_is_told_again),
     TEST(nothing_is_lost_or_doubled_however_often_it_comes_back),
     TEST(a_second_socket_takes_over),
+    TEST(the_last_of_a_row_of_sockets_keeps_it),
     TEST(sessions_that_are_not_there_are_invalid),
     TEST(a_bad_sequence_closes),
     TEST(who_says_goodbye_is_forgotten),
