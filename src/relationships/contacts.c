@@ -79,7 +79,7 @@ static enum err take_back_all(struct call *call, const struct contact_list *mine
 /* Nothing is known from there any more. */
 static enum err withdraw(struct call *call)
 {
-    const struct list none = { 0 };
+    struct list none = { 0 };
     snowflake me = call->caller->id;
     enum err e = contacts_replace(call->tx, me, &none);
 
@@ -200,27 +200,36 @@ static bool is_offered(const struct list *offers, snowflake id)
     return false;
 }
 
+/* The name under which the caller's address book has a number first. */
+static struct opt_str name_in_book(const struct contacts_body *in, struct str phone)
+{
+    const struct contact_entry *all = in->friend_list_entries.items;
+    size_t i = 0;
+
+    while (!str_eq(all[i].friend_id, phone))
+        i++;
+    return all[i].name;
+}
+
 /* People who are in the caller's address book. */
 static enum err find_contacts(struct call *call, struct str my_digest, struct list *offers)
 {
     const struct contacts_body *in = call->body;
-    enum err e = OK;
+    struct list owners;
+    enum err e = users_by_phone(call->tx, &in->friend_list_entries, &owners);
 
-    for (size_t i = 0; !e && i < in->friend_list_entries.count; i++) {
-        const struct contact_entry *entry =
-            (const struct contact_entry *)in->friend_list_entries.items + i;
+    for (size_t i = 0; !e && i < owners.count; i++) {
+        const struct phone_owner *other = (const struct phone_owner *)owners.items + i;
         struct contact_list theirs;
         bool allowed = false;
-        snowflake other;
 
-        e = user_by_phone(call->tx, entry->friend_id, &other);
-        if (e || !other || is_offered(offers, other))
+        if (is_offered(offers, other->id))
             continue;
-        e = contact_list_find(call->tx, other, &theirs);
+        e = contact_list_find(call->tx, other->id, &theirs);
         if (!e)
-            e = allows(call, other, my_digest, &theirs, &allowed);
+            e = allows(call, other->id, my_digest, &theirs, &allowed);
         if (!e && allowed)
-            e = add_offer(call, other, entry->name, SCORE_CONTACT, offers);
+            e = add_offer(call, other->id, name_in_book(in, other->phone), SCORE_CONTACT, offers);
     }
     return e;
 }

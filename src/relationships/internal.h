@@ -205,14 +205,19 @@ enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contac
 struct contact {
     struct str digest;
     struct opt_str name;
+    bool kept; /* while they are written: it is there as it should be */
 };
 struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number);
-/* From now on the address book has these (struct contact) and no others. */
-enum err contacts_replace(struct tx *tx, snowflake user_id, const struct list *contacts);
+/* From now on the address book has these (struct contact; it sorts them) and no others. */
+enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts);
 enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret);
 
-/* The account with this number; 0: none. */
-enum err user_by_phone(struct tx *tx, struct str number, snowflake *ret);
+struct phone_owner {
+    snowflake id;
+    struct str phone;
+};
+/* The accounts (struct phone_owner) with the numbers of these (struct contact_entry). */
+enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
 /* Whose address books have this number and let everybody know (snowflakes). */
 enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret);
 

@@ -113,6 +113,36 @@ static void numbers_of_others_are_not_kept(struct world *w)
     expect(store_count(w, "select count(*) from contacts where length(digest) = 32") == 1);
 }
 
+/* Numbers +1555010000 + from … to - 1, each with a name. */
+static struct answer upload_range(struct client *c, int from, int to, const char *name)
+{
+    const char *entries = "";
+
+    for (int i = from; i < to; i++)
+        entries = TEXT(c->world, "%s%s{'friend_id': '+1555010%03d', 'name': '%s'}", entries,
+                       i > from ? ", " : "", i, name);
+    return upload(c, entries, "");
+}
+
+/* More than go to the store at once; a later book replaces the earlier whole. */
+static void a_long_address_book_replaces_the_one_before(struct world *w)
+{
+    struct people p = with_phones(w);
+
+    give_phone(p.bob, "+1555010037");
+    give_phone(p.eve, "+1555010005");
+    expect_json(upload_range(p.ada, 0, 40, "old"),
+                "{'friend_suggestions': [{'contact_names': ['old']}, {'contact_names': ['old']}]}");
+    expect(store_count(w, "select count(*) from contacts") == 40);
+    expect_json(upload_range(p.ada, 20, 61, "new"),
+                "{'friend_suggestions': [{'suggested_user': {'username': 'bob'}, "
+                "'contact_names': ['new']}]}");
+    expect(store_count(w, "select count(*) from contacts") == 41);
+    expect(store_count(w, "select count(*) from contacts where name = 'new'") == 41);
+    expect_json(upload(p.ada, "", ""), "{'friend_suggestions': []}");
+    expect(store_count(w, "select count(*) from contacts") == 0);
+}
+
 static void the_address_book_has_a_name_and_a_switch(struct world *w)
 {
     struct people p = with_phones(w);
@@ -484,6 +514,7 @@ const struct test friend_suggestions_tests[] = {
     TEST(contacts_are_suggested),
     TEST(contact_upload_needs_a_phone_and_good_numbers),
     TEST(numbers_of_others_are_not_kept),
+    TEST(a_long_address_book_replaces_the_one_before),
     TEST(the_address_book_has_a_name_and_a_switch),
     TEST(people_say_who_hears_of_them),
     TEST(those_who_have_the_caller_are_suggested_on_request),
