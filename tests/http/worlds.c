@@ -571,6 +571,46 @@ static void integrations_of_a_file_are_synced_and_exported(struct world *w)
     expect_same(first, second);
 }
 
+static const char RINGING_WORLD[] =
+    "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada',"
+    "   'emojis': [{'id': '71', 'name': 'wave', 'animated': true}, {'name': 'bell'}],"
+    "   'sounds': [{'id': '81', 'name': 'ring', 'volume': 0.5, 'emoji': 'bell'},"
+    "     {'name': 'knock', 'unicode_emoji': '!'}]}]}";
+
+static void emoji_and_sounds_of_a_file_are_there_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+
+    imported(w, RINGING_WORLD);
+    imported(w, RINGING_WORLD);
+    struct str first = exported_here(w);
+    expect(world_number(w, "select count(*) from emojis") == 2);
+    expect(world_number(w, "select count(*) from emojis where id = 71 and animated = 1") == 1);
+    expect(world_number(w, "select count(*) from sounds") == 2);
+    expect(world_number(w, "select count(*) from sounds s join emojis e on e.id = s.emoji_id "
+                           "where s.id = 81 and s.volume = 0.5 and e.name = 'bell'") == 1);
+
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
+static void sounds_of_a_file_show_one_emoji_that_is_there(struct world *w)
+{
+    expect_refused(w,
+                   "{'users': [{'username': 'zoe'}], 'guilds': [{'name': 'Home', 'owner': 'zoe', "
+                   "'sounds': [{'name': 'b'}, "
+                   "{'name': 'both', 'emoji': 'bell', 'unicode_emoji': '!'}]}]}",
+                   "guilds.0.sounds.0.name: Must be between 2 and 32 in length.\n"
+                   "guilds.0.sounds.1: A sound shows the guild's emoji or a common one.\n");
+    expect_refused(w,
+                   "{'users': [{'username': 'zoe'}], 'guilds': [{'name': 'Home', 'owner': 'zoe', "
+                   "'sounds': [{'name': 'hum', 'emoji': 'no'}]}]}",
+                   "guilds.0.sounds.0.emoji: there is no emoji 'no'\n");
+}
+
 static void integrations_of_a_file_need_their_account(struct world *w)
 {
     expect_refused(w,
@@ -746,6 +786,8 @@ const struct test worlds_tests[] = {
     TEST(twins_are_exported_by_id),
     TEST(integrations_of_a_file_are_synced_and_exported),
     TEST(integrations_of_a_file_need_their_account),
+    TEST(emoji_and_sounds_of_a_file_are_there_and_exported),
+    TEST(sounds_of_a_file_show_one_emoji_that_is_there),
     TEST(a_seeded_world_has_what_was_asked_for),
     TEST(a_seeded_world_fits_together),
     TEST(the_same_number_gives_the_same_world),

@@ -353,6 +353,10 @@ static enum err export_inside(struct tx *tx, const struct world_parts *parts, st
         e = export_installed(tx, &names, parts, id, &g->applications);
     if (!e)
         e = export_followed(tx, id, &g->integrations);
+    if (!e)
+        e = export_emojis(tx, id, &g->emojis);
+    if (!e)
+        e = export_sounds(tx, id, &g->sounds);
     if (e)
         return e;
     g->afk_channel = reference(tx, &names.channels, p->channels[0]);

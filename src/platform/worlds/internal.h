@@ -85,6 +85,18 @@ struct world_followed {
     struct opt_int expire_behavior, expire_grace_period;
     struct opt_bool enable_emoticons;
 };
+/* Only their names and marks: files of pictures and sounds are not kept. */
+struct world_emoji {
+    struct opt_id id;
+    struct str name;
+    struct opt_bool animated;
+};
+struct world_sound {
+    struct opt_id id;
+    struct str name;
+    struct opt_real volume;
+    struct opt_str emoji, unicode_emoji;
+};
 struct world_guild {
     struct opt_id id;
     struct str name, owner;
@@ -92,7 +104,7 @@ struct world_guild {
     struct opt_int afk_timeout, system_channel_flags, verification_level,
         default_message_notifications, explicit_content_filter;
     struct opt_bool premium_progress_bar_enabled;
-    struct opt_list roles, channels, members, bans, applications, integrations;
+    struct opt_list roles, channels, members, bans, applications, integrations, emojis, sounds;
     struct opt_str afk_channel, system_channel, rules_channel, public_updates_channel,
         safety_alerts_channel;
 };
@@ -202,6 +214,7 @@ import_step import_guild;
 import_step import_channel, dress_channel; /* of the guild; dress: once all are there */
 import_step import_direct, import_group;
 import_step import_account, import_followed; /* platforms.c */
+import_step import_emoji, import_sound;      /* emojis.c */
 /* Of an application, global or of a guild. */
 enum err import_commands(struct importing *im, const struct opt_str *json, struct world_scope scope,
                          const struct place *up);
@@ -216,6 +229,8 @@ enum err export_guilds(struct tx *tx, const struct world_parts *parts, struct op
 enum err export_private(struct tx *tx, struct world_file *ret);
 enum err export_accounts(struct tx *tx, struct opt_list *ret);
 enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret);
+enum err export_emojis(struct tx *tx, snowflake guild, struct opt_list *ret);
+enum err export_sounds(struct tx *tx, snowflake guild, struct opt_list *ret);
 enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret);
 
 /* Present unless it is what an import would take anyway. */

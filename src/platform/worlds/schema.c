@@ -230,6 +230,14 @@ static void check_overwrite(struct form *form, const struct place *here, const v
         form_fail(form, here, "WORLD_ONE_OF", "An overwrite is for a role or for a member.");
 }
 
+static void check_sound(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_sound *s = object;
+
+    if (s->emoji.given == GIVEN && s->unicode_emoji.given == GIVEN)
+        form_fail(form, here, "WORLD_ONE_OF", "A sound shows the guild's emoji or a common one.");
+}
+
 /* NAME_rows, NAME_type and NAME_list: an object of the file and a list of them. */
 #define OBJECT(name_, fields_, check_)                                                        \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_),         \
@@ -334,8 +342,27 @@ static const struct field followed_fields[] = {
     { 0 },
 };
 
+static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
+static const struct type type_volume = { .kind = KIND_REAL, .min = 0, .max = 1 };
+static const struct field emoji_fields[] = {
+    MAYBE(struct world_emoji, id, type_id),
+    MUST(struct world_emoji, name, type_short_name),
+    MAYBE(struct world_emoji, animated, type_bool),
+    { 0 },
+};
+static const struct field sound_fields[] = {
+    MAYBE(struct world_sound, id, type_id),
+    MUST(struct world_sound, name, type_short_name),
+    MAYBE(struct world_sound, volume, type_volume),
+    MAYBE(struct world_sound, emoji, type_ref),
+    MAYBE(struct world_sound, unicode_emoji, type_any_name),
+    { 0 },
+};
+
 OBJECT(account, account_fields, NULL);
 OBJECT(followed, followed_fields, NULL);
+OBJECT(emoji, emoji_fields, NULL);
+OBJECT(sound, sound_fields, check_sound);
 OBJECT(channel, channel_fields, NULL);
 OBJECT(member, member_fields, NULL);
 OBJECT(ban, ban_fields, NULL);
@@ -360,6 +387,8 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, bans, ban_list),
     MAYBE(struct world_guild, applications, installed_list),
     MAYBE(struct world_guild, integrations, followed_list),
+    MAYBE(struct world_guild, emojis, emoji_list),
+    MAYBE(struct world_guild, sounds, sound_list),
     MAYBE(struct world_guild, afk_channel, type_ref),
     MAYBE(struct world_guild, system_channel, type_ref),
     MAYBE(struct world_guild, rules_channel, type_ref),
