@@ -208,3 +208,11 @@ void call_forget_account(struct call *call, snowflake id)
 {
     add_forgotten(call)->account = id;
 }
+
+void call_forget_grants(struct call *call, snowflake id)
+{
+    struct forgotten *f = add_forgotten(call);
+
+    f->account = id;
+    f->of_apps = true;
+}

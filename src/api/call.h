@@ -159,5 +159,7 @@ void call_drop_blob(struct call *call, const char *name);
  * the transaction has committed. */
 void call_forget_session(struct call *call, const unsigned char session[8]);
 void call_forget_account(struct call *call, snowflake id);
+/* Of what apps hold of the account; its own sessions go on. */
+void call_forget_grants(struct call *call, snowflake id);
 
 #endif

@@ -63,6 +63,7 @@ struct forgotten {
     struct forgotten *next;
     snowflake account; /* 0: the session */
     unsigned char session[8];
+    bool of_apps; /* not what the account itself logged in with */
 };
 
 /* A blob that was kept, or is to go. */

@@ -183,7 +183,7 @@ void call_committed(struct work *w)
             auth_forget_account(o->auth, f->account);
         else
             auth_forget_session(o->auth, f->session);
-        if (o->forgotten)
+        if (o->forgotten && !f->of_apps)
             o->forgotten(o->forgotten_arg, f->account, f->session);
     }
     blobs_delete(call, call->dropped);

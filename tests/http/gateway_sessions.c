@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "consents.h"
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
@@ -226,6 +227,30 @@ static void the_last_of_several_that_come_back_at_once_wins(struct world *w)
     }
 }
 
+/* What an app holds of somebody is not what they logged in with. */
+static void apps_that_go_leave_people_connected(struct world *w)
+{
+    struct consent c = world_consent(w);
+    struct gate *g = gate_session(c.bob, PLAIN, "");
+    struct client *bot = application_bot(c.ada, c.app);
+    struct gate *robot = gate_session(bot, PLAIN, "'intents': 0");
+
+    struct answer tokens = granted(&c, "identify");
+    expect_status(client_form(c.nobody, "/oauth2/token/revoke",
+                              "token=%s&client_id=%s&client_secret=%s",
+                              answer_text(tokens, "access_token"), c.app, c.secret),
+                  200);
+    granted(&c, "identify");
+    const char *id = answer_text(client_get(c.bob, "/oauth2/tokens"), "0.id");
+    expect_status(client_delete(c.bob, "/oauth2/tokens/%s", id), 204);
+    expect_dispatch(g, "USER_APPLICATION_REMOVE", "{'application_id': '%s'}", c.app);
+    granted(&c, "identify");
+    expect_status(client_post(c.ada, NULL, "/applications/%s/delete", c.app), 204);
+    expect_dispatch(g, "USER_APPLICATION_REMOVE", "{'application_id': '%s'}", c.app);
+    expect_close(robot, 4004);
+    expect_quiet(g);
+}
+
 /* Without its rights a session could not be told anything: it has to begin anew. */
 static void take_away(struct world *w, struct client *c)
 {
@@ -282,6 +307,7 @@ const struct test gateway_sessions_tests[] = {
     TEST(it_is_told_once_wherever_it_is),
     TEST_WITH(guilds_go_on_arriving_wherever_the_bot_comes_back, many_loops),
     TEST_WITH(the_last_of_several_that_come_back_at_once_wins, many_loops),
+    TEST(apps_that_go_leave_people_connected),
     TEST(who_passes_over_an_invalid_session_is_closed),
     TEST(who_begins_anew_after_an_invalid_session_stays),
     { 0 },

@@ -71,7 +71,8 @@ static enum err end_tokens(struct call *call, const struct application *a)
     enum err e = gather(call->tx, TOKEN_HOLDERS, a->id, &holders);
 
     for (size_t i = 0; i < holders.count && !e; i++)
-        call_forget_account(call, ((snowflake *)holders.items)[i]);
+        call_forget_grants(call, ((snowflake *)holders.items)[i]);
+    call_forget_account(call, a->bot_id);
     return e ? e : tx_exec(call->tx, END_TOKENS, BIND(v_id(a->id)), NULL);
 }
 

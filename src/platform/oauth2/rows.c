@@ -182,7 +182,7 @@ enum err tokens_end(struct call *call, snowflake user_id, snowflake application_
 {
     enum err e = tx_exec(call->tx, END_TOKENS, BIND(v_id(user_id), v_id(application_id)), NULL);
 
-    call_forget_account(call, user_id);
+    call_forget_grants(call, user_id);
     return e ? e : tx_exec(call->tx, END_CODES, BIND(v_id(user_id), v_id(application_id)), NULL);
 }
 
