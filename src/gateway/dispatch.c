@@ -22,7 +22,7 @@ enum { CROWD = 32 };
 
 /* --- who ----------------------------------------------------------------------------- */
 
-/* In which part of a bot's world the event is: its intents count there. */
+/* In which part of a session's world the event is: its intents count there. */
 static unsigned intents_here(const struct delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
@@ -43,13 +43,13 @@ static bool about_itself(const struct delivery *d, const struct session *s)
     return d->facts.about && d->facts.about == s->caller.id;
 }
 
-static bool bot_asked(const struct delivery *d, const struct session *s)
+static bool asked_for(const struct delivery *d, const struct session *s)
 {
     unsigned intents = intents_here(d);
 
-    if (d->info->flags & EVENT_TO_USERS)
+    if (s->bot && d->info->flags & EVENT_TO_USERS)
         return false;
-    if (!d->info->intents || intents & s->intents)
+    if (!d->info->intents || intents & s->intents || (!intents && !s->bot))
         return true;
     return d->info->flags & EVENT_OWN && about_itself(d, s);
 }
@@ -90,7 +90,7 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
 
 static bool receives(const struct delivery *d, const struct session *s)
 {
-    if (s->bot && !bot_asked(d, s))
+    if ((s->bot || s->chooses) && !asked_for(d, s))
         return false;
     if (d->news->except && d->news->except == s->number)
         return false;

@@ -213,6 +213,7 @@ struct session {
     uint32_t intents;
     uint32_t shard_id, shard_count;
     bool bot;
+    bool chooses;         /* by intents; else it is told everything */
     bool listed;          /* in the gateway's lists; of its own loop */
     bool ready;           /* READY was told: others may see it; with the gateway's lock */
     bool faded;           /* away for so long that it is not seen; the same */

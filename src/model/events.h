@@ -15,7 +15,8 @@ enum event {
     EVENT_COUNT
 };
 
-/* What a bot asks for when it connects: the bits of the interface. */
+/* What a session asks for when it connects: the bits of the interface. Bots must; a person
+ * who does not is told everything. */
 enum intent_bit {
     INTENT_BIT_GUILDS,
     INTENT_BIT_GUILD_MEMBERS,
@@ -34,13 +35,16 @@ enum intent_bit {
     INTENT_BIT_DIRECT_MESSAGE_TYPING,
     INTENT_BIT_MESSAGE_CONTENT,
     INTENT_BIT_GUILD_SCHEDULED_EVENTS,
+    INTENT_BIT_CALLS = 19,
+    INTENT_BIT_USER_RELATIONSHIPS = 22,
     INTENT_BITS = 29, /* higher ones do not exist */
 };
 #define INTENT(name) (1u << INTENT_BIT_##name)
 
 /* Intents that count in private channels; all others count in guilds. */
-#define INTENTS_PRIVATE \
-    (INTENT(DIRECT_MESSAGES) | INTENT(DIRECT_MESSAGE_REACTIONS) | INTENT(DIRECT_MESSAGE_TYPING))
+#define INTENTS_PRIVATE                                                                           \
+    (INTENT(DIRECT_MESSAGES) | INTENT(DIRECT_MESSAGE_REACTIONS) | INTENT(DIRECT_MESSAGE_TYPING) | \
+     INTENT(CALLS))
 
 enum event_flags {
     EVENT_TO_ALL = 0,

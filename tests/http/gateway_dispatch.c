@@ -475,6 +475,27 @@ static void privileged_intents_must_be_allowed(struct world *w)
     bot_session(bot, MEMBERS);
 }
 
+/* A person who says nothing of intents is told everything. */
+static void a_person_who_names_intents_is_told_only_those(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    struct gate *all = user_session(ada), *friends = gate_session(ada, PLAIN, "'intents': 4194304"),
+                *messages = gate_session(ada, PLAIN, "'intents': 512");
+
+    expect_dispatch(all, "SESSIONS_REPLACE", "[{}, {}]");
+    expect_dispatch(all, "SESSIONS_REPLACE", "[{}, {}, {}]");
+    expect_dispatch(friends, "SESSIONS_REPLACE", "[{}, {}, {}]");
+    expect_status(client_put(ada, NULL, "/users/@me/relationships/%s/ignore", bob->id), 204);
+    expect_dispatch(all, "RELATIONSHIP_ADD", "{'id': '%s'}", bob->id);
+    expect_dispatch(friends, "RELATIONSHIP_ADD", "{'id': '%s'}", bob->id);
+    say(ada, v.channel, "{'content': 'hello'}");
+    expect_dispatch(all, "MESSAGE_CREATE", "{'content': 'hello'}");
+    expect_dispatch(messages, "MESSAGE_CREATE", "{'content': 'hello'}");
+    expect_quiet(friends);
+    expect_quiet(messages);
+}
+
 const struct test gateway_dispatch_tests[] = {
     TEST(a_bots_guilds_follow_ready),
     TEST(a_users_guilds_are_in_ready),
@@ -492,5 +513,6 @@ const struct test gateway_dispatch_tests[] = {
     TEST(sounds_and_channels_are_answered),
     TEST(presence_is_told_to_bots_that_ask),
     TEST(privileged_intents_must_be_allowed),
+    TEST(a_person_who_names_intents_is_told_only_those),
     { 0 },
 };

@@ -209,8 +209,11 @@ static void rights_narrow_an_event(struct world *w)
     publish(&h, EVENT_INVITE_CREATE,
             to_entitled(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)), "{}");
     expect_heard(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
-    publish(&h, EVENT_WEBHOOKS_UPDATE, to_viewers(guild, 12345), "{}"); /* no such channel */
-    expect_heard(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), false, false);
+    publish(&h, EVENT_TYPING_START, to_viewers(guild, 12345), "{}"); /* no such channel */
+    expect_heard(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
+    /* Of some things bots need no right to hear. */
+    publish(&h, EVENT_WEBHOOKS_UPDATE, to_entitled(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
+    expect_heard(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
 }
 
 const struct test gateway_events_tests[] = {
