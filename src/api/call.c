@@ -144,8 +144,27 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
     struct verdict v = limits_count(call->api->limits, hash_str(key), true, limit, 0);
     if (v.allowed)
         return OK;
+    v.of = l->verdict.of;
+    v.limit = l->verdict.limit;
+    v.remaining = l->verdict.remaining;
     l->verdict = v;
     return ERR_RATE_LIMITED;
+}
+
+enum err call_limit(struct call *call, const struct limit *limit, struct str key)
+{
+    struct life *l = container_of(call, struct life, call);
+
+    if (limits_off(call->api->limits))
+        return OK;
+    l->verdict = limits_count(call->api->limits, hash_str(key), true, limit, 0);
+    l->verdict.of = limit;
+    if (!l->verdict.allowed)
+        return ERR_RATE_LIMITED;
+    /* Nothing else has been said so far. */
+    buf_reset(&call->headers);
+    limits_headers(&l->verdict, limit, &call->headers);
+    return OK;
 }
 
 enum err call_wait(struct call *call, int64_t ms)

@@ -141,9 +141,13 @@ void call_emit_in(struct call *call, enum event event, struct subject to, snowfl
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
                     struct str json);
 
-/* Count this call against a limit with a key of the handler's own (a login name).
- * ERR_RATE_LIMITED when there is no room; the answer then says how long to wait. */
+/* Count this call against a limit with a key of the handler's own (a login name), beside the
+ * route's. ERR_RATE_LIMITED when there is no room; the answer then says how long to wait,
+ * and that the route itself has room. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);
+/* The same with the limit that matters here: before the transaction. From now on the answer's
+ * lines describe it instead of the route's. */
+enum err call_limit(struct call *call, const struct limit *limit, struct str key);
 
 /* Refuse for now: ERR_RATE_LIMITED, and the answer says how long to wait. */
 enum err call_wait(struct call *call, int64_t ms);

@@ -65,9 +65,10 @@ static void answer_success(struct life *l)
 static void answer_limited(struct life *l, enum err e)
 {
     struct call *call = &l->call;
+    const struct limit *limit = l->verdict.of ? l->verdict.of : l->match.limit;
 
     buf_reset(&call->headers);
-    limits_headers(&l->verdict, l->match.limit, &call->headers);
+    limits_headers(&l->verdict, limit, &call->headers);
     buf_reset(&call->reply);
     limits_body(&l->verdict, error_info(e)->code, &call->reply);
     send_answer(l, 429, STR("application/json"));

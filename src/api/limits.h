@@ -25,6 +25,7 @@ void limits_free(struct limits *l);
 
 /* What the counter said. */
 struct verdict {
+    const struct limit *of; /* NULL: the route's */
     bool allowed;
     bool global; /* it was the global limit that refused */
     bool shared;

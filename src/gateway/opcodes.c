@@ -8,6 +8,7 @@ enum { MAYBE = OPTIONAL | NULLABLE };
 
 static const struct type any = { .kind = KIND_RAW };
 static const struct type text = { .kind = KIND_STRING };
+static const struct type word = { .kind = KIND_STRING, .flags = TYPE_STRICT };
 static const struct type number = { .kind = KIND_INT };
 static const struct type truth = { .kind = KIND_BOOL };
 static const struct type one_id = { .kind = KIND_ID };
@@ -36,7 +37,7 @@ static const struct schema presence_schema = { .size = sizeof(struct presence_up
 static const struct type presence = { .kind = KIND_OBJECT, .schema = &presence_schema };
 
 static const struct field identify_fields[] = {
-    { FIELD(struct identify, token), .type = &text },
+    { FIELD(struct identify, token), .type = &word },
     { FIELD(struct identify, properties), .type = &properties, .flags = MAYBE },
     { FIELD(struct identify, compress), .type = &truth, .flags = MAYBE },
     { FIELD(struct identify, large_threshold), .type = &number, .flags = MAYBE },
@@ -51,7 +52,7 @@ static const struct schema identify_schema = { .size = sizeof(struct identify),
 static const struct type identify = { .kind = KIND_OBJECT, .schema = &identify_schema };
 
 static const struct field resume_fields[] = {
-    { FIELD(struct resume, token), .type = &text },
+    { FIELD(struct resume, token), .type = &word },
     { FIELD(struct resume, session_id), .type = &text },
     { FIELD(struct resume, seq), .type = &any, .flags = OPTIONAL },
     { 0 },

@@ -240,6 +240,7 @@ static enum err show_app(struct tx *tx, const struct integration_row *i, struct 
 
 static void show_platform(const struct integration_row *i, struct integration *ret)
 {
+    ret->enabled = i->enabled && platform_is_on(i->platform);
     ret->syncing = given_bool(i->syncing);
     ret->enable_emoticons = given_bool(i->enable_emoticons);
     ret->revoked = given_bool(i->revoked_at != 0);

@@ -89,7 +89,9 @@ static void decode_string(struct form *form, const struct type *type, const stru
 {
     struct str text = s->text;
 
-    if (s->kind != JSON_STRING && !(s->kind == JSON_NUMBER && is_integer_text(text))) {
+    bool number = s->kind == JSON_NUMBER && is_integer_text(text) && !(type->flags & TYPE_STRICT);
+
+    if (s->kind != JSON_STRING && !number) {
         form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
         return;
     }

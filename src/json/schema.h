@@ -54,6 +54,7 @@ enum type_flags {
     TYPE_LOWER = 4,       /* strings: ASCII letters are made lower case first */
     TYPE_SAFE_INT = 8,    /* integers within +-2^53 */
     TYPE_LOOSE_ENUM = 16, /* an integer outside .choices is kept, not refused */
+    TYPE_STRICT = 64,     /* strings: a number is none */
     TYPE_NULL_NONE = 32,  /* arrays: a null is an empty one; maps: a null entry is none */
 };
 

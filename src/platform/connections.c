@@ -180,7 +180,7 @@ enum err connection_load_integrations(struct tx *tx, struct connection *c)
     struct rows rows;
 
     c->integrations.given = GIVEN;
-    if (!c->verified || c->revoked)
+    if (!c->verified || c->revoked || !platform_is_on(platform_of(c->type)))
         return OK;
     enum err e = tx_query(tx, LEADS_TO, BIND(v_text(c->type), v_text(c->id)), &rows);
     if (e)

@@ -40,6 +40,7 @@ static const struct field contact_account_fields[] = {
     { FIELD(struct contact_account, friend_sync), .type = &type_bool },
     { FIELD(struct contact_account, show_activity), .type = &type_bool },
     { FIELD(struct contact_account, two_way_link), .type = &type_bool },
+    { FIELD(struct contact_account, integrations), .type = &type_none },
     { 0 },
 };
 static const struct schema contact_account_schema = {

@@ -150,6 +150,7 @@ struct contact_account {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
     int64_t visibility, metadata_visibility;
+    struct list integrations; /* none: an address book leads to no guild */
 };
 struct contact_settings {
     int64_t allowed_in_suggestions;

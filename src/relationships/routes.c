@@ -19,7 +19,7 @@ static const struct limit limit_change = { .name = "relationship-change",
 static enum err count_asking(struct call *call)
 {
     struct str who = str_printf(call->arena, "%llu", (unsigned long long)call->caller->id);
-    enum err e = call_count(call, &limit_ask, who);
+    enum err e = call_limit(call, &limit_ask, who);
 
     if (!e)
         e = call_count(call, &limit_ask_daily, who);

@@ -1,6 +1,7 @@
 /* schema.c - what the routes take and answer, row by row. */
 #include "relationships/internal.h"
 
+#include "base/mem.h"
 #include "base/utf8.h"
 
 /* --- rules that several bodies share ----------------------------------------------------- */
@@ -36,6 +37,11 @@ static void check_note(struct form *form, const struct place *here, const struct
 
 /* --- POST /users/@me/relationships ------------------------------------------------------- */
 
+static struct str without_quotes(struct str json)
+{
+    return json.p[0] == '"' ? str_slice(json.p + 1, json.n - 2) : json;
+}
+
 static void check_request(struct form *form, const struct place *here, const void *object)
 {
     const struct request_body *in = object;
@@ -44,7 +50,7 @@ static void check_request(struct form *form, const struct place *here, const voi
 
     check_note(form, here, &in->note);
     if (!form_failed_at(form, &at) && !tag_read(in->username, in->discriminator, &tag))
-        form_fail(form, &at, FORM_NOT_INT, STR_FMT(form_quote(in->discriminator)));
+        form_fail(form, &at, FORM_NOT_INT, STR_FMT(form_quote(without_quotes(in->discriminator))));
 }
 
 static const struct field request_fields[] = {
@@ -73,13 +79,22 @@ static const struct choice type_choices[] = {
 };
 static const struct type type_wanted = { .kind = KIND_INT, .choices = type_choices };
 
-/* Whoever is blocked is not written to. */
+/* Whoever is blocked is not written to: then nothing but the type counts. */
 static void check_relationship(struct form *form, const struct place *here, const void *object)
 {
+    static const char *const others[] = { "from_friend_suggestion", "confirm_stranger_request",
+                                          "note" };
     const struct relationship_body *in = object;
 
-    if (in->type != RELATIONSHIP_BLOCKED)
+    if (in->type != RELATIONSHIP_BLOCKED) {
         check_note(form, here, &in->note);
+        return;
+    }
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        struct place at = place_key(here, str_of(others[i]));
+
+        form_forget(form, &at);
+    }
 }
 
 static const struct field relationship_fields[] = {

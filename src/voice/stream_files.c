@@ -117,7 +117,7 @@ static enum err look_done(struct call *call, struct str bytes, const char *exten
 
     *u = (struct upload){ .bytes = bytes, .extension = extension };
     call->data = u;
-    return call_count(call, &upload_limit, call_text(call, "stream_key"));
+    return call_limit(call, &upload_limit, call_text(call, "stream_key"));
 }
 
 static enum err keep(struct call *call)

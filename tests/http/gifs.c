@@ -266,6 +266,7 @@ static void a_choice_needs_an_id(struct world *w)
 
     expect_invalid(client_post(ada, "{'q': 'cat'}", "/gifs/select"), "id", "BASE_TYPE_REQUIRED");
     expect_invalid(client_post(ada, "{'id': ['x']}", "/gifs/select"), "id", "STRING_TYPE_CONVERT");
+    expect_invalid(client_post(ada, "{'id': 5}", "/gifs/select"), "id", "STRING_TYPE_CONVERT");
     expect_invalid(client_post(ada, "{'id': 'x', 'q': {}}", "/gifs/select"), "q",
                    "STRING_TYPE_CONVERT");
     expect_status(client_post(ada, "{'id': 'x'}", "/gifs/select"), 204);

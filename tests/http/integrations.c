@@ -68,6 +68,39 @@ static void integrations_of_platforms_have_every_field(struct world *w)
     expect_absent(a, "0.role_connections_metadata");
 }
 
+static void a_platform_that_is_switched_off_is_not_enabled(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': true}]");
+    expect_json(client_get(s.ada, "/users/@me/connections"), "[{'integrations': [{}]}]");
+    world_config(w)->platform_a = "off";
+    world_restart(w);
+    expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': false}]");
+    expect_json(client_get(s.ada, "/users/@me/connections"), "[{'integrations': []}]");
+    world_config(w)->platform_a = "local";
+    world_restart(w);
+    expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': true}]");
+}
+
+static void bots_list_and_delete_but_do_nothing_else(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *app = install(&s, "bot", "8");
+    struct client *bot = application_bot(s.ada, app);
+    const char *id = answer_text(client_get(bot, INTEGRATIONS, s.guild), "0.id");
+
+    expect_error(client_post(bot, "{'type': 'platform_a', 'id': 'x'}", INTEGRATIONS, s.guild), 403,
+                 20001);
+    expect_error(client_post(bot, NULL, INTEGRATIONS "/%s/sync", s.guild, id), 403, 20001);
+    expect_error(client_patch(bot, "{}", INTEGRATIONS "/%s", s.guild, id), 403, 20001);
+    expect_error(client_post(bot, NULL, "/guilds/%s/migrate-command-scope", s.guild), 403, 20001);
+    expect_error(client_get(bot, "/channels/1/integrations"), 403, 20001);
+    expect_error(client_delete(bot, "/channels/1/integrations/1"), 403, 20001);
+    expect_status(client_delete(bot, INTEGRATIONS "/%s", s.guild, id), 204);
+}
+
 static void integrations_of_platform_b_have_no_emoticons(struct world *w)
 {
     struct scene s = make_scene(w);
@@ -253,12 +286,9 @@ static void integrations_need_a_connection_of_the_callers(struct world *w)
 {
     struct scene s = make_scene(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
-    struct client *bot = application_bot(s.ada, install(&s, "bot", "32"));
 
-    forget_told(w);
     /* Knowing the id of somebody's account is not having it. */
     expect_error(client_post(s.bob, body, INTEGRATIONS, s.guild), 404, 10017);
-    expect_error(client_post(bot, body, INTEGRATIONS, s.guild), 404, 10017);
     expect_error(
         client_post(s.ada, "{'type': 'platform_b', 'id': 'streamer'}", INTEGRATIONS, s.guild), 404,
         10017);
@@ -439,6 +469,8 @@ static void integrations_of_apps_are_not_changed_or_synced(struct world *w)
 
 const struct test integrations_tests[] = {
     TEST(integrations_of_platforms_have_every_field),
+    TEST(a_platform_that_is_switched_off_is_not_enabled),
+    TEST(bots_list_and_delete_but_do_nothing_else),
     TEST(integrations_of_platform_b_have_no_emoticons),
     TEST(integrations_of_apps_have_every_field),
     TEST(integrations_of_the_guild_itself_are_shown_and_stay),

@@ -227,13 +227,14 @@ static void an_app_that_was_only_a_bot_goes_with_it(struct world *w)
     struct subject all = to_guild(id_of(s.guild));
     struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
 
-    bring_bot(w, &s);
+    struct client *bot = bring_bot(w, &s);
     world_sql(w, "update integrations set scopes = '[\"bot\"]'");
     expect_status(client_delete(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 204);
-    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s.app);
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_told(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
                 s.guild, s.app);
+    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s.app);
+    expect_event(bot, "GUILD_DELETE", "{'id': '%s'}", s.guild);
     expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s.guild);
     expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect(store_count(w, "select count(*) from integrations") == 0);

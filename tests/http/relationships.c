@@ -212,6 +212,12 @@ static void bots_can_be_blocked_but_not_oneself(struct world *w)
     expect_status(client_put(p.ada, TEXT(w, "{'type': 2, 'note': '%s'}", note), RELATIONSHIPS "/%s",
                              p.bob->id),
                   204);
+    /* Nor does anything else count. */
+    expect_status(client_put(p.ada,
+                             "{'type': 2, 'confirm_stranger_request': 3, 'note': ['x'], "
+                             "'from_friend_suggestion': 'x'}",
+                             RELATIONSHIPS "/%s", p.bob->id),
+                  204);
 }
 
 /* --- ending ------------------------------------------------------------------------------ */

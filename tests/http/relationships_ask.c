@@ -2,6 +2,7 @@
 #include "people.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "apps.h"
 #include "gate.h"
@@ -407,20 +408,34 @@ static void blocks_have_an_end(struct world *w)
 
 /* --- how often --------------------------------------------------------------------------- */
 
+/* What the lines of an answer say is left. */
+static void expect_room(struct answer a, int limit, int remaining)
+{
+    expect(atoi(answer_header(a, "X-RateLimit-Limit").p) == limit);
+    expect(atoi(answer_header(a, "X-RateLimit-Remaining").p) == remaining);
+}
+
 static void asking_is_limited_by_name_and_by_id_together(struct world *w)
 {
     struct people p = world_people(w);
 
     for (int i = 0; i < 5; i++) {
-        expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 404, 10013);
-        expect_error(client_post(p.ada, "{'username': 'nobody'}", RELATIONSHIPS), 400, 80004);
+        struct answer a = client_put(p.ada, NULL, RELATIONSHIPS "/1");
+        expect_error(a, 404, 10013);
+        expect_room(a, 10, 9 - 2 * i);
+        a = client_post(p.ada, "{'username': 'nobody'}", RELATIONSHIPS);
+        expect_error(a, 400, 80004);
+        expect_room(a, 10, 8 - 2 * i);
     }
     struct answer a = client_put(p.ada, NULL, RELATIONSHIPS "/1");
     expect_error(a, 429, 31001);
+    expect_room(a, 10, 0);
     expect(answer_header(a, "Retry-After").p != NULL);
     expect_error(client_post(p.ada, "{'username': 'bob'}", RELATIONSHIPS), 429, 31001);
     /* Blocking is no asking, and nobody else is concerned. */
-    expect_status(client_put(p.ada, "{'type': 2}", THEM, p.bob->id), 204);
+    a = client_put(p.ada, "{'type': 2}", THEM, p.bob->id);
+    expect_status(a, 204);
+    expect(atoi(answer_header(a, "X-RateLimit-Limit").p) == 20);
     expect_error(client_put(p.eve, NULL, RELATIONSHIPS "/1"), 404, 10013);
     world_wait(w, 61);
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 404, 10013);
@@ -436,7 +451,9 @@ static void fifty_a_day_are_enough(struct world *w)
         expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 404, 10013);
     }
     world_wait(w, 61);
-    expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 429, 31001);
+    struct answer a = client_put(p.ada, NULL, RELATIONSHIPS "/1");
+    expect_error(a, 429, 31001);
+    expect_room(a, 10, 9); /* of this minute's: another limit is full */
     world_wait(w, 24 * 3600);
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 404, 10013);
 }

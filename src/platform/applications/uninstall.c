@@ -166,28 +166,52 @@ static enum err save_scopes(struct call *call, const struct integration *i)
     return tx_exec(call->tx, SAVE_SCOPES, BIND(v_id(i->id), v_text(scopes)), NULL);
 }
 
+/* What a bot belongs to in a guild, and what is left of it without the bot. */
+struct belonging {
+    snowflake id, application_id; /* 0: nothing */
+    struct list left;
+};
+
+static enum err belonging_find(struct call *call, snowflake guild_id, snowflake bot_id,
+                               struct belonging *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(call->tx, INTEGRATION_OF_BOT, BIND(v_id(guild_id), v_id(bot_id)), &row, &found);
+
+    *ret = (struct belonging){ 0 };
+    if (e || !found)
+        return e;
+    struct list scopes = column_list(call->arena, &type_texts, row_text(&row, 2));
+    *ret =
+        (struct belonging){ row_id(&row, 0), row_id(&row, 1), without_bot(call->arena, &scopes) };
+    return OK;
+}
+
+enum err application_goes_with_bot(struct call *call, snowflake guild_id, snowflake bot_id,
+                                   bool *ret)
+{
+    struct belonging b;
+    enum err e = belonging_find(call, guild_id, bot_id, &b);
+
+    *ret = !e && b.id && !b.left.count;
+    return *ret ? application_uninstall_guild(call, b.application_id, guild_id) : e;
+}
+
 enum err application_bot_left(struct call *call, snowflake guild_id, snowflake bot_id)
 {
     struct application a;
-    struct list scopes;
-    struct rows row;
-    bool found;
+    struct belonging b;
 
-    enum err e =
-        tx_one(call->tx, INTEGRATION_OF_BOT, BIND(v_id(guild_id), v_id(bot_id)), &row, &found);
-    if (e || !found)
+    enum err e = belonging_find(call, guild_id, bot_id, &b);
+    if (e || !b.id)
         return e;
-    scopes = column_list(call->arena, &type_texts, row_text(&row, 2));
-    struct list left = without_bot(call->arena, &scopes);
-    if (!left.count)
-        return application_uninstall_guild(call, row_id(&row, 1), guild_id);
-
-    snowflake id = row_id(&row, 0);
-    e = application_find(call->tx, row_id(&row, 1), &a);
+    e = application_find(call->tx, b.application_id, &a);
     if (e)
         return e;
-    struct integration i = integration_of_application(call->arena, &a, guild_id, id);
-    i.scopes = (struct opt_list){ GIVEN, left };
+    struct integration i = integration_of_application(call->arena, &a, guild_id, b.id);
+    i.scopes = (struct opt_list){ GIVEN, b.left };
     e = save_scopes(call, &i);
     return e ? e : remove_roles(call, BOT_ROLES, guild_id, bot_id);
 }

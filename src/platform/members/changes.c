@@ -92,9 +92,14 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
     struct guild_user_event gone = { .guild_id = guild_id, .user = &user };
     struct guild_ref guild = { guild_id };
 
+    bool done = false;
+
     enum err e = user_find(call->tx, user_id, &user);
-    if (!e)
-        e = voice_drop_member(call, guild_id, user_id);
+    if (!e && user.bot.given == GIVEN)
+        e = application_goes_with_bot(call, guild_id, user_id, &done);
+    if (e || done)
+        return e;
+    e = voice_drop_member(call, guild_id, user_id);
     if (!e)
         e = member_delete(call->tx, guild_id, user_id);
     if (e)
