@@ -8,7 +8,7 @@
 #include "gateway/presence.h"
 #include "json/read.h"
 
-enum { WINDOW_MS = 20 * 1000, WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5 };
+enum { WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5 };
 
 /* --- one activity --------------------------------------------------------------------------- */
 
@@ -131,9 +131,10 @@ static bool may_tell(struct session *s)
 {
     int64_t now = clock_ms();
 
-    if (now - s->presence_ms >= WINDOW_MS) {
+    if (now - s->presence_ms >= PRESENCE_MS) {
         s->presence_ms = now;
         s->presence_count = 0;
+        deadline_touch(s->hub->windows, &s->window);
     }
     return s->presence_count < WINDOW_UPDATES;
 }
@@ -147,6 +148,11 @@ void presence_tell(struct session *s)
     presence_change(s, false);
     if (!s->bot)
         sessions_changed(s);
+}
+
+void presence_window_ended(struct deadline *d)
+{
+    presence_tell(container_of(d, struct session, window));
 }
 
 void handle_presence(struct peer *p, int op, struct str raw, const void *d)

@@ -50,21 +50,31 @@ static struct str value_of(struct shape *s, struct json_reader *r)
     return raw;
 }
 
-static snowflake id_in(struct shape *s, struct str object)
+/* *ret_named: is it more than an id? */
+static snowflake id_and_name_in(struct shape *s, struct str object, bool *ret_named)
 {
     struct json_reader r;
     struct str key;
     uint64_t id = 0;
 
+    *ret_named = false;
     if (!begin(s, &r, object))
         return 0;
     while (json_next_member(&r, &key)) {
         struct str raw = value_of(s, &r);
 
+        *ret_named |= str_is(key, "username");
         if (str_is(key, "id") && raw.n > 2)
             str_to_u64(str_slice(raw.p + 1, raw.n - 2), &id);
     }
     return id;
+}
+
+static snowflake id_in(struct shape *s, struct str object)
+{
+    bool named;
+
+    return id_and_name_in(s, object, &named);
 }
 
 /* --- writing ------------------------------------------------------------------------------ */
@@ -83,12 +93,14 @@ static void raw_member(struct json *out, const char *name, struct buf *list)
     json_raw(out, buf_str(list));
 }
 
-/* Puts a user into the list of all, once; its id. */
+/* Puts a user into the list of all, once; its id. Presences name people by their id alone:
+ * whoever is seen is a friend or a member as well, and whole there. */
 static snowflake refer_to(struct shape *s, struct str user)
 {
-    snowflake id = id_in(s, user);
+    bool named;
+    snowflake id = id_and_name_in(s, user, &named);
 
-    if (id && !map_put(&s->known, id, s))
+    if (id && named && !map_put(&s->known, id, s))
         add_item(&s->users, user);
     return id;
 }

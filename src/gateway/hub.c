@@ -5,6 +5,7 @@
  * a new one begins only when the line is empty: nothing falls between the two. */
 #include "base/mem.h"
 #include "gateway/internal.h"
+#include "gateway/presence.h"
 
 enum { LOADS_AT_ONCE = 8 };
 
@@ -32,6 +33,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->doomed = deadlines_new(loop, DOOMED_MS, true, peer_expired_doomed);
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
     h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
+    h->windows = deadlines_new(loop, PRESENCE_MS, true, presence_window_ended);
     h->turn_end.run = errands_turn;
     h->errands_post.run = errands_run;
     loop_add_turn_end(loop, &h->turn_end);
@@ -66,6 +68,7 @@ void hub_free(struct hub *h)
     deadlines_free(h->doomed);
     deadlines_free(h->away);
     deadlines_free(h->fading);
+    deadlines_free(h->windows);
     packer_free(h->packer);
     buf_clear(&h->out);
     buf_clear(&h->in);

@@ -25,9 +25,10 @@ enum {
     DEAD_MS = HEARTBEAT_MS / 2,        /* after asking */
     STRANGER_MS = 60 * 1000,           /* without a heartbeat and without a name */
     STRANGER_LONGEST_MS = 15 * 60 * 1000,
-    DOOMED_MS = 10 * 1000, /* after its session was taken away */
-    AWAY_MS = 180 * 1000,  /* a session without a socket */
-    FADE_MS = 60 * 1000,   /* until it is seen as offline */
+    DOOMED_MS = 10 * 1000,   /* after its session was taken away */
+    PRESENCE_MS = 20 * 1000, /* in which so many changes of a presence are told */
+    AWAY_MS = 180 * 1000,    /* a session without a socket */
+    FADE_MS = 60 * 1000,     /* until it is seen as offline */
 
     SMALL_GUILD = 250, /* members who are told of each other's presence */
 
@@ -228,7 +229,7 @@ struct session {
     uint64_t turn;       /* of the resumption it came back by */
     uint64_t owed;       /* since it came back: what it missed does not count as waiting */
     size_t behind_bytes; /* of what waits */
-    struct deadline away, fade;
+    struct deadline away, fade, window; /* window: of what is told of its presence */
     struct seat **seats;
     uint32_t seat_count, seat_cap;
     struct link errands; /* of this session */
@@ -347,7 +348,7 @@ struct hub {
     struct loop *loop;
     struct link peers, sessions;
     struct map topics;
-    struct deadlines *strangers, *overdue, *dead, *doomed, *away, *fading;
+    struct deadlines *strangers, *overdue, *dead, *doomed, *away, *fading, *windows;
     struct packer *packer;
     struct arena *arena;   /* of the message at hand */
     struct arena *scratch; /* of the event at hand */

@@ -273,8 +273,15 @@ static bool step(struct errand *e)
     struct listing *l = container_of(e, struct listing, errand);
     struct seat *seat = seat_find(e->session, SUBJECT_GUILD, l->guild_id);
 
-    if (!seat || l->index == l->chunks)
+    if (l->index == l->chunks || (!seat && !l->first))
         return false;
+    if (!seat) {
+        /* Not there: an answer without anybody, for whoever waits for one. */
+        l->over = true;
+        l->all = l->presences = false;
+        e->load.run = look;
+        return true;
+    }
     if (l->all && l->first && !begin_all(e->session, seat, l))
         return false;
     l->presences &= may_see_presences(e->session, seat);

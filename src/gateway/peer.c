@@ -140,7 +140,6 @@ void peer_beat(struct peer *p)
     if (p->state == PEER_KNOWN) {
         deadline_touch(p->hub->overdue, &p->deadline);
         replay_trim(&p->session->replay, clock_s());
-        presence_tell(p->session);
     } else if (clock_ms() - p->since_ms < STRANGER_LONGEST_MS) {
         deadline_touch(p->hub->strangers, &p->deadline);
     } else {

@@ -16,6 +16,7 @@ enum presence_status presence_status(struct opt_str word, enum presence_status f
 
 /* Tells of a change that is due, when its time has come. */
 void presence_tell(struct session *s);
+void presence_window_ended(struct deadline *d);
 /* A session began (friends: of its account, ids; NULL for bots), faded, came back or, with
  * `ending`, ends: tells who may see it when that changes what they see. */
 void presence_begin(struct session *s, const struct list *friends);

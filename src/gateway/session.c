@@ -52,6 +52,7 @@ void session_end(struct session *s)
     registry_remove(g, s);
     deadline_drop(&s->away);
     deadline_drop(&s->fade);
+    deadline_drop(&s->window);
     errands_drop(s);
     leave_all(s);
     if (watches_presences(s))
@@ -215,6 +216,7 @@ void session_detach(struct session *s)
 {
     deadline_drop(&s->away);
     deadline_drop(&s->fade);
+    deadline_drop(&s->window);
     errands_detach(s);
     list_remove(&s->link);
 }
@@ -226,4 +228,6 @@ void session_attach(struct session *s, struct hub *h)
     pthread_mutex_unlock(&h->gateway->lock);
     list_append(&h->sessions, &s->link);
     errands_attach(s);
+    if (s->presence_due)
+        deadline_touch(h->windows, &s->window);
 }

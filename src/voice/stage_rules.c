@@ -27,14 +27,8 @@ bool stage_moment_counts(int64_t at, int64_t now)
     return at >= now - SKEW;
 }
 
-static bool same_time(struct opt_int a, struct opt_int b)
+void stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int64_t now)
 {
-    return (a.given == GIVEN) == (b.given == GIVEN) && (a.given != GIVEN || a.value == b.value);
-}
-
-bool stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int64_t now)
-{
-    const struct voice_state before = *s;
     const struct opt_int *at = &wish->request_to_speak_timestamp;
 
     /* Going back to the audience lowers the hand, beginning to speak as well. */
@@ -47,21 +41,16 @@ bool stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int6
     else if (at->given == GIVEN)
         s->request_to_speak_timestamp =
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
-    return s->suppress != before.suppress ||
-           !same_time(s->request_to_speak_timestamp, before.request_to_speak_timestamp);
 }
 
-bool stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
+/* Who is invited again is invited now; who speaks already goes on. */
+void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
-    const struct voice_state before = *s;
-
     if (suppress) {
         s->suppress = true;
         s->request_to_speak_timestamp = no_time;
-    } else if (s->suppress) {
+    } else if (s->suppress || s->request_to_speak_timestamp.given == GIVEN) {
         s->suppress = false;
         s->request_to_speak_timestamp = bot ? no_time : (struct opt_int){ GIVEN, now };
     }
-    return s->suppress != before.suppress ||
-           !same_time(s->request_to_speak_timestamp, before.request_to_speak_timestamp);
 }

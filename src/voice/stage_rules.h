@@ -19,9 +19,8 @@ struct stage_wish {
 uint64_t stage_wish_needs(const struct voice_state *s, const struct stage_wish *wish);
 /* Whether a moment counts as present or to come; clocks differ a little. */
 bool stage_moment_counts(int64_t at, int64_t now);
-/* True when something changed. */
-bool stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int64_t now);
+void stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int64_t now);
 /* What a moderator asks for somebody else. People are invited, bots speak at once. */
-bool stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now);
+void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now);
 
 #endif

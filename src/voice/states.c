@@ -152,7 +152,10 @@ static enum err modify_own_voice_state(struct call *call)
     uint64_t needs = stage_wish_needs(&s, &wish);
     if ((call->target.rights & needs) != needs)
         return ERR_MISSING_PERMISSIONS;
-    return stage_wish_apply(&s, &wish, clock_us()) ? save(call, &s) : OK;
+    if (wish.suppress.given != GIVEN && at->given == ABSENT)
+        return OK;
+    stage_wish_apply(&s, &wish, clock_us());
+    return save(call, &s);
 }
 
 /* PATCH /guilds/{guild.id}/voice-states/{member.id} */
@@ -169,8 +172,7 @@ static enum err modify_voice_state(struct call *call)
         e = find_on_stage(call, m->user_id, &s);
     if (e || in->suppress.given != GIVEN)
         return e;
-    if (!stage_order_apply(&s, in->suppress.value, m->user->bot.value, clock_us()))
-        return OK;
+    stage_order_apply(&s, in->suppress.value, m->user->bot.value, clock_us());
     return save(call, &s);
 }
 

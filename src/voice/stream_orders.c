@@ -289,9 +289,11 @@ enum err pause_stream(struct call *call, struct order *o)
     bool found;
 
     enum err e = find_named(call, o, in->stream_key, &key, &s, &found);
-    if (e || !found || key.owner_id != o->caller.id || s.paused == in->paused)
+    if (e || !found || key.owner_id != o->caller.id)
         return e;
-    s.paused = in->paused;
-    e = stream_update(call->tx, &s);
+    if (s.paused != in->paused) {
+        s.paused = in->paused;
+        e = stream_update(call->tx, &s);
+    }
     return e ? e : stream_announce(call, &s);
 }

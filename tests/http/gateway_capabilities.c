@@ -110,7 +110,11 @@ static void states_and_settings_have_versions(struct world *w)
 /* Every user stands once, in the list of all. */
 static void expect_users(const struct scene *s, const struct dom *d, bool cleo)
 {
-    expect(dom_at(d, "users")->count == (cleo ? 3 : 2) + 0u);
+    const struct dom *users = dom_at(d, "users");
+
+    expect(users->count == (cleo ? 3 : 2) + 0u);
+    for (size_t i = 0; i < users->count; i++)
+        expect(has(&users->items[i], "username") && has(&users->items[i], "avatar"));
     expect(!has(d, "relationships.0.user") && !has(d, "private_channels.0.recipients"));
     expect(str_is(dom_at(d, "relationships.0.user_id")->text, s->bob->id));
     expect(str_is(dom_at(d, "private_channels.0.recipient_ids.0")->text, s->bob->id));
@@ -131,6 +135,12 @@ static void users_may_stand_in_one_list(struct world *w)
     expect_users(&s, d, true);
     expect(!has(d, "merged_members.0.0.user"));
     end(g);
+    /* The same when a friend is seen, of whom a presence says no more than the id. */
+    gate_session(s.bob, "v=9", "");
+    g = greet(s.ada, 1 << 4);
+    d = expect_dispatch(g, "READY", "{'merged_presences': {'friends': [{'user_id': '%s'}]}}",
+                        s.bob->id);
+    expect_users(&s, d, true);
 }
 
 static void ready_may_come_in_two_parts(struct world *w)

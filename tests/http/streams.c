@@ -253,7 +253,9 @@ static void a_pause_is_told_and_only_the_owners(struct world *w)
     ask_pause(h.ada, key, true);
     expect_event(h.ada, "STREAM_UPDATE", "{'paused': true, 'viewer_ids': ['%s']}", h.bob->id);
     expect_event(h.bob, "STREAM_UPDATE", "{'paused': true}");
-    ask_pause(h.ada, key, true); /* nothing new */
+    ask_pause(h.ada, key, true); /* nothing new: an answer all the same */
+    expect_event(h.ada, "STREAM_UPDATE", "{'paused': true}");
+    expect_event(h.bob, "STREAM_UPDATE", "{'paused': true}");
     ask_pause(h.ada, key, false);
     expect_event(h.ada, "STREAM_UPDATE", "{'paused': false}");
     expect_event(h.bob, "STREAM_UPDATE", "{'paused': false}");

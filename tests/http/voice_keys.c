@@ -148,6 +148,11 @@ static void a_key_signed_with_itself_is_taken_and_found(struct world *w)
     expect_json(match(bob, bob->id, key), "{'is_match': false}");
     expect_json(match(bob, ada->id, make_key(w, "b", "compressed")), "{'is_match': false}");
     expect_json(match(ada, "@me", key), "{'is_match': true}");
+    /* Apps with the scope may ask for somebody, too. */
+    struct client *app = world_token(w, bob, CALLER_BEARER, "voice", 3600);
+    expect_json(match(app, ada->id, key), "{'is_match': true}");
+    app = world_token(w, bob, CALLER_BEARER, "identify", 3600);
+    expect_error(match(app, ada->id, key), 403, 50026);
 }
 
 static void an_uncompressed_key_is_signed_as_it_is(struct world *w)
