@@ -76,6 +76,8 @@ static void write_bot(const struct identification *i, struct json *j)
     json_id(j, i->greeting.application_id);
     json_name(j, "flags");
     json_int(j, i->greeting.application_flags);
+    json_name(j, "flags_new");
+    json_id(j, (uint64_t)i->greeting.application_flags);
     json_object_end(j);
 }
 

@@ -48,6 +48,7 @@ const struct type type_guild_name = {
     { FIELD(struct guild, max_stage_video_channel_users), .type = &type_count },                   \
     { FIELD(struct guild, widget_enabled), .type = &type_bool },                                   \
     { FIELD(struct guild, incidents_data), .type = &type_nothing, .flags = NULLABLE },             \
+    { FIELD(struct guild, hub_type), .type = &type_nothing, .flags = NULLABLE },                   \
     { FIELD(struct guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },     \
     { FIELD(struct guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL }
 /* clang-format on */

@@ -75,6 +75,15 @@ static const struct field user_with_token_fields[] = {
     { FIELD(struct user_with_token, token), .type = &type_text },
     { 0 },
 };
+static const struct field user_in_ready_fields[] = {
+    OWN_USER_FIELDS,
+    { FIELD(struct user_in_ready, pronouns), .type = &type_text },
+    { FIELD(struct user_in_ready, purchased_flags), .type = &type_bit_set },
+    { FIELD(struct user_in_ready, premium_usage_flags), .type = &type_bit_set },
+    { FIELD(struct user_in_ready, desktop), .type = &type_bool },
+    { FIELD(struct user_in_ready, mobile), .type = &type_bool },
+    { 0 },
+};
 
 /* clang-format off */
 #define IDENTITY_FIELDS                                                                            \
@@ -123,6 +132,11 @@ const struct schema user_with_token_schema = {
     .size = sizeof(struct user_with_token),
     .fields = user_with_token_fields,
     .doc = "The caller's own account and the credential to go on with.",
+};
+const struct schema user_in_ready_schema = {
+    .name = "UserInReady",
+    .size = sizeof(struct user_in_ready),
+    .fields = user_in_ready_fields,
 };
 const struct schema identity_schema = {
     .name = "Identity",

@@ -35,6 +35,14 @@ struct user_with_token {
     struct str token;
 };
 
+/* The same in READY, with what its readers expect to find; nothing is known of it here. */
+struct user_in_ready {
+    struct user user;
+    struct str pronouns;
+    int64_t purchased_flags, premium_usage_flags;
+    bool desktop, mobile;
+};
+
 extern const struct type type_username, type_display_name;
 extern const struct type type_phone; /* E.164: + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
@@ -43,7 +51,7 @@ extern const struct type type_bit_set; /* a set of bits, as a number */
 extern const struct schema partial_user_schema; /* id, username, avatar … */
 extern const struct schema public_user_schema;  /* and banner, accent_color: GET /users/{id} */
 extern const struct schema own_user_schema;     /* all that the account itself sees */
-extern const struct schema user_with_token_schema;
+extern const struct schema user_with_token_schema, user_in_ready_schema;
 /* The account itself, as it shows itself to an app: scope identify, and email. */
 extern const struct schema identity_schema, identity_with_email_schema;
 extern const struct schema profile_user_schema; /* the public user and its bio */

@@ -127,8 +127,13 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
 
 enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
+    struct user_in_ready person = { .user = *v->user };
+
     json_name(out, "user");
-    schema_encode_object(out, &own_user_schema, v->user);
+    if (v->bot)
+        schema_encode_object(out, &own_user_schema, v->user);
+    else
+        schema_encode_object(out, &user_in_ready_schema, &person);
     write_fixed(str_of(v->address), out);
     return v->bot ? write_bot(out) : write_person(tx, v, out);
 }

@@ -77,7 +77,7 @@ void *invoke_get(struct invoking *v, const struct type *type, const char *path)
 
 /* --- all steps ------------------------------------------------------------------------ */
 
-static enum invoke_status run(struct invoking *v, const char *line)
+static enum invoke_status take_steps(struct invoking *v, const char *line)
 {
     struct step s = { .name = v->options->complete ? "complete" : "command",
                       .type = v->options->complete ? 4 : 2 };
@@ -96,6 +96,16 @@ static enum invoke_status run(struct invoking *v, const char *line)
         out.message = message_named(v);
     }
     return out.message ? step_fill(v, step_press(v, out.message)).status : INVOKE_USAGE;
+}
+
+/* A test that fills in a form means that there is one. */
+static enum invoke_status run(struct invoking *v, const char *line)
+{
+    enum invoke_status status = take_steps(v, line);
+
+    if (status == INVOKE_ANSWERED && v->options->fill && !v->filled)
+        return invoke_complain("no form came to fill in"), INVOKE_USAGE;
+    return status;
 }
 
 /* --- who ------------------------------------------------------------------------------ */

@@ -34,6 +34,7 @@ struct invoking {
     snowflake channel_id, guild_id; /* guild 0: a private channel */
     struct wire_file files[INVOKE_MOST_FILES];
     size_t file_count;
+    bool filled; /* a form came, and --fill was for it */
 };
 
 /* Decodes what we need of an answer; NULL: it is not that. */
@@ -58,6 +59,7 @@ snowflake channel_named(struct invoking *v, struct str text);
 /* key:value, with spaces in quotes. */
 struct line_pair {
     struct str key, value;
+    bool used;
 };
 /* The pairs of a line that has nothing else (--fill). */
 bool line_pairs(struct invoking *v, const char *line, struct list *ret);

@@ -171,11 +171,13 @@ const struct told_message *message_named(struct invoking *v)
 
 static struct str filled(const struct list *pairs, const struct component *c, struct str label)
 {
-    const struct line_pair *p = pairs->items;
+    struct line_pair *p = pairs->items;
 
     for (size_t i = 0; i < pairs->count; i++)
-        if (str_eq(p[i].key, c->custom_id.value) || (label.n && str_eq(p[i].key, label)))
+        if (str_eq(p[i].key, c->custom_id.value) || (label.n && str_eq(p[i].key, label))) {
+            p[i].used = true;
             return p[i].value;
+        }
     return c->value.given == GIVEN ? c->value.value : (struct str){ 0 };
 }
 
@@ -227,6 +229,16 @@ static bool write_form_part(struct invoking *v, struct json *j, const struct com
     return ok;
 }
 
+static bool all_used(const struct list *pairs)
+{
+    const struct line_pair *p = pairs->items;
+
+    for (size_t i = 0; i < pairs->count; i++)
+        if (!p[i].used)
+            return invoke_complain("the form has no field '%.*s'", STR_FMT(p[i].key));
+    return true;
+}
+
 static bool form_data(struct invoking *v, const struct told_modal *m, struct str *ret)
 {
     struct list parts = components_read(v->arena, m->components), pairs = { 0 };
@@ -250,7 +262,7 @@ static bool form_data(struct invoking *v, const struct told_modal *m, struct str
     json_object_end(&j);
     *ret = str_dup(v->arena, buf_str(&out));
     buf_clear(&out);
-    return ok;
+    return ok && all_used(&pairs);
 }
 
 /* A step that came to a form goes on when there is something to fill in. */
@@ -261,6 +273,7 @@ struct outcome step_fill(struct invoking *v, struct outcome before)
 
     if (before.status || !before.modal || !v->options->fill)
         return before;
+    v->filled = true;
     s.application_id = before.modal->application->id;
     return form_data(v, before.modal, &s.data) ? step_take(v, &s) : none;
 }

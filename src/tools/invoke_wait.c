@@ -161,6 +161,18 @@ static void hear_update(struct waiting *w, const struct told_message *m)
     look_whether_over(w);
 }
 
+/* It may take its answer back, and say something else instead, or nothing. */
+static void hear_removal(struct waiting *w, const struct told *t)
+{
+    struct outcome *out = w->out;
+
+    if (!out->message || out->message->id != t->id)
+        return;
+    out->message = NULL;
+    out->status = INVOKE_ANSWERED;
+    wait_for(w, SETTLE_S);
+}
+
 static void hear_modal(struct waiting *w, struct str json)
 {
     struct told_modal *m = invoke_decode(w->v, &type_modal, json);
@@ -217,11 +229,14 @@ static void hear(struct waiting *w, const struct wire_event *e)
             hear_update(w, m);
         return;
     }
-    if (!str_starts(e->name, STR("INTERACTION_")) &&
+    bool removed = str_is(e->name, "MESSAGE_DELETE");
+    if (!removed && !str_starts(e->name, STR("INTERACTION_")) &&
         !str_starts(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
         return;
     const struct told *t = invoke_decode(w->v, &type_told, e->data);
-    if (t && t->nonce.given == GIVEN && str_eq(t->nonce.value, w->nonce))
+    if (t && removed)
+        hear_removal(w, t);
+    else if (t && t->nonce.given == GIVEN && str_eq(t->nonce.value, w->nonce))
         hear_own(w, e->name, t, e->data);
 }
 

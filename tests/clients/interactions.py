@@ -136,6 +136,7 @@ def with_app(executable, make_command, name, story):
 def answers_of_every_kind(home):
     expect(home.content("/reply text:hello you") == "You said hello you", "reply")
     expect(home.content("/defer") == "Done", "defer and edit")
+    expect("message" not in home.invoke("/regret")[0], "deferred, and taken back")
     secret = home.invoke("/secret")[0]["message"]
     expect(secret["flags"] == 64 and "guild_id" not in secret, "ephemeral")
     follow = home.invoke("/follow", "--follow-ups", "2")[0]
@@ -172,6 +173,9 @@ def components_and_forms(home):
     expect(home.content("/buttons", "--press", "pick=a,b") == "Chose a,b", "a menu")
     expect(home.content("/form", "--fill", "name:Bob the Builder") == "Hello Bob the Builder",
            "a form")
+    expect(home.invoke("/form", "--fill", "name:Bob nickname:Bo", status=2)[0]["modal"],
+           "a form without that field")
+    home.invoke("/defer", "--fill", "name:Bob", status=2)
     pressed, form, done = home.invoke("/buttons", "--press", "ask", "--fill", "Name:Bo")
     expect(form["modal"]["title"] == "A form", "a button opens a form")
     expect(done["message"]["id"] == pressed["message"]["id"] and

@@ -32,7 +32,7 @@ const everything = slash('all').addSubcommandGroup((group) =>
       .addAttachmentOption((o) => o.setName('file').setDescription('x'))));
 const commands = [
   slash('reply').addStringOption((o) => o.setName('text').setDescription('x').setRequired(true)),
-  slash('defer'), slash('follow'), slash('secret'), slash('buttons'), slash('form'), slash('silent'),
+  slash('defer'), slash('regret'), slash('follow'), slash('secret'), slash('buttons'), slash('form'), slash('silent'),
   slash('broken'),
   slash('find').addStringOption((o) => o.setName('city').setDescription('x').setAutocomplete(true)),
   everything,
@@ -62,6 +62,10 @@ function values(o) {
 
 const answers = {
   reply: (i) => i.reply(`You said ${i.options.getString('text')}`),
+  async regret(i) {
+    await i.deferReply();
+    await i.deleteReply();
+  },
   async defer(i) {
     await i.deferReply();
     await i.editReply('Done');

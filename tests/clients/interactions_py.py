@@ -39,6 +39,12 @@ async def reply(i: discord.Interaction, text: str):
     await i.response.send_message(f"You said {text}")
 
 
+@tree.command(description="Tests regret")
+async def regret(i: discord.Interaction):
+    await i.response.defer()
+    await i.delete_original_response()
+
+
 @tree.command(description="Tests defer")
 async def defer(i: discord.Interaction):
     await i.response.defer()

@@ -38,12 +38,14 @@ static void a_user_gets_ready(struct world *w)
 
     expect_op(g, 10);
     gate_identify(g, "");
-    expect_dispatch(g, "READY",
-                    "{'v': 10, 'user': {'id': '%s', 'username': 'ada'}, 'guilds': [],"
-                    " 'private_channels': [], 'relationships': [], 'notes': {},"
-                    " 'session_type': 'normal', 'resume_gateway_url': 'ws://gate.test',"
-                    " 'sessions': [{'status': 'online'}]}",
-                    ada->id);
+    expect_dispatch(
+        g, "READY",
+        "{'v': 10, 'user': {'id': '%s', 'username': 'ada', 'pronouns': '', 'desktop': false,"
+        " 'mobile': false, 'purchased_flags': 0, 'premium_usage_flags': 0}, 'guilds': [],"
+        " 'private_channels': [], 'relationships': [], 'notes': {},"
+        " 'session_type': 'normal', 'resume_gateway_url': 'ws://gate.test',"
+        " 'sessions': [{'status': 'online'}]}",
+        ada->id);
 }
 
 static void a_bot_gets_ready(struct world *w)
@@ -59,6 +61,7 @@ static void a_bot_gets_ready(struct world *w)
                         " 'application': {'id': '%s'}, 'private_channels': []}",
                         bot->id, bot->id);
     expect(dom_at(d, "session_id")->text.n == 32);
+    expect(str_eq(dom_at(d, "application.flags_new")->text, dom_at(d, "application.flags")->text));
 }
 
 /* Libraries send a bot's token with and without the word. */

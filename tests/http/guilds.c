@@ -16,15 +16,16 @@ static void a_new_guild_has_everyone_and_two_channels(struct world *w)
 
     expect_status(a, 201);
     const char *id = answer_text(a, "id");
-    expect_json(a,
-                "{'name': 'Home', 'owner_id': '%s', 'icon': null, 'features': [], 'emojis': [], "
-                "'stickers': [], 'afk_timeout': 300, 'verification_level': 0, 'premium_tier': 0, "
-                "'preferred_locale': 'en-US', 'max_members': 500000, 'max_presences': null, "
-                "'afk_channel_id': null, 'widget_enabled': false, 'incidents_data': null, "
-                "'roles': [{'id': '%s', 'name': '@everyone', 'position': 0, 'permissions': '%llu', "
-                "'color': 0, 'colors': {'primary_color': 0, 'secondary_color': null, "
-                "'tertiary_color': null}, 'managed': false, 'hoist': false, 'flags': 0}]}",
-                ada->id, id, (unsigned long long)PERMISSIONS_DEFAULT);
+    expect_json(
+        a,
+        "{'name': 'Home', 'owner_id': '%s', 'icon': null, 'features': [], 'emojis': [], "
+        "'stickers': [], 'afk_timeout': 300, 'verification_level': 0, 'premium_tier': 0, "
+        "'preferred_locale': 'en-US', 'max_members': 500000, 'max_presences': null, "
+        "'afk_channel_id': null, 'widget_enabled': false, 'incidents_data': null, 'hub_type': null, "
+        "'roles': [{'id': '%s', 'name': '@everyone', 'position': 0, 'permissions': '%llu', "
+        "'color': 0, 'colors': {'primary_color': 0, 'secondary_color': null, "
+        "'tertiary_color': null}, 'managed': false, 'hoist': false, 'flags': 0}]}",
+        ada->id, id, (unsigned long long)PERMISSIONS_DEFAULT);
     expect_absent(a, "member_count");
     expect_absent(a, "approximate_member_count");
 
