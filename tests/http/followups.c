@@ -328,6 +328,7 @@ static void webhooks_live_at_the_same_address(struct world *w)
                                   "/webhooks/%s/%s?wait=true", id, token);
     expect_json(a, "{'author': {'username': 'Bob'}, 'webhook_id': '%s', 'type': 0}", id);
     expect_status(client_get(ask.app, SENT, id, token, answer_text(a, "id")), 200);
+    expect_error(client_get(ask.app, SENT, ask.application, "nonsense", "@original"), 404, 10015);
     expect_error(client_get(ask.app, SENT, id, ask.token, "@original"), 404, 10015);
     /* An interaction's token is no webhook. */
     expect_error(client_get(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);

@@ -295,6 +295,8 @@ static void a_webhook_speaks_in_threads_of_its_channel(struct world *w)
                  404, 10003);
     const char *id = answer_text(a, "id");
     expect_error(client_get(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 404, 10008);
+    expect_invalid(client_get(nobody, "/webhooks/%s/%s/messages/@original", h.id, h.token),
+                   "message_id", "NUMBER_TYPE_COERCE");
     expect_status(
         client_get(nobody, "/webhooks/%s/%s/messages/%s?thread_id=90001", h.id, h.token, id), 200);
 }

@@ -25,6 +25,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "webhook.message.id",
         .field = "message_id",
+        .is_text = true, /* whoever tries @original with a bad token hears of the token */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },
