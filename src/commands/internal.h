@@ -39,8 +39,8 @@ void command_check(struct form *form, const struct place *here, const struct com
  * group. */
 void options_check(struct form *form, const struct place *here, const struct list *options,
                    int64_t inside);
-/* The keys of a dictionary. */
-void localizations_check(struct form *form, const struct place *here,
+/* The keys of a dictionary that is a field of what stands here. */
+void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary);
 /* The rule of all names but those in menus. */
 void name_rule_check(struct form *form, const struct place *at, struct str name);
