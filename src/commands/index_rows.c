@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 /* --- which applications ---------------------------------------------------------------------- */
@@ -32,8 +33,8 @@ QUERIES(applications_sql, "select " SHOWN " from applications a " VERSION_OF "wh
 static const char applications_of_guild[] =
     "select " SHOWN
     " from integrations i join applications a on a.id = i.application_id " VERSION_OF
-    "where i.guild_id = $1 and i.type = 'service' and (i.scopes like "
-    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') order by i.application_id";
+    "where i.guild_id = $1 and i.type = 'service' and " INTEGRATION_HAS_COMMANDS(
+        "i") " order by i.application_id";
 
 static const struct activity_config *launchable(struct arena *arena)
 {

@@ -4,6 +4,7 @@
 #include "platform/age.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 /* What is the same for all commands of an answer. */
@@ -300,11 +301,12 @@ static enum err application_across(struct call *call, snowflake *ret)
     return e;
 }
 
+/* From the guilds of somebody, which are few; those of an app may be many. */
 static const char INSTALLED_FOR[] =
     "select 1 from authorizations where application_id = $1 and user_id = $2 and installed = 1 "
-    "union all select 1 from integrations i join members m on m.guild_id = i.guild_id "
-    "where i.application_id = $1 and i.type = 'service' and m.user_id = $2 and (i.scopes like "
-    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') limit 1";
+    "union all select 1 from members m cross join integrations i where m.user_id = $2 and "
+    "i.guild_id = m.guild_id and i.application_id = $1 and i.type = 'service' and " INTEGRATION_HAS_COMMANDS(
+        "i") " limit 1";
 
 /* With a bot: what it does in direct channels, for those who have it installed somewhere. */
 static enum err reply_direct(struct call *call)
