@@ -125,6 +125,7 @@ void permissions_announce(struct call *call, const struct command_permissions *p
 
 /* Uses after this day count for ranks. */
 int64_t ranked_since(void);
+extern const struct job_kind command_uses_job;
 
 /* --- access.c ---------------------------------------------------------------------------- */
 

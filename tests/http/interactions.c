@@ -2,6 +2,7 @@
 #include "invoking.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "channels.h"
 #include "gate.h"
@@ -272,6 +273,42 @@ static void a_use_counts_for_the_commands_rank(struct world *w)
     expect(store_count(w, "select sum(uses) from command_uses") == 2);
 }
 
+/* Days with uses that are still kept; a job may be about to take some of them. */
+static void expect_days(struct world *w, int64_t days)
+{
+    static const char sql[] = "select count(*) from command_uses";
+
+    for (int i = 0; i < 300 && store_count(w, sql) != days; i++)
+        usleep(10000);
+    expect(store_count(w, sql) == days);
+}
+
+static void uses_are_forgotten_when_they_count_no_more(struct world *w)
+{
+    enum { DAY_S = 24 * 60 * 60 };
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    world_wait(w, 10 * DAY_S);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
+    expect_days(w, 2);
+    world_wait(w, 19 * DAY_S);
+    usleep(400 * 1000);
+    expect_days(w, 2); /* the first is the thirtieth day ago */
+    world_wait(w, DAY_S);
+    expect_days(w, 1);
+    world_wait(w, 9 * DAY_S);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204); /* the others wait no longer for it */
+    expect_days(w, 2);
+    world_wait(w, DAY_S);
+    expect_days(w, 1);
+    world_wait(w, 29 * DAY_S);
+    expect_days(w, 0);
+    expect(store_count(w, "select count(*) from jobs where kind = 'command_uses'") == 0);
+}
+
 const struct test interactions_tests[] = {
     TEST(a_command_reaches_the_app_and_nobody_else),
     TEST(rights_are_those_in_the_channel),
@@ -284,5 +321,6 @@ const struct test interactions_tests[] = {
     TEST(contexts_and_installs_are_what_the_command_says),
     TEST(the_same_nonce_asks_once),
     TEST(a_use_counts_for_the_commands_rank),
+    TEST(uses_are_forgotten_when_they_count_no_more),
     { 0 },
 };
