@@ -20,6 +20,7 @@ struct index_application {
     struct opt_id bot_id;
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
+    bool active;       /* a global command was used lately */
     snowflake version; /* when its commands, or it itself, last changed; 0: never. Not shown */
 };
 extern const struct type type_index_applications;

@@ -53,7 +53,8 @@ static struct index_application read_application(const struct rows *r)
         .name = row_text(r, 1),
         .description = row_text(r, 2),
         .icon = row_opt_text(r, 3),
-        .flags = flags,
+        .flags = flags & ~(uint64_t)APPLICATION_FLAGS_PRIVATE,
+        .active = flags & APPLICATION_ACTIVE,
         .version = row_id(r, 6),
     };
 

@@ -157,12 +157,24 @@ static void make_room(struct view *v)
         buf_room(v->json.out, size);
 }
 
+/* Without an application that is active there are no uses to be looked for. */
+static enum err load_uses(struct view *v, struct list *ret)
+{
+    const struct index_application *a = v->applications.items;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; i < v->applications.count; i++)
+        if (a[i].active)
+            return index_uses(v->call->tx, v->kind, v->key, ret);
+    return OK;
+}
+
 static enum err add_commands(struct view *v)
 {
     struct list uses;
     struct bundle b;
     struct rows rows;
-    enum err e = index_uses(v->call->tx, v->kind, v->key, &uses), end;
+    enum err e = load_uses(v, &uses), end;
 
     if (!e)
         e = index_bundles(v->call->tx, v->kind, v->key, &rows);
