@@ -12,23 +12,32 @@ static bool is_menu(int64_t type)
     return type == COMMAND_USER || type == COMMAND_MESSAGE;
 }
 
-/* Apart from the loop, which stays small. */
-static __attribute__((noinline)) void refuse_locale(struct form *form, const struct place *here,
-                                                    struct str locale)
+static __attribute__((noinline)) void refuse_locales(struct form *form, const struct place *here,
+                                                     struct str field, const struct list *pairs)
 {
-    struct place at = place_key(here, locale);
+    const struct pair *p = pairs->items;
+    struct place dictionary = place_key(here, field);
 
-    form_fail(form, &at, FORM_CHOICES, "Value must be a locale.");
+    for (size_t i = 0; i < pairs->count; i++) {
+        struct place at = place_key(&dictionary, p[i].key);
+
+        if (!locale_bit(p[i].key))
+            form_fail(form, &at, FORM_CHOICES, "Value must be a locale.");
+    }
 }
 
-void localizations_check(struct form *form, const struct place *here,
+/* Nearly always all are: telling which is not is left for later. */
+void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary)
 {
     const struct pair *p = dictionary->value.items;
 
-    for (size_t i = 0; i < dictionary->value.count; i++)
-        if (!locale_bit(p[i].key))
-            refuse_locale(form, here, p[i].key);
+    for (size_t i = 0; i < dictionary->value.count; i++) {
+        if (!locale_bit(p[i].key)) {
+            refuse_locales(form, here, field, &dictionary->value);
+            return;
+        }
+    }
 }
 
 /* --- names ------------------------------------------------------------------------------ */
@@ -69,7 +78,7 @@ static void names_check(struct form *form, const struct place *here, const struc
 
     if (form_failed_at(form, &at))
         return;
-    localizations_check(form, &at, &k->name_localizations);
+    localizations_check(form, here, at.key, &k->name_localizations);
     for (size_t i = 0; i < k->name_localizations.value.count; i++) {
         if (!name_is_fine(k, p[i].value)) {
             form_fail(form, &at, FORM_BAD_NAME);
@@ -115,7 +124,7 @@ static void description_check(struct form *form, const struct place *here, const
         else if (!is_menu(k->type))
             description_length_check(form, &at, k->description);
     }
-    localizations_check(form, &all, &k->description_localizations);
+    localizations_check(form, here, all.key, &k->description_localizations);
     for (size_t i = 0; i < k->description_localizations.value.count; i++) {
         struct place one = place_key(&all, p[i].key);
 

@@ -20,6 +20,8 @@ struct index_application {
     struct opt_id bot_id;
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
+    bool active;       /* a global command was used lately */
+    snowflake version; /* when its commands, or it itself, last changed; 0: never. Not shown */
 };
 extern const struct type type_index_applications;
 
@@ -35,15 +37,19 @@ struct command_uses {
 
 /* key: the guild, account, application or channel. */
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
-/* The global commands of these applications, in a guild each time followed by its own
- * (struct bundle). */
-enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
+/* The global commands of these applications, in a guild each time followed by its own; each
+ * bundle is there until the next. */
+enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret);
+bool index_bundles_next(struct rows *rows, struct bundle *ret);
 /* Of global commands that were used lately (struct command_uses). */
 enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
 /* The rank of each command of a bundle: the most used is 1, of two that are used alike the
  * older comes first. */
 void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks);
-enum err index_version(struct tx *tx, enum index_kind kind, snowflake key, snowflake *ret);
+/* When the index of a place (guild, account, application, channel) or something of its
+ * applications last changed; before that, the place itself. */
+enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
+                       snowflake *ret);
 
 /* --- index_rules.c: what somebody sees of a guild's commands ---------------------------------- */
 

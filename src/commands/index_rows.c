@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 /* --- which applications ---------------------------------------------------------------------- */
@@ -23,16 +24,17 @@
     static const char *const name_[] = { name_##_guild, name_##_user, name_##_application, \
                                          name_##_group }
 
-QUERIES(applications_sql,
-        "select id, name, description, icon, coalesce(bot_id, 0), flags from applications "
-        "where id in ",
-        " order by id");
+#define SHOWN      "a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags, v.version"
+#define VERSION_OF "left join command_indexes v on v.id = a.id "
+
+QUERIES(applications_sql, "select " SHOWN " from applications a " VERSION_OF "where a.id in ",
+        " order by a.id");
 /* An app that was installed for something else than commands has none. */
 static const char applications_of_guild[] =
-    "select a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags "
-    "from integrations i join applications a on a.id = i.application_id "
-    "where i.guild_id = $1 and i.type = 'service' and (i.scopes like "
-    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') order by i.application_id";
+    "select " SHOWN
+    " from integrations i join applications a on a.id = i.application_id " VERSION_OF
+    "where i.guild_id = $1 and i.type = 'service' and " INTEGRATION_HAS_COMMANDS(
+        "i") " order by i.application_id";
 
 static const struct activity_config *launchable(struct arena *arena)
 {
@@ -51,7 +53,9 @@ static struct index_application read_application(const struct rows *r)
         .name = row_text(r, 1),
         .description = row_text(r, 2),
         .icon = row_opt_text(r, 3),
-        .flags = flags,
+        .flags = flags & ~(uint64_t)APPLICATION_FLAGS_PRIVATE,
+        .active = flags & APPLICATION_ACTIVE,
+        .version = row_id(r, 6),
     };
 
     if (row_id(r, 4))
@@ -84,19 +88,21 @@ QUERIES(bundles_sql,
         "where guild_id in (0, $1) and application_id in ",
         " order by application_id, guild_id");
 
-enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
+enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), &rows);
+    enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct bundle *)list_add(tx_arena(tx), ret, sizeof(struct bundle)) =
-            bundle_read(tx_arena(tx), row_id(&rows, 0), row_id(&rows, 1), row_bytes(&rows, 2),
-                        row_text(&rows, 3));
-    return rows_end(&rows);
+    ret->lent = true; /* large, and copied into the answer at once */
+    return e;
+}
+
+bool index_bundles_next(struct rows *rows, struct bundle *ret)
+{
+    if (!rows_next(rows))
+        return false;
+    *ret = bundle_read(tx_arena(rows->tx), row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
+                       row_text(rows, 3));
+    return true;
 }
 
 /* --- how much they are used ------------------------------------------------------------------- */
@@ -159,15 +165,23 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
 
 /* --- since when ------------------------------------------------------------------------------- */
 
-QUERIES(version_sql, "select max(version) from command_indexes where id = $1 or id in ", "");
+static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 
-enum err index_version(struct tx *tx, enum index_kind kind, snowflake key, snowflake *ret)
+enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
+                       snowflake *ret)
 {
+    const struct index_application *a = applications->items;
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, version_sql[kind], BIND(v_id(key)), &row, &found);
+    enum err e = tx_one(tx, OWN_VERSION, BIND(v_id(place)), &row, &found);
 
-    if (!e)
-        *ret = row_null(&row, 0) ? key : row_id(&row, 0);
-    return e;
+    if (e)
+        return e;
+    *ret = found ? row_id(&row, 0) : 0;
+    for (size_t i = 0; i < applications->count; i++)
+        if (a[i].version > *ret)
+            *ret = a[i].version;
+    if (!*ret)
+        *ret = place;
+    return OK;
 }

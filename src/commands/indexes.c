@@ -4,13 +4,14 @@
 #include "platform/age.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
+#include "platform/command_index.h"
 #include "platform/rows.h"
 
 /* What is the same for all commands of an answer. */
 struct view {
     struct call *call;
     enum index_kind kind;
-    snowflake key;
+    snowflake key, place;               /* place: whose index it is; 0: the key's */
     unsigned context, integration_type; /* bits of which a command needs one; 0: any */
     bool adult, nothing;                /* nothing: applications without commands */
     struct str locale;
@@ -18,8 +19,8 @@ struct view {
     struct index_reader *reader; /* of a guild's index */
     const struct user *bot;      /* of the one application */
     struct list applications;    /* struct index_application */
-    snowflake version;           /* 0: what the index's kind says */
-    struct json json;            /* the answer */
+    snowflake version;
+    struct json json; /* the answer */
 };
 
 /* --- showing one command ----------------------------------------------------------------- */
@@ -146,33 +147,45 @@ static enum err add_bundle(struct view *v, const struct bundle *b, const struct 
     return e;
 }
 
-/* Room for the whole answer at once: growing would copy what is there again and again. */
-static void make_room(struct view *v, const struct list *bundles)
+/* Room for most answers at once: growing would copy what is there again and again. */
+static void make_room(struct view *v)
 {
-    enum { REST = 64 }; /* rank, and what stands around it */
-    const struct bundle *b = bundles->items;
-    size_t size = 0;
+    enum { USUAL = 8 * 1024 }; /* for the commands of an application */
+    size_t size = v->applications.count * USUAL;
 
-    for (size_t i = 0; i < bundles->count; i++)
-        size += b[i].texts.n + b[i].count * REST;
     if (size <= v->json.out->max - v->json.out->n)
         buf_room(v->json.out, size);
 }
 
+/* Without an application that is active there are no uses to be looked for. */
+static enum err load_uses(struct view *v, struct list *ret)
+{
+    const struct index_application *a = v->applications.items;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; i < v->applications.count; i++)
+        if (a[i].active)
+            return index_uses(v->call->tx, v->kind, v->key, ret);
+    return OK;
+}
+
 static enum err add_commands(struct view *v)
 {
-    struct list bundles, uses;
-    enum err e = index_bundles(v->call->tx, v->kind, v->key, &bundles);
-    const struct bundle *b = bundles.items;
+    struct list uses;
+    struct bundle b;
+    struct rows rows;
+    enum err e = load_uses(v, &uses), end;
 
     if (!e)
-        e = index_uses(v->call->tx, v->kind, v->key, &uses);
-    if (!e)
-        make_room(v, &bundles);
-    for (size_t i = 0; !e && i < bundles.count; i++)
-        if (is_here(v, b[i].application_id))
-            e = add_bundle(v, &b[i], &uses);
-    return e;
+        e = index_bundles(v->call->tx, v->kind, v->key, &rows);
+    if (e)
+        return e;
+    make_room(v);
+    while (!e && index_bundles_next(&rows, &b))
+        if (is_here(v, b.application_id))
+            e = add_bundle(v, &b, &uses);
+    end = rows_end(&rows);
+    return e ? e : end;
 }
 
 static void add_permissions(struct view *v)
@@ -193,8 +206,8 @@ static enum err load(struct view *v)
         e = request_locale(v->call, &v->locale);
     if (!e)
         e = index_applications(tx, v->kind, v->key, &v->applications);
-    if (!e && !v->version)
-        e = index_version(tx, v->kind, v->key, &v->version);
+    if (!e)
+        e = index_version(tx, v->place ? v->place : v->key, &v->applications, &v->version);
     if (e)
         return e;
     v->adult = user_is_adult(&user);
@@ -300,33 +313,32 @@ static enum err application_across(struct call *call, snowflake *ret)
     return e;
 }
 
+/* From the guilds of somebody, which are few; those of an app may be many. */
 static const char INSTALLED_FOR[] =
     "select 1 from authorizations where application_id = $1 and user_id = $2 and installed = 1 "
-    "union all select 1 from integrations i join members m on m.guild_id = i.guild_id "
-    "where i.application_id = $1 and i.type = 'service' and m.user_id = $2 and (i.scopes like "
-    "'%\"applications.commands\"%' or i.scopes like '%\"bot\"%') limit 1";
-static const char DIRECT_VERSION[] =
-    "select max(version) from command_indexes where id in ($1, $2, $3)";
+    "union all select 1 from members m cross join integrations i where m.user_id = $2 and "
+    "i.guild_id = m.guild_id and i.application_id = $1 and i.type = 'service' and " INTEGRATION_HAS_COMMANDS(
+        "i") " limit 1";
 
 /* With a bot: what it does in direct channels, for those who have it installed somewhere. */
 static enum err reply_direct(struct call *call)
 {
-    snowflake channel_id = call->target.channel->id, me = call->caller->id;
-    struct view v = { .call = call, .kind = INDEX_APPLICATION, .context = 1u << CONTEXT_BOT_DM };
+    struct view v = {
+        .call = call,
+        .kind = INDEX_APPLICATION,
+        .place = call->target.channel->id,
+        .context = 1u << CONTEXT_BOT_DM,
+    };
     struct rows row;
     bool installed;
 
     enum err e = application_across(call, &v.key);
     if (!e)
-        e = tx_one(call->tx, INSTALLED_FOR, BIND(v_id(v.key), v_id(me)), &row, &installed);
-    if (!e) {
-        v.nothing = !installed;
-        e = tx_one(call->tx, DIRECT_VERSION, BIND(v_id(channel_id), v_id(v.key), v_id(me)), &row,
+        e = tx_one(call->tx, INSTALLED_FOR, BIND(v_id(v.key), v_id(call->caller->id)), &row,
                    &installed);
-    }
     if (e)
         return e;
-    v.version = v.key && !row_null(&row, 0) ? row_id(&row, 0) : channel_id;
+    v.nothing = !installed;
     return reply(&v);
 }
 

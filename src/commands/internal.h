@@ -39,8 +39,8 @@ void command_check(struct form *form, const struct place *here, const struct com
  * group. */
 void options_check(struct form *form, const struct place *here, const struct list *options,
                    int64_t inside);
-/* The keys of a dictionary. */
-void localizations_check(struct form *form, const struct place *here,
+/* The keys of a dictionary that is a field of what stands here. */
+void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary);
 /* The rule of all names but those in menus. */
 void name_rule_check(struct form *form, const struct place *at, struct str name);
@@ -125,6 +125,7 @@ void permissions_announce(struct call *call, const struct command_permissions *p
 
 /* Uses after this day count for ranks. */
 int64_t ranked_since(void);
+extern const struct job_kind command_uses_job;
 
 /* --- access.c ---------------------------------------------------------------------------- */
 

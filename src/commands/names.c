@@ -60,13 +60,13 @@ static __attribute__((noinline)) enum name_fault check_any(struct str name)
     return is_lower_case(name) ? NAME_FINE : NAME_CASE;
 }
 
-/* What a byte is in a name. */
+/* What a byte is in a name; HIGH: part of a character outside ASCII. */
 enum { OTHER = 1, UPPER = 2, HIGH = 4 };
 
 /* clang-format off */
 #define O OTHER
 #define U UPPER
-static const unsigned char kinds[128] = {
+static const unsigned char kinds[256] = {
     O, O, O, O, O, O, O, O, O, O, O, O, O, O, O, O,
     O, O, O, O, O, O, O, O, O, O, O, O, O, O, O, O,
     O, O, O, O, O, O, O, 0, O, O, O, O, O, 0, O, O,
@@ -75,6 +75,7 @@ static const unsigned char kinds[128] = {
     U, U, U, U, U, U, U, U, U, U, U, O, O, O, O, 0,
     O, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, O, O, O, O, O,
+    [128 ... 255] = HIGH,
 };
 #undef O
 #undef U
@@ -84,11 +85,8 @@ enum name_fault name_check(struct str name)
 {
     unsigned faults = 0;
 
-    for (size_t i = 0; i < name.n; i++) {
-        unsigned char c = (unsigned char)name.p[i];
-
-        faults |= c < sizeof kinds ? kinds[c] : HIGH;
-    }
+    for (size_t i = 0; i < name.n; i++)
+        faults |= kinds[(unsigned char)name.p[i]];
     if (faults & HIGH)
         return check_any(name);
     if (faults & OTHER || name.n == 0 || name.n > LONGEST_NAME)

@@ -5,6 +5,7 @@
 #include "commands/form.h"
 #include "commands/internal.h"
 #include "json/read.h"
+#include "json/scan.h"
 
 static const int64_t SAFE_INT = 1LL << 53;
 enum { LONGEST_VALUE = 100 };
@@ -33,6 +34,12 @@ static bool is_true(struct opt_bool b)
 
 /* --- choices --------------------------------------------------------------------------------- */
 
+/* Only an escape can make more or other characters of the bytes of a text. */
+static bool text_is_surely_fine(struct str json)
+{
+    return json.p[0] == '"' && json.n <= LONGEST_VALUE && !scan_has(json, '\\');
+}
+
 static void text_check(struct form *form, const struct place *at, const struct command_choice *c)
 {
     struct str text;
@@ -41,9 +48,6 @@ static void text_check(struct form *form, const struct place *at, const struct c
         form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(c->value)));
         return;
     }
-    /* Only an escape can make more or other characters of these bytes. */
-    if (c->value.n <= LONGEST_VALUE && !memchr(c->value.p, '\\', c->value.n))
-        return;
     text = choice_text(form->arena, c);
     if (text.n > LONGEST_VALUE && utf8_length(text) > LONGEST_VALUE)
         form_fail(form, at, FORM_MAX_LENGTH, (long long)LONGEST_VALUE);
@@ -69,19 +73,25 @@ static void number_check(struct form *form, const struct place *at, const struct
         form_fail(form, at, FORM_NUMBER_MAX, (long long)SAFE_INT);
 }
 
+static __attribute__((noinline)) void value_check(struct form *form, const struct place *here,
+                                                  int64_t type, const struct command_choice *c)
+{
+    struct place at = place_key(here, STR("value"));
+
+    if (type == OPTION_STRING)
+        text_check(form, &at, c);
+    else
+        number_check(form, &at, c, type == OPTION_INTEGER);
+}
+
 static void choice_check(struct form *form, const struct place *here, int64_t type,
                          const struct command_choice *c)
 {
-    struct place value = place_key(here, STR("value"));
-    struct place names = place_key(here, STR("name_localizations"));
-
-    localizations_check(form, &names, &c->name_localizations);
+    localizations_check(form, here, STR("name_localizations"), &c->name_localizations);
     if (!c->value.n)
         return; /* missing, which was said already */
-    if (type == OPTION_STRING)
-        text_check(form, &value, c);
-    else
-        number_check(form, &value, c, type == OPTION_INTEGER);
+    if (type != OPTION_STRING || !text_is_surely_fine(c->value))
+        value_check(form, here, type, c);
 }
 
 static void choices_check(struct form *form, const struct place *here,
@@ -138,12 +148,12 @@ static void words_check(struct form *form, const struct place *here, const struc
     const struct pair *p = o->name_localizations.value.items;
     struct place name = place_key(here, STR("name"));
     struct place names = place_key(here, STR("name_localizations"));
-    struct place descriptions = place_key(here, STR("description_localizations"));
 
     if (!form_failed_at(form, &name))
         name_rule_check(form, &name, o->name);
-    localizations_check(form, &names, &o->name_localizations);
-    localizations_check(form, &descriptions, &o->description_localizations);
+    localizations_check(form, here, names.key, &o->name_localizations);
+    localizations_check(form, here, STR("description_localizations"),
+                        &o->description_localizations);
     for (size_t i = 0; i < o->name_localizations.value.count; i++) {
         struct place one = place_key(&names, p[i].key);
 
@@ -180,25 +190,28 @@ static bool same_words(const struct command_option *a, const struct command_opti
     const struct pair *q = b->name_localizations.value.items;
 
     for (size_t i = 0; i < a->name_localizations.value.count; i++) {
-        if (str_eq(p[i].value, b->name))
+        if (scan_eq(p[i].value, b->name))
             return true;
         for (size_t n = 0; n < b->name_localizations.value.count; n++)
-            if (str_eq(p[i].value, q[n].value) && str_eq(p[i].key, q[n].key))
+            if (scan_eq(p[i].value, q[n].value) && scan_eq(p[i].key, q[n].key))
                 return true;
     }
     for (size_t n = 0; n < b->name_localizations.value.count; n++)
-        if (str_eq(q[n].value, a->name))
+        if (scan_eq(q[n].value, a->name))
             return true;
     return false;
 }
 
 static uint64_t word_bit(struct str word)
 {
-    uint32_t hash = 0;
+    uint64_t hash = 0;
 
-    for (size_t i = 0; i < word.n; i++)
-        hash = hash * 31 + (unsigned char)word.p[i];
-    return UINT64_C(1) << (hash % 64);
+    if (word.n >= 8)
+        hash = scan_load(word.p) * 31 + scan_load(word.p + word.n - 8);
+    else
+        for (size_t i = 0; i < word.n; i++)
+            hash = hash << 8 | (unsigned char)word.p[i];
+    return UINT64_C(1) << (hash * UINT64_C(0x9e3779b97f4a7c15) >> 58);
 }
 
 /* A bit for each thing an option is called: two options that share no bit share no name, and
@@ -219,7 +232,7 @@ static void names_differ_check(struct form *form, const struct place *here,
 {
     for (size_t i = 0; i < index; i++) {
         if (bits[i] & bits[index] && o[i].name.n &&
-            (str_eq(o[i].name, o[index].name) || same_words(&o[i], &o[index]))) {
+            (scan_eq(o[i].name, o[index].name) || same_words(&o[i], &o[index]))) {
             form_fail(form, here, FORM_OPTION_NAME_TAKEN, STR_FMT(form_quote(o[index].name)));
             return;
         }

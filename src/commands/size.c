@@ -21,34 +21,27 @@ struct str choice_text(struct arena *arena, const struct command_choice *c)
 /* Bytes are never fewer than characters, and a value's JSON is never shorter than the value:
  * most commands need no counting. */
 struct measure {
-    size_t (*length)(struct str text);
-    size_t (*value)(struct arena *arena, const struct command_choice *c);
+    bool exact;
     struct arena *arena;
 };
 
-static size_t bytes(struct str text)
+static size_t text_size(const struct measure *m, struct str text)
 {
-    return text.n;
+    return m->exact ? utf8_length(text) : text.n;
 }
 
-static size_t value_bytes(struct arena *arena, const struct command_choice *c)
+static size_t value_size(const struct measure *m, const struct command_choice *c)
 {
-    (void)arena;
-    return c->value.n;
-}
-
-static size_t value_characters(struct arena *arena, const struct command_choice *c)
-{
-    return utf8_length(choice_text(arena, c));
+    return m->exact ? utf8_length(choice_text(m->arena, c)) : c->value.n;
 }
 
 static size_t longest(const struct measure *m, struct str text, const struct opt_list *dictionary)
 {
     const struct pair *p = dictionary->value.items;
-    size_t most = m->length(text);
+    size_t most = text_size(m, text);
 
     for (size_t i = 0; i < dictionary->value.count; i++) {
-        size_t n = m->length(p[i].value);
+        size_t n = text_size(m, p[i].value);
 
         if (n > most)
             most = n;
@@ -62,7 +55,7 @@ static size_t choices_size(const struct measure *m, const struct list *choices)
     size_t sum = 0;
 
     for (size_t i = 0; i < choices->count; i++)
-        sum += longest(m, c[i].name, &c[i].name_localizations) + m->value(m->arena, &c[i]);
+        sum += longest(m, c[i].name, &c[i].name_localizations) + value_size(m, &c[i]);
     return sum;
 }
 
@@ -87,8 +80,7 @@ static size_t command_size(const struct measure *m, const struct command *k)
 
 bool command_is_too_large(struct arena *arena, const struct command *k)
 {
-    struct measure quick = { bytes, value_bytes, arena };
-    struct measure exact = { utf8_length, value_characters, arena };
+    struct measure quick = { false, arena }, exact = { true, arena };
 
     return command_size(&quick, k) > COMMAND_MOST_CHARACTERS &&
            command_size(&exact, k) > COMMAND_MOST_CHARACTERS;

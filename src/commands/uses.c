@@ -1,6 +1,8 @@
-/* uses.c - how often commands are used, for their rank. */
+/* uses.c - how often commands are used, for their rank; days that count no more are forgotten. */
+#include "api/jobs.h"
 #include "base/clock.h"
 #include "commands/internal.h"
+#include "model/application.h"
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
@@ -15,10 +17,69 @@ int64_t ranked_since(void)
     return clock_s() / DAY_S - RANKED_DAYS;
 }
 
+/* --- applications that are used ------------------------------------------------------------ */
+
+static const char SET_ACTIVE[] =
+    "update applications set flags = flags + $2 where id = $1 and (flags & $2) = 0";
+static const char END_ACTIVE[] =
+    "update applications set flags = flags - $2 where id = $1 and (flags & $2) <> 0 and not exists "
+    "(select 1 from commands where application_id = $1 and guild_id = 0 and used_day > $3)";
+
+static enum err set_active(struct tx *tx, const struct command *k)
+{
+    if (k->guild_id.given == GIVEN)
+        return OK;
+    return tx_exec(tx, SET_ACTIVE, BIND(v_id(k->application_id), v_int(APPLICATION_ACTIVE)), NULL);
+}
+
+/* --- days that count no more ----------------------------------------------------------------- */
+
+static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
+                                 "on u.command_id = c.id where c.application_id = $1";
+
+/* To be forgotten on the first day that the oldest one does not count any more. */
+static enum err forget_later(struct call *call, snowflake application_id)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, OLDEST_DAY, BIND(v_id(application_id)), &row, &found);
+
+    if (e || row_null(&row, 0))
+        return e;
+    int64_t due_s = (row_int(&row, 0) + RANKED_DAYS) * DAY_S;
+    return job_schedule(call, &command_uses_job, application_id, due_s * 1000 * 1000, STR(""));
+}
+
+static const char FORGET_DAYS[] = "delete from command_uses where day <= $2 and command_id in "
+                                  "(select id from commands where application_id = $1)";
+
+static enum err forget(struct call *call, const struct job *job)
+{
+    struct value app = v_id(job->key), since = v_int(ranked_since());
+    enum err e = tx_exec(call->tx, FORGET_DAYS, BIND(app, since), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, END_ACTIVE, BIND(app, v_int(APPLICATION_ACTIVE), since), NULL);
+    return e ? e : forget_later(call, job->key);
+}
+
+const struct job_kind command_uses_job = {
+    .name = "command_uses",
+    .doc = "Forgets how often an application's commands were used on days that count no more, and "
+           "that it is active when none is left.",
+    .run = forget,
+};
+
 enum err command_used(struct call *call, const struct command *k)
 {
     struct value day = v_int(clock_s() / DAY_S);
+    int64_t first; /* of the command, today */
     enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
 
-    return e ? e : tx_exec(call->tx, NOTE_DAY, BIND(v_id(k->id), day), NULL);
+    if (!e)
+        e = tx_exec(call->tx, NOTE_DAY, BIND(v_id(k->id), day), &first);
+    if (e || !first)
+        return e;
+    e = set_active(call->tx, k);
+    return e ? e : forget_later(call, k->application_id);
 }

@@ -74,24 +74,13 @@ size_t map_entry_size(const struct type *of)
 }
 
 /* The room is the next power of two, so it need not be remembered. */
-static void list_grow(struct arena *arena, struct list *list, size_t size)
+void list_grow(struct arena *arena, struct list *list, size_t size)
 {
     size_t n = list->count;
-    void *bigger = arena_raw(arena, (n ? n * 2 : 4) * size);
+    void *bigger = arena_raw(arena, n * 2 * size);
 
-    if (n)
-        memcpy(bigger, list->items, n * size);
+    memcpy(bigger, list->items, n * size);
     list->items = bigger;
-}
-
-void *list_room(struct arena *arena, struct list *list, size_t size)
-{
-    size_t n = list->count;
-
-    if (n == 0 || (n >= 4 && (n & (n - 1)) == 0))
-        list_grow(arena, list, size);
-    list->count++;
-    return (char *)list->items + n * size;
 }
 
 void *list_add(struct arena *arena, struct list *list, size_t size)
@@ -99,59 +88,32 @@ void *list_add(struct arena *arena, struct list *list, size_t size)
     return memset(list_room(arena, list, size), 0, size);
 }
 
-static uint32_t load_half(const char *p)
-{
-    uint32_t word;
-
-    memcpy(&word, p, sizeof word);
-    return word;
-}
-
-/* Names are short, and there is one to be compared for every member of every body. The last
- * word overlaps the one before it. */
-static inline bool same_bytes(const char *p, const char *q, size_t n)
-{
-    if (n >= 8) {
-        for (size_t i = 0; i < n - 8; i += 8)
-            if (scan_load(p + i) != scan_load(q + i))
-                return false;
-        return scan_load(p + n - 8) == scan_load(q + n - 8);
-    }
-    if (n >= 4)
-        return load_half(p) == load_half(q) && load_half(p + n - 4) == load_half(q + n - 4);
-    while (n && p[n - 1] == q[n - 1])
-        n--;
-    return n == 0;
-}
-
 /* Is it the name, or, where that is what begins there, the name and a quote? */
 static inline bool is_named(const struct field *f, struct str text, bool quoted)
 {
     size_t n = f->name.n;
 
-    if (quoted ? n >= text.n || text.p[n] != '"' : n != text.n)
-        return false;
-    return same_bytes(f->name.p, text.p, n);
+    return (quoted ? text.p[n] == '"' : n == text.n) && scan_same(f->name.p, text.p, n);
 }
 
 /* Bodies mostly come in the order of the rows, with some of them left out: from where the
  * last one was, all the way round. */
 static inline const struct field *find_field(struct progress *p, struct str text, bool quoted)
 {
-    const struct field *fields = p->schema->fields;
-    size_t i;
+    const struct field *fields = p->schema->fields, *f;
+    size_t i = p->next;
 
-    for (i = p->next; fields[i].name.p; i++)
-        if (is_named(&fields[i], text, quoted))
+    for (f = fields + i; f->name.p; f++, i++)
+        if (is_named(f, text, quoted))
             goto found;
-    for (i = 0; i < p->next; i++)
-        if (is_named(&fields[i], text, quoted))
+    for (f = fields, i = 0; i < p->next; f++, i++)
+        if (is_named(f, text, quoted))
             goto found;
     return NULL;
 
 found:
     p->next = i + 1;
-    return &fields[i];
+    return f;
 }
 
 const struct field *progress_find(struct progress *p, struct str name)
@@ -159,34 +121,34 @@ const struct field *progress_find(struct progress *p, struct str name)
     return find_field(p, name, false);
 }
 
-const struct field *progress_find_quoted(struct progress *p, struct str text)
+const struct field *progress_find_quoted(struct progress *p, const char *text)
 {
-    return find_field(p, text, true);
+    return find_field(p, str_slice(text, 0), true);
 }
 
 bool progress_has(const struct progress *p, size_t field)
 {
-    return p->seen[field / 64] >> (field % 64) & 1;
+    return p->seen >> field & 1;
 }
 
 bool progress_mark(struct progress *p)
 {
     size_t i = p->next - 1;
-    const struct field *f = &p->schema->fields[i];
+    uint64_t bit = 1ULL << i;
 
-    if (progress_has(p, i)) {
+    if (p->seen & bit) {
+        const struct field *f = &p->schema->fields[i];
+
         memset(p->object + f->offset, 0, member_infos[f->member].size);
         return true;
     }
-    p->seen[i / 64] |= 1ULL << (i % 64);
+    p->seen |= bit;
     return false;
 }
 
 void progress_unmark(struct progress *p)
 {
-    size_t i = p->next - 1;
-
-    p->seen[i / 64] &= ~(1ULL << (i % 64));
+    p->seen &= ~(1ULL << (p->next - 1));
 }
 
 void *field_slot(const struct field *f, char *object, enum given given)
@@ -224,30 +186,27 @@ void field_fallback(const struct field *f, char *object)
     }
 }
 
-/* A field that did not come. */
-static inline void finish_missing(struct progress *p, const struct field *f, struct form *form,
-                                  const struct place *at)
+static __attribute__((noinline)) void refuse_missing(struct form *form, const struct place *at,
+                                                     struct str name)
 {
-    struct place here = place_key(at, f->name);
+    struct place here = place_key(at, name);
 
-    if (!(f->flags & OPTIONAL))
-        form_fail(form, &here, FORM_REQUIRED);
-    else if (f->fallback || f->fallback_text)
-        field_fallback(f, p->object); /* else it is zeroed */
+    form_fail(form, &here, FORM_REQUIRED);
 }
 
-/* The bit after those of all fields is never set, so that the end of the rows is found. */
+/* Fields that did not come. The bit after those of all fields is never set, so that the end of
+ * the rows is found, which is not OPTIONAL. */
 static void finish_fields(struct progress *p, struct form *form, const struct place *at)
 {
-    const struct field *fields = p->schema->fields;
+    for (uint64_t missing = ~p->seen; missing; missing &= missing - 1) {
+        const struct field *f = &p->schema->fields[__builtin_ctzll(missing)];
 
-    for (size_t i = 0; i < COUNT_OF(p->seen); i++, fields += 64) {
-        for (uint64_t missing = ~p->seen[i]; missing; missing &= missing - 1) {
-            const struct field *f = fields + __builtin_ctzll(missing);
-
+        if (!(f->flags & OPTIONAL)) {
             if (!f->name.p)
                 return;
-            finish_missing(p, f, form, at);
+            refuse_missing(form, at, f->name);
+        } else if (f->fallback || f->fallback_text) {
+            field_fallback(f, p->object); /* else it is zeroed */
         }
     }
 }

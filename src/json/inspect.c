@@ -100,6 +100,8 @@ static const char *field_fault(const struct schema *schema, const struct field *
 
     if (!fault)
         fault = member_fault(schema, f);
+    if (!fault && f->name.n > NAME_MAX_BYTES)
+        fault = "has a name that is too long";
     for (const struct field *other = schema->fields; !fault && other < f; other++) {
         if (str_eq(other->name, f->name))
             fault = "is there twice";

@@ -2,19 +2,21 @@
 #ifndef JSON_INTERNAL_H
 #define JSON_INTERNAL_H
 
+#include "base/arena.h"
 #include "json/read.h"
 #include "json/schema.h"
 
-/* What is allowed where a type says nothing, and fields a schema may have. */
-enum { ITEMS_MAX = 1521, CHARACTERS_MAX = 152133, FIELDS_MAX = 256 };
+/* What is allowed where a type says nothing; fields a schema may have (fewer than there are bits
+ * in a word), and bytes in the name of one. */
+enum { ITEMS_MAX = 1521, CHARACTERS_MAX = 152133, FIELDS_MAX = 63, NAME_MAX_BYTES = 60 };
 
 /* The C side of an enum member_kind. */
 struct member_info {
     const char *name;
-    size_t size;
-    size_t value; /* offset of the value in it */
-    bool opt;     /* begins with an enum given */
     unsigned kinds;
+    uint8_t size;
+    uint8_t value; /* offset of the value in it */
+    bool opt;      /* begins with an enum given */
 };
 extern const struct member_info member_infos[];
 
@@ -30,6 +32,10 @@ struct scalar {
  * ...), or notes what is wrong with it. */
 void scalar_decode(struct form *form, const struct type *type, const struct scalar *s,
                    const struct place *at, void *out);
+
+/* The same for a whole number that has been read. */
+void int_decode(struct form *form, const struct type *type, int64_t v, const struct place *at,
+                int64_t *out);
 
 /* The same for images, which arrive as data URIs. */
 void image_decode(struct form *form, const struct type *type, struct str text,
@@ -57,15 +63,15 @@ bool type_maximum(const struct type *type, int64_t *ret);
 struct progress {
     const struct schema *schema;
     char *object;
-    size_t next; /* the field that is likely to follow: the one after what was found last */
-    uint64_t seen[FIELDS_MAX / 64];
+    size_t next;   /* the field that is likely to follow: the one after what was found last */
+    uint64_t seen; /* a bit for each */
 };
 
 /* The field of a name, or NULL. */
 const struct field *progress_find(struct progress *p, struct str name);
 /* The same for a name that begins a text and ends at a quote: one that is known need not be
- * read before it is found. NULL also when it has escapes. */
-const struct field *progress_find_quoted(struct progress *p, struct str text);
+ * read before it is found. NULL also when it has escapes. NAME_MAX_BYTES and one more are there. */
+const struct field *progress_find_quoted(struct progress *p, const char *text);
 bool progress_has(const struct progress *p, size_t field);
 /* The field that was found last arrives: true when it did before, its member is then empty
  * again. */
@@ -80,7 +86,18 @@ void *field_slot(const struct field *f, char *object, enum given given);
 void field_fallback(const struct field *f, char *object);
 
 /* list_add without zeroing. */
-void *list_room(struct arena *arena, struct list *list, size_t size);
+void list_grow(struct arena *arena, struct list *list, size_t size);
+static inline void *list_room(struct arena *arena, struct list *list, size_t size)
+{
+    size_t n = list->count;
+
+    if (n == 0)
+        list->items = arena_raw(arena, 4 * size);
+    else if (n >= 4 && (n & (n - 1)) == 0)
+        list_grow(arena, list, size);
+    list->count++;
+    return (char *)list->items + n * size;
+}
 
 /* Entries of a KIND_MAP: a struct str, then the value. */
 size_t map_entry_size(const struct type *of);

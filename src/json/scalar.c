@@ -132,15 +132,11 @@ static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret
     return (double)*ret == n->d;
 }
 
-static void decode_int(struct form *form, const struct type *type, const struct scalar *s,
-                       const struct place *at, int64_t *out)
+void int_decode(struct form *form, const struct type *type, int64_t v, const struct place *at,
+                int64_t *out)
 {
-    int64_t v, limit;
+    int64_t limit;
 
-    if (!to_int(type, s, &v)) {
-        form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(s->text)));
-        return;
-    }
     if (type_minimum(type, &limit) && v < limit) {
         if (!(type->flags & TYPE_CLAMP))
             form_fail(form, at, FORM_NUMBER_MIN, (long long)limit);
@@ -153,6 +149,17 @@ static void decode_int(struct form *form, const struct type *type, const struct 
         fail_choices(form, type, at);
     }
     *out = v;
+}
+
+static void decode_int(struct form *form, const struct type *type, const struct scalar *s,
+                       const struct place *at, int64_t *out)
+{
+    int64_t v;
+
+    if (to_int(type, s, &v))
+        int_decode(form, type, v, at, out);
+    else
+        form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(s->text)));
 }
 
 static bool to_real(const struct scalar *s, double *ret)

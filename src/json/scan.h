@@ -2,8 +2,12 @@
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/str.h"
 
 #define SCAN_EACH(byte) (0x0101010101010101ULL * (byte))
 
@@ -19,15 +23,70 @@ static inline uint64_t scan_load(const char *p)
     return word;
 }
 
+static inline uint32_t scan_load_half(const char *p)
+{
+    uint32_t word;
+
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+/* Are these bytes those? For names and keys, which are short; the last word overlaps the one
+ * before it. */
+static inline bool scan_same(const char *p, const char *q, size_t n)
+{
+    if (n >= 8) {
+        for (size_t i = 0; i < n - 8; i += 8)
+            if (scan_load(p + i) != scan_load(q + i))
+                return false;
+        return scan_load(p + n - 8) == scan_load(q + n - 8);
+    }
+    if (n >= 4)
+        return scan_load_half(p) == scan_load_half(q) &&
+               scan_load_half(p + n - 4) == scan_load_half(q + n - 4);
+    while (n && p[n - 1] == q[n - 1])
+        n--;
+    return n == 0;
+}
+
+static inline bool scan_eq(struct str a, struct str b)
+{
+    return a.n == b.n && scan_same(a.p, b.p, a.n);
+}
+
+/* Marks the bytes that are this one. Only the first mark is exact, later ones may be false. */
+static inline uint64_t scan_byte(uint64_t word, unsigned char byte)
+{
+    uint64_t other = word ^ SCAN_EACH(byte);
+
+    return (other - SCAN_EACH(1)) & ~other & SCAN_EACH(0x80);
+}
+
+/* Is a byte in a text? For texts so short that calling memchr is most of its work; the last word
+ * overlaps the one before it. */
+static inline bool scan_has(struct str s, char byte)
+{
+    size_t i = 0;
+
+    if (s.n < 8) {
+        while (i < s.n && s.p[i] != byte)
+            i++;
+        return i < s.n;
+    }
+    for (size_t last = s.n - 8;; i = i + 8 < last ? i + 8 : last) {
+        if (scan_byte(scan_load(s.p + i), (unsigned char)byte))
+            return true;
+        if (i == last)
+            return false;
+    }
+}
+
 /* Marks the bytes that JSON writes as an escape: control characters, quotes and
  * backslashes. Only the first mark is exact, later ones may be false. */
 static inline uint64_t scan_escapes(uint64_t word)
 {
-    uint64_t quote = word ^ SCAN_EACH('"'), backslash = word ^ SCAN_EACH('\\');
-
-    return (((word - SCAN_EACH(0x20)) & ~word) | ((quote - SCAN_EACH(1)) & ~quote) |
-            ((backslash - SCAN_EACH(1)) & ~backslash)) &
-           SCAN_EACH(0x80);
+    return ((word - SCAN_EACH(0x20)) & ~word & SCAN_EACH(0x80)) | scan_byte(word, '"') |
+           scan_byte(word, '\\');
 }
 
 /* Bytes before the first mark; there must be one. */
@@ -43,14 +102,14 @@ enum { SCAN_BLOCK = sizeof(scan_block) };
 
 /* How many of SCAN_BLOCK bytes come before the first that a reader of strings must
  * look at: control characters, quotes, backslashes, bytes outside ASCII, which are
- * negative here. */
+ * negative here. With one bit turned, quotes are next to the control characters. */
 static inline unsigned scan_plain(const char *p)
 {
     scan_block block, zero = { 0 };
     uint64_t low, high;
 
     memcpy(&block, p, sizeof block);
-    block = (scan_block)((block < zero + 0x20) | (block == zero + '"') | (block == zero + '\\'));
+    block = (scan_block)(((block ^ 2) <= zero + 0x20) | (block == zero + '\\'));
     low = scan_load((const char *)&block);
     if (low)
         return scan_first(low);

@@ -236,8 +236,8 @@ void schema_walk(const struct type *type, void (*visit)(const struct schema *, v
 
 /* NULL, or the first way in which rows and struct disagree (for tests): a member
  * that cannot hold the kind, an OPTIONAL plain member of a kind without
- * fallback, overlapping or unnamed fields, a size too small. Unnamed schemas
- * inside it are looked at too. */
+ * fallback, overlapping or unnamed fields, too many of them or with names that are
+ * too long, a size too small. Unnamed schemas inside it are looked at too. */
 const char *schema_fault(const struct schema *schema, struct arena *arena);
 
 /* One more element at the end of a list, zeroed. The list was begun empty and has only

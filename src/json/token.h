@@ -43,15 +43,15 @@ static inline bool token_count(struct json_reader *r)
 /* Any string, however it is written and wherever the text ends. */
 bool token_string_any(struct json_reader *r, struct str *ret);
 
-/* The closing quote of the string that begins here, when it is plain and not at the very end
+/* The closing quote of the string that begins at p, when it is plain and not at the very end
  * of the text, where there is no block to look at; else NULL. Most strings are. */
-static inline const char *token_plain_end(const struct json_reader *r)
+static inline const char *token_plain_end(const char *p, const char *end)
 {
-    const char *p = r->at + 1, *end = r->end;
     unsigned n = 0;
 
-    if (end - p < SCAN_BLOCK || p[-1] != '"')
+    if (end - p <= SCAN_BLOCK || *p != '"')
         return NULL;
+    p++;
     do
         p += n = scan_plain(p);
     while (n == SCAN_BLOCK && end - p >= SCAN_BLOCK);
@@ -61,7 +61,7 @@ static inline const char *token_plain_end(const struct json_reader *r)
 /* A string, checked completely; not kept when ret is NULL. */
 static inline bool token_string(struct json_reader *r, struct str *ret)
 {
-    const char *start = r->at + 1, *p = token_plain_end(r);
+    const char *start = r->at + 1, *p = token_plain_end(r->at, r->end);
 
     if (!p)
         return token_string_any(r, ret);
@@ -71,14 +71,22 @@ static inline bool token_string(struct json_reader *r, struct str *ret)
     return true;
 }
 
-/* Into the array or object that begins here. */
-static inline bool token_enter(struct json_reader *r, bool object)
+/* One level down, into the array or object that begins here. */
+static inline bool token_down(struct json_reader *r, bool object)
 {
     if (r->depth == JSON_MAX_DEPTH || !token_count(r))
         return token_fail(r);
-    r->depth++;
-    r->values_max = JSON_MAX_VALUES;
+    if (!r->depth++)
+        r->values_max = JSON_MAX_VALUES;
     r->in_object = r->in_object << 1 | object;
+    return true;
+}
+
+/* The same, and to what is there. */
+static inline bool token_enter(struct json_reader *r, bool object)
+{
+    if (!token_down(r, object))
+        return false;
     r->first = true;
     r->at = token_skip_space(r->at + 1, r->end);
     return true;
@@ -118,15 +126,40 @@ static inline bool token_next(struct json_reader *r, bool object)
     return true;
 }
 
-/* The same behind a value, by somebody who has read it and so is inside. */
+/* The same for a loop that stays on its level, so that it need not ask where it is: into what
+ * begins here and to its first place, */
+static inline bool token_open(struct json_reader *r, bool object)
+{
+    const char *p = r->at + 1;
+
+    if (!token_down(r, object))
+        return false;
+    r->at = p;
+    if (r->end - p < 2 || (unsigned char)*p <= ' ') {
+        r->first = true;
+        return token_next_any(r, object);
+    }
+    return *p == (object ? '}' : ']') ? token_leave(r, p) : true;
+}
+
+/* and from a value to the next. What comes there may have white space before it, which
+ * token_here passes. */
 static inline bool token_more(struct json_reader *r, bool object)
 {
     const char *p = r->at;
 
-    if (r->end - p < 2 || p[0] != ',' || (unsigned char)p[1] <= ' ')
-        return token_next(r, object);
-    r->at = p + 1;
-    return true;
+    if (r->end - p < 2)
+        return token_next_any(r, object);
+    if (*p == ',') {
+        r->at = p + 1;
+        return true;
+    }
+    return *p == (object ? '}' : ']') ? token_leave(r, p) : token_next_any(r, object);
+}
+
+static inline void token_here(struct json_reader *r)
+{
+    r->at = token_skip_space(r->at, r->end);
 }
 
 bool token_colon_any(struct json_reader *r, const char *p);

@@ -126,10 +126,12 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, is_discoverable), .type = &type_bool },                            \
     { FIELD(struct application, is_monetized), .type = &type_bool }
 
-#define PUBLIC_FIELDS                                                                              \
+/* Of the flags, those of everybody or all. */
+#define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     BRIEF_FIELDS,                                                                                  \
-    { FIELD(struct application, flags), .type = &type_flags },                                     \
-    { FIELD(struct application, flags_new), .type = &type_permissions, .doc = "Flags, as text" },  \
+    { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \
+    { FIELD_AS(struct application, flags_new_, "flags_new"), .type = &type_permissions,            \
+      .doc = "Flags, as text" },                                                                   \
     { FIELD(struct application, verify_key), .type = &type_text, .doc = "Ed25519, hex" },          \
     { FIELD(struct application, hook), .type = &type_bool },                                       \
     { FIELD(struct application, tags), .type = &type_tags },                                       \
@@ -143,7 +145,9 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, custom_install_url), .type = &type_url, .flags = OPTIONAL }
 /* clang-format on */
 
-static const struct field public_application_fields[] = { PUBLIC_FIELDS, { 0 } };
+static const struct field public_application_fields[] = {
+    PUBLIC_FIELDS(public_flags, public_flags_new), { 0 }
+};
 const struct schema public_application_schema = {
     .name = "PublicApplication",
     .size = sizeof(struct application),
@@ -154,7 +158,7 @@ const struct type type_public_application = { .kind = KIND_OBJECT,
                                               .schema = &public_application_schema };
 
 static const struct field application_fields[] = {
-    PUBLIC_FIELDS,
+    PUBLIC_FIELDS(flags, flags_new),
     { FIELD(struct application, owner), .type = &type_partial_user },
     { FIELD(struct application, team), .type = &type_team, .flags = NULLABLE },
     { FIELD(struct application, redirect_uris), .type = &type_redirect_uris },

@@ -41,8 +41,10 @@ enum {
 
 /* Bits that the server sets. */
 enum {
-    APPLICATION_EMBEDDED = 1 << 17,      /* can be launched inside a client */
-    APPLICATION_COMMAND_BADGE = 1 << 23, /* has a global command */
+    APPLICATION_EMBEDDED = 1 << 17,                 /* can be launched inside a client */
+    APPLICATION_COMMAND_BADGE = 1 << 23,            /* has a global command */
+    APPLICATION_ACTIVE = 1 << 24,                   /* one of them was used in the last 30 days */
+    APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* only its makers see these */
 };
 
 /* Where an app can be installed; the keys of integration_types_config. */
@@ -68,6 +70,8 @@ struct application {
     struct opt_int type; /* always null */
     int64_t flags;
     uint64_t flags_new; /* the same flags, as text */
+    int64_t public_flags;
+    uint64_t public_flags_new;
     struct str verify_key;
     const struct user *bot;
     const struct user *owner; /* a team's is a made-up account */
@@ -92,6 +96,14 @@ struct application {
     struct str key_salt;
     struct str secret_digest; /* p == NULL: no secret yet */
 };
+
+static inline void application_set_flags(struct application *a, int64_t flags)
+{
+    a->flags = flags;
+    a->public_flags = flags & ~(int64_t)APPLICATION_FLAGS_PRIVATE;
+    a->flags_new = (uint64_t)a->flags;
+    a->public_flags_new = (uint64_t)a->public_flags;
+}
 
 /* Can it be installed there? */
 bool application_installs(const struct application *a, enum integration_type type);

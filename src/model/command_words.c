@@ -38,19 +38,28 @@ unsigned command_integration_types(const struct command *k)
 
 /* --- locales ------------------------------------------------------------------------------ */
 
-/* Where in the list the locales of a letter begin. Every dictionary of every command is
- * looked up: a test sees that all of them are found. */
-static const unsigned char first_of_letter['z' - 'a' + 1] = {
-    ['a' - 'a'] = 0,  ['b' - 'a'] = 1,  ['c' - 'a'] = 2,  ['d' - 'a'] = 3,  ['e' - 'a'] = 5,
-    ['f' - 'a'] = 10, ['h' - 'a'] = 12, ['i' - 'a'] = 16, ['j' - 'a'] = 18, ['k' - 'a'] = 19,
-    ['l' - 'a'] = 20, ['n' - 'a'] = 21, ['p' - 'a'] = 23, ['r' - 'a'] = 25, ['s' - 'a'] = 27,
-    ['t' - 'a'] = 28, ['u' - 'a'] = 30, ['v' - 'a'] = 31, ['z' - 'a'] = 32,
+#define LETTERS(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
+
+/* Where in the list, counted from 1, the locales that begin with two letters are. Every
+ * dictionary of every command is looked up: a test sees that all of them are found. */
+static const unsigned char first_of_letters[LETTERS('z', 'z') + 1] = {
+    [LETTERS('a', 'r')] = 1,  [LETTERS('b', 'g')] = 2,  [LETTERS('c', 's')] = 3,
+    [LETTERS('d', 'a')] = 4,  [LETTERS('d', 'e')] = 5,  [LETTERS('e', 'l')] = 6,
+    [LETTERS('e', 'n')] = 7,  [LETTERS('e', 's')] = 9,  [LETTERS('f', 'i')] = 11,
+    [LETTERS('f', 'r')] = 12, [LETTERS('h', 'e')] = 13, [LETTERS('h', 'i')] = 14,
+    [LETTERS('h', 'r')] = 15, [LETTERS('h', 'u')] = 16, [LETTERS('i', 'd')] = 17,
+    [LETTERS('i', 't')] = 18, [LETTERS('j', 'a')] = 19, [LETTERS('k', 'o')] = 20,
+    [LETTERS('l', 't')] = 21, [LETTERS('n', 'l')] = 22, [LETTERS('n', 'o')] = 23,
+    [LETTERS('p', 'l')] = 24, [LETTERS('p', 't')] = 25, [LETTERS('r', 'o')] = 26,
+    [LETTERS('r', 'u')] = 27, [LETTERS('s', 'v')] = 28, [LETTERS('t', 'h')] = 29,
+    [LETTERS('t', 'r')] = 30, [LETTERS('u', 'k')] = 31, [LETTERS('v', 'i')] = 32,
+    [LETTERS('z', 'h')] = 33,
 };
 
-/* The first letters are known to be the same; few are left. */
+/* Two letters are known to be the same, and mostly there are no others. */
 static inline bool is_text(struct str locale, const char *text)
 {
-    size_t i = 1;
+    size_t i = 2;
 
     while (i < locale.n && text[i] == locale.p[i] && text[i])
         i++;
@@ -60,11 +69,13 @@ static inline bool is_text(struct str locale, const char *text)
 uint64_t locale_bit(struct str locale)
 {
     const struct choice *c = type_locale.choices;
-    unsigned i;
+    unsigned a = locale.n < 2 ? 26 : (unsigned char)locale.p[0] - 'a';
+    unsigned b = locale.n < 2 ? 26 : (unsigned char)locale.p[1] - 'a';
+    unsigned i = a < 26 && b < 26 ? first_of_letters[a * 26 + b] : 0;
 
-    if (!locale.n || locale.p[0] < 'a' || locale.p[0] > 'z')
+    if (!i)
         return 0;
-    for (i = first_of_letter[locale.p[0] - 'a']; c[i].doc && c[i].text[0] == locale.p[0]; i++)
+    for (i--; c[i].text && memcmp(c[i].text, locale.p, 2) == 0; i++)
         if (is_text(locale, c[i].text))
             return UINT64_C(1) << i;
     return 0;

@@ -13,6 +13,21 @@
  * application's commands in it. */
 enum err command_index_move(struct tx *tx, snowflake id);
 
+/* SQL: an app was installed in a guild for something that brings its commands. */
+#define INTEGRATION_HAS_COMMANDS(i) \
+    "(" i ".scopes like '%\"applications.commands\"%' or " i ".scopes like '%\"bot\"%')"
+
+/* Somebody has an app's commands in the direct channel with its bot while it is on the account
+ * or in one of their guilds. These are for links of that kind that come, once they are there,
+ * and that go, while they are still there: indexes of direct channels move where no other link
+ * is left, and those of accounts. */
+enum err command_index_account(struct tx *tx, snowflake user_id, snowflake application_id);
+enum err command_index_member(struct tx *tx, snowflake guild_id, snowflake user_id);
+enum err command_index_installed(struct tx *tx, snowflake guild_id, snowflake application_id);
+/* A guild goes, or an application. */
+enum err command_index_guild_gone(struct tx *tx, snowflake guild_id);
+enum err command_index_application_gone(struct tx *tx, snowflake application_id);
+
 /* A role, a channel or (in one guild) a member is gone, and so is what rows say about it.
  * guild_id: 0 for ids that are in no other guild. */
 enum err command_permissions_forget(struct tx *tx, snowflake guild_id, snowflake entity_id);

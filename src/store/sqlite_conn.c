@@ -193,6 +193,14 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
     return OK;
 }
 
+/* a: where text and bytes are copied to; NULL: they are not. */
+static struct value column_bytes(struct arena *a, enum value_kind kind, const void *p, size_t n)
+{
+    if (a)
+        return value_copy(a, kind, p, n);
+    return (struct value){ .kind = kind, .s = { p, n } };
+}
+
 static struct value column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
     /* One look at the column instead of one for its type, value and length each; the
@@ -207,12 +215,12 @@ static struct value column(struct arena *a, sqlite3_stmt *stmt, int i)
     case SQLITE_TEXT: {
         const unsigned char *p = sqlite3_value_text(v);
 
-        return value_copy(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
+        return column_bytes(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
     }
     case SQLITE_BLOB: {
         const void *p = sqlite3_value_blob(v);
 
-        return value_copy(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
+        return column_bytes(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
     }
     default:
         return v_null();
@@ -237,8 +245,9 @@ bool sqlite_next(struct rows *r)
 
     if (!step(r, cursor))
         return false;
+    struct arena *a = r->lent ? NULL : tx_arena(r->tx);
     for (int i = 0; i < r->columns; i++)
-        cursor->cursor.row[i] = column(tx_arena(r->tx), cursor->statement->stmt, i);
+        cursor->cursor.row[i] = column(a, cursor->statement->stmt, i);
     r->row = cursor->cursor.row;
     return true;
 }

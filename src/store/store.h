@@ -152,6 +152,7 @@ struct rows {
     int columns;
     int64_t changed; /* rows touched, known at the end */
     enum err error;
+    bool lent; /* text and bytes may be gone with the next row */
 };
 
 /* SQL is a string literal (its address names the prepared statement), written in
@@ -170,7 +171,8 @@ bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
 /* Columns of the current row, from 0; a null is 0, false or empty. Text and bytes
- * are in the arena and outlive the rows. */
+ * are in the arena and outlive the rows, unless .lent was set before the row was
+ * asked for: then they need not be copied, for those who do that themselves at once. */
 bool row_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);

@@ -359,6 +359,143 @@ static void direct_channels_with_a_bot_show_its_commands(struct world *w)
     expect(shown(channel_index(bob, channel)) == 2);
 }
 
+static const char *found_with(struct client *owner, const char *app, const char *scopes)
+{
+    const char *guild = found_guild(owner, "Another");
+
+    install(owner, app, guild, scopes);
+    return guild;
+}
+
+static void a_direct_index_moves_when_the_app_comes_or_goes(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    struct client *bob = world_client(w, "bob");
+    const char *channel = talk_to(s.ada, s.app);
+    snowflake adas = version_of(channel_index(s.ada, channel));
+
+    make_command(s.bot, s.global, PING);
+    expect_moved(adas, channel_index(s.ada, channel));
+    /* Ada has it in two guilds: nothing that she sees depends on one of them. */
+    const char *other = found_with(s.ada, s.app, "applications.commands");
+    expect_still(adas, channel_index(s.ada, channel));
+    put_member(other, bob);
+    channel = talk_to(bob, s.app);
+    snowflake last = version_of(channel_index(bob, channel));
+    expect(shown(channel_index(bob, channel)) == 1);
+
+    /* Out of the guild, and in again. */
+    expect_status(client_delete(bob, "/users/@me/guilds/%s", other), 204);
+    expect(shown(channel_index(bob, channel)) == 0);
+    expect_moved(last, channel_index(bob, channel));
+    put_member(other, bob);
+    expect_moved(last, channel_index(bob, channel));
+
+    /* One more way to have it changes nothing, and so does one less. */
+    install_on_account(bob, s.app);
+    expect_still(last, channel_index(bob, channel));
+    expect_status(client_delete(s.ada, "/guilds/%s/members/%s", other, bob->id), 204);
+    expect_still(last, channel_index(bob, channel));
+    struct answer a = client_get(bob, "/oauth2/tokens");
+    expect_status(client_delete(bob, "/oauth2/tokens/%s", answer_text(a, "0.id")), 204);
+    expect_moved(last, channel_index(bob, channel));
+    install_on_account(bob, s.app);
+    expect_moved(last, channel_index(bob, channel));
+    install_on_account(bob, s.app); /* again */
+    expect_still(last, channel_index(bob, channel));
+    expect(shown(channel_index(bob, channel)) == 1);
+
+    /* Another app's coming and going is another index's matter. */
+    const char *apart = make_application(s.ada, "Apart");
+    application_bot(s.ada, apart);
+    install_on_account(bob, apart);
+    expect_still(last, channel_index(bob, channel));
+
+    a = client_get(bob, "/oauth2/tokens");
+    const char *first = answer_text(a, "0.application.id"), *id = answer_text(a, "0.id");
+    if (strcmp(first, s.app) != 0)
+        id = answer_text(a, "1.id");
+    expect_status(client_delete(bob, "/oauth2/tokens/%s", id), 204);
+    expect_moved(last, channel_index(bob, channel));
+}
+
+static void a_direct_index_moves_with_the_guilds_that_have_the_app(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
+    const char *guild = found_guild(s.ada, "Another");
+    const char *bobs = talk_to(bob, s.app), *eves = talk_to(eve, s.app);
+
+    make_command(s.bot, s.global, PING);
+    put_member(guild, bob);
+    snowflake last = version_of(channel_index(bob, bobs));
+    snowflake others = version_of(channel_index(eve, eves));
+    install(s.ada, s.app, guild, "applications.commands");
+    expect(shown(channel_index(bob, bobs)) == 1);
+    expect_moved(last, channel_index(bob, bobs));
+    install(s.ada, s.app, guild, "applications.commands");
+    expect_still(last, channel_index(bob, bobs));
+    struct answer a = client_get(s.ada, "/guilds/%s/integrations", guild);
+    expect_status(client_delete(s.ada, "/guilds/%s/integrations/%s", guild, answer_text(a, "0.id")),
+                  204);
+    expect(shown(channel_index(bob, bobs)) == 0);
+    expect_moved(last, channel_index(bob, bobs));
+    install(s.ada, s.app, guild, "bot");
+    expect_moved(last, channel_index(bob, bobs));
+
+    /* Its bot was all that brought commands. */
+    world_sql(w,
+              "update integrations set scopes = '[\"bot\", \"webhook.incoming\"]' "
+              "where guild_id = %s",
+              guild);
+    const char *path = TEXT(w, "/guilds/%s/application-command-index", guild);
+    snowflake guilds = version_of(client_get(bob, "%s", path));
+    expect_status(client_delete(s.ada, "/guilds/%s/members/%s", guild, s.app), 204);
+    expect(shown(channel_index(bob, bobs)) == 0);
+    expect_moved(last, channel_index(bob, bobs));
+    expect_moved(guilds, client_get(bob, "%s", path));
+
+    install(s.ada, s.app, guild, "applications.commands");
+    expect_moved(last, channel_index(bob, bobs));
+    expect_status(client_delete(s.ada, "/guilds/%s", guild), 204);
+    expect(shown(channel_index(bob, bobs)) == 0);
+    expect_moved(last, channel_index(bob, bobs));
+    expect_still(others, channel_index(eve, eves)); /* who was in none of it */
+    expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
+    expect_json(channel_index(eve, eves), "{'applications': []}");
+    expect_moved(others, channel_index(eve, eves));
+}
+
+static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    struct client *bob = world_client(w, "bob");
+    const char *path = "/users/@me/application-command-index";
+    const char *other = make_application(s.ada, "Other");
+
+    install_on_account(bob, s.app);
+    snowflake last = version_of(client_get(bob, "%s", path));
+    install_on_account(bob, s.app);
+    expect_still(last, client_get(bob, "%s", path));
+    workshop_member(&s, "eve", 0);
+    expect_still(last, client_get(bob, "%s", path));
+    /* Allowing something is not installing. */
+    world_sql(w,
+              "insert into authorizations (id, user_id, application_id, scopes, installed, "
+              "created_at) values (77, %s, %s, '[\"identify\"]', 0, 0)",
+              bob->id, other);
+    expect_status(client_delete(bob, "/oauth2/tokens/77"), 204);
+    expect_still(last, client_get(bob, "%s", path));
+    world_sql(w,
+              "insert into authorizations (id, user_id, application_id, scopes, installed, "
+              "created_at) values (78, %s, %s, '[\"identify\"]', 0, 0)",
+              bob->id, other);
+    expect_status(client_post(s.ada, NULL, "/applications/%s/delete", other), 204);
+    expect_still(last, client_get(bob, "%s", path));
+    expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
+    expect_moved(last, client_get(bob, "%s", path));
+}
+
 static void other_channels_show_commands_of_applications_in_them(struct world *w)
 {
     struct workshop s = world_workshop(w);
@@ -410,6 +547,9 @@ const struct test commands_indexes_tests[] = {
     TEST(an_account_shows_commands_of_its_own_applications),
     TEST(an_application_shows_its_commands_to_who_allowed_it),
     TEST(direct_channels_with_a_bot_show_its_commands),
+    TEST(a_direct_index_moves_when_the_app_comes_or_goes),
+    TEST(a_direct_index_moves_with_the_guilds_that_have_the_app),
+    TEST(an_accounts_index_moves_with_what_is_on_it),
     TEST(other_channels_show_commands_of_applications_in_them),
     { 0 },
 };

@@ -2,9 +2,11 @@
 #include "invoking.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "channels.h"
 #include "gate.h"
+#include "model/application.h"
 
 /* --- the payload -------------------------------------------------------------------- */
 
@@ -272,6 +274,78 @@ static void a_use_counts_for_the_commands_rank(struct world *w)
     expect(store_count(w, "select sum(uses) from command_uses") == 2);
 }
 
+/* Days with uses that are still kept; a job may be about to take some of them. */
+static void expect_days(struct world *w, int64_t days)
+{
+    static const char sql[] = "select count(*) from command_uses";
+
+    for (int i = 0; i < 300 && store_count(w, sql) != days; i++)
+        usleep(10000);
+    expect(store_count(w, sql) == days);
+}
+
+static void uses_are_forgotten_when_they_count_no_more(struct world *w)
+{
+    enum { DAY_S = 24 * 60 * 60 };
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    world_wait(w, 10 * DAY_S);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
+    expect_days(w, 2);
+    world_wait(w, 19 * DAY_S);
+    usleep(400 * 1000);
+    expect_days(w, 2); /* the first is the thirtieth day ago */
+    world_wait(w, DAY_S);
+    expect_days(w, 1);
+    world_wait(w, 9 * DAY_S);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204); /* the others wait no longer for it */
+    expect_days(w, 2);
+    world_wait(w, DAY_S);
+    expect_days(w, 1);
+    world_wait(w, 29 * DAY_S);
+    expect_days(w, 0);
+    expect(store_count(w, "select count(*) from jobs where kind = 'command_uses'") == 0);
+}
+
+static bool is_active(struct scene *s)
+{
+    struct answer a = client_get(s->ada, "/applications/%s", s->application);
+
+    expect_status(a, 200);
+    return id_of(answer_text(a, "flags_new")) & APPLICATION_ACTIVE;
+}
+
+static void an_application_is_active_while_it_is_used(struct world *w)
+{
+    enum { DAY_S = 24 * 60 * 60 };
+    struct scene s = world_scene(w);
+    const char *roll_id = scene_command(&s, "%s", "");
+    const char *mine = scene_command(&s, "'guild_id': '%s'", s.venue.id);
+
+    expect_status(roll(&s, s.bob, mine, "%s", ""), 204); /* a guild's own says nothing */
+    expect(!is_active(&s));
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    expect(is_active(&s));
+    /* Its makers see that, and nobody else. */
+    struct answer a = client_get(s.bob, "/applications/%s/public", s.application);
+    expect_status(a, 200);
+    expect(!(id_of(answer_text(a, "flags_new")) & APPLICATION_ACTIVE));
+    a = client_get(s.bob, "/guilds/%s/application-command-index", s.venue.id);
+    expect(!(id_of(answer_text(a, "applications.0.flags")) & APPLICATION_ACTIVE));
+
+    world_wait(w, 20 * DAY_S);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    world_wait(w, 29 * DAY_S);
+    expect_days(w, 1);
+    expect(is_active(&s));
+    world_wait(w, DAY_S);
+    expect_days(w, 0);
+    expect(!is_active(&s));
+}
+
 const struct test interactions_tests[] = {
     TEST(a_command_reaches_the_app_and_nobody_else),
     TEST(rights_are_those_in_the_channel),
@@ -284,5 +358,7 @@ const struct test interactions_tests[] = {
     TEST(contexts_and_installs_are_what_the_command_says),
     TEST(the_same_nonce_asks_once),
     TEST(a_use_counts_for_the_commands_rank),
+    TEST(uses_are_forgotten_when_they_count_no_more),
+    TEST(an_application_is_active_while_it_is_used),
     { 0 },
 };

@@ -59,16 +59,23 @@ struct client *workshop_member(struct workshop *s, const char *name, uint64_t ri
     return c;
 }
 
+struct use {
+    snowflake command_id, application_id;
+};
+
 static enum err use(struct tx *tx, void *arg)
 {
+    const struct use *u = arg;
     struct call call = { .tx = tx };
-    struct command command = { .id = id_of(arg) };
+    struct command command = { .id = u->command_id, .application_id = u->application_id };
 
     return command_used(&call, &command);
 }
 
 void use_command(struct workshop *s, const char *id)
 {
-    expect(store_run(guildhall_store(s->world->server), STORE_WRITE, s->world->arena, use,
-                     (void *)id) == OK);
+    struct use u = { id_of(id), id_of(s->app) };
+
+    expect(store_run(guildhall_store(s->world->server), STORE_WRITE, s->world->arena, use, &u) ==
+           OK);
 }

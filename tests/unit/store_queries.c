@@ -147,6 +147,39 @@ static void rows_come_in_order_and_their_text_stays(void **state)
     no_error(in_one(f, walk, NULL));
 }
 
+static enum err walk_lent(struct tx *tx, void *arg)
+{
+    struct rows r;
+    char text[8];
+
+    (void)arg;
+    for (int i = 0; i < 100; i++)
+        no_error(tx_exec(tx, "insert into kinds (i, t, b) values ($1, $2, $3)",
+                         BIND(v_int(i), v_text(str_printf(tx_arena(tx), "t%d", i)),
+                              v_bytes(str_printf(tx_arena(tx), "b%d", i))),
+                         NULL));
+    no_error(tx_query(tx, "select i, t, b from kinds order by i", NO_BIND, &r));
+    r.lent = true;
+    for (int i = 0; i < 100; i++) {
+        assert_true(rows_next(&r));
+        assert_int_equal(row_int(&r, 0), i);
+        snprintf(text, sizeof text, "t%d", i);
+        assert_str(row_text(&r, 1), text);
+        *text = 'b';
+        assert_str(row_bytes(&r, 2), text);
+    }
+    assert_false(rows_next(&r));
+    return rows_end(&r);
+}
+
+static void lent_rows_are_those_that_are_there(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, KINDS));
+    no_error(in_one(f, walk_lent, NULL));
+}
+
 static enum err nest(struct tx *tx, void *arg)
 {
     static const char sql[] = "select i from kinds where i < $1 order by i";
@@ -357,6 +390,7 @@ int main(void)
         store_test(nulls_are_null_and_read_as_nothing),
         store_test(text_with_a_nul_byte_is_refused),
         store_test(rows_come_in_order_and_their_text_stays),
+        store_test(lent_rows_are_those_that_are_there),
         store_test(a_query_can_run_inside_itself),
         store_test(rows_that_were_not_ended_harm_nobody),
         store_test(changes_are_counted),

@@ -70,8 +70,8 @@ struct installation {
 };
 struct installed {
     struct integration integration;
-    bool new_integration;
-    struct role role; /* id 0: none */
+    bool new_integration, new_commands; /* new_commands: it brought none before */
+    struct role role;                   /* id 0: none */
     bool new_role, changed_role;
 };
 

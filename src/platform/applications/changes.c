@@ -206,9 +206,8 @@ static void apply(const struct call *call, struct application *a)
     change_url(&a->role_connections_verification_url, &in->role_connections_verification_url,
                GIVEN_NULL);
     if (in->flags.given == GIVEN)
-        a->flags = (a->flags & ~(int64_t)APPLICATION_FLAGS_OWN) |
-                   (in->flags.value & APPLICATION_FLAGS_OWN);
-    a->flags_new = (uint64_t)a->flags;
+        application_set_flags(a, (a->flags & ~(int64_t)APPLICATION_FLAGS_OWN) |
+                                     (in->flags.value & APPLICATION_FLAGS_OWN));
     apply_install(in, a);
 }
 

@@ -40,12 +40,10 @@ static enum err leave_users(struct call *call, const struct application *a)
     struct list users;
     enum err e = gather(call->tx, USERS_WITH, a->id, &users);
 
-    for (size_t i = 0; i < users.count && !e; i++) {
-        e = command_index_move(call->tx, ((snowflake *)users.items)[i]);
+    for (size_t i = 0; i < users.count && !e; i++)
         call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(((snowflake *)users.items)[i]),
                   &application_ref_schema, &gone);
-    }
-    return e;
+    return e ? e : command_index_application_gone(call->tx, a->id);
 }
 
 static const char GROUPS_WITH[] = "select channel_id from channel_integrations where "

@@ -85,6 +85,12 @@ struct integration integration_of_application(struct arena *arena, const struct 
     };
 }
 
+/* As INTEGRATION_HAS_COMMANDS says of its row. */
+static bool brings_commands(const struct list *scopes)
+{
+    return scopes_have_name(scopes, "applications.commands") || scopes_have_name(scopes, "bot");
+}
+
 static enum err write_integration(struct tx *tx, const struct installation *in,
                                   struct installed *ret)
 {
@@ -104,6 +110,7 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
                                     found ? row_id(&row, 0) : snowflake_new());
     i->scopes = (struct opt_list){ GIVEN, join_scopes(arena, before, in->scopes) };
     ret->new_integration = !found;
+    ret->new_commands = brings_commands(&i->scopes.value) && !brings_commands(&before);
     if (!found)
         return add_integration(tx, in, i);
     return tx_exec(tx, SAVE_INTEGRATION,
@@ -261,6 +268,8 @@ enum err application_install_guild(struct call *call, const struct installation 
         return e;
     announce_install(call, &done);
     e = command_index_move(call->tx, in->guild_id);
+    if (!e && done.new_commands)
+        e = command_index_installed(call->tx, in->guild_id, in->application->id);
     if (e)
         return e;
     return audit(call, in->guild_id,

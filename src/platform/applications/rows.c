@@ -44,8 +44,6 @@ static void read_application(const struct rows *r, struct application *a)
         .icon = row_opt_text(r, 3),
         .owner_id = row_id(r, 4),
         .team_id = row_id(r, 5),
-        .flags = row_int(r, 6),
-        .flags_new = (uint64_t)row_int(r, 6),
         .bot = bot,
         .bot_id = bot ? bot->id : 0,
         .bot_public = everybody,
@@ -63,6 +61,7 @@ static void read_application(const struct rows *r, struct application *a)
         .interactions_version = 1,
         .hook = true,
     };
+    application_set_flags(a, row_int(r, 6));
     if (!row_null(r, 13))
         a->install_params = column_decode(arena, &type_install_params, row_text(r, 13));
     if (!row_null(r, 18))

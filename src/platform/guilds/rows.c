@@ -111,7 +111,9 @@ static const char DELETE_GUILD[] = "delete from guilds where id = $1";
 
 enum err guild_delete(struct tx *tx, snowflake id)
 {
-    enum err e = tx_exec(tx, DELETE_GUILD, BIND(v_id(id)), NULL);
+    enum err e = command_index_guild_gone(tx, id);
 
+    if (!e)
+        e = tx_exec(tx, DELETE_GUILD, BIND(v_id(id)), NULL);
     return e ? e : commands_forget_guild(tx, id);
 }

@@ -208,6 +208,8 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
 
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
+    if (!e)
+        e = command_index_member(tx, m->guild_id, m->user_id);
     return e ? e : member_store_roles(tx, m);
 }
 
@@ -216,8 +218,10 @@ static const char DELETE_MEMBER[] = "delete from members where guild_id = $1 and
 enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
 {
     int64_t gone;
-    enum err e = tx_exec(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &gone);
+    enum err e = command_index_member(tx, guild_id, user_id);
 
+    if (!e)
+        e = tx_exec(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &gone);
     if (e)
         return e;
     if (!gone)

@@ -1,8 +1,6 @@
 /* grants.c - what was allowed: looking at it, and taking it back. */
 #include "platform/oauth2/internal.h"
 
-#include "platform/command_index.h"
-
 /* GET /oauth2/@me: what the token that calls stands for. */
 enum err get_current_authorization(struct call *call)
 {
@@ -81,9 +79,7 @@ enum err delete_grant(struct call *call)
     if (!e)
         e = tokens_end(call, a.user_id, a.application_id);
     if (!e)
-        e = authorization_delete(call->tx, a.id);
-    if (!e)
-        e = command_index_move(call->tx, a.user_id);
+        e = authorization_delete(call->tx, &a);
     if (e)
         return e;
     call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(a.user_id), &application_ref_schema,

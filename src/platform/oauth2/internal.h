@@ -115,7 +115,7 @@ enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret);
 /* Adds to what was allowed before. */
 enum err authorization_add(struct tx *tx, snowflake user_id, snowflake application_id,
                            const struct scopes *scopes, bool installed);
-enum err authorization_delete(struct tx *tx, snowflake id);
+enum err authorization_delete(struct tx *tx, const struct authorization *a);
 /* Ends all tokens that an application has of somebody. */
 enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id);
 enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);

@@ -1,7 +1,6 @@
 /* request.c - what an application asks for, and bringing it about. */
 #include "platform/oauth2/internal.h"
 
-#include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 
 static bool is_registered(const struct application *a, struct str uri)
@@ -128,8 +127,6 @@ static enum err install_on_account(struct call *call, const struct application *
     struct application_ref ref = { a->id };
     enum err e = authorization_add(call->tx, call->caller->id, a->id, s, true);
 
-    if (!e)
-        e = command_index_move(call->tx, call->caller->id);
     if (!e)
         call_emit(call, EVENT_USER_APPLICATION_UPDATE, to_user(call->caller->id),
                   &application_ref_schema, &ref);

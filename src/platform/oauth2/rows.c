@@ -2,6 +2,7 @@
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
+#include "platform/command_index.h"
 
 /* --- codes ---------------------------------------------------------------------------- */
 
@@ -142,33 +143,44 @@ static const char ADD_AUTHORIZATION[] =
 static const char SAVE_AUTHORIZATION[] =
     "update authorizations set scopes = $2, installed = $3, created_at = $4 where id = $1";
 
-enum err authorization_add(struct tx *tx, snowflake user_id, snowflake application_id,
-                           const struct scopes *scopes, bool installed)
+static enum err authorization_write(struct tx *tx, const struct authorization *old,
+                                    snowflake user_id, snowflake application_id,
+                                    const struct scopes *scopes, bool installed)
 {
-    struct arena *arena = tx_arena(tx);
-    struct authorization old;
-    bool found;
-    enum err e = authorization_of(tx, user_id, application_id, &old, &found);
-
-    if (e)
-        return e;
-    if (!found)
+    if (!old)
         return tx_exec(tx, ADD_AUTHORIZATION,
                        BIND(v_id(snowflake_new()), v_id(user_id), v_id(application_id),
                             v_text(scopes->text), v_int(installed), v_int(clock_us())),
                        NULL);
-    struct scopes all = scopes_join(arena, &(struct scopes){ .list = old.scopes }, scopes);
-    return tx_exec(
-        tx, SAVE_AUTHORIZATION,
-        BIND(v_id(old.id), v_text(all.text), v_int(old.installed || installed), v_int(clock_us())),
-        NULL);
+    struct scopes all = scopes_join(tx_arena(tx), &(struct scopes){ .list = old->scopes }, scopes);
+    return tx_exec(tx, SAVE_AUTHORIZATION,
+                   BIND(v_id(old->id), v_text(all.text), v_int(old->installed || installed),
+                        v_int(clock_us())),
+                   NULL);
+}
+
+enum err authorization_add(struct tx *tx, snowflake user_id, snowflake application_id,
+                           const struct scopes *scopes, bool installed)
+{
+    struct authorization old;
+    bool found;
+    enum err e = authorization_of(tx, user_id, application_id, &old, &found);
+
+    if (!e)
+        e = authorization_write(tx, found ? &old : NULL, user_id, application_id, scopes,
+                                installed);
+    if (e || !installed || (found && old.installed))
+        return e;
+    return command_index_account(tx, user_id, application_id);
 }
 
 static const char DELETE_AUTHORIZATION[] = "delete from authorizations where id = $1";
 
-enum err authorization_delete(struct tx *tx, snowflake id)
+enum err authorization_delete(struct tx *tx, const struct authorization *a)
 {
-    return tx_exec(tx, DELETE_AUTHORIZATION, BIND(v_id(id)), NULL);
+    enum err e = a->installed ? command_index_account(tx, a->user_id, a->application_id) : OK;
+
+    return e ? e : tx_exec(tx, DELETE_AUTHORIZATION, BIND(v_id(a->id)), NULL);
 }
 
 /* --- tokens --------------------------------------------------------------------------- */

@@ -281,7 +281,7 @@ static enum err forget_authorization(struct call *call, const struct caller *hol
     /* What is installed stays so until the person removes it. */
     if (e || !found || a.installed)
         return e;
-    return authorization_delete(call->tx, a.id);
+    return authorization_delete(call->tx, &a);
 }
 
 /* Whoever has a token may end it. An application that says who it is must be right, and
