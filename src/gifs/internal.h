@@ -2,6 +2,7 @@
 #ifndef GIFS_INTERNAL_H
 #define GIFS_INTERNAL_H
 
+#include "api/jobs.h"
 #include "gifs/gifs.h"
 
 enum {
@@ -12,8 +13,15 @@ enum {
     GIFS_CATEGORY_MIN = 4, /* GIFs that a tag needs to be one */
 };
 
-/* How long somebody who used a term counts for it, in microseconds. */
-#define GIFS_TERM_PATIENCE (INT64_C(7) * 24 * 3600 * 1000000)
+/* In microseconds. */
+#define SECOND INT64_C(1000000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account counts once in it for a GIF */
+#define GIFS_TERM_PATIENCE (7 * DAY)     /* who used a term counts so long for it */
+#define GIFS_COUNT_EVERY   SECOND        /* while somebody chooses */
 
 /* --- config.c ---------------------------------------------------------------------------- */
 
@@ -134,6 +142,7 @@ struct wish {
 };
 enum err wish_read(struct call *call, struct wish *ret);
 double gif_today(void);
+double gif_day(int64_t us);
 
 /* The other locale's part before the first '-'. */
 struct str gif_language(struct str locale);
@@ -237,8 +246,17 @@ void breaker_note(bool success);
 /* --- choice.c ----------------------------------------------------------------------------------
  */
 
-/* Somebody chose a GIF after searching for q. */
-enum err gif_choose(struct call *call, struct str id, struct str q, struct str locale);
+/* A server begins: nothing is known of the choices before. */
+void gif_choices_begin(void);
+/* Somebody chose a GIF: on the loop, then in the transaction. */
+void gif_choice_prepare(struct call *call);
+enum err gif_choose(struct call *call, struct str id, struct str locale);
+
+/* --- count.c, forget.c ----------------------------------------------------------------------- */
+
+extern const struct job_kind gif_count_kind;
+/* *more: there is more of it than one transaction should take. */
+enum err gif_forget_some(struct call *call, bool *more);
 
 /* --- files.c -------------------------------------------------------------------------------------
  */

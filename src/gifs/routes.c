@@ -98,6 +98,7 @@ static enum err begin_select(struct call *call)
     if (gif_config()->source == GIFS_OFF)
         return ERR_FEATURE_DISABLED;
     upstream_tell_choice(call);
+    gif_choice_prepare(call);
     return OK;
 }
 
@@ -108,7 +109,7 @@ static enum err select_gif(struct call *call)
     struct str locale;
     enum err e = request_locale(call, &locale);
 
-    return e ? e : gif_choose(call, in->id, in->q, locale);
+    return e ? e : gif_choose(call, in->id, locale);
 }
 
 /* --- rows ----------------------------------------------------------------------------------------
@@ -146,8 +147,11 @@ static const struct route routes[] = {
     { 0 },
 };
 
+static const struct job_kind *const jobs[] = { &gif_count_kind, NULL };
+
 const struct domain gifs_domain = {
     .name = "GIFs",
     .doc = "Moving pictures to search for and send.",
     .routes = routes,
+    .jobs = jobs,
 };

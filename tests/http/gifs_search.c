@@ -56,10 +56,12 @@ static void weight_and_popularity_raise_a_gif(struct world *w)
         expect_status(
             client_post(world_client(w, names[i]), "{'id': 'c', 'q': ''}", "/gifs/select"), 204);
     }
+    world_count_choices(w);
     finds(w, "cat", "c b a");
     world_wait(w, 10 * 24 * 3600); /* nobody remembers */
     finds(w, "cat", "b c a");
     expect_status(client_post(world_client(w, "ada"), "{'id': 'a', 'q': ''}", "/gifs/select"), 204);
+    world_count_choices(w);
     finds(w, "cat", "a b c");
 }
 
@@ -71,6 +73,7 @@ static void a_choice_raises_a_gif_for_the_same_search(struct world *w)
                          ", {'id': 'b', 'tags': ['cat', 'pet'], " MEDIA "]");
     finds(w, "pet", "a b");
     expect_status(client_post(ada, "{'id': 'b', 'q': ' PET '}", "/gifs/select"), 204);
+    world_count_choices(w);
     world_wait(w, 30 * 24 * 3600); /* popularity is gone, the pair is not */
     finds(w, "pet", "b a");
     struct answer a = client_get(ada, "/gifs/search?q=pet&locale=fr");

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "gifs/gifs.h"
+#include "platforms.h"
 
 /* --- files ---------------------------------------------------------------------------------- */
 
@@ -165,4 +166,10 @@ const char *gif_ids(struct answer a)
     char *text = str_dupz(world_arena(a.client->world), buf_str(&out));
     buf_clear(&out);
     return text;
+}
+
+void world_count_choices(struct world *w)
+{
+    world_wait(w, 1);
+    expect_number(w, 0, "select count(*) from gif_choices");
 }

@@ -1,0 +1,9 @@
+-- Choices as they came; a job counts them, many at a time.
+create table gif_choices (
+    n {id},
+    user_id bigint not null,
+    gif bigint not null,
+    locale text not null,
+    term text not null,       -- empty: the choice counts for the GIF only
+    at bigint not null
+);
