@@ -319,6 +319,26 @@ static void what_is_left_behind_is_counted_in_time(struct world *w)
     expect_number(w, 0, "select count(*) from gif_picks"); /* and who it was is forgotten */
 }
 
+static void a_term_goes_when_nobody_has_used_it_for_long(struct world *w)
+{
+    import_four(w);
+    choose(w, "ada", "a", "once upon");
+    for (int i = 0; i < 4; i++)
+        choose(w, people[i], "b", "a time");
+    world_count_choices(w);
+    world_wait(w, 59 * 24 * 3600);
+    choose(w, "ada", "c", "");
+    world_count_choices(w);
+    expect(clicks(w, "once upon") == 1 && clicks(w, "a time") == 4);
+    expect(store_count(w, "select count(*) from gif_term_users") == 0);
+    world_wait(w, 24 * 3600); /* worth a quarter of the other */
+    expect_number(w, 1, "select count(*) from gif_terms");
+    expect(clicks(w, "once upon") == 0 && clicks(w, "a time") == 4);
+    world_wait(w, 2 * 24 * 3600);
+    expect_number(w, 0, "select count(*) from gif_terms");
+    expect(store_count(w, "select count(*) from gif_pairs") == 0);
+}
+
 static void much_is_forgotten_in_parts(struct world *w)
 {
     import_four(w);
@@ -349,6 +369,7 @@ const struct test gifs_trends_tests[] = {
     TEST(many_choices_are_counted_in_parts),
     TEST(a_choice_of_a_gif_that_goes_is_dropped),
     TEST(what_is_left_behind_is_counted_in_time),
+    TEST(a_term_goes_when_nobody_has_used_it_for_long),
     TEST(much_is_forgotten_in_parts),
     { 0 },
 };

@@ -7,3 +7,6 @@ create table gif_choices (
     term text not null,       -- empty: the choice counts for the GIF only
     at bigint not null
 );
+
+-- The coldest first: what nobody uses any more goes.
+create index gif_terms_by_heat on gif_terms (heat);
