@@ -90,8 +90,7 @@ static enum err suggest_searches(struct call *call)
     return e ? e : reply_terms(&w, &terms);
 }
 
-/* --- choosing ----------------------------------------------------------------------------------
- */
+/* --- choosing --------------------------------------------------------------------------------- */
 
 static enum err begin_select(struct call *call)
 {
@@ -112,8 +111,7 @@ static enum err select_gif(struct call *call)
     return e ? e : gif_choose(call, in->id, locale);
 }
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 #define READ(path_, handler_, query_, reply_, prepare_, doc_)                  \
     {                                                                          \

@@ -100,8 +100,7 @@ static enum err find_clicks(const struct wish *w, struct map *ret)
     return rows_end(&rows);
 }
 
-/* --- the search ---------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 struct search {
     const struct wish *wish;

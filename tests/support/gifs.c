@@ -112,8 +112,7 @@ const char *world_gif_folder(struct world *w)
     return folder;
 }
 
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void note_problem(void *arg, size_t row, struct str what)
 {
