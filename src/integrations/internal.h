@@ -12,6 +12,8 @@
 #include "platform/platform.h"
 
 enum { MOST_INTEGRATIONS = 50, MOST_CONNECTIONS = 50, SECOND = 1000 * 1000 };
+/* How a member came to its guild; 0: otherwise. */
+enum { JOIN_SOURCE_INTEGRATION = 2 };
 #define DAY (INT64_C(24) * 3600 * SECOND)
 
 /* --- schema.c -------------------------------------------------------------------------------- */

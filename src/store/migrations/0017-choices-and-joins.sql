@@ -10,3 +10,6 @@ create table gif_choices (
 
 -- The coldest first: what nobody uses any more goes.
 create index gif_terms_by_heat on gif_terms (heat);
+
+-- How somebody came to a guild. 2: through an integration; 0: otherwise.
+alter table members add column join_source bigint not null default 0;
