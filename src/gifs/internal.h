@@ -158,6 +158,7 @@ struct gif_hit {
     int64_t n;
     double score;
     int tier; /* 0: the caller's locale or everywhere, 1: the language, 2: elsewhere */
+    int pass; /* of a search; each comes behind the one before */
 };
 
 /* Shows them in that order; hits that are gone are left out. */

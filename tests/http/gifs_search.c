@@ -65,6 +65,15 @@ static void weight_and_popularity_raise_a_gif(struct world *w)
     finds(w, "cat", "a b c");
 }
 
+static void equally_good_gifs_come_by_id(struct world *w)
+{
+    world_import_gifs(w,
+                      "[{'id': 'd', 'tags': ['cat'], " MEDIA ", {'id': 'b', 'tags': ['cat'], " MEDIA
+                      ", {'id': 'c', 'tags': ['cat'], 'weight': 2, " MEDIA
+                      ", {'id': 'a', 'tags': ['cat'], " MEDIA "]");
+    finds(w, "cat", "c a b d");
+}
+
 static void a_choice_raises_a_gif_for_the_same_search(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -152,6 +161,7 @@ const struct test gifs_search_tests[] = {
     TEST(the_last_word_may_be_unfinished),
     TEST(tags_count_more_than_titles_and_those_more_than_descriptions),
     TEST(weight_and_popularity_raise_a_gif),
+    TEST(equally_good_gifs_come_by_id),
     TEST(a_choice_raises_a_gif_for_the_same_search),
     TEST(the_language_comes_first),
     TEST(case_accents_and_forms_do_not_matter),
