@@ -8,7 +8,10 @@
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 200 }; /* a few milliseconds of writing */
+enum { AT_ONCE = 200 }; /* some milliseconds of writing */
+
+/* Between two parts: who chooses goes first, and counting catches up later. */
+static const int64_t PAUSE = SECOND / 20;
 
 struct chosen {
     snowflake user_id;
@@ -236,7 +239,7 @@ static enum err count_by(struct call *call, struct list *choices,
     return e;
 }
 
-/* There is always a next time: at once while much is left, soon while somebody chooses, and
+/* There is always a next time: in a moment while much is left, soon while somebody chooses, and
  * else in an hour, for what is to be forgotten and for what a process noted that then ended. */
 static enum err run_count(struct call *call, const struct job *job)
 {
@@ -255,7 +258,7 @@ static enum err run_count(struct call *call, const struct job *job)
         e = gif_forget_some(call, &more);
     if (e)
         return e;
-    int64_t wait = taken == AT_ONCE || more ? 0 : taken ? GIFS_COUNT_EVERY : HOUR;
+    int64_t wait = taken == AT_ONCE || more ? PAUSE : taken ? GIFS_COUNT_EVERY : HOUR;
     return job_schedule(call, &gif_count_kind, job->key, clock_us() + wait, STR(""));
 }
 
