@@ -1,6 +1,6 @@
-"""A guild whose members all subscribe: what its sync costs everybody else.
+"""A guild whose members all subscribe: what its sync, and its end, cost everybody else.
 
-Used by scripts/bench, and by the crash test that kills a server in the middle of one.
+Used by scripts/bench, and by the crash test that kills a server in the middle of them.
 """
 
 import os
@@ -73,6 +73,23 @@ class Followed:
     def integration(self, client):
         return self.call(client, "GET", f"/guilds/{self.guild}/integrations")[0]
 
+    def unfollow(self, port):
+        """The removal begins."""
+        owner = Client(port, self.token)
+        self.call(owner, "DELETE", f"/guilds/{self.guild}/integrations/"
+                                   f"{self.integration(owner)['id']}")
+        owner.close()
+
+    def remains(self):
+        """How many rows of the integration are left."""
+        db = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
+        count = db.execute("select (select count(*) from integrations) + "
+                           "(select count(*) from integration_subscribers) + "
+                           "(select count(*) from member_roles where role_id in "
+                           "(select id from roles where integration_id is not null))").fetchone()[0]
+        db.close()
+        return count
+
     def with_role(self):
         """How many members have the subscribers' role."""
         db = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
@@ -105,35 +122,47 @@ class Writer(threading.Thread):
         return sorted(self.times)
 
 
-def write_times(followed, server, seconds=None):
-    """Times of single writes in ms: for so long, or while a sync runs."""
-    owner = Client(server.port, followed.token)
+def write_times(followed, server, begin, goes_on):
+    """Times of single writes in ms, while something that was begun goes on."""
     writer = Writer(server.port, followed.token)
     began = time.monotonic()
-    if seconds is None:
-        followed.follow(server.port)
     writer.start()
-    time.sleep(seconds or 0.5)
-    while seconds is None and followed.integration(owner)["syncing"]:
+    begin()
+    time.sleep(0.5)
+    while goes_on():
         if time.monotonic() - began > 300:
-            raise Failed("the sync does not end")
+            raise Failed("it does not end")
         time.sleep(0.2)
-    owner.close()
     return writer.stop(), time.monotonic() - began
+
+
+def syncing(followed, port):
+    owner = Client(port, followed.token)
+    answer = followed.integration(owner)["syncing"]
+    owner.close()
+    return answer
+
+
+def report(bench, what, quiet, times, seconds):
+    at = lambda times, part: times[int(len(times) * part) - 1]  # noqa: E731
+    bench.report.add(f"longest write during {what} subscribers", times[-1], "ms", ("<=", 50),
+                     {"99 % ms": at(times, 0.99), "median ms": at(times, 0.5),
+                      "longest without ms": quiet[-1], "it took s": seconds,
+                      "writes": len(times)})
 
 
 def row_sync(bench, count=SUBSCRIBERS):
     followed = Followed(bench.guildhall, os.path.join(bench.folder, "followed"), count)
     server = bench.watch(followed.start())
     try:
-        quiet, _ = write_times(followed, server, 2)
-        times, seconds = write_times(followed, server)
+        quiet, _ = write_times(followed, server, lambda: time.sleep(2), lambda: False)
+        times, seconds = write_times(followed, server, lambda: followed.follow(server.port),
+                                     lambda: syncing(followed, server.port))
         if followed.with_role() != count:
             raise Failed(f"{followed.with_role()} of {count} subscribers have their role")
-        at = lambda times, part: times[int(len(times) * part) - 1]  # noqa: E731
-        bench.report.add(f"longest write during a sync of {count:,} subscribers", times[-1], "ms",
-                         ("<=", 50), {"99 % ms": at(times, 0.99), "median ms": at(times, 0.5),
-                                      "longest without ms": quiet[-1], "sync s": seconds,
-                                      "writes": len(times)})
+        report(bench, f"a sync of {count:,}", quiet, times, seconds)
+        times, seconds = write_times(followed, server, lambda: followed.unfollow(server.port),
+                                     followed.remains)
+        report(bench, f"the removal of {count:,}", quiet, times, seconds)
     finally:
         server.kill()

@@ -83,6 +83,28 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_end(args);
 }
 
+void buf_add_html(struct buf *b, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        switch (text.p[i]) {
+        case '<':
+            buf_add_lit(b, "&lt;");
+            break;
+        case '>':
+            buf_add_lit(b, "&gt;");
+            break;
+        case '&':
+            buf_add_lit(b, "&amp;");
+            break;
+        case '"':
+            buf_add_lit(b, "&quot;");
+            break;
+        default:
+            buf_add_char(b, text.p[i]);
+        }
+    }
+}
+
 void buf_drop(struct buf *b, size_t n)
 {
     if (n >= b->n) {

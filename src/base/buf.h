@@ -73,6 +73,9 @@ void buf_add_u64(struct buf *b, uint64_t v);
 void buf_add_i64(struct buf *b, int64_t v);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Text for an HTML page, also between double quotes. */
+void buf_add_html(struct buf *b, struct str text);
+
 /* Takes n bytes off the front. */
 void buf_drop(struct buf *b, size_t n);
 

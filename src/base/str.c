@@ -176,6 +176,32 @@ bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str 
     return true;
 }
 
+static bool is_unreserved(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+struct str str_escape(struct arena *a, struct str s)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char *out = arena_raw(a, 3 * s.n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+
+        if (is_unreserved(s.p[i])) {
+            out[n++] = s.p[i];
+            continue;
+        }
+        out[n++] = '%';
+        out[n++] = hex[c >> 4];
+        out[n++] = hex[c & 15];
+    }
+    return (struct str){ out, n };
+}
+
 struct str str_hex(struct arena *a, const void *p, size_t n)
 {
     char *out = arena_raw(a, n * 2 + 1);

@@ -90,6 +90,9 @@ struct str str_concat(struct arena *a, const struct str *parts, size_t count);
 /* ASCII lower case copy. */
 struct str str_lower(struct arena *a, struct str s);
 
+/* Percent-encoding, for a path segment or a query value: letters, digits and "-._~" stay. */
+struct str str_escape(struct arena *a, struct str s);
+
 /* Percent-decoding of a path segment or a query value ('+' is a space only
  * there). False when an escape is broken. */
 bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str *ret);

@@ -61,5 +61,6 @@ bool gifs_set(const struct gifs_options *o, const char **ret_problem)
     if (c.cap < 0)
         c.cap = 2;
     config = c;
+    gif_choices_begin();
     return true;
 }

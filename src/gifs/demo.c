@@ -73,8 +73,7 @@ static double rain(double x, double y, double t)
     return pow(fmod(8 + fmod(column * 0.37, 1) - y / 2 + speed * t, 1), 4);
 }
 
-/* --- the catalogue
- * -------------------------------------------------------------------------------- */
+/* --- the catalogue ---------------------------------------------------------------------------- */
 
 static const struct entry {
     const char *id, *title, *description, *tags;
@@ -153,8 +152,7 @@ static void draw_still(const struct entry *e, uint16_t width, uint16_t height, s
     mem_free(pixels);
 }
 
-/* --- putting it in
- * ------------------------------------------------------------------------------------ */
+/* --- putting it in ---------------------------------------------------------------------------- */
 
 struct demo {
     struct store *store;

@@ -49,8 +49,7 @@ static enum err find_gif(struct call *call, struct str id, struct rows *ret)
     return e ? e : found ? OK : ERR_NOT_FOUND;
 }
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* GET /gifs/{gif.name}/{gif.file} */
 static enum err get_gif_file(struct call *call)
@@ -76,30 +75,7 @@ static enum err get_gif_file(struct call *call)
     return call_reply_range(call, gif_formats[format].type, fd, size);
 }
 
-/* --- pages ---------------------------------------------------------------------------------------
- */
-
-static void add_escaped(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        switch (text.p[i]) {
-        case '<':
-            buf_add_lit(out, "&lt;");
-            break;
-        case '>':
-            buf_add_lit(out, "&gt;");
-            break;
-        case '&':
-            buf_add_lit(out, "&amp;");
-            break;
-        case '"':
-            buf_add_lit(out, "&quot;");
-            break;
-        default:
-            buf_add_char(out, text.p[i]);
-        }
-    }
-}
+/* --- pages ------------------------------------------------------------------------------------ */
 
 static void write_page(struct buf *out, const struct rows *row)
 {
@@ -109,14 +85,14 @@ static void write_page(struct buf *out, const struct rows *row)
     struct str source = row_text(row, 3);
 
     buf_add_lit(out, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>");
-    add_escaped(out, row_text(row, 2));
+    buf_add_html(out, row_text(row, 2));
     buf_printf(out, "</title>\n<%s src=\"/gifs/%.*s/%.*s.%.*s\" width=\"%u\" height=\"%u\"%s\n",
                video ? "video" : "img", STR_FMT(row_text(row, 1)), STR_FMT(gif_formats[f].word),
                STR_FMT(gif_formats[f].extension), media.of[f].width, media.of[f].height,
                video ? " autoplay loop muted></video>" : " alt=\"\">");
     if (source.n) {
         buf_add_lit(out, "<p><a rel=\"noreferrer\" href=\"");
-        add_escaped(out, source);
+        buf_add_html(out, source);
         buf_add_lit(out, "\">Source</a>\n");
     }
 }

@@ -2,6 +2,7 @@
 #ifndef GIFS_INTERNAL_H
 #define GIFS_INTERNAL_H
 
+#include "api/jobs.h"
 #include "gifs/gifs.h"
 
 enum {
@@ -12,8 +13,15 @@ enum {
     GIFS_CATEGORY_MIN = 4, /* GIFs that a tag needs to be one */
 };
 
-/* How long somebody who used a term counts for it, in microseconds. */
-#define GIFS_TERM_PATIENCE (INT64_C(7) * 24 * 3600 * 1000000)
+/* In microseconds. */
+#define SECOND INT64_C(1000000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account counts once in it for a GIF */
+#define GIFS_TERM_PATIENCE (7 * DAY)     /* who used a term counts so long for it */
+#define GIFS_COUNT_EVERY   SECOND        /* while somebody chooses */
 
 /* --- config.c ---------------------------------------------------------------------------- */
 
@@ -92,8 +100,7 @@ struct list gif_words(struct arena *a, struct str normal, bool query);
 /* The first character. */
 struct str gif_initial(struct str text);
 
-/* --- what is shown ------------------------------------------------------------------------------
- */
+/* --- what is shown ---------------------------------------------------------------------------- */
 
 struct gif {
     struct str id, title, url, src, gif_src, preview;
@@ -120,8 +127,7 @@ extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_se
     gif_trends_query, gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
-/* --- wish.c: what a call asks for ----------------------------------------------------------------
- */
+/* --- wish.c: what a call asks for ------------------------------------------------------------- */
 
 struct wish {
     struct call *call;
@@ -134,6 +140,7 @@ struct wish {
 };
 enum err wish_read(struct call *call, struct wish *ret);
 double gif_today(void);
+double gif_day(int64_t us);
 
 /* The other locale's part before the first '-'. */
 struct str gif_language(struct str locale);
@@ -144,22 +151,21 @@ struct str gif_locale_known(struct str tag);
 double gif_popularity(double heat, double today);
 double gif_heat_after(double heat, double today);
 
-/* --- rows.c -------------------------------------------------------------------------------------
- */
+/* --- rows.c ----------------------------------------------------------------------------------- */
 
 /* A GIF before it is shown: its number and what it is ordered by. */
 struct gif_hit {
     int64_t n;
     double score;
     int tier; /* 0: the caller's locale or everywhere, 1: the language, 2: elsewhere */
+    int pass; /* of a search; each comes behind the one before */
 };
 
 /* Shows them in that order; hits that are gone are left out. */
 enum err gifs_show(const struct wish *w, const struct gif_hit *hits, size_t count,
                    struct list *ret);
 
-/* --- index.c: words in the store's own engine ---------------------------------------------------
- */
+/* --- index.c: words in the store's own engine ------------------------------------------------- */
 
 enum match { MATCH_ALL, MATCH_ANY };
 
@@ -172,8 +178,7 @@ enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str titl
 /* Rows of `gifs` by number: n, id, title, media. */
 enum err index_load(struct call *call, const struct gif_hit *hits, size_t count, struct rows *ret);
 
-/* --- search.c, trending.c, suggest.c: lists ------------------------------------------------------
- */
+/* --- search.c, trending.c, suggest.c: lists --------------------------------------------------- */
 
 enum err gifs_search(const struct wish *w, struct list *ret);
 enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret);
@@ -185,8 +190,7 @@ enum err gif_suggestions(const struct wish *w, struct list *ret);
 /* Adds a term unless it is there, or the query itself, or one too many. */
 void terms_add(const struct wish *w, struct list *terms, struct str term);
 
-/* --- upstream.c: another server's GIFs
- * ------------------------------------------------------------ */
+/* --- upstream.c: another server's GIFs -------------------------------------------------------- */
 
 /* The rows' .prepare: refuses where GIFs are off, asks the other server where there is
  * one. What it said waits in call->data. */
@@ -209,8 +213,7 @@ struct upstream_answer upstream_answer(const struct call *call, enum upstream_ki
 /* Should our own catalogue be looked at? */
 bool upstream_wants_local(const struct call *call);
 
-/* --- upstream_read.c
- * --------------------------------------------------------------------------------- */
+/* --- upstream_read.c -------------------------------------------------------------------------- */
 
 /* Is this an answer of the kind? */
 bool upstream_valid(enum upstream_kind kind, struct str body);
@@ -220,8 +223,7 @@ enum err upstream_add_gifs(const struct wish *w, struct list *gifs);
 enum err upstream_add_categories(const struct wish *w, struct list *categories);
 enum err upstream_add_terms(const struct wish *w, struct list *terms);
 
-/* --- upstream_cache.c: what was said lately
- * ------------------------------------------------------------- */
+/* --- upstream_cache.c: what was said lately --------------------------------------------------- */
 
 enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
@@ -234,28 +236,33 @@ void cache_give_up(struct str key);
 bool breaker_allows(void);
 void breaker_note(bool success);
 
-/* --- choice.c ----------------------------------------------------------------------------------
- */
+/* --- choice.c --------------------------------------------------------------------------------- */
 
-/* Somebody chose a GIF after searching for q. */
-enum err gif_choose(struct call *call, struct str id, struct str q, struct str locale);
+/* A server begins: nothing is known of the choices before. */
+void gif_choices_begin(void);
+/* Somebody chose a GIF: on the loop, then in the transaction. */
+void gif_choice_prepare(struct call *call);
+enum err gif_choose(struct call *call, struct str id, struct str locale);
 
-/* --- files.c -------------------------------------------------------------------------------------
- */
+/* --- count.c, forget.c ----------------------------------------------------------------------- */
+
+extern const struct job_kind gif_count_kind;
+/* *more: there is more of it than one transaction should take. */
+enum err gif_forget_some(struct call *call, bool *more);
+
+/* --- files.c ---------------------------------------------------------------------------------- */
 
 /* The name of a GIF's file as a blob. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
 /* "{slug}-{id}", the end of a page's address. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
-/* --- probe.c: what a file is
- * ----------------------------------------------------------------------- */
+/* --- probe.c: what a file is ------------------------------------------------------------------ */
 
 /* True when the bytes are what the format wants; sizes are 0 where the file does not say. */
 bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret);
 
-/* --- import: one GIF before it is in the store
- * -------------------------------------------------------- */
+/* --- import: one GIF before it is in the store ------------------------------------------------ */
 
 struct gif_file {
     enum gif_format format;

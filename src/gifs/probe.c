@@ -58,8 +58,7 @@ static bool look_at_mp4(struct str b, struct gif_size *ret)
     return true;
 }
 
-/* --- WebM: elements of an id and a length ------------------------------------------------------
- */
+/* --- WebM: elements of an id and a length ----------------------------------------------------- */
 
 /* A number whose first byte says how long it is. */
 static size_t read_vint(struct str b, bool keep_mark, uint64_t *ret)

@@ -52,8 +52,7 @@ static struct gif_media media_of(const struct list *files)
     return m;
 }
 
-/* --- rows
- * ----------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static struct str tags_text(struct arena *a, const struct gif_draft *d, bool json)
 {
@@ -144,8 +143,7 @@ enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *d,
     return e;
 }
 
-/* --- counts
- * ----------------------------------------------------------------------------------------- */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 static const char DROP_COUNTS[] = "delete from gif_tag_counts";
 static const char COUNT_TAGS[] =

@@ -90,14 +90,14 @@ static enum err suggest_searches(struct call *call)
     return e ? e : reply_terms(&w, &terms);
 }
 
-/* --- choosing ----------------------------------------------------------------------------------
- */
+/* --- choosing --------------------------------------------------------------------------------- */
 
 static enum err begin_select(struct call *call)
 {
     if (gif_config()->source == GIFS_OFF)
         return ERR_FEATURE_DISABLED;
     upstream_tell_choice(call);
+    gif_choice_prepare(call);
     return OK;
 }
 
@@ -108,11 +108,10 @@ static enum err select_gif(struct call *call)
     struct str locale;
     enum err e = request_locale(call, &locale);
 
-    return e ? e : gif_choose(call, in->id, in->q, locale);
+    return e ? e : gif_choose(call, in->id, locale);
 }
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 #define READ(path_, handler_, query_, reply_, prepare_, doc_)                  \
     {                                                                          \
@@ -146,8 +145,11 @@ static const struct route routes[] = {
     { 0 },
 };
 
+static const struct job_kind *const jobs[] = { &gif_count_kind, NULL };
+
 const struct domain gifs_domain = {
     .name = "GIFs",
     .doc = "Moving pictures to search for and send.",
     .routes = routes,
+    .jobs = jobs,
 };

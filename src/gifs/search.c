@@ -100,8 +100,7 @@ static enum err find_clicks(const struct wish *w, struct map *ret)
     return rows_end(&rows);
 }
 
-/* --- the search ---------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 struct search {
     const struct wish *wish;
@@ -131,7 +130,9 @@ static enum err pass(struct search *s, enum match match, bool elsewhere, struct 
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct gif_hit hit = { .n = row_int(&rows, 0), .tier = (int)row_int(&rows, 4) };
+        struct gif_hit hit = { .n = row_int(&rows, 0),
+                               .tier = (int)row_int(&rows, 4),
+                               .pass = match };
 
         if ((hit.tier == 2) != elsewhere || (s->seen.count && map_get(&s->seen, (uint64_t)hit.n)))
             continue;
@@ -144,6 +145,27 @@ static enum err pass(struct search *s, enum match match, bool elsewhere, struct 
         map_put(&s->seen, (uint64_t)best.hits[i].n, &best.hits[i]);
     *count += best.count;
     return e;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return str_cmp(((const struct gif *)a)->id, ((const struct gif *)b)->id);
+}
+
+/* Puts those that are equally good in the order of their ids, which only what is shown has:
+ * reading them for everything that matches would cost more than the search. */
+static void order_ties(const struct gif_hit *hits, size_t count, struct gif *gifs, size_t shown)
+{
+    for (size_t h = 0, g = 0, first = 0; h < count && g < shown; h++) {
+        if (gifs[g].n == hits[h].n)
+            g++;
+        bool tied = h + 1 < count && g < shown && hits[h + 1].pass == hits[h].pass &&
+                    hits[h + 1].tier == hits[h].tier && hits[h + 1].score == hits[h].score;
+        if (tied)
+            continue;
+        qsort(&gifs[first], g - first, sizeof *gifs, by_id);
+        first = g;
+    }
 }
 
 static enum err passes(struct search *s, bool elsewhere, struct gif_hit *hits, size_t *count)
@@ -173,5 +195,9 @@ enum err gifs_search(const struct wish *w, struct list *ret)
         e = passes(&s, true, hits, &count);
     map_clear(&s.clicks);
     map_clear(&s.seen);
-    return e ? e : gifs_show(w, hits, count, ret);
+    if (!e)
+        e = gifs_show(w, hits, count, ret);
+    if (!e && ret->count)
+        order_ties(hits, count, ret->items, ret->count);
+    return e;
 }

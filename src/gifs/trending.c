@@ -122,8 +122,7 @@ enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret)
     return e ? e : gifs_show(w, g.hits, g.count, ret);
 }
 
-/* --- categories ---------------------------------------------------------------------------------
- */
+/* --- categories ------------------------------------------------------------------------------- */
 
 /* What few choose adds next to nothing to a category, so the hottest decide. */
 enum { HOTTEST = 300 };
@@ -276,8 +275,7 @@ enum err gif_categories(const struct wish *w, struct list *ret)
     return e;
 }
 
-/* --- terms
- * ----------------------------------------------------------------------------------------- */
+/* --- terms ------------------------------------------------------------------------------------ */
 
 static const char HOT_TERMS[] = "select term from gif_terms where locale = $1 and third_at > 0 "
                                 "and third_at > $2 order by heat desc limit $3";

@@ -15,8 +15,7 @@
 /* Of those who wait each may have an answer of MOST_ANSWER bytes under way. */
 enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
-/* --- one question ------------------------------------------------------------------------------
- */
+/* --- one question ----------------------------------------------------------------------------- */
 
 struct question {
     struct api *api;
@@ -83,18 +82,6 @@ static void ask(struct question *q)
 
 /* --- addresses ------------------------------------------------------------------------------- */
 
-static void add_escaped(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
-            buf_add_char(out, (char)c);
-        else
-            buf_printf(out, "%%%02X", c);
-    }
-}
-
 /* Of a path with its query, at the other server. */
 static char *address_of(struct arena *a, struct str path)
 {
@@ -106,15 +93,14 @@ static char *address_of(struct arena *a, struct str path)
     buf_add_str(&out, path);
     if (c->provider_key.n) {
         buf_add_str(&out, memchr(path.p, '?', path.n) ? STR("&key=") : STR("?key="));
-        add_escaped(&out, c->provider_key);
+        buf_add_str(&out, str_escape(a, c->provider_key));
     }
     char *url = str_dupz(a, buf_str(&out));
     buf_clear(&out);
     return url;
 }
 
-/* --- what a call asks ---------------------------------------------------------------------------
- */
+/* --- what a call asks ------------------------------------------------------------------------- */
 
 struct asked {
     struct str key; /* path and query, without our own key; p == NULL: not asked */
@@ -241,15 +227,14 @@ static struct str question_key(struct call *call, const char *path, bool with_q,
         buf_printf(&out, "&limit=%lld", (long long)limit);
     if (with_q) {
         buf_add_lit(&out, "&q=");
-        add_escaped(&out, gif_normal(call->arena, in->q));
+        buf_add_str(&out, str_escape(call->arena, gif_normal(call->arena, in->q)));
     }
     struct str key = str_dup(call->arena, buf_str(&out));
     buf_clear(&out);
     return key;
 }
 
-/* --- the rows' .prepare
- * ----------------------------------------------------------------------------- */
+/* --- the rows' .prepare ----------------------------------------------------------------------- */
 
 static bool begin(enum err *ret)
 {
@@ -311,8 +296,7 @@ enum err upstream_ask_terms(struct call *call)
     return e;
 }
 
-/* --- choices
- * ------------------------------------------------------------------------------------------ */
+/* --- choices ---------------------------------------------------------------------------------- */
 
 static void told(void *arg, enum fetch_result result, int status, struct str type, struct str body)
 {

@@ -105,8 +105,7 @@ bool upstream_valid(enum upstream_kind kind, struct str body)
     return valid;
 }
 
-/* --- addresses ---------------------------------------------------------------------------------
- */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 /* "media.example" or "*.example", which is also for example itself. */
 static bool host_matches(struct str pattern, struct str host)
@@ -139,8 +138,7 @@ static bool is_allowed(struct str url)
     return false;
 }
 
-/* --- GIFs ----------------------------------------------------------------------------------------
- */
+/* --- GIFs ------------------------------------------------------------------------------------- */
 
 static bool show(const struct wish *w, const struct their_gif *in, struct gif *out)
 {

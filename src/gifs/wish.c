@@ -13,9 +13,14 @@
  * 2^(day of the choice): it changes only when something is chosen, and the order of
  * things by it is the order by popularity on any day. */
 
+double gif_day(int64_t us)
+{
+    return (double)us / (double)DAY;
+}
+
 double gif_today(void)
 {
-    return (double)clock_us() / (24.0 * 3600 * 1000000);
+    return gif_day(clock_us());
 }
 
 double gif_popularity(double heat, double today)

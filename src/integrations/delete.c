@@ -3,17 +3,6 @@
 
 #include "platform/guilds/guilds.h"
 
-/* In the order in which the interface tells of it; the lapses go with the row. */
-static enum err delete_platform(struct call *call, const struct integration_row *i)
-{
-    integration_announce_gone(call, i->guild_id, i->id, 0);
-    enum err e = i->role_id ? integration_drop_role(call, i->guild_id, i->role_id) : OK;
-
-    if (!e)
-        e = sync_end_for_good(call, i->id);
-    return e ? e : integration_delete_row(call->tx, i->id);
-}
-
 static const char DELETE_COMMANDS[] =
     "delete from commands where guild_id = $1 and application_id = $2";
 static const char DELETE_LIST[] =
@@ -49,7 +38,7 @@ enum err delete_integration(struct call *call)
     if (i->application_id)
         e = delete_app(call, i);
     else if (i->platform != PLATFORM_NONE)
-        e = delete_platform(call, i);
+        e = removal_begin(call, i);
     else
         e = ERR_SUBSCRIPTION_INTEGRATION;
     return e ? e : audit(call, i->guild_id, AUDIT_INTEGRATION_DELETE, i->id);

@@ -4,13 +4,10 @@
  * asked once more about each; without its word nothing happens. */
 #include "integrations/internal.h"
 
-#include <sodium.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "api/errand.h"
 #include "base/clock.h"
-#include "base/mem.h"
+#include "integrations/chain.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
@@ -26,13 +23,6 @@ struct lapse {
     char accounts[MOST_ACCOUNTS][4 * LONGEST_ACCOUNT_ID + 1]; /* the member's own */
     unsigned count, asked;
     bool found, subscribes;
-};
-
-struct chain {
-    struct api *api;
-    struct loop *loop;
-    struct post post;
-    struct lapse lapse;
 };
 
 /* --- rows ------------------------------------------------------------------------------------ */
@@ -181,36 +171,10 @@ static enum err run_later(struct call *call)
 
 /* --- from member to member ------------------------------------------------------------------- */
 
-static void chain_end(struct chain *c)
-{
-    sodium_memzero(c->lapse.secret, sizeof c->lapse.secret);
-    mem_free(c);
-}
-
-static void ended(struct call *call, enum err e, void *arg)
-{
-    (void)call, (void)e;
-    chain_end(arg);
-}
-
-static void run(struct chain *c, enum route_store store, enum err (*fn)(struct call *),
-                void (*done)(struct call *, enum err, void *))
-{
-    errand_start(c->api, c->loop,
-                 &(struct errand){ .store = store,
-                                   .run = fn,
-                                   .done = done,
-                                   .data = &c->lapse,
-                                   .size = sizeof c->lapse,
-                                   .arg = c });
-}
-
 static void later(struct chain *c)
 {
-    run(c, ROUTE_STORE_WRITE, run_later, ended);
+    chain_run(c, ROUTE_STORE_WRITE, run_later, chain_ended);
 }
-
-static void next_member(struct chain *c);
 
 static void expired(struct call *call, enum err e, void *arg)
 {
@@ -218,7 +182,7 @@ static void expired(struct call *call, enum err e, void *arg)
     if (e)
         later(arg);
     else
-        next_member(arg);
+        chain_go_on(arg);
 }
 
 static void ask_next(struct chain *c);
@@ -226,22 +190,23 @@ static void ask_next(struct chain *c);
 static void answered(void *arg, const struct provider_answer *a)
 {
     struct chain *c = arg;
+    struct lapse *l = c->state;
 
     if (a->result != PROVIDER_OK && a->result != PROVIDER_NOT_FOUND) {
         later(c);
         return;
     }
-    c->lapse.subscribes = a->result == PROVIDER_OK;
-    c->lapse.asked++;
+    l->subscribes = a->result == PROVIDER_OK;
+    l->asked++;
     ask_next(c);
 }
 
 static void ask_next(struct chain *c)
 {
-    const struct lapse *l = &c->lapse;
+    const struct lapse *l = c->state;
 
     if (l->subscribes || l->asked == l->count) {
-        run(c, ROUTE_STORE_WRITE, run_expire, expired);
+        chain_run(c, ROUTE_STORE_WRITE, run_expire, expired);
         return;
     }
     provider_ask(c->api, c->loop,
@@ -262,34 +227,20 @@ static void found(struct call *call, enum err e, void *arg)
         later(c);
         return;
     }
-    c->lapse = *(const struct lapse *)call->data;
+    *(struct lapse *)c->state = *(const struct lapse *)call->data;
     ask_next(c);
-}
-
-static void take_step(struct post *p)
-{
-    struct chain *c = container_of(p, struct chain, post);
-
-    if (api_draining(c->api))
-        chain_end(c);
-    else
-        run(c, ROUTE_STORE_READ, run_find, found);
 }
 
 static void next_member(struct chain *c)
 {
-    c->post.run = take_step;
-    loop_post(c->loop, &c->post);
+    chain_run(c, ROUTE_STORE_READ, run_find, found);
 }
 
 static void start_expiry(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct chain *c = mem_new(sizeof *c);
+    struct lapse first = { .id = job->key };
 
-    c->api = api;
-    c->loop = loop;
-    c->lapse.id = job->key;
-    next_member(c);
+    chain_go_on(chain_new(api, loop, next_member, &first, sizeof first));
 }
 
 const struct job_kind expiry_kind = {

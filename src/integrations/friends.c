@@ -2,13 +2,12 @@
  * friends to be suggested from there. */
 #include "integrations/internal.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/errand.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "integrations/chain.h"
 #include "platform/suggestions.h"
 
 enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
@@ -20,13 +19,6 @@ struct step {
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
     bool found;
-};
-
-struct chain {
-    struct api *api;
-    struct loop *loop;
-    struct post post;
-    struct step step;
 };
 
 enum err friends_begin(struct call *call, snowflake user_id)
@@ -114,40 +106,16 @@ static enum err run_end(struct call *call)
 
 /* --- from page to page ----------------------------------------------------------------------- */
 
-static void chain_end(struct chain *c)
-{
-    sodium_memzero(c->step.secret, sizeof c->step.secret);
-    mem_free(c);
-}
-
-static void ended(struct call *call, enum err e, void *arg)
-{
-    (void)call, (void)e;
-    chain_end(arg);
-}
-
-static void run(struct chain *c, enum route_store store, enum err (*fn)(struct call *),
-                void (*done)(struct call *, enum err, void *))
-{
-    errand_start(c->api, c->loop,
-                 &(struct errand){ .store = store,
-                                   .run = fn,
-                                   .done = done,
-                                   .data = &c->step,
-                                   .size = sizeof c->step,
-                                   .arg = c });
-}
-
-static void next_connection(struct chain *c);
 static void ask_page(struct chain *c);
 
 static void page_kept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
+    const struct step *s = c->state;
 
     (void)call;
-    if (e || !c->step.cursor[0] || c->step.pages >= MOST_PAGES)
-        next_connection(c);
+    if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
+        chain_go_on(c);
     else
         ask_page(c);
 }
@@ -156,19 +124,20 @@ static void page_kept(struct call *call, enum err e, void *arg)
 static void page_came(void *arg, const struct provider_answer *a)
 {
     struct chain *c = arg;
+    struct step *s = c->state;
     size_t bytes = 0;
 
-    if (a->result || a->next.n >= sizeof c->step.cursor) {
-        next_connection(c);
+    if (a->result || a->next.n >= sizeof s->cursor) {
+        chain_go_on(c);
         return;
     }
     for (size_t n = 0; n < a->ids.count; n++)
         bytes += ((const struct str *)a->ids.items)[n].n + 1;
-    snprintf(c->step.cursor, sizeof c->step.cursor, "%.*s", STR_FMT(a->next));
-    c->step.pages++;
+    snprintf(s->cursor, sizeof s->cursor, "%.*s", STR_FMT(a->next));
+    s->pages++;
     struct page *p = mem_new(sizeof *p + bytes);
     char *at = (char *)(p + 1);
-    *p = (struct page){ c->step, a->ids.count };
+    *p = (struct page){ *s, a->ids.count };
     for (size_t n = 0; n < a->ids.count; n++) {
         struct str id = ((const struct str *)a->ids.items)[n];
 
@@ -176,24 +145,20 @@ static void page_came(void *arg, const struct provider_answer *a)
         at += id.n;
         *at++ = '\0';
     }
-    errand_start(c->api, c->loop,
-                 &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                   .run = run_page,
-                                   .done = page_kept,
-                                   .data = p,
-                                   .size = sizeof *p + bytes,
-                                   .arg = c });
+    chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, p, sizeof *p + bytes);
     mem_free(p);
 }
 
 static void ask_page(struct chain *c)
 {
+    const struct step *s = c->state;
+
     provider_ask(c->api, c->loop,
                  &(struct question){ .kind = ASK_FRIENDS,
-                                     .platform = platform_of(str_of(c->step.type)),
-                                     .account_id = str_of(c->step.id),
-                                     .cursor = str_of(c->step.cursor),
-                                     .secret = str_of(c->step.secret),
+                                     .platform = platform_of(str_of(s->type)),
+                                     .account_id = str_of(s->id),
+                                     .cursor = str_of(s->cursor),
+                                     .secret = str_of(s->secret),
                                      .done = page_came,
                                      .arg = c });
 }
@@ -201,40 +166,27 @@ static void ask_page(struct chain *c)
 static void found(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
+    struct step *s = c->state;
 
-    c->step = *(const struct step *)call->data;
+    *s = *(const struct step *)call->data;
     if (e)
         chain_end(c);
-    else if (!c->step.found)
-        run(c, ROUTE_STORE_WRITE, run_end, ended);
+    else if (!s->found)
+        chain_run(c, ROUTE_STORE_WRITE, run_end, chain_ended);
     else
         ask_page(c);
 }
 
-static void take_step(struct post *p)
-{
-    struct chain *c = container_of(p, struct chain, post);
-
-    if (api_draining(c->api))
-        chain_end(c);
-    else
-        run(c, ROUTE_STORE_READ, run_next, found);
-}
-
 static void next_connection(struct chain *c)
 {
-    c->post.run = take_step;
-    loop_post(c->loop, &c->post);
+    chain_run(c, ROUTE_STORE_READ, run_next, found);
 }
 
 static void start_friends(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct chain *c = mem_new(sizeof *c);
+    struct step first = { .user_id = job->key };
 
-    c->api = api;
-    c->loop = loop;
-    c->step.user_id = job->key;
-    next_connection(c);
+    chain_go_on(chain_new(api, loop, next_connection, &first, sizeof first));
 }
 
 const struct job_kind friends_kind = {

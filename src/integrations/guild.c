@@ -209,7 +209,8 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &sync_kind, &expiry_kind, &friends_kind, NULL };
+static const struct job_kind *const jobs[] = { &sync_kind, &expiry_kind, &friends_kind,
+                                               &removal_kind, NULL };
 
 const struct domain integrations_domain = {
     .name = "Integrations",

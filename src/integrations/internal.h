@@ -12,6 +12,8 @@
 #include "platform/platform.h"
 
 enum { MOST_INTEGRATIONS = 50, MOST_CONNECTIONS = 50, SECOND = 1000 * 1000 };
+/* How a member came to its guild; 0: otherwise. */
+enum { JOIN_SOURCE_INTEGRATION = 2 };
 #define DAY (INT64_C(24) * 3600 * SECOND)
 
 /* --- schema.c -------------------------------------------------------------------------------- */
@@ -96,13 +98,15 @@ enum err delete_integration(struct call *call);
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);
 
-/* --- sync.c, expiry.c, friends.c: what happens by itself ------------------------------------- */
+/* --- sync.c, expiry.c, friends.c, removal.c: what happens by itself -------------------------- */
 
-extern const struct job_kind sync_kind, expiry_kind, friends_kind;
+extern const struct job_kind sync_kind, expiry_kind, friends_kind, removal_kind;
 
 /* A sync now, and from then on every hour; the expiry of what lapses, too. */
 enum err sync_begin(struct call *call, snowflake integration_id);
 enum err sync_end_for_good(struct call *call, snowflake integration_id);
+/* Ends a platform's, with its role and all it knows of its subscribers, and tells of it. */
+enum err removal_begin(struct call *call, const struct integration_row *i);
 /* Whom somebody's connections know, now. */
 enum err friends_begin(struct call *call, snowflake user_id);
 

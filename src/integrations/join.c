@@ -188,6 +188,19 @@ static enum err find_role(struct call *call, const struct joining *j,
     return e;
 }
 
+static const char NOTE_SOURCE[] =
+    "update members set join_source = $3 where guild_id = $1 and user_id = $2";
+
+static enum err note_coming(struct call *call, const struct joining *j,
+                            const struct integration_row *i, const struct newcomer *n)
+{
+    enum err e =
+        tx_exec(call->tx, NOTE_SOURCE,
+                BIND(v_id(n->guild_id), v_id(n->user_id), v_int(JOIN_SOURCE_INTEGRATION)), NULL);
+
+    return e || j->partners ? e : subscriber_note(call->tx, i, n->user_id, 0, true);
+}
+
 static enum err come(struct call *call, const struct joining *j, const struct integration_row *i)
 {
     struct newcomer newcomer = { .guild_id = j->partners ? partners_guild() : i->guild_id,
@@ -201,10 +214,10 @@ static enum err come(struct call *call, const struct joining *j, const struct in
         newcomer.roles = (struct list){ &role, 1 };
     if (!e)
         e = member_join(call, &newcomer, &member, &new_member);
-    if (e || j->partners)
+    if (e)
         return e;
     if (new_member)
-        return subscriber_note(call->tx, i, newcomer.user_id, 0, true);
+        return note_coming(call, j, i, &newcomer);
     return role ? subscriber_set_role(call, i, newcomer.user_id, true) : OK;
 }
 

@@ -257,6 +257,14 @@ static const char JOINED_THROUGH[] =
     "and s.integration_id = i.id where c.user_id = $1 and c.type = $2 "
     "and (c.id = i.account_id or s.subscriber_id is not null)) order by x.guild_id";
 
+/* Nothing but being a partner brought them there, and they no longer are one. */
+static const char JOINED_AS_PARTNER[] =
+    "select 1 from members m join guilds g on g.id = m.guild_id where m.guild_id = $2 "
+    "and m.user_id = $1 and m.join_source = $3 and g.owner_id <> $1 and not exists "
+    "(select 1 from connections c where c.user_id = $1 and c.type = $4 and c.is_partner = 1) "
+    "and not exists (select 1 from integration_members x where x.guild_id = m.guild_id "
+    "and x.user_id = $1 and x.joined = 1)";
+
 static enum err revoke_followers(struct call *call, const struct connection *c)
 {
     struct list all;
@@ -290,6 +298,21 @@ static enum err leave_guilds(struct call *call, const struct connection *c)
     return e;
 }
 
+static enum err leave_partners(struct call *call, const struct connection *c)
+{
+    snowflake guild = partners_guild();
+    struct rows row;
+    bool found;
+
+    if (!c->is_partner || !guild || !str_eq(c->type, platform_name(PLATFORM_A)))
+        return OK;
+    enum err e =
+        tx_one(call->tx, JOINED_AS_PARTNER,
+               BIND(v_id(c->user_id), v_id(guild), v_int(JOIN_SOURCE_INTEGRATION), v_text(c->type)),
+               &row, &found);
+    return e || !found ? e : member_leave(call, guild, c->user_id);
+}
+
 enum err connection_unlink(struct call *call, const struct connection *c)
 {
     enum err e = tx_exec(call->tx, DELETE_CONNECTION,
@@ -299,6 +322,8 @@ enum err connection_unlink(struct call *call, const struct connection *c)
         e = revoke_followers(call, c);
     if (!e)
         e = leave_guilds(call, c);
+    if (!e)
+        e = leave_partners(call, c);
     if (!e)
         e = subscriber_settle_all(call, c->user_id, c->type);
     if (!e)

@@ -25,25 +25,6 @@ static const struct type link_body = { .kind = KIND_OBJECT, .schema = &link_quer
 
 /* --- HTML ------------------------------------------------------------------------------------ */
 
-static void add_escaped(struct buf *out, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        switch (s.p[i]) {
-        case '<':
-            buf_add_lit(out, "&lt;");
-            break;
-        case '&':
-            buf_add_lit(out, "&amp;");
-            break;
-        case '"':
-            buf_add_lit(out, "&quot;");
-            break;
-        default:
-            buf_add(out, s.p + i, 1);
-        }
-    }
-}
-
 static enum err reply_page(struct call *call, int status, struct buf *content)
 {
     struct str page = STR_CONCAT(
@@ -82,16 +63,16 @@ static enum err reply_form(struct call *call, const struct link_query *q, const 
     buf_init(&out, 64 * 1024);
     buf_add_lit(&out, "<h1>Connect an account</h1><p>Your account of this platform will belong to "
                       "<strong>");
-    add_escaped(&out, user->username);
+    buf_add_html(&out, user->username);
     buf_add_lit(&out, "</strong>. If that is not you, close this page.</p><form method=\"post\">"
                       "<input type=\"hidden\" name=\"state\" value=\"");
-    add_escaped(&out, q->state.value);
+    buf_add_html(&out, q->state.value);
     buf_add_lit(&out, "\"><label>");
     buf_add_str(&out, with_code ? STR("<input type=\"hidden\" name=\"code\" value=\"")
                                 : STR("Link code <input name=\"code\" autocomplete=\"off\" "
                                       "required autofocus value=\""));
     if (with_code)
-        add_escaped(&out, q->code.value);
+        buf_add_html(&out, q->code.value);
     buf_add_lit(&out, "\"></label><button>Connect</button></form>\n");
     return reply_page(call, 200, &out);
 }

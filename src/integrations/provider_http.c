@@ -204,36 +204,10 @@ static void start(struct asking *k)
 
 /* --- the questions' addresses ---------------------------------------------------------------- */
 
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
-static struct str escape(struct arena *arena, struct str s)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    char *out = arena_alloc(arena, 3 * s.n + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-
-        if (is_plain(s.p[i])) {
-            out[n++] = s.p[i];
-            continue;
-        }
-        out[n++] = '%';
-        out[n++] = hex[c >> 4];
-        out[n++] = hex[c & 15];
-    }
-    return str_slice(out, n);
-}
-
 static struct str page_url(struct asking *k, struct str account, const char *what)
 {
     return str_printf(k->arena, "%.*s/%s?cursor=%.*s&limit=%d", STR_FMT(account), what,
-                      STR_FMT(escape(k->arena, k->question.cursor)), (int)PROVIDER_PAGE);
+                      STR_FMT(str_escape(k->arena, k->question.cursor)), (int)PROVIDER_PAGE);
 }
 
 static struct str token_body(struct arena *arena, struct str code)
@@ -256,7 +230,7 @@ static struct str url_of(struct asking *k)
     struct question *q = &k->question;
     struct str base = platform_url(q->platform);
     struct str account =
-        STR_CONCAT(k->arena, base, STR("/accounts/"), escape(k->arena, q->account_id));
+        STR_CONCAT(k->arena, base, STR("/accounts/"), str_escape(k->arena, q->account_id));
 
     switch (q->kind) {
     case ASK_EXCHANGE:
@@ -266,7 +240,7 @@ static struct str url_of(struct asking *k)
         return account;
     case ASK_IS_SUBSCRIBER:
         return STR_CONCAT(k->arena, account, STR("/subscribers/"),
-                          escape(k->arena, q->subscriber_id));
+                          str_escape(k->arena, q->subscriber_id));
     case ASK_FRIENDS:
         return page_url(k, account, "friends");
     default:

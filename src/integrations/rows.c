@@ -53,7 +53,10 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
 
 /* --- finding --------------------------------------------------------------------------------- */
 
-static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1";
+/* What is being removed (removal.c) is no longer there. */
+#define NOT_REMOVED "i.type <> 'removed' "
+
+static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;
 static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                    "and i.type = $2 and i.account_id = $3";
 
@@ -83,7 +86,7 @@ enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str 
 }
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
-                               "order by i.id limit $2";
+                               "and " NOT_REMOVED "order by i.id limit $2";
 /* Commands of the guild's own, and global ones that come with an install in a guild. */
 #define USABLE_COMMANDS                                                        \
     "(select 1 from commands c where c.application_id = i.application_id and " \
@@ -126,7 +129,8 @@ enum err integrations_following(struct tx *tx, struct str type, struct str accou
     return e ? e : read_rows(tx, &rows, ret);
 }
 
-static const char COUNT[] = "select count(*) from integrations where guild_id = $1";
+static const char COUNT[] =
+    "select count(*) from integrations i where i.guild_id = $1 and " NOT_REMOVED;
 
 enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret)
 {

@@ -6,30 +6,16 @@
  * when it has run out goes on where it was. */
 #include "integrations/sync.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/errand.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "integrations/chain.h"
 
-/* What goes on in memory. */
-struct chain {
-    struct api *api;
-    struct loop *loop;
-    struct post post; /* between two steps the loop sees to others */
-    struct sync sync;
-};
-
-static void go_on(struct chain *c);
-
-/* --- from step to step ----------------------------------------------------------------------- */
-
-static void chain_end(struct chain *c)
+static struct sync *sync_of(const struct chain *c)
 {
-    sodium_memzero(c->sync.secret, sizeof c->sync.secret);
-    mem_free(c);
+    return c->state;
 }
 
 /* The lease stays: the job is taken up again when it has run out. */
@@ -38,7 +24,7 @@ static bool ends(struct chain *c, enum err e, bool gone)
     if (!e && !gone)
         return false;
     if (e)
-        log_warn("integrations: sync of %llu: %s", (unsigned long long)c->sync.id,
+        log_warn("integrations: sync of %llu: %s", (unsigned long long)sync_of(c)->id,
                  error_info(e)->message);
     chain_end(c);
     return true;
@@ -52,8 +38,8 @@ static void ended(struct call *call, enum err e, void *arg)
 
 static void finish(struct chain *c)
 {
-    c->sync.stage = SYNC_END;
-    go_on(c);
+    sync_of(c)->stage = SYNC_END;
+    chain_go_on(c);
 }
 
 static void keep_some(struct chain *c, const struct page *p);
@@ -70,19 +56,13 @@ static void page_kept(struct call *call, enum err e, void *arg)
         keep_some(c, p);
         return;
     }
-    c->sync = p->sync;
-    go_on(c);
+    *sync_of(c) = p->sync;
+    chain_go_on(c);
 }
 
 static void keep_some(struct chain *c, const struct page *p)
 {
-    errand_start(c->api, c->loop,
-                 &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                   .run = run_page,
-                                   .done = page_kept,
-                                   .data = p,
-                                   .size = sizeof *p + p->bytes,
-                                   .arg = c });
+    chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, p, sizeof *p + p->bytes);
 }
 
 static void keep_page(struct chain *c, const struct provider_answer *a)
@@ -93,7 +73,7 @@ static void keep_page(struct chain *c, const struct provider_answer *a)
         bytes += ((const struct str *)a->ids.items)[n].n + 1;
     struct page *p = mem_new(sizeof *p + bytes);
     char *at = (char *)(p + 1);
-    *p = (struct page){ .sync = c->sync, .bytes = bytes, .before = { a->ids.count, 0 } };
+    *p = (struct page){ .sync = *sync_of(c), .bytes = bytes, .before = { a->ids.count, 0 } };
     for (size_t n = 0; n < a->ids.count; n++) {
         struct str id = ((const struct str *)a->ids.items)[n];
 
@@ -111,22 +91,23 @@ static void keep_page(struct chain *c, const struct provider_answer *a)
 static void page_came(void *arg, const struct provider_answer *a)
 {
     struct chain *c = arg;
+    struct sync *s = sync_of(c);
 
     if (a->result == PROVIDER_OK && a->next.n <= LONGEST_CURSOR) {
         keep_page(c, a);
         return;
     }
-    c->sync.refused = a->result == PROVIDER_UNAUTHORISED;
-    c->sync.failed = !c->sync.refused;
-    if (c->sync.failed)
+    s->refused = a->result == PROVIDER_UNAUTHORISED;
+    s->failed = !s->refused;
+    if (s->failed)
         log_warn("integrations: sync of %llu: the provider of %s does not answer",
-                 (unsigned long long)c->sync.id, platform_name(c->sync.platform).p);
+                 (unsigned long long)s->id, platform_name(s->platform).p);
     finish(c);
 }
 
 static void ask_page(struct chain *c)
 {
-    struct sync *s = &c->sync;
+    struct sync *s = sync_of(c);
 
     if (s->refused) {
         finish(c);
@@ -152,14 +133,15 @@ static void ask_page(struct chain *c)
 static void members_settled(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
+    struct sync *s = sync_of(c);
     const struct range *r = call->data;
 
     if (ends(c, e, r->sync.gone))
         return;
-    c->sync.member = r->last;
+    s->member = r->last;
     if (r->ended)
-        c->sync.stage = SYNC_SWEEP;
-    go_on(c);
+        s->stage = SYNC_SWEEP;
+    chain_go_on(c);
 }
 
 static void members_seen(struct call *call, enum err e, void *arg)
@@ -168,13 +150,7 @@ static void members_seen(struct call *call, enum err e, void *arg)
     const struct range *r = call->data;
 
     if (!e && r->count) {
-        errand_start(c->api, c->loop,
-                     &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                       .run = run_members,
-                                       .done = members_settled,
-                                       .data = r,
-                                       .size = sizeof *r,
-                                       .arg = c });
+        chain_run_with(c, ROUTE_STORE_WRITE, run_members, members_settled, r, sizeof *r);
         return;
     }
     members_settled(call, e, arg);
@@ -182,15 +158,9 @@ static void members_seen(struct call *call, enum err e, void *arg)
 
 static void scan_members(struct chain *c)
 {
-    struct range r = { .sync = c->sync };
+    struct range r = { .sync = *sync_of(c) };
 
-    errand_start(c->api, c->loop,
-                 &(struct errand){ .store = ROUTE_STORE_READ,
-                                   .run = run_scan,
-                                   .done = members_seen,
-                                   .data = &r,
-                                   .size = sizeof r,
-                                   .arg = c });
+    chain_run_with(c, ROUTE_STORE_READ, run_scan, members_seen, &r, sizeof r);
 }
 
 static void swept(struct call *call, enum err e, void *arg)
@@ -201,33 +171,21 @@ static void swept(struct call *call, enum err e, void *arg)
     if (ends(c, e, w->sync.gone))
         return;
     if (w->swept < SWEEP)
-        c->sync.stage = SYNC_END;
-    go_on(c);
+        finish(c);
+    else
+        chain_go_on(c);
 }
 
 static void sweep_old(struct chain *c)
 {
-    struct sweep w = { .sync = c->sync };
+    struct sweep w = { .sync = *sync_of(c) };
 
-    errand_start(c->api, c->loop,
-                 &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                   .run = run_sweep,
-                                   .done = swept,
-                                   .data = &w,
-                                   .size = sizeof w,
-                                   .arg = c });
+    chain_run_with(c, ROUTE_STORE_WRITE, run_sweep, swept, &w, sizeof w);
 }
 
-static void take_step(struct post *p)
+static void take_step(struct chain *c)
 {
-    struct chain *c = container_of(p, struct chain, post);
-
-    /* Who comes after us goes on where we are. */
-    if (api_draining(c->api)) {
-        chain_end(c);
-        return;
-    }
-    switch (c->sync.stage) {
+    switch (sync_of(c)->stage) {
     case SYNC_PAGES:
         ask_page(c);
         break;
@@ -238,20 +196,8 @@ static void take_step(struct post *p)
         sweep_old(c);
         break;
     default:
-        errand_start(c->api, c->loop,
-                     &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                       .run = run_end,
-                                       .done = ended,
-                                       .data = &c->sync,
-                                       .size = sizeof c->sync,
-                                       .arg = c });
+        chain_run(c, ROUTE_STORE_WRITE, run_end, ended);
     }
-}
-
-static void go_on(struct chain *c)
-{
-    c->post.run = take_step;
-    loop_post(c->loop, &c->post);
 }
 
 static void begun(struct call *call, enum err e, void *arg)
@@ -261,25 +207,17 @@ static void begun(struct call *call, enum err e, void *arg)
 
     if (ends(c, e, s->gone))
         return;
-    c->sync = *s;
-    go_on(c);
+    *sync_of(c) = *s;
+    chain_go_on(c);
 }
 
 static void start_sync(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct chain *c = mem_new(sizeof *c);
+    struct sync first = { .id = job->key };
 
-    c->api = api;
-    c->loop = loop;
-    c->sync.id = job->key;
-    sync_read(job->data, &c->sync);
-    errand_start(api, loop,
-                 &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                   .run = run_begin,
-                                   .done = begun,
-                                   .data = &c->sync,
-                                   .size = sizeof c->sync,
-                                   .arg = c });
+    sync_read(job->data, &first);
+    chain_run(chain_new(api, loop, take_step, &first, sizeof first), ROUTE_STORE_WRITE, run_begin,
+              begun);
 }
 
 const struct job_kind sync_kind = {

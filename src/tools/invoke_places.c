@@ -115,19 +115,13 @@ bool place_find(struct invoking *v)
 
 /* --- who ------------------------------------------------------------------------------ */
 
-static void add_escaped(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        buf_printf(out, "%%%02X", (unsigned char)text.p[i]);
-}
-
 static const struct list *members_like(struct invoking *v, struct str name)
 {
     struct buf path;
 
     buf_init(&path, 8192);
     buf_printf(&path, "/guilds/%" PRIu64 "/members/search?limit=100&query=", v->guild_id);
-    add_escaped(&path, name);
+    buf_add_str(&path, str_escape(v->arena, name));
     const struct list *list = invoke_get(v, &type_all_named, str_dupz(v->arena, buf_str(&path)));
     buf_clear(&path);
     return list;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sync - a sync that is killed goes on where it was, and no subscriber is missed."""
+"""sync - a sync or a removal that is killed goes on where it was, and misses no subscriber."""
 
 import os
 import random
@@ -45,5 +45,30 @@ def a_sync_goes_on_after_kill_9(executable):
         check_passes(executable, followed.folder)
 
 
+def a_removal_goes_on_after_kill_9(executable):
+    with Place() as place:
+        followed = Followed(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
+        server = place.watch(followed.start())
+        followed.follow(server.port)
+        wait_for(lambda: followed.with_role() == SUBSCRIBERS, "not everybody had a role")
+        owner = Client(server.port, followed.token)
+        wait_for(lambda: not followed.integration(owner)["syncing"], "the sync had not ended")
+        owner.close()
+        followed.unfollow(server.port)
+        server.kill()
+        expect(followed.remains(), "nothing was left when the server was killed")
+
+        server = place.watch(followed.start())
+        owner = Client(server.port, followed.token)
+        none = followed.call(owner, "GET", f"/guilds/{followed.guild}/integrations")
+        expect(none == [], f"it is still there: {none}")
+        wait_for(lambda: not followed.remains(), "the removal had not ended")
+        roles = followed.call(owner, "GET", f"/guilds/{followed.guild}/roles")
+        expect(not any(r["managed"] for r in roles), "the role is still there")
+        owner.close()
+        server.stop()
+        check_passes(executable, followed.folder)
+
+
 if __name__ == "__main__":
-    run_cases("crash/sync", [a_sync_goes_on_after_kill_9])
+    run_cases("crash/sync", [a_sync_goes_on_after_kill_9, a_removal_goes_on_after_kill_9])

@@ -175,7 +175,7 @@ static void connection_pages_quote_what_they_are_given(struct world *w)
                        "", STR(""));
 
     expect_status(a, 200);
-    expect(!strstr(a.body.p, "<script>") && strstr(a.body.p, "&quot;>&lt;script>"));
+    expect(!strstr(a.body.p, "<script>") && strstr(a.body.p, "&quot;&gt;&lt;script&gt;"));
 }
 
 /* --- using them ------------------------------------------------------------------------------ */

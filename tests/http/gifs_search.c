@@ -56,11 +56,22 @@ static void weight_and_popularity_raise_a_gif(struct world *w)
         expect_status(
             client_post(world_client(w, names[i]), "{'id': 'c', 'q': ''}", "/gifs/select"), 204);
     }
+    world_count_choices(w);
     finds(w, "cat", "c b a");
     world_wait(w, 10 * 24 * 3600); /* nobody remembers */
     finds(w, "cat", "b c a");
     expect_status(client_post(world_client(w, "ada"), "{'id': 'a', 'q': ''}", "/gifs/select"), 204);
+    world_count_choices(w);
     finds(w, "cat", "a b c");
+}
+
+static void equally_good_gifs_come_by_id(struct world *w)
+{
+    world_import_gifs(w,
+                      "[{'id': 'd', 'tags': ['cat'], " MEDIA ", {'id': 'b', 'tags': ['cat'], " MEDIA
+                      ", {'id': 'c', 'tags': ['cat'], 'weight': 2, " MEDIA
+                      ", {'id': 'a', 'tags': ['cat'], " MEDIA "]");
+    finds(w, "cat", "c a b d");
 }
 
 static void a_choice_raises_a_gif_for_the_same_search(struct world *w)
@@ -71,6 +82,7 @@ static void a_choice_raises_a_gif_for_the_same_search(struct world *w)
                          ", {'id': 'b', 'tags': ['cat', 'pet'], " MEDIA "]");
     finds(w, "pet", "a b");
     expect_status(client_post(ada, "{'id': 'b', 'q': ' PET '}", "/gifs/select"), 204);
+    world_count_choices(w);
     world_wait(w, 30 * 24 * 3600); /* popularity is gone, the pair is not */
     finds(w, "pet", "b a");
     struct answer a = client_get(ada, "/gifs/search?q=pet&locale=fr");
@@ -149,6 +161,7 @@ const struct test gifs_search_tests[] = {
     TEST(the_last_word_may_be_unfinished),
     TEST(tags_count_more_than_titles_and_those_more_than_descriptions),
     TEST(weight_and_popularity_raise_a_gif),
+    TEST(equally_good_gifs_come_by_id),
     TEST(a_choice_raises_a_gif_for_the_same_search),
     TEST(the_language_comes_first),
     TEST(case_accents_and_forms_do_not_matter),

@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps.h"
+#include "base/clock.h"
+#include "platforms.h"
+
 #define MEDIA "'media': {'gif': 'f.gif'}}"
 
 static const char *const people[] = { "ada", "bob", "cleo", "dara", "emil" };
@@ -18,6 +22,7 @@ static void choose(struct world *w, const char *who, const char *id, const char 
 
 static void lists(struct world *w, const char *path, const char *items)
 {
+    world_count_choices(w);
     const char *found = gif_ids(client_get(world_stranger(w), "%s", path));
 
     if (strcmp(found, items) != 0)
@@ -32,8 +37,7 @@ static void import_four(struct world *w)
                          ", {'id': 'd', 'tags': ['cat', 'fish'], 'weight': 1, " MEDIA "]");
 }
 
-/* --- GIFs --------------------------------------------------------------------------------------
- */
+/* --- GIFs ------------------------------------------------------------------------------------- */
 
 static void what_is_chosen_trends(struct world *w)
 {
@@ -94,8 +98,7 @@ static void trends_keep_to_the_language(struct world *w)
     lists(w, "/gifs/trending-gifs?locale=pt-BR", "a b c br d");
 }
 
-/* --- where to begin
- * --------------------------------------------------------------------------------- */
+/* --- where to begin --------------------------------------------------------------------------- */
 
 static void trends_show_one_gif_and_categories(struct world *w)
 {
@@ -104,6 +107,7 @@ static void trends_show_one_gif_and_categories(struct world *w)
     expect_json(a, "{'categories': [{'name': 'cat'}], 'gifs': [{'id': 'a', 'width': 498}]}");
     expect(strstr(answer_text(a, "categories.0.src"), "/gifs/a/gif.gif"));
     choose(w, "ada", "d", "");
+    world_count_choices(w);
     a = client_get(world_stranger(w), "/gifs/trending");
     expect_json(a, "{'categories': [{'name': 'cat'}], 'gifs': [{'id': 'd'}]}");
     expect(strstr(answer_text(a, "categories.0.src"), "/gifs/d/gif.gif"));
@@ -125,6 +129,7 @@ static void hot_categories_come_first(struct world *w)
     expect_json(a, "{'categories': [{'name': 'large'}, {'name': 'small'}]}");
     choose(w, "ada", "g6", "");
     choose(w, "bob", "g10", ""); /* three GIFs are too few for a category */
+    world_count_choices(w);
     a = client_get(world_stranger(w), "/gifs/trending");
     expect_json(a, "{'categories': [{'name': 'small'}, {'name': 'large'}]}");
     expect(strstr(answer_text(a, "categories.0.src"), "/gifs/g6/"));
@@ -144,8 +149,7 @@ static void an_operator_names_categories(struct world *w)
     lists(w, "/gifs/trending-search", "fish pet");
 }
 
-/* --- terms
- * ---------------------------------------------------------------------------------------------- */
+/* --- terms ------------------------------------------------------------------------------------ */
 
 static void a_term_is_shown_once_three_have_used_it(struct world *w)
 {
@@ -251,6 +255,99 @@ static void choices_outlive_a_restart(struct world *w)
     lists(w, "/gifs/suggest?q=gold", "goldfish");
 }
 
+/* --- counting and forgetting ------------------------------------------------------------------ */
+
+static int64_t clicks(struct world *w, const char *term)
+{
+    return world_number(w,
+                        "select coalesce(sum(p.clicks), 0) from gif_pairs p join gif_terms t "
+                        "on t.n = p.term where t.term = '%s'",
+                        term);
+}
+
+/* As if so many accounts had chosen a GIF a moment ago. */
+static void choose_often(struct world *w, const char *id, int times, const char *q)
+{
+    world_sql(w,
+              "with recursive c (i) as (select 1 union all select i + 1 from c where i < %d) "
+              "insert into gif_choices (n, user_id, gif, locale, term, at) "
+              "select i, i, (select n from gifs where id = '%s'), 'en-US', '%s', %lld from c",
+              times, id, q, (long long)clock_us());
+}
+
+static void many_choices_are_counted_in_parts(struct world *w)
+{
+    import_four(w);
+    choose_often(w, "d", 450, "crowd");
+    choose(w, "ada", "d", "crowd");
+    world_count_choices(w);
+    expect(clicks(w, "crowd") == 451);
+    expect(store_count(w, "select count(*) from gif_term_users") == 451);
+    lists(w, "/gifs/trending-gifs", "d a b c");
+    lists(w, "/gifs/suggest?q=cro", "crowd");
+}
+
+static void a_choice_of_a_gif_that_goes_is_dropped(struct world *w)
+{
+    import_four(w);
+    world_sql(w, "insert into gif_choices (n, user_id, gif, locale, term, at) "
+                 "values (1, 1, 999, 'en-US', 'gone', 1)");
+    choose(w, "ada", "d", "");
+    world_count_choices(w);
+    expect(clicks(w, "gone") == 0);
+    lists(w, "/gifs/trending-gifs", "d a b c");
+}
+
+/* Nobody chooses any more, and it is counted all the same. */
+static void what_is_left_behind_is_counted_in_time(struct world *w)
+{
+    import_four(w);
+    choose(w, "ada", "d", "");
+    world_count_choices(w);
+    expect_number(w, 1, "select count(*) from gif_picks");
+    world_wait(w, 2); /* a count that finds nothing */
+    expect_number(w, 1,
+                  "select count(*) from jobs where kind = 'gif-choices' and due > "
+                  "(select max(at) from gif_picks) + 3000000000");
+    choose_often(w, "c", 3, "late");
+    world_wait(w, 3600);
+    expect_number(w, 0, "select count(*) from gif_choices");
+    expect(clicks(w, "late") == 3);
+    expect_number(w, 0, "select count(*) from gif_picks"); /* and who it was is forgotten */
+}
+
+static void a_term_goes_when_nobody_has_used_it_for_long(struct world *w)
+{
+    import_four(w);
+    choose(w, "ada", "a", "once upon");
+    for (int i = 0; i < 4; i++)
+        choose(w, people[i], "b", "a time");
+    world_count_choices(w);
+    world_wait(w, 59 * 24 * 3600);
+    choose(w, "ada", "c", "");
+    world_count_choices(w);
+    expect(clicks(w, "once upon") == 1 && clicks(w, "a time") == 4);
+    expect(store_count(w, "select count(*) from gif_term_users") == 0);
+    world_wait(w, 24 * 3600); /* worth a quarter of the other */
+    expect_number(w, 1, "select count(*) from gif_terms");
+    expect(clicks(w, "once upon") == 0 && clicks(w, "a time") == 4);
+    world_wait(w, 2 * 24 * 3600);
+    expect_number(w, 0, "select count(*) from gif_terms");
+    expect(store_count(w, "select count(*) from gif_pairs") == 0);
+}
+
+static void much_is_forgotten_in_parts(struct world *w)
+{
+    import_four(w);
+    choose_often(w, "a", 1100, "crowd");
+    choose(w, "ada", "a", "crowd");
+    world_count_choices(w);
+    expect(store_count(w, "select count(*) from gif_picks") == 1101);
+    world_wait(w, 8 * 24 * 3600);
+    expect_number(w, 0, "select count(*) from gif_picks");
+    expect_number(w, 0, "select count(*) from gif_term_users");
+}
+
 const struct test gifs_trends_tests[] = {
     TEST(what_is_chosen_trends),
     TEST(trends_halve_in_a_day),
@@ -266,5 +363,10 @@ const struct test gifs_trends_tests[] = {
     TEST(suggestions_are_terms_then_tags_then_relatives),
     TEST(hotter_terms_come_first),
     TEST(choices_outlive_a_restart),
+    TEST(many_choices_are_counted_in_parts),
+    TEST(a_choice_of_a_gif_that_goes_is_dropped),
+    TEST(what_is_left_behind_is_counted_in_time),
+    TEST(a_term_goes_when_nobody_has_used_it_for_long),
+    TEST(much_is_forgotten_in_parts),
     { 0 },
 };

@@ -199,14 +199,74 @@ static void with_partners(struct config *c)
     c->partners_account = "house:The House";
 }
 
-static void partners_join_the_integration_of_the_house(struct world *w)
+/* ada's guild is the partners'. */
+static struct client *make_house(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct client *ada = world_client(w, "ada");
 
     world_sql(w, "insert into guilds (id, name, owner_id) values (4242, 'Partners', %s)", ada->id);
     world_sql(w, "insert into roles (id, guild_id, name) values (4242, 4242, '@everyone')");
     world_sql(w, "insert into members (guild_id, user_id, joined_at) values (4242, %s, 1)",
               ada->id);
+    return ada;
+}
+
+static void link_partner(struct client *c, const char *account)
+{
+    link_new(c, PLATFORM_A, account);
+    make_partner(c->world, account, account);
+    expect_status(client_post(c, NULL, "/users/@me/connections/platform_a/%s/refresh", account),
+                  204);
+}
+
+static void unlinking_leaves_the_house_of_partners(struct world *w)
+{
+    struct client *bob = world_client(w, "bob");
+
+    make_house(w);
+    link_partner(bob, "bob");
+    link_partner(bob, "bobby");
+    expect_status(client_post(bob, NULL, JOIN, "platform_a-partners"), 204);
+    expect_status(client_delete(bob, "/users/@me/connections/platform_a/bob"), 204);
+    expect(is_member("4242", bob)); /* the other is a partner's as well */
+    link_new(bob, PLATFORM_A, "plain");
+    expect_status(client_delete(bob, "/users/@me/connections/platform_a/plain"), 204);
+    expect(is_member("4242", bob));
+    forget_told(w);
+    expect_status(client_delete(bob, "/users/@me/connections/platform_a/bobby"), 204);
+    expect_told(w, to_guild(4242), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", bob->id);
+    expect(!is_member("4242", bob));
+}
+
+static void unlinking_keeps_who_came_to_the_house_otherwise(struct world *w)
+{
+    struct client *ada = make_house(w), *bob = world_client(w, "bob");
+
+    link_partner(bob, "bob");
+    put_member("4242", bob);
+    expect_status(client_post(bob, NULL, JOIN, "platform_a-partners"), 204);
+    expect_status(client_delete(bob, "/users/@me/connections/platform_a/bob"), 204);
+    expect(is_member("4242", bob));
+    link_partner(ada, "ada");
+    world_sql(w, "update members set join_source = 2 where user_id = %s", ada->id);
+    expect_status(client_delete(ada, "/users/@me/connections/platform_a/ada"), 204);
+    expect(is_member("4242", ada)); /* the owner stays */
+}
+
+static void joining_an_integration_is_kept_as_the_source(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
+    expect(world_number(w, "select join_source from members where user_id = %s", s.bob->id) == 2);
+    expect(world_number(w, "select join_source from members where guild_id = %s and user_id = %s",
+                        s.guild, s.ada->id) == 0);
+}
+
+static void partners_join_the_integration_of_the_house(struct world *w)
+{
+    struct client *ada = make_house(w), *bob = world_client(w, "bob");
+
     link_new(bob, PLATFORM_A, "bob");
     expect_error(client_post(bob, NULL, JOIN, "platform_a-partners"), 403, 50001);
     expect_json(client_get(bob, "/users/@me/connections"), "[{'integrations': []}]");
@@ -233,6 +293,9 @@ const struct test integrations_join_tests[] = {
     TEST(unlinking_keeps_who_came_to_an_integration_otherwise),
     TEST(unlinking_keeps_the_owner_of_an_integrations_guild),
     TEST(unlinking_one_account_keeps_what_another_gives),
+    TEST(joining_an_integration_is_kept_as_the_source),
     TEST_WITH(partners_join_the_integration_of_the_house, with_partners),
+    TEST_WITH(unlinking_leaves_the_house_of_partners, with_partners),
+    TEST_WITH(unlinking_keeps_who_came_to_the_house_otherwise, with_partners),
     { 0 },
 };

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "gifs/gifs.h"
+#include "platforms.h"
 
 /* --- files ---------------------------------------------------------------------------------- */
 
@@ -111,8 +112,7 @@ const char *world_gif_folder(struct world *w)
     return folder;
 }
 
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void note_problem(void *arg, size_t row, struct str what)
 {
@@ -165,4 +165,10 @@ const char *gif_ids(struct answer a)
     char *text = str_dupz(world_arena(a.client->world), buf_str(&out));
     buf_clear(&out);
     return text;
+}
+
+void world_count_choices(struct world *w)
+{
+    world_wait(w, 1);
+    expect_number(w, 0, "select count(*) from gif_choices");
 }

@@ -18,6 +18,9 @@ struct gif_import world_import_gifs(struct world *w, const char *text);
 /* The same as it is, byte for byte. */
 struct gif_import world_import_gif_text(struct world *w, struct str text);
 
+/* Choices are counted a moment after they were made: moves the clock so far and waits. */
+void world_count_choices(struct world *w);
+
 /* The ids that an answer lists, with a space between them. */
 const char *gif_ids(struct answer a);
 

@@ -126,6 +126,17 @@ static void drops_from_the_front(void **state)
     buf_clear(&b);
 }
 
+static void text_for_a_page_is_escaped(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 100);
+    buf_add_html(&b, STR("<a title=\"x\">R&D's caf\xc3\xa9</a>"));
+    assert_str(buf_str(&b), "&lt;a title=&quot;x&quot;&gt;R&amp;D's caf\xc3\xa9&lt;/a&gt;");
+    buf_clear(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +146,7 @@ int main(void)
         cmocka_unit_test(adding_nothing_is_never_too_much),
         cmocka_unit_test(writes_numbers_to_their_limits),
         cmocka_unit_test(printf_fills_the_last_byte),
+        cmocka_unit_test(text_for_a_page_is_escaped),
         cmocka_unit_test(drops_from_the_front),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);

@@ -143,6 +143,16 @@ static struct str unescape(const char *text, bool plus)
     return s;
 }
 
+static void what_is_not_plain_is_percent_encoded(void **state)
+{
+    (void)state;
+    assert_str(str_escape(arena, STR("azAZ09-._~")), "azAZ09-._~");
+    assert_str(str_escape(arena, STR("a b+c/d?e&f=g%")), "a%20b%2Bc%2Fd%3Fe%26f%3Dg%25");
+    assert_str(str_escape(arena, STR("\xe2\x82\xac\0")), "%E2%82%AC%00");
+    assert_str(str_escape(arena, STR("")), "");
+    assert_str(str_escape(arena, STR("`@[{/:^")), "%60%40%5B%7B%2F%3A%5E");
+}
+
 static void percent_escapes_are_decoded_once(void **state)
 {
     (void)state;
@@ -214,6 +224,7 @@ int main(void)
         cmocka_unit_test(numbers_are_exact_to_their_limits),
         cmocka_unit_test(what_is_not_all_digits_is_no_number),
         cmocka_unit_test(copies_stand_on_their_own),
+        cmocka_unit_test(what_is_not_plain_is_percent_encoded),
         cmocka_unit_test(percent_escapes_are_decoded_once),
         cmocka_unit_test(broken_escapes_are_refused),
         cmocka_unit_test(binary_goes_to_text_and_back),

@@ -44,7 +44,8 @@ static struct list join_scopes(struct arena *arena, struct list before, struct l
 
 static const char FIND_INTEGRATION[] = "select id, scopes from integrations where guild_id = $1 "
                                        "and application_id = $2 and type = 'service'";
-static const char COUNT_INTEGRATIONS[] = "select count(*) from integrations where guild_id = $1";
+static const char COUNT_INTEGRATIONS[] =
+    "select count(*) from integrations where guild_id = $1 and type <> 'removed'";
 static const char ADD_INTEGRATION[] =
     "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
     "created_at) values ($1, $2, 'service', $3, $4, $5, $6, $7)";

@@ -18,35 +18,9 @@ struct str code_digest(const struct call *call, struct str code)
     return str_slice((const char *)digest, OAUTH2_DIGEST_BYTES);
 }
 
-static bool is_unreserved(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
-static struct str escape(struct arena *a, struct str s)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    char *out = arena_alloc(a, 3 * s.n + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-
-        if (is_unreserved(s.p[i])) {
-            out[n++] = s.p[i];
-            continue;
-        }
-        out[n++] = '%';
-        out[n++] = hex[c >> 4];
-        out[n++] = hex[c & 15];
-    }
-    return str_slice(out, n);
-}
-
 struct str url_with(struct arena *a, struct str url, const char *name, struct str value)
 {
     struct str sep = memchr(url.p, '?', url.n) ? STR("&") : STR("?");
 
-    return STR_CONCAT(a, url, sep, str_of(name), STR("="), escape(a, value));
+    return STR_CONCAT(a, url, sep, str_of(name), STR("="), str_escape(a, value));
 }

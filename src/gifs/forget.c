@@ -1,0 +1,44 @@
+/* forget.c - what is no longer needed goes, a little at a time: who chose what, who used
+ * which term, and terms that nobody uses any more. */
+#include "gifs/internal.h"
+
+#include "base/clock.h"
+
+enum { AT_ONCE = 500 }; /* a few milliseconds of writing */
+
+/* Since its last use, when it was used once; each time as many uses again are one more day. */
+static const double TERM_DAYS = 60;
+
+static const char PICKS[] = "delete from gif_picks where (user_id, gif) in "
+                            "(select user_id, gif from gif_picks where at <= $1 limit $2)";
+static const char USERS[] = "delete from gif_term_users where (term, user_id) in "
+                            "(select term, user_id from gif_term_users where at <= $1 limit $2)";
+/* "cross" tells one of the engines where to begin. */
+static const char PAIRS[] =
+    "delete from gif_pairs where (term, gif) in (select p.term, p.gif from gif_terms t "
+    "cross join gif_pairs p where p.term = t.n and t.heat < $1 limit $2)";
+static const char TERMS[] =
+    "delete from gif_terms where n in (select t.n from gif_terms t where t.heat < $1 and "
+    "not exists (select 1 from gif_pairs p where p.term = t.n) limit $2)";
+
+static enum err forget(struct call *call, const char *sql, struct value before, bool *more)
+{
+    int64_t gone = 0;
+    enum err e = tx_exec(call->tx, sql, BIND(before, v_int(AT_ONCE)), &gone);
+
+    *more |= gone == AT_ONCE;
+    return e;
+}
+
+enum err gif_forget_some(struct call *call, bool *more)
+{
+    int64_t now = clock_us();
+    struct value cold = v_real(gif_day(now) - TERM_DAYS);
+    enum err e = forget(call, PICKS, v_int(now - GIFS_PICK_PATIENCE), more);
+
+    if (!e)
+        e = forget(call, USERS, v_int(now - GIFS_TERM_PATIENCE), more);
+    if (!e)
+        e = forget(call, PAIRS, cold, more);
+    return e ? e : forget(call, TERMS, cold, more);
+}

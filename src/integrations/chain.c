@@ -1,0 +1,65 @@
+/* chain.c - one errand after the other. */
+#include "integrations/chain.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/mem.h"
+
+struct chain *chain_new(struct api *api, struct loop *loop, void (*step)(struct chain *c),
+                        const void *state, size_t size)
+{
+    struct chain *c = mem_new(sizeof *c);
+
+    *c = (struct chain){
+        .api = api, .loop = loop, .state = mem_new(size), .step = step, .size = size
+    };
+    memcpy(c->state, state, size);
+    return c;
+}
+
+void chain_end(struct chain *c)
+{
+    sodium_memzero(c->state, c->size);
+    mem_free(c->state);
+    mem_free(c);
+}
+
+static void take_step(struct post *p)
+{
+    struct chain *c = container_of(p, struct chain, post);
+
+    if (api_draining(c->api))
+        chain_end(c);
+    else
+        c->step(c);
+}
+
+void chain_go_on(struct chain *c)
+{
+    c->post.run = take_step;
+    loop_post(c->loop, &c->post);
+}
+
+void chain_run_with(struct chain *c, enum route_store store, enum err (*run)(struct call *call),
+                    void (*done)(struct call *call, enum err e, void *arg), const void *data,
+                    size_t size)
+{
+    errand_start(
+        c->api, c->loop,
+        &(struct errand){
+            .store = store, .run = run, .done = done, .data = data, .size = size, .arg = c });
+}
+
+void chain_run(struct chain *c, enum route_store store, enum err (*run)(struct call *call),
+               void (*done)(struct call *call, enum err e, void *arg))
+{
+    chain_run_with(c, store, run, done, c->state, c->size);
+}
+
+void chain_ended(struct call *call, enum err e, void *arg)
+{
+    (void)call, (void)e;
+    chain_end(arg);
+}

@@ -1,0 +1,82 @@
+/* removal.c - the end of a platform's integration, which may have very many subscribers.
+ *
+ * Its row is marked first: nothing finds it from then on. What hangs on it goes in steps,
+ * so that no other write waits long: the first is the request's own and mostly the last,
+ * the others are a job's. How far they are is what is left in the store, so a process that
+ * dies leaves nothing undone. */
+#include "integrations/internal.h"
+
+#include "base/clock.h"
+
+enum { AT_ONCE = 500 }; /* rows that one step removes: a few milliseconds */
+
+/* Without the account, which may be followed anew. */
+static const char MARK[] =
+    "update integrations set type = 'removed', account_id = null, enabled = 0 where id = $1";
+
+static const char MEMBERS_WITH_ROLE[] =
+    "delete from member_roles where (guild_id, user_id, role_id) in "
+    "(select guild_id, user_id, role_id from member_roles where role_id = $1 limit $2)";
+static const char SUBSCRIBERS[] =
+    "delete from integration_subscribers where integration_id = $1 and subscriber_id in "
+    "(select subscriber_id from integration_subscribers where integration_id = $1 limit $2)";
+static const char MEMBERS[] =
+    "delete from integration_members where integration_id = $1 and user_id in "
+    "(select user_id from integration_members where integration_id = $1 limit $2)";
+
+/* Takes from *room what it removed; none left: there may be more. */
+static enum err remove_some(struct tx *tx, const char *sql, snowflake id, int64_t *room)
+{
+    int64_t gone = 0;
+    enum err e = *room ? tx_exec(tx, sql, BIND(v_id(id), v_int(*room)), &gone) : OK;
+
+    *room -= gone;
+    return e;
+}
+
+/* The role goes as soon as nobody has it any more, the row at last. */
+static enum err take_step(struct call *call, snowflake id, snowflake guild_id, snowflake role_id)
+{
+    int64_t room = AT_ONCE;
+    enum err e = role_id ? remove_some(call->tx, MEMBERS_WITH_ROLE, role_id, &room) : OK;
+
+    if (!e && room && role_id)
+        e = integration_drop_role(call, guild_id, role_id);
+    if (!e)
+        e = remove_some(call->tx, SUBSCRIBERS, id, &room);
+    if (!e)
+        e = remove_some(call->tx, MEMBERS, id, &room);
+    if (e)
+        return e;
+    return room ? integration_delete_row(call->tx, id)
+                : job_schedule(call, &removal_kind, id, clock_us(), STR(""));
+}
+
+enum err removal_begin(struct call *call, const struct integration_row *i)
+{
+    integration_announce_gone(call, i->guild_id, i->id, 0);
+    enum err e = sync_end_for_good(call, i->id);
+
+    if (!e)
+        e = tx_exec(call->tx, MARK, BIND(v_id(i->id)), NULL);
+    return e ? e : take_step(call, i->id, i->guild_id, i->role_id);
+}
+
+static const char FIND[] =
+    "select guild_id, role_id from integrations where id = $1 and type = 'removed'";
+
+static enum err run_removal(struct call *call, const struct job *job)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FIND, BIND(v_id(job->key)), &row, &found);
+
+    /* It may have gone with its guild. */
+    return e || !found ? e : take_step(call, job->key, row_id(&row, 0), row_id(&row, 1));
+}
+
+const struct job_kind removal_kind = {
+    .name = "integration-removal",
+    .doc = "Removes what a platform's integration leaves behind.",
+    .run = run_removal,
+};
