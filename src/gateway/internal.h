@@ -190,6 +190,7 @@ struct replay {
     struct kept *ring;
     uint32_t cap, first, count;
     size_t bytes;
+    int64_t oldest_s; /* stands here too: adding one does not look at the other end */
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
