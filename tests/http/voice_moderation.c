@@ -161,6 +161,16 @@ static void who_may_not_speak_is_suppressed_in_voice(struct world *w)
     expect_voice(cleo, "VOICE_STATE_UPDATE", "{'suppress': true}");
 }
 
+static void time_out(const struct hall *h, const struct client *whom, int64_t seconds)
+{
+    time_t until = (time_t)(clock_s() + seconds);
+    char text[64];
+
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&until));
+    patch_status(h->ada, h, whom, TEXT(h->world, "{'communication_disabled_until': '%s'}", text),
+                 200);
+}
+
 static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -171,13 +181,32 @@ static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
     world_wait(w, 1);
     a = client_get(h.ada, "/guilds/%s", h.guild);
     expect_status(a, 200);
-    time_t until = (time_t)(clock_s() + 120);
-    char text[64];
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&until));
-    patch_status(h.ada, &h, h.bob, TEXT(w, "{'communication_disabled_until': '%s'}", text), 200);
+    time_out(&h, h.bob, 120);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
     world_wait(w, 125);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false}");
+}
+
+/* The later one does not take the place of the other, whichever guild has it. */
+static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
+{
+    struct hall h = world_hall(w), more = another_hall(&h);
+    struct client *bot = world_bot(w, "robot");
+
+    put_member(more.guild, bot);
+    put_member(h.guild, bot);
+    client_connect(bot);
+    join_voice(&h, bot, h.voice, NULL);
+    join_voice(&more, bot, more.voice, NULL);
+    time_out(&h, bot, 120);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", h.guild);
+    time_out(&more, bot, 240);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", more.guild);
+    world_wait(w, 125);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", h.guild);
+    expect_no_voice(bot, 200);
+    world_wait(w, 120);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", more.guild);
 }
 
 static void the_camera_goes_with_the_right_to_stream(struct world *w)
@@ -292,6 +321,7 @@ const struct test voice_moderation_tests[] = {
     TEST(members_are_moved_in_voice),
     TEST(who_may_not_speak_is_suppressed_in_voice),
     TEST(a_timeout_silences_in_voice_until_it_ends),
+    TEST(timeouts_in_two_guilds_end_each_at_its_time),
     TEST(the_camera_goes_with_the_right_to_stream),
     TEST(who_is_idle_goes_to_the_afk_channel),
     TEST(who_shows_a_camera_is_not_away),
