@@ -2,6 +2,7 @@
  * itself: rights, timeouts, the AFK channel, regions. */
 #include "voices.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -123,6 +124,34 @@ static void members_are_moved_in_voice(struct world *w)
                  "{'action_type': 27, 'options': {'count': '1'}}");
     expect_error(client_patch(h.ada, "{'channel_id': null}", MEMBER, h.guild, h.bob->id), 400,
                  40032);
+}
+
+static int64_t whole(const struct dom *d)
+{
+    return strtoll(d->text.p, NULL, 10);
+}
+
+/* The door is open to who is moved; what holds inside holds for it, too. */
+static void moving_counts_cameras_and_time_anew(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
+    int64_t since = whole(dom_at(next_voice(h.bob), "d.connected_at"));
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
+    world_wait(w, 10);
+    fill_with_cameras(&h, h.other, 24);
+    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    const struct dom *moved = next_voice(h.bob);
+    expect(dom_at(moved, "d.self_video")->truth);
+    expect(whole(dom_at(moved, "d.connected_at")) >= since + 10);
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
+    /* One more than there is room for. */
+    world_sql(w, "update voice_states set channel_id = %s where session_id = 'x'", h.voice);
+    ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'self_video': true}", h.ada->id);
+    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), 200);
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.voice);
 }
 
 /* --- what follows rights ------------------------------------------------------------------------
@@ -319,6 +348,7 @@ const struct test voice_moderation_tests[] = {
     TEST(muting_tells_what_the_same_change_did_to_rights),
     TEST(moderation_in_voice_takes_rights_there),
     TEST(members_are_moved_in_voice),
+    TEST(moving_counts_cameras_and_time_anew),
     TEST(who_may_not_speak_is_suppressed_in_voice),
     TEST(a_timeout_silences_in_voice_until_it_ends),
     TEST(timeouts_in_two_guilds_end_each_at_its_time),
