@@ -13,6 +13,8 @@ enum presence_status {
 
 /* What a client calls it; fallback when it says nothing we know. */
 enum presence_status presence_status(struct opt_str word, enum presence_status fallback);
+/* The same the other way round. */
+const char *presence_word(enum presence_status status);
 
 /* Tells of a change that is due, when its time has come. */
 void presence_tell(struct session *s);
