@@ -202,6 +202,20 @@ void replay_trim(struct replay *r, int64_t now_s);
 const struct kept *replay_at(const struct replay *r, uint32_t i); /* 0: the oldest */
 void replay_clear(struct replay *r);
 
+enum presence_status {
+    PRESENCE_ONLINE,
+    PRESENCE_IDLE,
+    PRESENCE_DND,
+    PRESENCE_INVISIBLE,
+};
+
+enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
+
+/* What sessions are together, and those of each kind of client: enum presence_status. */
+struct statuses {
+    unsigned char whole, of[CLIENT_KINDS];
+};
+
 struct session {
     /* What every event needs stands together. */
     struct hub *hub;
@@ -219,6 +233,7 @@ struct session {
     bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
     unsigned char status; /* enum presence_status */
+    unsigned char kind;   /* enum client_kind */
 
     struct caller caller;
     struct link link;    /* in the hub's list */
@@ -481,8 +496,8 @@ struct gateway {
 struct shown {
     struct shown *next;
     uint32_t shard_id, shard_count;
-    unsigned char status; /* enum presence_status */
-    uint64_t activities;  /* a hash of them, or 0 */
+    struct statuses statuses;
+    uint64_t activities; /* a hash of them, or 0 */
 };
 
 /* What is known of an account while it has sessions or has begun some today. */

@@ -4,12 +4,8 @@
 
 #include "gateway/internal.h"
 
-enum presence_status {
-    PRESENCE_ONLINE,
-    PRESENCE_IDLE,
-    PRESENCE_DND,
-    PRESENCE_INVISIBLE,
-};
+/* What a client is, by "os|browser|device". */
+enum client_kind client_kind(const char *client);
 
 /* What a client calls it; fallback when it says nothing we know. */
 enum presence_status presence_status(struct opt_str word, enum presence_status fallback);

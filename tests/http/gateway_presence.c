@@ -347,6 +347,48 @@ static struct gate *session_by(struct client *c, const char *browser, const char
     return g;
 }
 
+static void expect_clients(struct gate *g, const char *status, const char *clients, size_t count)
+{
+    const struct dom *d = expect_dispatch(g, "PRESENCE_UPDATE",
+                                          "{'status': '%s', 'client_status': %s}", status, clients);
+
+    expect(dom_at(d, "client_status")->count == count);
+}
+
+static void each_kind_of_client_is_seen(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    struct gate *a = watcher(ada, ""), *e = watcher(eve, "");
+    struct gate *web = session_by(bob, "Firefox", "idle");
+    expect_clients(a, "idle", "{'web': 'idle'}", 1);
+    struct gate *desktop = session_by(bob, "Some Client", "online");
+    expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online'}", 2);
+    struct gate *phone = session_by(bob, "Some Android", "dnd");
+    expect_clients(a, "dnd", "{'web': 'idle', 'desktop': 'online', 'mobile': 'dnd'}", 3);
+    struct gate *tablet = session_by(bob, "Some iOS", "idle");
+    expect_quiet(a); /* the phone is more present */
+    gate_close(phone, 1000);
+    expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online', 'mobile': 'idle'}", 3);
+    /* What is the same on the whole is told when it is not by the clients. */
+    gate_close(web, 1000);
+    expect_clients(a, "online", "{'desktop': 'online', 'mobile': 'idle'}", 2);
+    gate_close(desktop, 1000);
+    expect_clients(a, "idle", "{'mobile': 'idle'}", 1);
+    struct gate *late = gate_open(ada, PLAIN);
+    expect_op(late, 10);
+    make_friends(ada, bob);
+    gate_identify(late, "");
+    expect_dispatch(late, "READY", "{'presences': [{'client_status': {'mobile': 'idle'}}]}");
+    gate_watch(late, true);
+    gate_close(tablet, 1000);
+    expect_clients(late, "offline", "{}", 0);
+    expect_quiet(e);
+}
+
 static void sessions_of_an_account_know_of_each_other(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
@@ -381,6 +423,7 @@ static void sessions_of_an_account_know_of_each_other(struct world *w)
 }
 
 const struct test gateway_presence_tests[] = {
+    TEST(each_kind_of_client_is_seen),
     TEST(sessions_of_an_account_know_of_each_other),
     TEST(listed_members_come_with_who_is_seen),
     TEST(newcomers_are_told_of_in_small_guilds),
