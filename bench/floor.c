@@ -9,6 +9,7 @@
  *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
  *                                        the bytes of EVENT to all that joined
  *   … --ready FILE                       the first frame of one that joined gets this
+ *   … --beat FILE                        and every further one this
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,7 +39,7 @@ struct connection {
 static struct connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
 static int last_connection;
 static int epoll_fd, listen_fd;
-static struct str answer, event, ready;
+static struct str answer, event, ready, beat;
 
 static void die(const char *what)
 {
@@ -123,7 +124,7 @@ static bool frame_answer(int fd, struct connection *c)
 
     c->n = 0;
     c->greeted = true;
-    return !first || send_whole(fd, ready);
+    return send_whole(fd, first ? ready : beat);
 }
 
 static bool request_answer(int fd, const char *head)
@@ -194,6 +195,7 @@ int main(int argc, char **argv)
         { "answer", required_argument, NULL, 'a' },
         { "fanout", required_argument, NULL, 'f' },
         { "ready", required_argument, NULL, 'r' },
+        { "beat", required_argument, NULL, 'b' },
         { 0 },
     };
 
@@ -204,11 +206,14 @@ int main(int argc, char **argv)
             event = file_read(optarg);
         else if (c == 'r')
             ready = file_read(optarg);
+        else if (c == 'b')
+            beat = file_read(optarg);
         else
             return 2;
     }
     if (!answer.n) {
-        fprintf(stderr, "usage: floor --answer FILE [--fanout FILE] [--ready FILE]\n");
+        fprintf(stderr,
+                "usage: floor --answer FILE [--fanout FILE] [--ready FILE] [--beat FILE]\n");
         return 2;
     }
     listen_anywhere();

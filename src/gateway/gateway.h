@@ -130,8 +130,9 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
                           uint64_t *ret);
 
 /* How an account looks to others by its sessions: "online", "idle" or "dnd". NULL: it is
- * not there, or does not want to be seen. From any thread. */
-const char *gateway_status(struct gateway *g, snowflake user_id);
+ * not there, or does not want to be seen. kinds: where the same is written for each kind of
+ * client, or NULL. From any thread. */
+const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds);
 
 /* Those of some accounts (ids) that are seen, as a JSON list of presences; in a guild, or
  * 0. From any thread. */

@@ -31,6 +31,7 @@ static struct session *make_session(struct identification *i, struct hub *h)
     s->status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);
     memcpy(s->client, i->client, sizeof s->client);
+    s->kind = (unsigned char)client_kind(s->client);
     return s;
 }
 

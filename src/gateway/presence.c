@@ -18,102 +18,98 @@ enum presence_status presence_status(struct opt_str word, enum presence_status f
     return fallback;
 }
 
-/* --- lists of sessions -------------------------------------------------------------------- */
-
-static void write_session(const struct session *s, struct json *j)
+/* By the last word of what it calls itself: "… Client", "… Android", "Firefox". */
+enum client_kind client_kind(const char *client)
 {
-    struct str rest = str_of(s->client), os = str_cut(&rest, '|'), browser = str_cut(&rest, '|');
+    static const struct {
+        const char *word;
+        enum client_kind kind;
+    } rows[] = {
+        { "Client", CLIENT_DESKTOP },
+        { "Android", CLIENT_MOBILE },
+        { "iOS", CLIENT_MOBILE },
+    };
+    struct str rest = str_of(client), word = { 0 };
 
-    json_object(j);
-    json_name(j, "session_id");
-    json_text(j, str_of(s->id));
-    json_name(j, "status");
-    json_text(j, str_of(words[s->status]));
-    json_name(j, "activities");
-    json_raw(j, s->presence.p ? s->presence : STR("[]"));
-    json_name(j, "client_info");
-    json_object(j);
-    json_name(j, "client");
-    json_text(j, browser.n ? browser : STR("unknown"));
-    json_name(j, "os");
-    json_text(j, os.n ? os : STR("unknown"));
-    json_name(j, "version");
-    json_int(j, 0);
-    json_object_end(j);
-    json_object_end(j);
+    str_cut(&rest, '|');
+    for (struct str browser = str_cut(&rest, '|'); browser.n;)
+        word = str_cut(&browser, ' ');
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (str_is(word, rows[i].word))
+            return rows[i].kind;
+    return CLIENT_WEB;
 }
 
-void sessions_write(struct gateway *g, snowflake user_id, struct json *j)
+const char *presence_word(enum presence_status status)
 {
-    pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, user_id);
-    json_array(j);
-    if (a)
-        for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next)
-            write_session(container_of(at, const struct session, of_user), j);
-    json_array_end(j);
-    pthread_mutex_unlock(&g->lock);
-}
-
-static bool is_only_session(struct gateway *g, snowflake user_id)
-{
-    pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, user_id);
-    bool only = !a || a->session_count < 2;
-    pthread_mutex_unlock(&g->lock);
-    return only;
-}
-
-void sessions_changed(struct session *s)
-{
-    struct gateway *g = s->hub->gateway;
-    struct buf out;
-    struct json j = json_to(&out);
-
-    if (is_only_session(g, s->caller.id))
-        return;
-    buf_init(&out, MAX_PAYLOAD);
-    sessions_write(g, s->caller.id, &j);
-    struct news *n = news_new(EVENT_SESSIONS_REPLACE, to_user(s->caller.id), buf_str(&out));
-    n->except = s->number;
-    publish(g, n);
-    buf_clear(&out);
+    return words[status];
 }
 
 /* --- what is seen of an account ------------------------------------------------------------- */
 
 /* What its sessions are together; a bot's shards are seen apart. */
 struct look {
-    unsigned char status;
+    struct statuses statuses;
     struct str activities; /* on the heap; p == NULL: none */
 };
 
 /* The first one that a session has counts. */
 static const unsigned char order[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
-static bool counts(const struct session *s, const struct session *like, const struct session *but)
+/* Which sessions of an account are looked at. */
+struct among {
+    const struct session *like; /* those of its shard; NULL: all */
+    const struct session *but;  /* not this one */
+    int kind;                   /* enum client_kind, or ANY_KIND */
+};
+
+enum { ANY_KIND = -1 };
+
+static bool counts(const struct session *s, const struct among *c)
 {
-    return s != but && !s->faded && s->ready &&
-           (!like || (s->shard_id == like->shard_id && s->shard_count == like->shard_count));
+    return s != c->but && !s->faded && s->ready && (c->kind == ANY_KIND || s->kind == c->kind) &&
+           (!c->like ||
+            (s->shard_id == c->like->shard_id && s->shard_count == c->like->shard_count));
 }
 
 /* With the lock held. */
-static const struct session *foremost(const struct account *a, const struct session *like,
-                                      const struct session *but)
+static const struct session *foremost(const struct account *a, struct among c)
 {
     for (size_t i = 0; a && i < COUNT_OF(order); i++)
         for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
             const struct session *s = container_of(at, const struct session, of_user);
 
-            if (s->status == order[i] && counts(s, like, but))
+            if (s->status == order[i] && counts(s, &c))
                 return s;
         }
     return NULL;
 }
 
-static struct look look_at(const struct session *s)
+static const struct session *foremost_of_all(const struct account *a)
 {
-    struct look l = { .status = s ? s->status : PRESENCE_INVISIBLE };
+    return foremost(a, (struct among){ .kind = ANY_KIND });
+}
+
+static unsigned char status_of(const struct session *s)
+{
+    return s ? s->status : PRESENCE_INVISIBLE;
+}
+
+/* With the lock held. */
+static struct statuses statuses_of(const struct account *a, struct among c)
+{
+    struct statuses all = { .whole = status_of(foremost(a, c)) };
+
+    for (c.kind = 0; c.kind < CLIENT_KINDS; c.kind++)
+        all.of[c.kind] = status_of(foremost(a, c));
+    return all;
+}
+
+/* The same. */
+static struct look look_at(const struct account *a, struct among c)
+{
+    const struct session *s = foremost(a, c);
+    struct look l = { .statuses = statuses_of(a, c) };
 
     if (s && s->presence.p) {
         char *copy = mem_resize(NULL, s->presence.n);
@@ -129,11 +125,24 @@ static void look_clear(struct look *l)
     mem_free((void *)(uintptr_t)l->activities.p);
 }
 
+static void write_kinds(const struct statuses *all, struct json *j)
+{
+    static const char *const names[] = { "desktop", "mobile", "web" };
+
+    json_object(j);
+    for (int i = 0; i < CLIENT_KINDS; i++)
+        if (all->of[i] != PRESENCE_INVISIBLE) {
+            json_key_text(j, str_of(names[i]));
+            json_text(j, str_of(words[all->of[i]]));
+        }
+    json_object_end(j);
+}
+
 static void write_presence(snowflake user_id, snowflake guild_id, const struct look *l,
                            struct json *j)
 {
-    bool seen = l->status != PRESENCE_INVISIBLE;
-    struct str status = seen ? str_of(words[l->status]) : STR("offline");
+    bool seen = l->statuses.whole != PRESENCE_INVISIBLE;
+    struct str status = seen ? str_of(words[l->statuses.whole]) : STR("offline");
 
     json_object(j);
     json_name(j, "user");
@@ -150,22 +159,19 @@ static void write_presence(snowflake user_id, snowflake guild_id, const struct l
     json_name(j, "activities");
     json_raw(j, seen && l->activities.p ? l->activities : STR("[]"));
     json_name(j, "client_status");
-    json_object(j);
-    if (seen) {
-        json_name(j, "web");
-        json_text(j, status);
-    }
-    json_object_end(j);
+    write_kinds(&l->statuses, j);
     json_object_end(j);
 }
 
-const char *gateway_status(struct gateway *g, snowflake user_id)
+const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds)
 {
     pthread_mutex_lock(&g->lock);
-    const struct session *s = foremost(map_get(&g->accounts, user_id), NULL, NULL);
-    const char *word = s ? words[s->status] : NULL;
+    struct statuses all =
+        statuses_of(map_get(&g->accounts, user_id), (struct among){ .kind = ANY_KIND });
     pthread_mutex_unlock(&g->lock);
-    return word;
+    if (kinds)
+        write_kinds(&all, kinds);
+    return all.whole == PRESENCE_INVISIBLE ? NULL : words[all.whole];
 }
 
 void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
@@ -175,10 +181,9 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < ids->count; i++) {
         snowflake id = ((const snowflake *)ids->items)[i];
-        const struct session *s = foremost(map_get(&g->accounts, id), NULL, NULL);
-        struct look l = look_at(s);
+        struct look l = look_at(map_get(&g->accounts, id), (struct among){ .kind = ANY_KIND });
 
-        if (s)
+        if (l.statuses.whole != PRESENCE_INVISIBLE)
             write_presence(id, guild_id, &l, j);
         look_clear(&l);
     }
@@ -193,7 +198,7 @@ void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
 
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < ids->count && n < max; i++)
-        if (foremost(map_get(&g->accounts, all[i]), NULL, NULL))
+        if (foremost_of_all(map_get(&g->accounts, all[i])))
             all[n++] = all[i];
     pthread_mutex_unlock(&g->lock);
     ids->count = n;
@@ -285,16 +290,17 @@ static bool take_look(struct session *s, bool ending, struct look *ret)
 
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, s->caller.id);
-    const struct session *now = foremost(a, s, ending ? s : NULL);
-    struct str activities = now ? now->presence : (struct str){ 0 };
-    unsigned char status = now ? now->status : PRESENCE_INVISIBLE;
+    struct look now = look_at(a, (struct among){ s, ending ? s : NULL, ANY_KIND });
     struct shown *shown = account_shown(a, s->shard_id, s->shard_count);
-    uint64_t hash = activities.n ? hash_str(activities) : 0;
-    bool changed = shown->status != status || shown->activities != hash;
-    shown->status = status;
+    uint64_t hash = now.activities.n ? hash_str(now.activities) : 0;
+    bool changed = memcmp(&shown->statuses, &now.statuses, sizeof now.statuses) != 0 ||
+                   shown->activities != hash;
+    shown->statuses = now.statuses;
     shown->activities = hash;
     if (changed)
-        *ret = look_at(now);
+        *ret = now;
+    else
+        look_clear(&now);
     pthread_mutex_unlock(&g->lock);
     return changed;
 }
@@ -340,10 +346,10 @@ void presence_arrive(struct session *s, snowflake guild_id)
     if (!seat || !s->ready || !is_watched(g, seat))
         return;
     pthread_mutex_lock(&g->lock);
-    const struct session *now = foremost(map_get(&g->accounts, s->caller.id), s, NULL);
-    struct look l = look_at(now);
+    struct look l =
+        look_at(map_get(&g->accounts, s->caller.id), (struct among){ s, NULL, ANY_KIND });
     pthread_mutex_unlock(&g->lock);
-    if (now)
+    if (l.statuses.whole != PRESENCE_INVISIBLE)
         publish_presence(g, s->caller.id, to_guild(guild_id), &l);
     look_clear(&l);
 }

@@ -4,15 +4,13 @@
 
 #include "gateway/internal.h"
 
-enum presence_status {
-    PRESENCE_ONLINE,
-    PRESENCE_IDLE,
-    PRESENCE_DND,
-    PRESENCE_INVISIBLE,
-};
+/* What a client is, by "os|browser|device". */
+enum client_kind client_kind(const char *client);
 
 /* What a client calls it; fallback when it says nothing we know. */
 enum presence_status presence_status(struct opt_str word, enum presence_status fallback);
+/* The same the other way round. */
+const char *presence_word(enum presence_status status);
 
 /* Tells of a change that is due, when its time has come. */
 void presence_tell(struct session *s);

@@ -79,7 +79,8 @@ struct shown *account_shown(struct account *a, uint32_t shard_id, uint32_t shard
         s = s->next;
     if (!s) {
         s = mem_new(sizeof *s);
-        *s = (struct shown){ a->shown, shard_id, shard_count, PRESENCE_INVISIBLE, 0 };
+        *s = (struct shown){ a->shown, shard_id, shard_count, { 0 }, 0 };
+        memset(&s->statuses, PRESENCE_INVISIBLE, sizeof s->statuses);
         a->shown = s;
     }
     return s;

@@ -22,6 +22,7 @@ static void drop_oldest(struct replay *r)
     news_unref(k->news);
     r->first = (r->first + 1) & (r->cap - 1);
     r->count--;
+    r->oldest_s = r->count ? replay_at(r, 0)->at_s : 0;
 }
 
 static void grow(struct replay *r)
@@ -40,7 +41,7 @@ static void grow(struct replay *r)
 void replay_trim(struct replay *r, int64_t now_s)
 {
     while (r->count && (r->count > REPLAY_COUNT || r->bytes > REPLAY_BYTES ||
-                        replay_at(r, 0)->at_s < now_s - REPLAY_AGE_S))
+                        r->oldest_s < now_s - REPLAY_AGE_S))
         drop_oldest(r);
     if (r->count == 0)
         replay_clear(r);
@@ -50,6 +51,8 @@ void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 {
     if (r->count == r->cap)
         grow(r);
+    if (r->count == 0)
+        r->oldest_s = now_s;
     r->ring[(r->first + r->count) & (r->cap - 1)] = (struct kept){ news_ref(n), now_s, form };
     r->count++;
     r->bytes += news_payload(n).n;

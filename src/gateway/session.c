@@ -50,6 +50,8 @@ void session_end(struct session *s)
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
     registry_remove(g, s);
+    if (s->ready && !s->bot && !g->draining)
+        sessions_changed(s);
     deadline_drop(&s->away);
     deadline_drop(&s->fade);
     deadline_drop(&s->window);

@@ -126,6 +126,10 @@ bool websocket_secure(const struct websocket *ws);
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* What was sent leaves now, as far as the peer takes it, and not at the end of the turn. */
 void websocket_flush(struct websocket *ws);
+/* For one that is sent to soon, among thousands: its memory is fetched, in two steps with
+ * some time between them. */
+void websocket_fetch(const struct websocket *ws);
+void websocket_fetch_more(const struct websocket *ws);
 /* Bytes that were sent and that the peer has not taken yet. */
 size_t websocket_waiting(const struct websocket *ws);
 /* Calls drained, once, when the peer has taken all that was sent. */

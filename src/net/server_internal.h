@@ -120,19 +120,20 @@ enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_IDLE };
 
 struct connection {
     uv_tcp_t tcp;
+    /* What sending needs stands together, behind what libuv needs for it. */
     struct home *home;
-    struct link link; /* in home->connections */
-    struct deadline deadline;
+    struct tls *tls;
     uint8_t state, timing;
     bool sniffed : 1; /* TLS or not is known */
     bool paused : 1;  /* not reading for now */
     bool ended : 1;   /* the peer sends nothing more */
     bool linger : 1;  /* unread bytes are likely: do not reset the peer */
+    struct link link; /* in home->connections */
+    struct deadline deadline;
     struct buf in;    /* not handled yet */
     size_t looked_at; /* bytes of an incomplete head already checked */
     uint64_t skip;    /* bytes of a refused body still to come */
     struct serving *call;
-    struct tls *tls;
     struct websocket *websocket;
     struct sending *file;
     uint8_t remote_n;
@@ -150,6 +151,15 @@ static inline void figure_add(_Atomic uint64_t *figure, uint64_t n)
 static inline size_t connection_unsent(const struct connection *c)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+}
+
+/* Has what sending looks at brought near. */
+static inline void connection_fetch(const struct connection *c)
+{
+    __builtin_prefetch((const char *)c + 64);
+    __builtin_prefetch((const char *)c + 128);
+    __builtin_prefetch((const char *)c + 192);
+    __builtin_prefetch(&c->home);
 }
 
 /* server_listen.c: a socket that listens on host and port; *ret_port is the port

@@ -9,10 +9,8 @@
 enum { CONTROL_ROOM = 512 }; /* for close frames beyond max_waiting */
 
 struct websocket {
+    /* What sending needs stands together. */
     struct connection *c;
-    struct websocket_handler on;
-    void *data;
-    struct ws_reader reader;
     struct buf out;
     struct link dirty;
     int code;            /* what the peer said, or 1006 */
@@ -22,6 +20,9 @@ struct websocket {
     bool cut : 1;        /* the peer is too slow */
     bool over : 1;       /* closed was called */
     bool awaited : 1;    /* drained is to be called */
+    struct websocket_handler on;
+    void *data;
+    struct ws_reader reader;
 };
 
 /* --- the application's side ------------------------------------------------------ */
@@ -87,6 +88,17 @@ void websocket_flush(struct websocket *ws)
         memmove(ws->out.p, ws->out.p + n, ws->out.n - n);
         ws->out.n -= n;
     }
+}
+
+void websocket_fetch(const struct websocket *ws)
+{
+    __builtin_prefetch(ws);
+    __builtin_prefetch((const char *)ws + 64);
+}
+
+void websocket_fetch_more(const struct websocket *ws)
+{
+    connection_fetch(ws->c);
 }
 
 void websocket_await(struct websocket *ws)

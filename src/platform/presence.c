@@ -5,6 +5,8 @@
 
 #include "gateway/gateway.h"
 
+enum { MAX_KINDS = 256 };
+
 struct presence {
     const struct user *user;
     struct str status, client_status;
@@ -25,26 +27,30 @@ static const struct schema presence_schema = {
     .doc = "Whether somebody is there, and how they look.",
 };
 
-static const char *status_of(const struct call *call, snowflake user_id)
+static const char *status_of(const struct call *call, snowflake user_id, struct json *kinds)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
 
-    return gateway ? gateway_status(gateway, user_id) : NULL;
+    return gateway ? gateway_status(gateway, user_id, kinds) : NULL;
 }
 
 void presence_show(struct call *call, snowflake to, const struct user *user)
 {
-    const char *status = status_of(call, user->id);
+    struct buf kinds;
+    struct json j = json_to(&kinds);
+
+    buf_init(&kinds, MAX_KINDS);
+    const char *status = status_of(call, user->id, &j);
     struct presence presence = {
         .user = user,
         .status = str_of(status ? status : "offline"),
-        .client_status = status ? str_printf(call->arena, "{\"web\":\"%s\"}", status) : STR("{}"),
+        .client_status = kinds.n ? buf_str(&kinds) : STR("{}"),
     };
-
     call_emit(call, EVENT_PRESENCE_UPDATE, to_user(to), &presence_schema, &presence);
+    buf_clear(&kinds);
 }
 
 bool presence_is_online(const struct call *call, snowflake user_id)
 {
-    return status_of(call, user_id) != NULL;
+    return status_of(call, user_id, NULL) != NULL;
 }

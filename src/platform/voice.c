@@ -163,6 +163,22 @@ bool voice_suppressed(const struct channel *c, snowflake afk_channel_id, uint64_
     return c->type == CHANNEL_STAGE || c->id == afk_channel_id || !(rights & PERMISSION(SPEAK));
 }
 
+int64_t voice_max_cameras(const struct channel *c, const struct guild *g)
+{
+    return c->type == CHANNEL_STAGE ? g->max_stage_video_channel_users : g->max_video_channel_users;
+}
+
+enum err voice_camera_fits(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
+                           bool *ret)
+{
+    int64_t people, cameras = 0;
+    enum err e = max ? voice_count(tx, channel_id, &people, &cameras) : OK;
+
+    *ret = !max || cameras - counted < max;
+    return e;
+}
+
+/* Somebody who is moved fares like one who goes there itself, but finds the door open. */
 enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to)
 {
     snowflake from = voice_channel(s);
@@ -170,6 +186,7 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     struct standing standing;
     struct guild guild;
     uint64_t rights;
+    bool fits;
 
     if (from == to->id)
         return OK;
@@ -180,12 +197,15 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
         e = guild_find(call->tx, voice_guild(s), &guild);
     if (!e)
         e = voice_room_region(call->tx, to, s->region, &moved.region);
+    if (!e)
+        e = voice_camera_fits(call->tx, to->id, voice_max_cameras(to, &guild), false, &fits);
     if (e)
         return e;
     moved.channel_id = given_id(to->id);
+    moved.connected_at = given_int(clock_s());
     moved.salt = voice_salt(call->arena);
     moved.live = moved.self_stream = false;
-    moved.self_video = s->self_video && rights & PERMISSION(STREAM);
+    moved.self_video = s->self_video && fits && rights & PERMISSION(STREAM);
     moved.suppress = voice_suppressed(to, guild.afk_channel_id.value, rights);
     moved.request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     moved.active_at = clock_us();

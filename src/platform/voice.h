@@ -44,6 +44,11 @@ enum err voice_leave_all(struct call *call, const struct list *states);
  * VOICE_STATE_UPDATE, then VOICE_SERVER_UPDATE to the session that is in voice. */
 enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to);
 
+/* How many cameras a channel takes; 0: any number. */
+int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
+/* Whether one more fits; counted: it is among those that are there. */
+enum err voice_camera_fits(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
+                           bool *ret);
 /* Whether somebody with these rights is kept silent in a channel when they come. */
 bool voice_suppressed(const struct channel *c, snowflake afk_channel_id, uint64_t rights);
 /* Where a channel is hosted: as it says itself, else where those who are in it are, else

@@ -1,6 +1,7 @@
 /* voice_review.c - when rights change, those who are in voice feel it at once. */
 #include "platform/voice_internal.h"
 
+#include "base/hash.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -16,14 +17,18 @@ static enum err load_channel(struct tx *tx, struct review *r, snowflake id)
     return r->channel.id == id ? OK : channel_find(tx, id, &r->channel);
 }
 
-/* A timeout ends without anybody doing anything. */
+/* A timeout ends without anybody doing anything. A bot may have one in each of its guilds:
+ * the key is made of both ids, which are in the data. */
 static enum err watch_timeout(struct call *call, const struct rights_of *who,
                               const struct member *m)
 {
+    struct str both = str_printf(call->arena, "%llu %llu", (unsigned long long)m->guild_id,
+                                 (unsigned long long)m->user_id);
+
     if (!who->timed_out)
         return OK;
-    return job_schedule(call, &voice_review_job, m->user_id, m->communication_disabled_until.value,
-                        STR(""));
+    return job_schedule(call, &voice_review_job, hash_u64(m->guild_id) ^ m->user_id,
+                        m->communication_disabled_until.value, both);
 }
 
 static enum err judge(struct call *call, struct review *r, struct voice_state *s,
@@ -102,13 +107,13 @@ enum err voice_review_member(struct call *call, const struct member *m)
 
 static enum err review_again(struct call *call, const struct job *job)
 {
-    struct voice_state s;
+    struct str user = job->data, guild = str_cut(&user, ' ');
+    snowflake guild_id, user_id;
     struct member member;
-    enum err e = voice_of_user(call->tx, job->key, &s);
 
-    if (e || !voice_guild(&s))
-        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    e = member_find(call->tx, voice_guild(&s), s.user_id, &member);
+    if (!snowflake_parse(guild, &guild_id) || !snowflake_parse(user, &user_id))
+        return OK;
+    enum err e = member_find(call->tx, guild_id, user_id, &member);
     if (e)
         return e == ERR_UNKNOWN_MEMBER ? OK : e;
     return voice_review_member(call, &member);

@@ -1,41 +1,41 @@
 /* voice_show.c - who is in voice, as a guild is shown to one of its members. */
+#include "base/map.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "platform/voice.h"
 
-static bool can_view(const struct rights_of *who, const struct list *channels, snowflake id)
+/* The voice channels that somebody sees: each is judged once, however many are in it. */
+static struct map visible(const struct rights_of *who, const struct list *channels)
 {
-    const struct channel *c = channels->items;
+    struct channel *c = channels->items;
+    struct map seen;
 
+    map_init(&seen);
     for (size_t i = 0; i < channels->count; i++) {
         const struct list *o = &c[i].permission_overwrites.value;
 
-        if (c[i].id == id)
-            return rights_in_channel(who, c[i].type, o->items, o->count, false) &
-                   PERMISSION(VIEW_CHANNEL);
+        if (channel_is_voice(c[i].type) &&
+            rights_in_channel(who, c[i].type, o->items, o->count, false) & PERMISSION(VIEW_CHANNEL))
+            map_put(&seen, c[i].id, &c[i]);
     }
-    return false;
+    return seen;
 }
 
 static void show_states(struct tx *tx, const struct rights_of *who, const struct list *channels,
                         const struct list *states, struct gateway_guild *ret)
 {
     const struct voice_state *s = states->items;
-    snowflake looked_at = 0;
-    bool seen = false;
+    struct map seen = visible(who, channels);
 
     for (size_t i = 0; i < states->count; i++) {
-        if (voice_channel(&s[i]) != looked_at) {
-            looked_at = voice_channel(&s[i]);
-            seen = can_view(who, channels, looked_at);
-        }
-        if (!seen && s[i].user_id != who->user_id)
+        if (s[i].user_id != who->user_id && !map_get(&seen, voice_channel(&s[i])))
             continue;
         struct voice_state *shown = list_add(tx_arena(tx), &ret->voice_states, sizeof *shown);
 
         *shown = s[i];
         shown->guild_id.given = ABSENT;
     }
+    map_clear(&seen);
 }
 
 /* Where not everybody is listed; the viewer is. Members and states that are shown are both

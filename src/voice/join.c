@@ -68,8 +68,7 @@ static enum err enter_guild(struct call *call, const struct order *o, struct ent
         return e;
     in->member = standing.member;
     in->afk_channel_id = guild.afk_channel_id.value;
-    in->max_cameras = in->channel.type == CHANNEL_STAGE ? guild.max_stage_video_channel_users
-                                                        : guild.max_video_channel_users;
+    in->max_cameras = voice_max_cameras(&in->channel, &guild);
     in->vip = guild_is_vip(&guild);
     const uint64_t needed = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
     *ret_open = (in->rights & needed) == needed;
@@ -196,16 +195,15 @@ static enum err apply(struct call *call, const struct order *o, const struct ent
                       bool stays, struct voice_state *s)
 {
     const struct voice_request *request = o->d;
-    bool counted = stays && s->self_video;
-    int64_t people, cameras = 0;
+    bool counted = stays && s->self_video, fits;
     enum err e = OK;
 
     s->self_mute = request->self_mute;
     s->self_deaf = request->self_deaf;
     s->self_video = request->self_video && in->rights & PERMISSION(STREAM);
-    if (s->self_video && in->max_cameras) {
-        e = voice_count(call->tx, in->channel.id, &people, &cameras);
-        s->self_video = cameras - counted < in->max_cameras;
+    if (s->self_video) {
+        e = voice_camera_fits(call->tx, in->channel.id, in->max_cameras, counted, &fits);
+        s->self_video = fits;
     }
     if (in->channel.type != CHANNEL_STAGE && in->guild_id)
         s->suppress = voice_suppressed(&in->channel, in->afk_channel_id, in->rights);

@@ -468,6 +468,7 @@ static void sessions_end_with_their_token(struct world *w)
     expect_dispatch(one, "SESSIONS_REPLACE", "[{}, {}]");
     expect_status(client_post(other, "{}", "/auth/logout"), 204);
     expect_close(two, 4004);
+    expect_dispatch(one, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(one));
     expect_quiet(one);
 }
 

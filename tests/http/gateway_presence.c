@@ -207,8 +207,9 @@ static void what_is_no_activity_is_not_shown(struct world *w)
     struct venue v = world_venue(w, ada);
 
     venue_add(&v, bob);
+    struct gate *a = watcher(ada, "");
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        struct gate *a = watcher(ada, ""), *b = gate_session(bob, PLAIN, "");
+        struct gate *b = gate_session(bob, PLAIN, "");
         const struct dom *d;
 
         expect_seen(a, bob, v.id, "online");
@@ -218,7 +219,6 @@ static void what_is_no_activity_is_not_shown(struct world *w)
         expect(dom_at(d, "activities")->count == 1);
         gate_close(b, 1000);
         expect_seen(a, bob, v.id, "offline");
-        gate_close(a, 1000);
     }
 }
 
@@ -332,7 +332,99 @@ static void newcomers_are_told_of_in_small_guilds(struct world *w)
     expect_quiet(a);
 }
 
+/* --- by which client ---------------------------------------------------------------------- */
+
+static struct gate *session_by(struct client *c, const char *browser, const char *status)
+{
+    struct gate *g = gate_open(c, PLAIN);
+
+    expect_op(g, 10);
+    gate_send(g,
+              "{'op':2,'d':{'token':'%s','properties':{'os':'x','browser':'%s','device':''},"
+              "'intents':0,'presence':{'status':'%s'}}}",
+              c->authorization, browser, status);
+    expect_dispatch(g, "READY", "{}");
+    return g;
+}
+
+static void expect_clients(struct gate *g, const char *status, const char *clients, size_t count)
+{
+    const struct dom *d = expect_dispatch(g, "PRESENCE_UPDATE",
+                                          "{'status': '%s', 'client_status': %s}", status, clients);
+
+    expect(dom_at(d, "client_status")->count == count);
+}
+
+static void each_kind_of_client_is_seen(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    struct gate *a = watcher(ada, ""), *e = watcher(eve, "");
+    struct gate *web = session_by(bob, "Firefox", "idle");
+    expect_clients(a, "idle", "{'web': 'idle'}", 1);
+    struct gate *desktop = session_by(bob, "Some Client", "online");
+    expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online'}", 2);
+    struct gate *phone = session_by(bob, "Some Android", "dnd");
+    expect_clients(a, "dnd", "{'web': 'idle', 'desktop': 'online', 'mobile': 'dnd'}", 3);
+    struct gate *tablet = session_by(bob, "Some iOS", "idle");
+    expect_quiet(a); /* the phone is more present */
+    gate_close(phone, 1000);
+    expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online', 'mobile': 'idle'}", 3);
+    /* What is the same on the whole is told when it is not by the clients. */
+    gate_close(web, 1000);
+    expect_clients(a, "online", "{'desktop': 'online', 'mobile': 'idle'}", 2);
+    gate_close(desktop, 1000);
+    expect_clients(a, "idle", "{'mobile': 'idle'}", 1);
+    struct gate *late = gate_open(ada, PLAIN);
+    expect_op(late, 10);
+    make_friends(ada, bob);
+    gate_identify(late, "");
+    expect_dispatch(late, "READY", "{'presences': [{'client_status': {'mobile': 'idle'}}]}");
+    gate_watch(late, true);
+    gate_close(tablet, 1000);
+    expect_clients(late, "offline", "{}", 0);
+    expect_quiet(e);
+}
+
+static void sessions_of_an_account_know_of_each_other(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *bot = world_bot(w, "robot");
+    struct gate *other = gate_session(bob, PLAIN, "");
+    struct gate *robot = gate_session(bot, PLAIN, "'intents': 0");
+    struct gate *first = gate_session(ada, PLAIN, "");
+    struct gate *second = session_by(ada, "Some iOS", "dnd");
+
+    expect_dispatch(first, "SESSIONS_REPLACE",
+                    "[{'session_id': '%s', 'client_info': {'os': 'test'}},"
+                    " {'status': 'dnd', 'client_info': {'client': 'Some iOS'}}]",
+                    gate_id(first));
+    expect_quiet(second);
+    gate_close(second, 1000);
+    expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(first));
+    /* Bots have no such list, and it is nobody else's business. */
+    gate_close(gate_session(bot, PLAIN, "'intents': 0"), 1000);
+    usleep(100 * 1000);
+    expect_quiet(robot);
+    expect_quiet(other);
+    /* One without a socket is there until it cannot come back. */
+    struct gate *third = gate_session(ada, PLAIN, "");
+    expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
+    gate_kill(third);
+    usleep(100 * 1000);
+    for (int i = 0; i < 5; i++) {
+        expect_quiet(first);
+        world_wait(w, 36);
+    }
+    expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(first));
+}
+
 const struct test gateway_presence_tests[] = {
+    TEST(each_kind_of_client_is_seen),
+    TEST(sessions_of_an_account_know_of_each_other),
     TEST(listed_members_come_with_who_is_seen),
     TEST(newcomers_are_told_of_in_small_guilds),
     TEST(what_somebody_does_is_seen_from_the_beginning),

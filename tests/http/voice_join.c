@@ -170,23 +170,12 @@ static void a_full_voice_channel_takes_nobody_but_movers(struct world *w)
 static void cameras_take_the_right_to_stream_and_room(struct world *w)
 {
     struct hall h = world_hall(w);
-    char name[16];
 
     deny(&h, h.other, PERMISSION(STREAM));
     ask_voice(h.bob, h.guild, h.other, ", 'self_video': true");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.other);
     expect_server(h.bob);
-    int64_t room = 25;
-    for (int i = 0; i < room; i++) {
-        snprintf(name, sizeof name, "cam%d", i);
-        struct client *c = world_client(w, name);
-        put_member(h.guild, c);
-        world_sql(w,
-                  "insert into voice_states (guild_id, user_id, channel_id, session_id, "
-                  "session_number, node, region, salt, self_video, connected_at, active_at) "
-                  "values (%s, %s, %s, 'x', 1, 0, 'main', '', 1, 1, 1)",
-                  h.guild, c->id, h.voice);
-    }
+    fill_with_cameras(&h, h.voice, 25);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", h.bob->id);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_video': false}");

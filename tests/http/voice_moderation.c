@@ -2,6 +2,7 @@
  * itself: rights, timeouts, the AFK channel, regions. */
 #include "voices.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -125,6 +126,34 @@ static void members_are_moved_in_voice(struct world *w)
                  40032);
 }
 
+static int64_t whole(const struct dom *d)
+{
+    return strtoll(d->text.p, NULL, 10);
+}
+
+/* The door is open to who is moved; what holds inside holds for it, too. */
+static void moving_counts_cameras_and_time_anew(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
+    int64_t since = whole(dom_at(next_voice(h.bob), "d.connected_at"));
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
+    world_wait(w, 10);
+    fill_with_cameras(&h, h.other, 24);
+    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    const struct dom *moved = next_voice(h.bob);
+    expect(dom_at(moved, "d.self_video")->truth);
+    expect(whole(dom_at(moved, "d.connected_at")) >= since + 10);
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
+    /* One more than there is room for. */
+    world_sql(w, "update voice_states set channel_id = %s where session_id = 'x'", h.voice);
+    ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'self_video': true}", h.ada->id);
+    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), 200);
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.voice);
+}
+
 /* --- what follows rights ------------------------------------------------------------------------
  */
 
@@ -161,6 +190,16 @@ static void who_may_not_speak_is_suppressed_in_voice(struct world *w)
     expect_voice(cleo, "VOICE_STATE_UPDATE", "{'suppress': true}");
 }
 
+static void time_out(const struct hall *h, const struct client *whom, int64_t seconds)
+{
+    time_t until = (time_t)(clock_s() + seconds);
+    char text[64];
+
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&until));
+    patch_status(h->ada, h, whom, TEXT(h->world, "{'communication_disabled_until': '%s'}", text),
+                 200);
+}
+
 static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -171,13 +210,32 @@ static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
     world_wait(w, 1);
     a = client_get(h.ada, "/guilds/%s", h.guild);
     expect_status(a, 200);
-    time_t until = (time_t)(clock_s() + 120);
-    char text[64];
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&until));
-    patch_status(h.ada, &h, h.bob, TEXT(w, "{'communication_disabled_until': '%s'}", text), 200);
+    time_out(&h, h.bob, 120);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
     world_wait(w, 125);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false}");
+}
+
+/* The later one does not take the place of the other, whichever guild has it. */
+static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
+{
+    struct hall h = world_hall(w), more = another_hall(&h);
+    struct client *bot = world_bot(w, "robot");
+
+    put_member(more.guild, bot);
+    put_member(h.guild, bot);
+    client_connect(bot);
+    join_voice(&h, bot, h.voice, NULL);
+    join_voice(&more, bot, more.voice, NULL);
+    time_out(&h, bot, 20);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", h.guild);
+    time_out(&more, bot, 40);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", more.guild);
+    world_wait(w, 22);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", h.guild);
+    expect_no_voice(bot, 200);
+    world_wait(w, 20);
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", more.guild);
 }
 
 static void the_camera_goes_with_the_right_to_stream(struct world *w)
@@ -244,7 +302,8 @@ static void who_shows_a_camera_is_not_away(struct world *w)
     ask_voice(bob, h.guild, h.voice, "");
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'self_video': false}");
     expect_voice(bob, "VOICE_SERVER_UPDATE", "{}");
-    world_wait(w, 130);
+    gate_send(bob->gate, "{'op': 1, 'd': null}"); /* else the socket is cut meanwhile */
+    world_wait(w, 61);
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
 }
 
@@ -290,8 +349,10 @@ const struct test voice_moderation_tests[] = {
     TEST(muting_tells_what_the_same_change_did_to_rights),
     TEST(moderation_in_voice_takes_rights_there),
     TEST(members_are_moved_in_voice),
+    TEST(moving_counts_cameras_and_time_anew),
     TEST(who_may_not_speak_is_suppressed_in_voice),
     TEST(a_timeout_silences_in_voice_until_it_ends),
+    TEST(timeouts_in_two_guilds_end_each_at_its_time),
     TEST(the_camera_goes_with_the_right_to_stream),
     TEST(who_is_idle_goes_to_the_afk_channel),
     TEST(who_shows_a_camera_is_not_away),

@@ -54,6 +54,7 @@ static void another_session_takes_voice_over(struct world *w)
     ask_voice(h.ada, h.guild, NULL, "");
     expect_quiet(h.ada->gate);
     gate_close(h.ada->gate, 1000);
+    expect_dispatch(second, "SESSIONS_REPLACE", "[{}]");
     ask_voice_by(h.ada, second, h.guild, NULL);
     expect_dispatch(second, "VOICE_STATE_UPDATE", "{'channel_id': null}");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': null}");

@@ -273,6 +273,16 @@ void gate_kill(struct gate *g)
     g->fd = -1;
 }
 
+/* The server says goodbye, lets the session go and closes, in this order. */
+static void await_end(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    char rest[256];
+
+    while (poll(&p, 1, PATIENCE_MS) > 0 && recv(fd, rest, sizeof rest, 0) > 0)
+        ;
+}
+
 void gate_close(struct gate *g, int code)
 {
     char bytes[2] = { (char)(code >> 8), (char)code };
@@ -280,6 +290,7 @@ void gate_close(struct gate *g, int code)
     gate_send_bytes(g, WS_CLOSE, str_slice(bytes, 2));
     while (!g->close_code && gate_read(g, PATIENCE_MS))
         ;
+    await_end(g->fd);
     close(g->fd);
     g->fd = -1;
 }

@@ -51,6 +51,22 @@ struct client *hall_bot(const struct hall *h, const char *name)
     return c;
 }
 
+void fill_with_cameras(const struct hall *h, const char *channel, int count)
+{
+    char name[16];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "cam%d", i);
+        struct client *c = world_client(h->world, name);
+        put_member(h->guild, c);
+        world_sql(h->world,
+                  "insert into voice_states (guild_id, user_id, channel_id, session_id, "
+                  "session_number, node, region, salt, self_video, connected_at, active_at) "
+                  "values (%s, %s, %s, 'x', 1, 0, 'main', '', 1, 1, 1)",
+                  h->guild, c->id, channel);
+    }
+}
+
 static const char *quoted(struct world *w, const char *id)
 {
     return id ? str_printf(world_arena(w), "'%s'", id).p : "null";

@@ -21,6 +21,9 @@ struct client *hall_member(const struct hall *h, const char *name, uint64_t righ
 /* A bot in the guild, connected. */
 struct client *hall_bot(const struct hall *h, const char *name);
 
+/* So many people, who show themselves and hear nothing. */
+void fill_with_cameras(const struct hall *h, const char *channel, int count);
+
 /* Op 4. NULL stands for null; more is JSON such as ", 'self_mute': true". */
 void ask_voice(struct client *c, const char *guild, const char *channel, const char *more);
 /* The same by another session. */

@@ -105,6 +105,26 @@ static void the_ring_keeps_the_last(void **state)
     assert_null(r.ring); /* an idle session holds nothing */
 }
 
+static void the_ring_lets_go_one_by_one(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+
+    for (int i = 0; i < 3; i++) {
+        struct news *n = sized(10);
+
+        replay_add(&r, n, 0, 1000 + i);
+        news_unref(n);
+    }
+    for (uint32_t left = 3; left; left--) {
+        replay_trim(&r, 1003 - left + REPLAY_AGE_S);
+        assert_int_equal(r.count, left);
+        assert_int_equal(r.oldest_s, 1003 - left);
+    }
+    replay_trim(&r, 1003 + REPLAY_AGE_S);
+    assert_int_equal(r.count, 0);
+}
+
 static void the_ring_keeps_so_many_bytes(void **state)
 {
     (void)state;
@@ -143,8 +163,11 @@ static void opcodes_are_each_one_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_are_made_once),      cmocka_unit_test(pieces_are_one_stream),
-        cmocka_unit_test(the_ring_keeps_the_last),  cmocka_unit_test(the_ring_keeps_so_many_bytes),
+        cmocka_unit_test(forms_are_made_once),
+        cmocka_unit_test(pieces_are_one_stream),
+        cmocka_unit_test(the_ring_keeps_the_last),
+        cmocka_unit_test(the_ring_lets_go_one_by_one),
+        cmocka_unit_test(the_ring_keeps_so_many_bytes),
         cmocka_unit_test(opcodes_are_each_one_row),
     };
 

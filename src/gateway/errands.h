@@ -1,0 +1,30 @@
+/* errands.h - work of a session that would take too long at once. */
+#ifndef GATEWAY_ERRANDS_H
+#define GATEWAY_ERRANDS_H
+
+#include "gateway/hub.h"
+
+/* A step at a time, as fast as the session's socket takes what it brings; goes with
+ * the session. */
+struct errand {
+    struct load load; /* of the step that runs */
+    struct link link, of_session;
+    struct session *session; /* NULL: the session went while a step was running */
+    bool stepping;           /* a load is running */
+    /* Fills load.run, or returns false: nothing left. */
+    bool (*step)(struct errand *e);
+    void (*stepped)(struct errand *e, enum err error); /* with a session that is there */
+    void (*free)(struct errand *e);
+};
+
+/* Frees it instead when the session has too many. */
+void errand_begin(struct session *s, struct errand *e);
+void errands_drop(struct session *s);
+/* They move with their session, between two steps. */
+bool errands_stepping(const struct session *s);
+void errands_detach(struct session *s);
+void errands_attach(struct session *s);
+void errands_turn(struct turn_end *t);
+void errands_run(struct post *post);
+
+#endif

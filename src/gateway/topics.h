@@ -1,0 +1,75 @@
+/* topics.h - subjects of a loop, the sessions that listen to them, and what these may see. */
+#ifndef GATEWAY_TOPICS_H
+#define GATEWAY_TOPICS_H
+
+#include "base/map.h"
+#include "gateway/gateway.h"
+#include "model/rights.h"
+
+struct hub;
+
+enum { SMALL_GUILD = 250 }; /* members who are told of each other's presence */
+
+struct seat {
+    struct session *session;
+    struct topic *topic;
+    uint32_t index;   /* in the topic */
+    uint32_t version; /* of the view that base was worked out from; 0: not yet */
+    uint64_t base;
+    int64_t timed_out_until; /* microseconds */
+    int64_t listed_ms;       /* when all members were last asked for */
+    uint32_t role_count;
+    snowflake *roles;
+};
+
+/* What a channel lets whom do. */
+struct place_rule {
+    snowflake id, parent_id, owner_id;
+    int64_t type;
+    uint32_t count;
+    struct overwrite overwrites[];
+};
+
+struct role_rule {
+    snowflake id;
+    uint64_t permissions;
+};
+
+/* A guild, as far as rights go. Kept up to date by the events themselves. */
+struct view {
+    snowflake guild_id, owner_id;
+    int64_t member_count;
+    uint32_t version;
+    struct role_rule *roles;
+    uint32_t role_count, role_cap;
+    struct map channels; /* struct place_rule */
+};
+
+struct topic {
+    enum subject_kind kind;
+    snowflake id;
+    struct seat **seats;
+    uint32_t count, cap;
+    struct view *view; /* guilds */
+};
+
+struct topic *topic_find(struct hub *h, enum subject_kind kind, snowflake id);
+struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id); /* or the old */
+struct seat *seat_find(const struct session *s, enum subject_kind kind, snowflake id);
+void seat_leave(struct seat *seat);
+void seat_set_member(struct seat *seat, const struct member *m);
+void seat_drop_role(struct seat *seat, snowflake role_id);
+void topics_free(struct hub *h);
+
+struct view *view_new(const struct guild *g, const struct list *channels);
+void view_free(struct view *v);
+uint64_t view_role(const struct view *v, snowflake id); /* 0: there is none */
+void view_set_role(struct view *v, snowflake id, uint64_t permissions);
+void view_drop_role(struct view *v, snowflake id);
+void view_set_channel(struct view *v, const struct channel *c);
+void view_drop_channel(struct view *v, snowflake id);
+/* What the seat's session may do, in a channel (0: in the guild). Nothing in a channel
+ * that is not there. */
+uint64_t seat_rights(struct seat *seat, snowflake channel_id);
+
+#endif
