@@ -9,7 +9,7 @@
 
 /* --- telling guilds -------------------------------------------------------------------------- */
 
-static void tell_guild(struct call *call, snowflake guild_id)
+void commands_tell_guild(struct call *call, snowflake guild_id)
 {
     struct integrations_ref guild = { guild_id };
 
@@ -29,7 +29,7 @@ static enum err tell_guilds(struct call *call, snowflake application_id)
     if (e)
         return e;
     while (rows_next(&rows))
-        tell_guild(call, row_id(&rows, 0));
+        commands_tell_guild(call, row_id(&rows, 0));
     e = rows_end(&rows);
     return e ? e
              : tx_exec(call->tx, NOTE_TOLD, BIND(v_id(application_id), v_int(clock_us())), NULL);
@@ -105,7 +105,7 @@ enum err commands_changed(struct call *call, const struct application *a, snowfl
         return e;
     if (!guild_id)
         return tell_all(call, a->id);
-    tell_guild(call, guild_id);
+    commands_tell_guild(call, guild_id);
     return OK;
 }
 

@@ -54,8 +54,11 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         k->dm_permission.value = has_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    if (in->contexts.given == GIVEN_NULL)
+    /* Back to what it was without them, where they had decided. */
+    if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
+        k->dm_permission.value = true;
+    }
     if (in->dm_permission.given != ABSENT)
         apply_dm_permission(arena, k, in->dm_permission.given != GIVEN || in->dm_permission.value);
 }

@@ -39,6 +39,9 @@ void command_check(struct form *form, const struct place *here, const struct com
  * group. */
 void options_check(struct form *form, const struct place *here, const struct list *options,
                    int64_t inside);
+/* What was said of fields that mean nothing for an option's type is taken back. */
+void options_forget_foreign(struct form *form, const struct place *here,
+                            const struct list *options);
 /* The keys of a dictionary that is a field of what stands here. */
 void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary);
@@ -108,6 +111,8 @@ enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_
 enum err commands_settle(struct tx *tx, const struct application *a, snowflake guild_id);
 /* The same, and those who can use them are told. */
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id);
+/* Tells those in a guild that its index may be another. */
+void commands_tell_guild(struct call *call, snowflake guild_id);
 /* Takes a command's rows away in all guilds; *ret (snowflake): which. */
 enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *ret);
 /* The same; with tell, each hears of it. */

@@ -2,7 +2,8 @@
  *
  * The rule is the interface's own: letters and numbers of every script. Devanagari and
  * Thai are named besides because their vowel signs are marks and not letters. Names in
- * ASCII, nearly all of them, are decided by a table. */
+ * ASCII, nearly all of them, are decided by a table. Devanagari Extended-A is younger than
+ * some versions of the library. */
 #include "commands/names.h"
 
 #include <assert.h>
@@ -16,7 +17,7 @@
 
 enum { LONGEST_NAME = 32 };
 
-static const char RULE[] = "^[-_'\\p{L}\\p{N}\\p{sc:Deva}\\p{sc:Thai}]{1,32}$";
+static const char RULE[] = "^[-_'\\p{L}\\p{N}\\p{sc:Deva}\\x{11b00}-\\x{11b09}\\p{sc:Thai}]{1,32}$";
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pcre2_code *rule;

@@ -1,6 +1,7 @@
 /* options_check.c - are options what the interface allows, each and among its siblings? */
 #include <math.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "commands/form.h"
 #include "commands/internal.h"
@@ -259,6 +260,36 @@ static bool is_nothing(const struct command_option *o)
 static bool type_is_known(int64_t type)
 {
     return type >= OPTION_SUB_COMMAND && type <= OPTION_ATTACHMENT;
+}
+
+/* Fields that say something about some types of options alone. */
+static const struct {
+    const char *field;
+    int64_t types[2];
+} particular[] = {
+    { "min_value", { OPTION_INTEGER, OPTION_NUMBER } },
+    { "max_value", { OPTION_INTEGER, OPTION_NUMBER } },
+    { "min_length", { OPTION_STRING } },
+    { "max_length", { OPTION_STRING } },
+    { "channel_types", { OPTION_CHANNEL } },
+    { "file_types", { OPTION_ATTACHMENT } },
+};
+
+void options_forget_foreign(struct form *form, const struct place *here, const struct list *options)
+{
+    const struct command_option *o = options->items;
+
+    for (size_t i = 0; form_failed(form) && i < options->count; i++) {
+        struct place at = place_index(here, i), inner = place_key(&at, STR("options"));
+
+        for (size_t n = 0; n < COUNT_OF(particular) && type_is_known(o[i].type); n++) {
+            struct place field = place_key(&at, str_of(particular[n].field));
+
+            if (o[i].type != particular[n].types[0] && o[i].type != particular[n].types[1])
+                form_forget(form, &field);
+        }
+        options_forget_foreign(form, &inner, &o[i].options.value);
+    }
 }
 
 void options_check(struct form *form, const struct place *here, const struct list *options,

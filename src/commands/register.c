@@ -114,6 +114,9 @@ enum err modify_command(struct call *call)
                              &found);
     if (!e && !str_eq(k->name, old.name) && found)
         e = ERR_COMMAND_NAME_TAKEN;
+    /* A guild hears of every change that is asked for, though it change nothing. */
+    if (!e && old.guild_id && command_is_kept(call->arena, k, &old))
+        commands_tell_guild(call, old.guild_id);
     return e ? e : replace(call, k, &old);
 }
 

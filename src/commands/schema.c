@@ -124,10 +124,19 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
 /* clang-format on */
 
 /* A new command is checked as it would be kept; a change only when it has met the command. */
+static void check_change(struct form *form, const struct place *here, const void *object)
+{
+    const struct command_patch *in = object;
+    struct place options = place_key(here, STR("options"));
+
+    options_forget_foreign(form, &options, &in->options.value);
+}
+
 static void check_new(struct form *form, const struct place *here, const void *object)
 {
     struct command k = command_blank(0);
 
+    check_change(form, here, object);
     command_apply(form->arena, &k, object);
     command_check(form, here, &k);
 }
@@ -163,6 +172,7 @@ static const struct schema command_patch_schema = {
     .name = "ApplicationCommandPatch",
     .size = sizeof(struct command_patch),
     .fields = command_patch_fields,
+    .check = check_change,
     .doc = "Changes of a global command.",
 };
 const struct type command_patch_body = { .kind = KIND_OBJECT, .schema = &command_patch_schema };
@@ -174,6 +184,7 @@ static const struct schema guild_command_patch_schema = {
     .name = "GuildApplicationCommandPatch",
     .size = sizeof(struct command_patch),
     .fields = guild_command_patch_fields,
+    .check = check_change,
     .doc = "Changes of a command of a guild.",
 };
 const struct type guild_command_patch_body = { .kind = KIND_OBJECT,

@@ -181,6 +181,8 @@ static bool to_real(const struct scalar *s, double *ret)
 static void decode_real(struct form *form, const struct type *type, const struct scalar *s,
                         const struct place *at, double *out)
 {
+    /* A double may have rounded it to the limit. */
+    bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
     int64_t limit;
     double v;
 
@@ -188,11 +190,12 @@ static void decode_real(struct form *form, const struct type *type, const struct
         form_fail(form, at, FORM_NOT_FLOAT, STR_FMT(form_quote(s->text)));
         return;
     }
-    if (type_minimum(type, &limit) && v < (double)limit) {
+    if (type_minimum(type, &limit) && (v < (double)limit || (whole && s->number.i < limit))) {
         if (!(type->flags & TYPE_CLAMP))
             form_fail(form, at, FORM_REAL_MIN, (long long)limit);
         v = (double)limit;
-    } else if (type_maximum(type, &limit) && v > (double)limit) {
+    } else if (type_maximum(type, &limit) &&
+               (v > (double)limit || (whole && s->number.i > limit))) {
         if (!(type->flags & TYPE_CLAMP))
             form_fail(form, at, FORM_REAL_MAX, (long long)limit);
         v = (double)limit;

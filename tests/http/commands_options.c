@@ -188,6 +188,10 @@ static void limits_of_what_is_entered_for_commands_make_sense(struct world *w)
     static const struct list_of_options options[] = {
         { OPTION(4, "a", ", 'min_value': -9007199254740992, 'max_value': 9007199254740992"), NULL,
           NULL },
+        { OPTION(4, "a", ", 'max_value': 9007199254740993"), "options.0.max_value",
+          "NUMBER_TYPE_MAX" },
+        { OPTION(4, "a", ", 'min_value': -9007199254740993"), "options.0.min_value",
+          "NUMBER_TYPE_MIN" },
         { OPTION(4, "a", ", 'min_value': 1e20"), "options.0.min_value", "NUMBER_TYPE_MAX" },
         { OPTION(4, "a", ", 'max_value': -1e20"), "options.0.max_value", "NUMBER_TYPE_MIN" },
         { OPTION(4, "a", ", 'min_value': 0.5"), "options.0.min_value", "NUMBER_TYPE_COERCE" },
@@ -201,6 +205,9 @@ static void limits_of_what_is_entered_for_commands_make_sense(struct world *w)
         { OPTION(3, "a", ", 'min_length': -1"), "options.0.min_length", "NUMBER_TYPE_MIN" },
         { OPTION(3, "a", ", 'min_length': 2, 'max_length': 1"), "options.0.min_length", RANGE },
         { OPTION(3, "a", ", 'min_value': 2, 'max_value': 1"), NULL, NULL }, /* not of text */
+        { OPTION(5, "a",
+                 ", 'max_length': 99999, 'min_value': 'x', 'channel_types': 7, 'file_types': [1]"),
+          NULL, NULL },
         { OPTION(7, "a", ", 'channel_types': [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16]"), NULL,
           NULL },
         { OPTION(7, "a", ", 'channel_types': [0, 6]"), "options.0.channel_types.1",

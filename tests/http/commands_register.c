@@ -204,6 +204,9 @@ static void the_older_field_for_direct_channels_moves_the_newer_of_a_command(str
     expect_json(
         client_patch(s.bot, "{'dm_permission': true, 'contexts': [2]}", "%s/%s", s.global, id),
         "{'contexts': [2], 'dm_permission': false}");
+    /* Without contexts it is what it is by default. */
+    expect_json(client_patch(s.bot, "{'contexts': null}", "%s/%s", s.global, id),
+                "{'contexts': null, 'dm_permission': true}");
     expect_json(client_patch(s.bot, "{'contexts': [1]}", "%s/%s", s.global, id),
                 "{'contexts': [1], 'dm_permission': true}");
     expect_json(client_patch(s.bot, "{'dm_permission': false}", "%s/%s", s.global, id),
@@ -231,9 +234,14 @@ static void the_version_of_a_command_moves_only_with_its_definition(struct world
 
     forget_told(w);
     expect_json(client_post(s.bot, same, "%s", s.local), "{'version': '%s'}", version);
+    expect_nothing_told(w);
+    /* A change that is none is announced all the same. */
     expect_json(client_patch(s.bot, "{'description': 'd'}", "%s/%s", s.local, id),
                 "{'version': '%s'}", version);
     expect_json(client_patch(s.bot, "{}", "%s/%s", s.local, id), "{'version': '%s'}", version);
+    for (int i = 0; i < 2; i++)
+        expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
     expect_nothing_told(w);
     a = client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, id);
     expect(id_of(answer_text(a, "version")) > id_of(version));
