@@ -132,7 +132,7 @@ static void run_report(struct run *r)
            r->samples[r->answered / 2] / 1e3, r->samples[r->answered * 99 / 100] / 1e3);
 }
 
-/* --- get -------------------------------------------------------------------- */
+/* --- get ------------------------------------------------------------------------------ */
 
 static void get_prepare(struct run *r, struct client *c)
 {
@@ -152,7 +152,7 @@ void load_get(const struct options *o)
     run_end(&r);
 }
 
-/* --- write ------------------------------------------------------------------ */
+/* --- write ---------------------------------------------------------------------------- */
 
 /* A number of this client's own, each time another one, in place of '#'. */
 static void write_body(struct client *c, const char *pattern, struct buf *out)
@@ -211,7 +211,7 @@ void load_write(const struct options *o)
     mem_free(text);
 }
 
-/* --- play ------------------------------------------------------------------- */
+/* --- play ----------------------------------------------------------------------------- */
 
 /* "METHOD PATH TOKEN BODY": the next line of the client's part, or the first again. */
 static void play_prepare(struct run *r, struct client *c)
@@ -257,7 +257,7 @@ void load_play(const struct options *o)
     mem_free(text);
 }
 
-/* --- register --------------------------------------------------------------- */
+/* --- register ------------------------------------------------------------------------- */
 
 static void register_prepare(struct run *r, struct client *c)
 {

@@ -64,7 +64,7 @@ static void watch(int fd, struct source *s)
         die("epoll: %s", strerror(errno));
 }
 
-/* --- what is asked ------------------------------------------------------------------ */
+/* --- what is asked -------------------------------------------------------------------- */
 
 static void ask(struct lane *l, int64_t scheduled)
 {
@@ -116,7 +116,7 @@ static void lane_readable(struct source *s)
     l->asking = false;
 }
 
-/* --- what the bot does -------------------------------------------------------------- */
+/* --- what the bot does ---------------------------------------------------------------- */
 
 static struct str between(struct str text, const char *before, char after)
 {
@@ -167,7 +167,7 @@ static void bot_told(struct str text)
     p->busy = true;
 }
 
-/* --- what the one who asked hears --------------------------------------------------- */
+/* --- what the one who asked hears ----------------------------------------------------- */
 
 static void user_told(struct str text)
 {
@@ -186,7 +186,7 @@ static void user_told(struct str text)
     w.lanes[i].waiting = false;
 }
 
-/* --- sessions ----------------------------------------------------------------------- */
+/* --- sessions ------------------------------------------------------------------------- */
 
 /* A whole message at the front, or a str with p == NULL; *ret_used: its bytes with the head. */
 static struct str frame_at(struct str in, size_t *ret_used)
@@ -285,7 +285,7 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
     watch(s->fd, &s->source);
 }
 
-/* --- all of it ---------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------ */
 
 static bool all_done(void)
 {

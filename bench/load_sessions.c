@@ -42,7 +42,7 @@ struct sessions {
     uint64_t bytes; /* received */
 };
 
-/* --- frames ----------------------------------------------------------------------- */
+/* --- frames --------------------------------------------------------------------------- */
 
 static void receive(struct sessions *w, struct session *s)
 {
@@ -108,7 +108,7 @@ static void frame_send(struct session *s, struct str text)
         die("cannot send: %s", strerror(errno));
 }
 
-/* --- beginning ----------------------------------------------------------------------- */
+/* --- beginning ------------------------------------------------------------------------ */
 
 static void upgrade(struct sessions *w, struct session *s)
 {
@@ -167,7 +167,7 @@ static void open_wave(struct sessions *w, size_t from, size_t to)
         message_wait(w, &w->all[i]); /* READY */
 }
 
-/* --- voice ------------------------------------------------------------------------------ */
+/* --- voice ---------------------------------------------------------------------------- */
 
 /* What a session asks for in turns; tokens of such have a guild and a channel behind them. */
 static void ask_voice(struct sessions *w, size_t i, bool join)
@@ -239,7 +239,7 @@ static uint64_t hear(struct sessions *w, uint64_t times)
     return times * w->count;
 }
 
-/* --- what is asked for ------------------------------------------------------------------ */
+/* --- what is asked for ---------------------------------------------------------------- */
 
 static void beat(struct sessions *w, size_t i)
 {
@@ -334,7 +334,7 @@ static void close_all(struct sessions *w)
     http_close(&w->poster);
 }
 
-/* --- all of it ----------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------ */
 
 static void read_tokens(struct sessions *w)
 {

@@ -57,7 +57,7 @@ static bool send_all(int fd, struct str bytes)
     return true;
 }
 
-/* --- the server's side ------------------------------------------------------------------ */
+/* --- the server's side ---------------------------------------------------------------- */
 
 static struct str read_question(int fd, char *room)
 {
@@ -160,7 +160,7 @@ void control_close(struct control *c)
     mem_free(c);
 }
 
-/* --- the other side ------------------------------------------------------------------------- */
+/* --- the other side ------------------------------------------------------------------- */
 
 static int dial(const char *folder)
 {

@@ -223,7 +223,7 @@ static struct gateway *make_gateway(struct guildhall *g)
     return gateway_new(&options);
 }
 
-/* --- what its operator asks -------------------------------------------------------- */
+/* --- what its operator asks ----------------------------------------------------------- */
 
 static void list_sessions(void *arg, struct str rest, struct buf *out)
 {
@@ -249,7 +249,7 @@ static const struct control_row control_rows[] = {
     { 0 },
 };
 
-/* --- one port for calls and sessions ------------------------------------------------ */
+/* --- one port for calls and sessions -------------------------------------------------- */
 
 static struct intake intake(void *arg, const struct http_request *r)
 {

@@ -27,7 +27,7 @@ int usage(const char *problem)
     return 2;
 }
 
-/* --- tools that work on the data --------------------------------------------------- */
+/* --- tools that work on the data ------------------------------------------------------ */
 
 struct new_account {
     struct auth *auth;
@@ -105,7 +105,7 @@ static int backup(const struct settings *s, char **arguments)
     return e ? 1 : 0;
 }
 
-/* --- derived documents --------------------------------------------------------------- */
+/* --- derived documents ---------------------------------------------------------------- */
 
 static int openapi(const struct settings *s, char **arguments)
 {

@@ -48,7 +48,7 @@ struct auth {
     struct shard shards[CACHE_SHARDS];
 };
 
-/* --- the pepper ------------------------------------------------------------ */
+/* --- the pepper ----------------------------------------------------------------------- */
 
 static bool read_pepper(const char *path, unsigned char *pepper)
 {
@@ -107,7 +107,7 @@ void auth_close(struct auth *a)
     mem_free(a);
 }
 
-/* --- the text of a credential ---------------------------------------------- */
+/* --- the text of a credential --------------------------------------------------------- */
 
 static bool cut_scheme(struct str *s, struct str word)
 {
@@ -147,7 +147,7 @@ bool credential_parse(enum caller_kind kind, struct str token, struct credential
            exactly(rest, ret->secret, SECRET_BYTES);
 }
 
-/* --- the cache --------------------------------------------------------------- */
+/* --- the cache ------------------------------------------------------------------------ */
 
 static void make_tag(const struct auth *a, struct str token, struct tag *tag)
 {
@@ -249,7 +249,7 @@ void auth_forget_account(struct auth *a, snowflake user_id)
     forget(a, is_account, &user_id);
 }
 
-/* --- the store ----------------------------------------------------------------- */
+/* --- the store ------------------------------------------------------------------------ */
 
 static void make_digest(const struct auth *a, const unsigned char *secret, unsigned char *digest)
 {
@@ -364,7 +364,7 @@ enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned cha
                    BIND(v_id(user_id), v_bytes(session_str(keep ? keep : none))), NULL);
 }
 
-/* --- keys made from ours ------------------------------------------------------------- */
+/* --- keys made from ours -------------------------------------------------------------- */
 
 void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
                  unsigned char *out, size_t n)
@@ -378,7 +378,7 @@ void auth_derive(const struct auth *a, const char *word, snowflake id, struct st
     crypto_generichash_final(&state, out, n);
 }
 
-/* --- scopes ------------------------------------------------------------------------ */
+/* --- scopes --------------------------------------------------------------------------- */
 
 uint64_t auth_scope(struct str name)
 {

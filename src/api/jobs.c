@@ -34,7 +34,7 @@ struct jobs {
     bool others;   /* the store is shared */
 };
 
-/* --- rows --------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static void expect_job(struct call *call, int64_t due_us)
 {
@@ -60,7 +60,7 @@ enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake ke
                    BIND(v_text(str_of(kind->name)), v_id(key)), NULL);
 }
 
-/* --- taking one ------------------------------------------------------------------------------ */
+/* --- taking one ----------------------------------------------------------------------- */
 
 /* As it travels with its errand: the bytes of the job's data follow it. */
 struct taking {
@@ -149,8 +149,7 @@ static void taken(struct call *call, enum err e, void *arg)
     end(jobs);
 }
 
-/* --- looking -----------------------------------------------------------------------------------
- */
+/* --- looking -------------------------------------------------------------------------- */
 
 struct look {
     struct taking *due; /* in the errand's arena */
@@ -245,8 +244,7 @@ static void start_look(struct jobs *jobs)
                                    .arg = jobs });
 }
 
-/* --- the timer -----------------------------------------------------------------------------------
- */
+/* --- the timer ------------------------------------------------------------------------ */
 
 static void tick(uv_timer_t *timer);
 
@@ -284,8 +282,7 @@ void jobs_expect(struct jobs *jobs, int64_t due)
     lower(jobs, due);
 }
 
-/* --- life ----------------------------------------------------------------------------------------
- */
+/* --- life ----------------------------------------------------------------------------- */
 
 static void open_timer(struct loop *loop, void *arg)
 {

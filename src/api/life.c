@@ -19,7 +19,7 @@
 
 static void proceed(struct life *l, enum stage ended);
 
-/* --- answering ------------------------------------------------------------------ */
+/* --- answering ------------------------------------------------------------------------ */
 
 static void add_cors(const struct api *api, struct call *call)
 {
@@ -97,7 +97,7 @@ static void answer_error(struct life *l, enum err e)
     send_answer(l, error_info(e)->status, STR("application/json"));
 }
 
-/* --- inside the transaction ------------------------------------------------------------ */
+/* --- inside the transaction ----------------------------------------------------------- */
 
 static enum err resolve_path(struct life *l)
 {
@@ -269,7 +269,7 @@ static void handle(struct life *l)
     }
 }
 
-/* --- the stages that take long ----------------------------------------------------------- */
+/* --- the stages that take long -------------------------------------------------------- */
 
 static void compute(uv_work_t *w)
 {
@@ -294,7 +294,7 @@ static void start_compute(struct life *l)
     uv_queue_work(loop_uv(l->call.loop), &l->compute, compute, compute_done);
 }
 
-/* --- from stage to stage -------------------------------------------------------------------- */
+/* --- from stage to stage -------------------------------------------------------------- */
 
 /* What follows the stage that just ended well. */
 static void proceed(struct life *l, enum stage ended)

@@ -217,7 +217,7 @@ const char *options_peek(const char *name, const struct option_source *source, c
     return getenv(variable);
 }
 
-/* --- what people read ------------------------------------------------------------- */
+/* --- what people read ----------------------------------------------------------------- */
 
 static const char *value_word(const struct option_row *row)
 {

@@ -35,7 +35,7 @@ static const struct command_patch *patch_at(const struct bulk *b, size_t i)
     return (const struct command_patch *)b->body->items + i;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static enum err make_items(struct bulk *b)
 {
@@ -85,7 +85,7 @@ static enum err check_duplicates(struct bulk *b)
     return e;
 }
 
-/* --- matching -------------------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------------- */
 
 static void match(struct bulk *b, size_t item, size_t row)
 {
@@ -119,7 +119,7 @@ static void match_names(struct bulk *b)
                 match(b, i, n);
 }
 
-/* --- what it comes to ------------------------------------------------------------------ */
+/* --- what it comes to ----------------------------------------------------------------- */
 
 static enum err check_counts(const struct bulk *b)
 {
@@ -166,7 +166,7 @@ static void number_items(struct bulk *b, struct list *ret_new)
     }
 }
 
-/* --- writing --------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static enum err delete_others(struct bulk *b, bool *ret_changed)
 {

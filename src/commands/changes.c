@@ -7,7 +7,7 @@
 #include "platform/applications/applications.h"
 #include "platform/command_index.h"
 
-/* --- telling guilds -------------------------------------------------------------------------- */
+/* --- telling guilds ------------------------------------------------------------------- */
 
 void commands_tell_guild(struct call *call, snowflake guild_id)
 {
@@ -65,7 +65,7 @@ static enum err tell_all(struct call *call, snowflake application_id)
     return job_schedule(call, &command_news_job, application_id, next, STR(""));
 }
 
-/* --- what everybody sees of an application ---------------------------------------------------- */
+/* --- what everybody sees of an application -------------------------------------------- */
 
 static const char HAS_GLOBAL[] =
     "select count(*) from commands where application_id = $1 and guild_id = 0";
@@ -109,7 +109,7 @@ enum err commands_changed(struct call *call, const struct application *a, snowfl
     return OK;
 }
 
-/* --- permissions that go with a command ------------------------------------------------------- */
+/* --- permissions that go with a command ----------------------------------------------- */
 
 static const char GUILDS_WITH_ROWS[] =
     "select distinct guild_id from command_permissions where target_id = $1 order by guild_id";

@@ -40,7 +40,7 @@ void localizations_check(struct form *form, const struct place *here, struct str
     }
 }
 
-/* --- names ------------------------------------------------------------------------------ */
+/* --- names ---------------------------------------------------------------------------- */
 
 static void menu_name_check(struct form *form, const struct place *at, struct str name)
 {
@@ -100,7 +100,7 @@ static void name_of_command_check(struct form *form, const struct place *here,
         name_rule_check(form, &at, k->name);
 }
 
-/* --- descriptions ------------------------------------------------------------------------- */
+/* --- descriptions --------------------------------------------------------------------- */
 
 static void description_length_check(struct form *form, const struct place *at, struct str text)
 {
@@ -137,7 +137,7 @@ static void description_check(struct form *form, const struct place *here, const
     }
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- the whole ------------------------------------------------------------------------ */
 
 static void options_of_command_check(struct form *form, const struct place *here,
                                      const struct command *k)

@@ -14,7 +14,7 @@
 enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret);
 
-/* --- who may use it ----------------------------------------------------------------------- */
+/* --- who may use it ------------------------------------------------------------------- */
 
 enum command_verdict {
     COMMAND_ALLOWED,
@@ -64,7 +64,7 @@ enum err command_permit(struct tx *tx, const struct command *k, const struct com
  * transaction. */
 enum err command_used(struct call *call, const struct command *k);
 
-/* --- in world files: the same JSON as the body that registers them ------------------------- */
+/* --- in world files: the same JSON as the body that registers them -------------------- */
 
 enum err commands_import(struct tx *tx, struct world_scope scope, struct str json,
                          struct form *form, const struct place *at, struct world_count *count);

@@ -21,7 +21,7 @@ struct command command_blank(snowflake guild_id)
     return k;
 }
 
-/* --- what a body says ----------------------------------------------------------------------- */
+/* --- what a body says ----------------------------------------------------------------- */
 
 static bool has_context(const struct list *contexts, int64_t context)
 {
@@ -92,7 +92,7 @@ void command_apply(struct arena *arena, struct command *k, const struct command_
         k->handler = in->handler;
 }
 
-/* --- the one form that is kept ---------------------------------------------------------------- */
+/* --- the one form that is kept -------------------------------------------------------- */
 
 /* Sorted by locale; none at all is null. */
 static void tidy_dictionary(struct opt_list *dictionary)

@@ -6,7 +6,7 @@
 #include "commands/bundle.h"
 #include "commands/internal.h"
 
-/* --- index_schema.c ------------------------------------------------------------------------ */
+/* --- index_schema.c ------------------------------------------------------------------- */
 
 struct activity_config {
     struct list supported_platforms; /* struct str */
@@ -25,7 +25,7 @@ struct index_application {
 };
 extern const struct type type_index_applications;
 
-/* --- index_rows.c --------------------------------------------------------------------------- */
+/* --- index_rows.c --------------------------------------------------------------------- */
 
 /* Whose applications. */
 enum index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
@@ -51,7 +51,7 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
 enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
                        snowflake *ret);
 
-/* --- index_rules.c: what somebody sees of a guild's commands ---------------------------------- */
+/* --- index_rules.c: what somebody sees of a guild's commands -------------------------- */
 
 struct index_reader {
     struct tx *tx;

@@ -7,7 +7,7 @@
 #include "platform/command_index.h"
 #include "platform/rows.h"
 
-/* --- which applications ---------------------------------------------------------------------- */
+/* --- which applications --------------------------------------------------------------- */
 
 #define OF_GUILD \
     "(select application_id from integrations where guild_id = $1 and type = 'service')"
@@ -80,7 +80,7 @@ enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, 
     return rows_end(&rows);
 }
 
-/* --- which commands ------------------------------------------------------------------------ */
+/* --- which commands ------------------------------------------------------------------- */
 
 /* Only in a guild's index are there commands of a guild: no other key is a guild's id. */
 QUERIES(bundles_sql,
@@ -105,7 +105,7 @@ bool index_bundles_next(struct rows *rows, struct bundle *ret)
     return true;
 }
 
-/* --- how much they are used ------------------------------------------------------------------- */
+/* --- how much they are used ----------------------------------------------------------- */
 
 QUERIES(uses_sql,
         "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
@@ -163,7 +163,7 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
             ranks[i] = unused++;
 }
 
-/* --- since when ------------------------------------------------------------------------------- */
+/* --- since when ----------------------------------------------------------------------- */
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 

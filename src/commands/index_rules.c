@@ -62,7 +62,7 @@ static struct list rows_of(const struct index_reader *r, snowflake target_id)
     return rows;
 }
 
-/* --- can it be used? ------------------------------------------------------------------- */
+/* --- can it be used? ------------------------------------------------------------------ */
 
 static enum err look_around(struct index_reader *r)
 {
@@ -122,7 +122,7 @@ enum err index_usable(struct index_reader *r, const struct bundle *b, const stru
     return usable_somewhere(r, k->default_member_permissions, ret);
 }
 
-/* --- what rows say about the reader ---------------------------------------------------- */
+/* --- what rows say about the reader --------------------------------------------------- */
 
 static bool has_role(const struct standing *s, snowflake id)
 {

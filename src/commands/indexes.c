@@ -23,7 +23,7 @@ struct view {
     struct json json; /* the answer */
 };
 
-/* --- showing one command ----------------------------------------------------------------- */
+/* --- showing one command -------------------------------------------------------------- */
 
 /* A command of a bundle, and what only this answer knows about it. */
 struct shown {
@@ -84,7 +84,7 @@ static enum err show(struct view *v, struct shown *s)
     return e;
 }
 
-/* --- which are shown --------------------------------------------------------------------- */
+/* --- which are shown ------------------------------------------------------------------ */
 
 static bool is_launchable(const struct view *v, snowflake application_id)
 {
@@ -241,7 +241,7 @@ static enum err reply(struct view *v)
     return e;
 }
 
-/* --- the four of them ------------------------------------------------------------------------- */
+/* --- the four of them ----------------------------------------------------------------- */
 
 /* GET /guilds/{guild.id}/application-command-index */
 enum err get_guild_command_index(struct call *call)
@@ -292,7 +292,7 @@ enum err get_application_command_index(struct call *call)
     return found ? reply(&v) : ERR_MISSING_ACCESS;
 }
 
-/* --- private channels ------------------------------------------------------------------ */
+/* --- private channels ----------------------------------------------------------------- */
 
 static const char APPLICATION_OF_BOT[] = "select id from applications where bot_id = $1";
 

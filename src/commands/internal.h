@@ -4,7 +4,7 @@
 
 #include "commands/commands.h"
 
-/* --- schema.c: bodies and queries -------------------------------------------------------- */
+/* --- schema.c: bodies and queries ----------------------------------------------------- */
 
 /* New commands, changes, and the items of a bulk overwrite share it. */
 struct command_patch {
@@ -31,7 +31,7 @@ extern const struct schema commands_query_schema;
 extern const struct type command_body, guild_command_body, command_patch_body,
     guild_command_patch_body, commands_body, guild_commands_body, permissions_body, embedded_body;
 
-/* --- check.c, options_check.c, size.c: is a definition what the interface allows? ----------- */
+/* --- check.c, options_check.c, size.c: is a definition what the interface allows? ----- */
 
 /* Notes everything that is wrong with a command, as it would be kept. */
 void command_check(struct form *form, const struct place *here, const struct command *k);
@@ -53,7 +53,7 @@ bool command_is_too_large(struct arena *arena, const struct command *k);
 /* The text of a choice's value, a number's as it is written. */
 struct str choice_text(struct arena *arena, const struct command_choice *c);
 
-/* --- draft.c: from bodies to commands ------------------------------------------------------ */
+/* --- draft.c: from bodies to commands ------------------------------------------------- */
 
 /* A command without words, global or of a guild (0: global). */
 struct command command_blank(snowflake guild_id);
@@ -86,14 +86,14 @@ enum err command_delete_row(struct tx *tx, snowflake id);
 /* Is what would be kept what is kept already? Versions do not count. */
 bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row);
 
-/* --- register.c ------------------------------------------------------------------------- */
+/* --- register.c ----------------------------------------------------------------------- */
 
 /* Gives a global command the installation contexts of its application where the body names
  * none; refuses those that the application has not. */
 enum err command_fit(struct form *form, const struct place *here, const struct application *a,
                      struct command *k, const struct command_patch *in);
 
-/* --- limits.c -------------------------------------------------------------------------- */
+/* --- limits.c ------------------------------------------------------------------------- */
 
 /* How many of a type one scope may have, and the error of one more. */
 int64_t most_commands(int64_t type);
@@ -105,7 +105,7 @@ enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake 
 enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
                        const snowflake *ids, size_t count);
 
-/* --- changes.c: what a change means for others ----------------------------------------------- */
+/* --- changes.c: what a change means for others ---------------------------------------- */
 
 /* Commands of a scope changed: what is made from their rows is made anew, indexes move. */
 enum err commands_settle(struct tx *tx, const struct application *a, snowflake guild_id);
@@ -119,7 +119,7 @@ enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *re
 enum err permissions_drop(struct call *call, const struct command_row *k, bool tell);
 extern const struct job_kind command_news_job;
 
-/* --- permit.c, permissions.c ----------------------------------------------------------- */
+/* --- permit.c, permissions.c ---------------------------------------------------------- */
 
 /* Rows of a target in a guild (struct command_permission), as they were supplied. */
 enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, struct list *ret);
@@ -132,7 +132,7 @@ void permissions_announce(struct call *call, const struct command_permissions *p
 int64_t ranked_since(void);
 extern const struct job_kind command_uses_job;
 
-/* --- access.c ---------------------------------------------------------------------------- */
+/* --- access.c ------------------------------------------------------------------------- */
 
 /* {app_guild.id}: a guild that the application is in. {command.id}: one of its commands,
  * in the guild where the path has one. */
@@ -143,7 +143,7 @@ enum err application_in_guild(struct tx *tx, snowflake application_id, snowflake
                               bool *ret);
 enum err admit_list_commands(struct call *call);
 
-/* --- handlers ------------------------------------------------------------------------------ */
+/* --- handlers ------------------------------------------------------------------------- */
 
 enum err list_commands(struct call *call);
 enum err get_command(struct call *call);

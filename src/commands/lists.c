@@ -11,7 +11,7 @@ static struct str encode(struct arena *arena, const struct command *k)
     return column_encode(arena, &type_command, k);
 }
 
-/* --- in all languages ------------------------------------------------------------------- */
+/* --- in all languages ----------------------------------------------------------------- */
 
 static const char WHOLE_COMMANDS[] =
     "select d.definition, c.hidden from commands c join command_definitions d "
@@ -46,7 +46,7 @@ static enum err list_whole(struct call *call, snowflake application_id, snowflak
     return e ? e : ended;
 }
 
-/* --- in the caller's -------------------------------------------------------------------- */
+/* --- in the caller's ------------------------------------------------------------------ */
 
 /* What has words in it is taken apart. */
 static enum err show_localized(struct call *call, const struct bundle_entry *entry,

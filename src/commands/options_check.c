@@ -33,7 +33,7 @@ static bool is_true(struct opt_bool b)
     return b.given == GIVEN && b.value;
 }
 
-/* --- choices --------------------------------------------------------------------------------- */
+/* --- choices -------------------------------------------------------------------------- */
 
 /* Only an escape can make more or other characters of the bytes of a text. */
 static bool text_is_surely_fine(struct str json)
@@ -114,7 +114,7 @@ static void choices_check(struct form *form, const struct place *here,
     }
 }
 
-/* --- one option ------------------------------------------------------------------------------- */
+/* --- one option ----------------------------------------------------------------------- */
 
 static void whole_check(struct form *form, const struct place *here, struct str field,
                         const struct opt_real *number)
@@ -181,7 +181,7 @@ static void option_check(struct form *form, const struct place *here,
         options_check(form, &options, &o->options.value, o->type);
 }
 
-/* --- siblings -------------------------------------------------------------------------------- */
+/* --- siblings ------------------------------------------------------------------------- */
 
 /* Do two options look the same to a reader of some language? A name in one language is
  * never another's original either. */

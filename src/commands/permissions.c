@@ -9,7 +9,7 @@
 
 enum { MOST_NEW_ROWS = 10 };
 
-/* --- access ----------------------------------------------------------------------------------- */
+/* --- access --------------------------------------------------------------------------- */
 
 static snowflake target_of(const struct call *call)
 {
@@ -47,7 +47,7 @@ enum err admit_modify_permissions(struct call *call)
     return command_judge_person(&q) == COMMAND_ALLOWED ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static const char PERMISSIONS_OF_APPLICATION[] =
     "select target_id, entity_id, type, permission from command_permissions "
@@ -97,7 +97,7 @@ enum err get_command_permissions(struct call *call)
     return rows.count ? call_reply(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
 }
 
-/* --- what changes ---------------------------------------------------------------------- */
+/* --- what changes --------------------------------------------------------------------- */
 
 static const struct command_permission *row_like(const struct list *rows,
                                                  const struct command_permission *p)
@@ -176,7 +176,7 @@ static bool is_unknown(enum err e)
     return e == ERR_UNKNOWN_ROLE || e == ERR_UNKNOWN_MEMBER || e == ERR_UNKNOWN_CHANNEL;
 }
 
-/* --- replacing ------------------------------------------------------------------------- */
+/* --- replacing ------------------------------------------------------------------------ */
 
 struct exchange_of_rows {
     struct call *call;

@@ -9,7 +9,7 @@ static snowflake scope_of(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* --- what the application says ---------------------------------------------------------------- */
+/* --- what the application says -------------------------------------------------------- */
 
 /* Installation contexts of a global command: among the application's, all of them by
  * default. */
@@ -36,7 +36,7 @@ enum err command_fit(struct form *form, const struct place *here, const struct a
     return OK;
 }
 
-/* --- making and replacing --------------------------------------------------------------------- */
+/* --- making and replacing ------------------------------------------------------------- */
 
 static enum err add(struct call *call, struct command *k)
 {

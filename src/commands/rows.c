@@ -33,7 +33,7 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
     return found ? command_read(tx, row_text(&row, 0), ret) : ERR_UNKNOWN_COMMAND;
 }
 
-/* --- rows ------------------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 #define ROWS                                                                                   \
     "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name, d.definition from " \
@@ -93,7 +93,7 @@ bool command_is_kept(struct arena *arena, const struct command *k, const struct 
     return str_eq(column_encode(arena, &type_command_kept, &same), row->definition);
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static bool hides_something(const struct list *options)
 {

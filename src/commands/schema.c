@@ -1,7 +1,7 @@
 /* schema.c - bodies and queries of the routes of application commands. */
 #include "commands/internal.h"
 
-/* --- what bodies say in many languages ---------------------------------------------------- */
+/* --- what bodies say in many languages ------------------------------------------------ */
 
 /* A null in a dictionary is no entry: libraries write one to take words away again. */
 #define DICTIONARY_OF(type_)                                                     \
@@ -18,7 +18,7 @@ static const struct type option_names = DICTIONARY_OF(type_option_name);
 static const struct type option_descriptions = DICTIONARY_OF(type_option_description);
 static const struct type choice_names = DICTIONARY_OF(type_choice_name);
 
-/* --- options -------------------------------------------------------------------------------- */
+/* --- options -------------------------------------------------------------------------- */
 
 static const struct field choice_fields[] = {
     { FIELD(struct command_choice, name), .type = &type_choice_name },
@@ -80,7 +80,7 @@ static const struct type option_bodies = { .kind = KIND_ARRAY,
                                            .max = COMMAND_MOST_OPTIONS,
                                            .of = &option_body };
 
-/* --- commands ------------------------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------------------- */
 
 /* Entry points are global. */
 static const struct choice guild_types[] = {
@@ -218,7 +218,7 @@ const struct type guild_commands_body = { .kind = KIND_ARRAY,
                                           .flags = TYPE_NULL_NONE,
                                           .of = &guild_item };
 
-/* --- the rest ------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------- */
 
 static const struct field query_fields[] = {
     { FIELD(struct commands_query, with_localizations), .type = &type_bool, .flags = OPTIONAL,

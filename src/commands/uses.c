@@ -17,7 +17,7 @@ int64_t ranked_since(void)
     return clock_s() / DAY_S - RANKED_DAYS;
 }
 
-/* --- applications that are used ------------------------------------------------------------ */
+/* --- applications that are used ------------------------------------------------------- */
 
 static const char SET_ACTIVE[] =
     "update applications set flags = flags + $2 where id = $1 and (flags & $2) = 0";
@@ -32,7 +32,7 @@ static enum err set_active(struct tx *tx, const struct command *k)
     return tx_exec(tx, SET_ACTIVE, BIND(v_id(k->application_id), v_int(APPLICATION_ACTIVE)), NULL);
 }
 
-/* --- days that count no more ----------------------------------------------------------------- */
+/* --- days that count no more ---------------------------------------------------------- */
 
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";

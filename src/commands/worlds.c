@@ -8,7 +8,7 @@
 #include "platform/applications/applications.h"
 #include "platform/rows.h"
 
-/* --- from a file ---------------------------------------------------------------------------- */
+/* --- from a file ---------------------------------------------------------------------- */
 
 struct known {
     struct command_row row;
@@ -187,7 +187,7 @@ enum err commands_import(struct tx *tx, struct world_scope scope, struct str jso
     return commands_settle(tx, &in.application, scope.guild_id);
 }
 
-/* --- to a file ------------------------------------------------------------------------------ */
+/* --- to a file ------------------------------------------------------------------------ */
 
 static void leave_out_null(struct opt_list *dictionary)
 {

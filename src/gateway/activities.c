@@ -10,7 +10,7 @@
 
 enum { WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5 };
 
-/* --- one activity --------------------------------------------------------------------------- */
+/* --- one activity --------------------------------------------------------------------- */
 
 struct activity {
     struct str name; /* JSON, as the rest; p == NULL: none */
@@ -97,7 +97,7 @@ static void write_activities(struct str raw, bool bot, struct arena *arena, stru
     json_array_end(j);
 }
 
-/* --- of a session --------------------------------------------------------------------------- */
+/* --- of a session --------------------------------------------------------------------- */
 
 struct str presence_activities(const struct presence_update *in)
 {

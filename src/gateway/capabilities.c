@@ -26,7 +26,7 @@ bool capabilities_supplement(int64_t capabilities)
     return capabilities & CAPABILITY_USERS && capabilities & CAPABILITY_SUPPLEMENTAL;
 }
 
-/* --- reading ---------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static bool begin(struct shape *s, struct json_reader *r, struct str text)
 {
@@ -77,7 +77,7 @@ static snowflake id_in(struct shape *s, struct str object)
     return id_and_name_in(s, object, &named);
 }
 
-/* --- writing ------------------------------------------------------------------------------ */
+/* --- writing -------------------------------------------------------------------------- */
 
 static void add_item(struct buf *list, struct str raw)
 {
@@ -152,7 +152,7 @@ static void write_referring_list(struct shape *s, struct str list, struct buf *t
     }
 }
 
-/* --- private channels ------------------------------------------------------------------------ */
+/* --- private channels ----------------------------------------------------------------- */
 
 static void write_recipients(struct shape *s, struct str list, struct json *out)
 {
@@ -186,8 +186,7 @@ static void write_private_channel(struct shape *s, struct str channel, struct js
     json_object_end(out);
 }
 
-/* --- guilds --------------------------------------------------------------------------------------
- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 /* What is not a guild's own but stands beside it. */
 static bool stands_beside(struct str key)
@@ -336,8 +335,7 @@ static void write_guild(struct shape *s, struct str guild, struct json *out)
     }
 }
 
-/* --- READY
- * ------------------------------------------------------------------------------------------ */
+/* --- READY ---------------------------------------------------------------------------- */
 
 static void write_versioned(struct str entries, struct json *out)
 {

@@ -13,7 +13,7 @@
 enum { WORTH_PACKING = 1024, PREFIX_MAX = 256, OUT_KEPT = 1024 * 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
 
-/* --- zstd: a private stream, as its blocks cannot be shared ----------------------- */
+/* --- zstd: a private stream, as its blocks cannot be shared --------------------------- */
 
 struct zstd {
     ZSTD_CCtx *context;
@@ -63,7 +63,7 @@ static void zstd_add(struct zstd *z, struct str part, bool last, struct buf *out
     } while (last ? left != 0 : in.pos < in.size);
 }
 
-/* --- the envelope ------------------------------------------------------------------- */
+/* --- the envelope --------------------------------------------------------------------- */
 
 static void add_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
 {

@@ -20,7 +20,7 @@ struct delivery {
  * would leave the caches and come back. */
 enum { CROWD = 32 };
 
-/* --- who ----------------------------------------------------------------------------- */
+/* --- who ------------------------------------------------------------------------------ */
 
 /* In which part of a session's world the event is: its intents count there. */
 static unsigned intents_here(const struct delivery *d)
@@ -190,7 +190,7 @@ static void deliver_all(struct delivery *d, struct topic *t)
     }
 }
 
-/* --- changes ---------------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------- */
 
 static void change_members(struct delivery *d, struct topic *t)
 {
@@ -288,7 +288,7 @@ static void move_sessions(struct delivery *d, struct session *s)
     }
 }
 
-/* --- channels that come into view or go out of it ------------------------------------------ */
+/* --- channels that come into view or go out of it ------------------------------------- */
 
 static bool sees(struct seat *seat, snowflake channel_id)
 {
@@ -325,7 +325,7 @@ static void deliver_changed_channel(struct delivery *d, struct topic *t)
     mem_free(before);
 }
 
-/* --- all of it ------------------------------------------------------------------------------ */
+/* --- all of it ------------------------------------------------------------------------ */
 
 static bool delivery_begin(struct delivery *d, struct hub *h, struct news *n)
 {

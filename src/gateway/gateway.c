@@ -57,7 +57,7 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
     return true;
 }
 
-/* --- credentials that are gone ----------------------------------------------------------- */
+/* --- credentials that are gone -------------------------------------------------------- */
 
 struct oblivion {
     struct post post;
@@ -104,7 +104,7 @@ void gateway_forget(struct gateway *g, snowflake account, const unsigned char to
     }
 }
 
-/* --- the end --------------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------- */
 
 static void send_away(struct loop *loop, void *arg)
 {

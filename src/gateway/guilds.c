@@ -88,7 +88,7 @@ void guild_join(struct session *s, snowflake guild_id)
     hub_load_now(s->hub, &j->load);
 }
 
-/* --- the guilds of a bot, one after the other --------------------------------------------- */
+/* --- the guilds of a bot, one after the other ----------------------------------------- */
 
 struct arrival {
     struct errand errand;

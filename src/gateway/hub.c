@@ -77,7 +77,7 @@ void hub_free(struct hub *h)
     mem_free(h);
 }
 
-/* --- looks at the store ----------------------------------------------------------- */
+/* --- looks at the store --------------------------------------------------------------- */
 
 static enum err run_load(struct work *w, struct tx *tx)
 {
@@ -129,7 +129,7 @@ void hub_load_now(struct hub *h, struct load *l)
     begin(h, l);
 }
 
-/* --- events in line ---------------------------------------------------------------- */
+/* --- events in line ------------------------------------------------------------------- */
 
 void hub_receive(struct post *post)
 {

@@ -94,7 +94,7 @@ void identification_read(struct identification *i, struct arena *arena, const st
     }
 }
 
-/* --- checks ------------------------------------------------------------------------------ */
+/* --- checks --------------------------------------------------------------------------- */
 
 static enum close_code check_intents(const struct identification *i)
 {

@@ -46,7 +46,7 @@ static void refuse(struct identification *i, enum close_code code)
     identification_free(i);
 }
 
-/* --- how many there were today, for after a restart ------------------------------------- */
+/* --- how many there were today, for after a restart ----------------------------------- */
 
 struct start_note {
     struct load load;
@@ -79,7 +79,7 @@ static void note_start(struct hub *h, snowflake bot_id, int64_t starts)
     hub_load_now(h, &n->load);
 }
 
-/* --- both looks done, one after the other -------------------------------------------------- */
+/* --- both looks done, one after the other --------------------------------------------- */
 
 static void known(struct greeting *g)
 {

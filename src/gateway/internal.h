@@ -17,7 +17,7 @@
 #include "gateway/session.h"
 #include "gateway/topics.h"
 
-/* --- opcodes ---------------------------------------------------------------------- */
+/* --- opcodes -------------------------------------------------------------------------- */
 
 enum opcode_flags {
     OP_STRANGERS = 1, /* also before it has said who it is */
@@ -42,7 +42,7 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d);
 void handle_request_sounds(struct peer *p, int op, struct str raw, const void *d);
 void handle_channel_info(struct peer *p, int op, struct str raw, const void *d);
 
-/* --- greeting ----------------------------------------------------------------------- */
+/* --- greeting ------------------------------------------------------------------------- */
 
 void handle_identify(struct peer *p, int op, struct str raw, const void *d);
 void handle_resume(struct peer *p, int op, struct str raw, const void *d);
@@ -52,7 +52,7 @@ void session_invalid(struct peer *p);      /* op 9 */
  * that ends takes its seats and their topics away. */
 void session_invalid_soon(struct hub *h, uint64_t number);
 
-/* --- guilds of a session --------------------------------------------------------------- */
+/* --- guilds of a session -------------------------------------------------------------- */
 
 /* What is read to give a session a seat in a guild. */
 struct guild_facts {

@@ -31,7 +31,7 @@ struct listing {
     struct list members; /* struct member, in the look's arena */
 };
 
-/* --- looking ------------------------------------------------------------------------- */
+/* --- looking -------------------------------------------------------------------------- */
 
 static enum err count_chunks(struct listing *l, const struct gateway_source *source, struct tx *tx)
 {
@@ -167,7 +167,7 @@ static struct listing *listing_new(snowflake guild_id)
     return l;
 }
 
-/* --- op 8 ------------------------------------------------------------------------------- */
+/* --- op 8 ----------------------------------------------------------------------------- */
 
 static void set_nonce(struct listing *l, struct str nonce)
 {
@@ -325,7 +325,7 @@ void handle_request_members(struct peer *p, int op, struct str raw, const void *
         request(p->session, in, ids[i], users);
 }
 
-/* --- op 35 ------------------------------------------------------------------------------- */
+/* --- op 35 ---------------------------------------------------------------------------- */
 
 void handle_search_recent(struct peer *p, int op, struct str raw, const void *d)
 {

@@ -7,7 +7,7 @@
 
 enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
 
-/* --- beginning and end --------------------------------------------------------------- */
+/* --- beginning and end ---------------------------------------------------------------- */
 
 void peer_open(struct websocket *ws, void *arg)
 {
@@ -96,7 +96,7 @@ void peer_drained(struct websocket *ws)
         session_send(p->session);
 }
 
-/* --- who it is, and whether it lives ---------------------------------------------------- */
+/* --- who it is, and whether it lives -------------------------------------------------- */
 
 void peer_become(struct peer *p, struct session *s)
 {
@@ -175,7 +175,7 @@ void peer_expired_doomed(struct deadline *d)
     peer_close(of_deadline(d), CLOSE_BAD_SEQUENCE, "the session is gone");
 }
 
-/* --- reading ------------------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------------------- */
 
 struct envelope {
     struct str op, d;

@@ -45,7 +45,7 @@ const char *presence_word(enum presence_status status)
     return words[status];
 }
 
-/* --- what is seen of an account ------------------------------------------------------------- */
+/* --- what is seen of an account ------------------------------------------------------- */
 
 /* What its sessions are together; a bot's shards are seen apart. */
 struct look {
@@ -204,8 +204,7 @@ void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
     ids->count = n;
 }
 
-/* --- telling ------------------------------------------------------------------------------------
- */
+/* --- telling -------------------------------------------------------------------------- */
 
 static void publish_presence(struct gateway *g, snowflake user_id, struct subject to,
                              const struct look *l)
@@ -280,8 +279,7 @@ static void friends_read(struct load *l, enum err e)
     mem_free(t);
 }
 
-/* --- changes
- * ---------------------------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------- */
 
 /* What others see now; false: nothing else than before. */
 static bool take_look(struct session *s, bool ending, struct look *ret)

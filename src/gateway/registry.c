@@ -9,7 +9,7 @@
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, PACE_MS = 5000, BURST = 5 };
 
-/* --- strangers ---------------------------------------------------------------------- */
+/* --- strangers ------------------------------------------------------------------------ */
 
 bool registry_count_stranger(struct gateway *g, struct str address)
 {
@@ -38,7 +38,7 @@ void registry_uncount_stranger(struct gateway *g, struct str address)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- accounts ------------------------------------------------------------------------ */
+/* --- accounts ------------------------------------------------------------------------- */
 
 static struct account *account_of(struct gateway *g, snowflake id)
 {
@@ -169,7 +169,7 @@ struct session *registry_local(struct hub *h, uint64_t number)
     return here ? s : NULL;
 }
 
-/* --- how often ------------------------------------------------------------------------- */
+/* --- how often ------------------------------------------------------------------------ */
 
 /* One start in five seconds for each key, after a burst of five. */
 static bool key_is_free(int64_t *full_ms, int64_t now)

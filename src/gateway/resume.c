@@ -31,7 +31,7 @@ struct handover {
     size_t guild_count, channel_count;
 };
 
-/* --- two sockets that want the same one ------------------------------------------------------ */
+/* --- two sockets that want the same one ----------------------------------------------- */
 
 static void lose(struct peer *p)
 {
@@ -56,7 +56,7 @@ static void take_from_peer(struct session *s)
     lose(old);
 }
 
-/* --- the end of it ------------------------------------------------------------------------ */
+/* --- the end of it -------------------------------------------------------------------- */
 
 static void answer_peer(struct peer *p, const struct resumption *r, struct session *s)
 {
@@ -100,7 +100,7 @@ static bool is_theirs(const struct session *s, const struct resumption *r)
            s->caller.kind == r->greeting.caller.kind && memcmp(s->id, r->id, sizeof r->id) == 0;
 }
 
-/* --- the giver ------------------------------------------------------------------------------- */
+/* --- the giver ------------------------------------------------------------------------ */
 
 static void arrive(struct post *post);
 
@@ -191,7 +191,7 @@ void handovers_continue(struct hub *h)
     }
 }
 
-/* --- the receiver -------------------------------------------------------------------------- */
+/* --- the receiver --------------------------------------------------------------------- */
 
 static void handover_end(struct handover *h, struct session *s)
 {
@@ -272,7 +272,7 @@ static void ask(struct hub *from, struct resumption *r)
     loop_post(from->loop, &h->post);
 }
 
-/* --- op 6 ---------------------------------------------------------------------------------- */
+/* --- op 6 ----------------------------------------------------------------------------- */
 
 static void known(struct greeting *g)
 {

@@ -90,7 +90,7 @@ bool session_covers(const struct session *s, snowflake guild_id)
     return (guild_id >> 22) % s->shard_count == s->shard_id;
 }
 
-/* --- telling --------------------------------------------------------------------------- */
+/* --- telling -------------------------------------------------------------------------- */
 
 /* What a socket does not take waits among what is kept for a return, where it costs
  * next to nothing. A client that is too far behind is cut; it may come back. */
@@ -175,7 +175,7 @@ void session_replay(struct session *s, uint64_t seq)
     session_tell(s, EVENT_RESUMED, STR("{\"_trace\":[\"guildhall\"]}"));
 }
 
-/* --- without a socket --------------------------------------------------------------------- */
+/* --- without a socket ----------------------------------------------------------------- */
 
 void session_lose_peer(struct session *s)
 {
@@ -212,7 +212,7 @@ void session_expired(struct deadline *d)
     session_end(container_of(d, struct session, away));
 }
 
-/* --- from loop to loop -------------------------------------------------------------------- */
+/* --- from loop to loop ---------------------------------------------------------------- */
 
 void session_detach(struct session *s)
 {

@@ -18,7 +18,7 @@ struct sight {
     bool *seen;                       /* place_count for each seat */
 };
 
-/* --- whom it may concern ---------------------------------------------------------------- */
+/* --- whom it may concern -------------------------------------------------------------- */
 
 static const uint64_t SHOWS = PERMISSION(VIEW_CHANNEL) | PERMISSION(ADMINISTRATOR);
 
@@ -70,7 +70,7 @@ static bool concerns(enum event event, const struct seat *seat, const struct fac
     }
 }
 
-/* --- before and after --------------------------------------------------------------------- */
+/* --- before and after ----------------------------------------------------------------- */
 
 static bool sees(struct seat *seat, snowflake channel_id)
 {
@@ -123,8 +123,7 @@ struct sight *sight_begin(struct topic *t, enum event event, const struct facts 
     return s;
 }
 
-/* --- telling -----------------------------------------------------------------------------------
- */
+/* --- telling -------------------------------------------------------------------------- */
 
 struct change {
     uint64_t session;

@@ -98,7 +98,7 @@ void view_drop_channel(struct view *v, snowflake id)
     mem_free(map_remove(&v->channels, id));
 }
 
-/* --- what somebody may do ---------------------------------------------------------------- */
+/* --- what somebody may do ------------------------------------------------------------- */
 
 static uint64_t base_of(const struct view *v, const struct seat *seat)
 {

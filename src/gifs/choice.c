@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-/* --- terms that count ------------------------------------------------------------------------ */
+/* --- terms that count ----------------------------------------------------------------- */
 
 static bool has_letter(struct str term)
 {
@@ -62,7 +62,7 @@ static bool term_counts(struct arena *a, struct str term)
     return n >= 2 && n <= GIFS_MAX_TERM && has_letter(term) && !is_blocked(a, term);
 }
 
-/* --- one choice ------------------------------------------------------------------------------ */
+/* --- one choice ----------------------------------------------------------------------- */
 
 /* Until then choices only add their row: one of this process has asked for a count, and
  * while a count finds something there is another one (count.c). */

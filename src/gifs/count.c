@@ -24,7 +24,7 @@ static double day_of(const struct chosen *c)
     return gif_day(c->at);
 }
 
-/* --- taking them ----------------------------------------------------------------------------- */
+/* --- taking them ---------------------------------------------------------------------- */
 
 static const char TAKE[] =
     "delete from gif_choices where n in (select n from gif_choices order by n limit $1) "
@@ -81,7 +81,7 @@ static enum err drop_repeated(struct call *call, struct list *choices)
     return e;
 }
 
-/* --- GIFs ------------------------------------------------------------------------------------ */
+/* --- GIFs ----------------------------------------------------------------------------- */
 
 static const char FIND_GIF[] = "select heat from gif_scores where n = $1";
 static const char HEAT_GIF[] = "update gif_scores set heat = $2 where n = $1";
@@ -108,7 +108,7 @@ static enum err count_gif(struct call *call, const struct chosen *c, size_t coun
     return tx_exec(call->tx, HEAT_GIF, BIND(v_int(c->gif), v_real(heat)), NULL);
 }
 
-/* --- terms ----------------------------------------------------------------------------------- */
+/* --- terms ---------------------------------------------------------------------------- */
 
 static const char MAKE_TERM[] =
     "insert into gif_terms (n, locale, term, initial, heat) values ($1, $2, $3, $4, 0) "
@@ -212,7 +212,7 @@ static enum err count_term(struct call *call, const struct chosen *c, size_t cou
     return e ? e : count_pairs(call, n, c, count);
 }
 
-/* --- the job --------------------------------------------------------------------------------- */
+/* --- the job -------------------------------------------------------------------------- */
 
 static bool same_gif(const struct chosen *a, const struct chosen *b)
 {

@@ -8,7 +8,7 @@
 
 enum { WIDTH = 240, HEIGHT = 180, FRAMES = 16, FRAME_HUNDREDTHS = 6 };
 
-/* --- patterns: a shade from 0 to 1 for a place (-1 to 1) and a time (0 to 1) ------------------ */
+/* --- patterns: a shade from 0 to 1 for a place (-1 to 1) and a time (0 to 1) ---------- */
 
 static double turn(double t)
 {
@@ -73,7 +73,7 @@ static double rain(double x, double y, double t)
     return pow(fmod(8 + fmod(column * 0.37, 1) - y / 2 + speed * t, 1), 4);
 }
 
-/* --- the catalogue ---------------------------------------------------------------------------- */
+/* --- the catalogue -------------------------------------------------------------------- */
 
 static const struct entry {
     const char *id, *title, *description, *tags;
@@ -152,7 +152,7 @@ static void draw_still(const struct entry *e, uint16_t width, uint16_t height, s
     mem_free(pixels);
 }
 
-/* --- putting it in ---------------------------------------------------------------------------- */
+/* --- putting it in -------------------------------------------------------------------- */
 
 struct demo {
     struct store *store;

@@ -6,7 +6,7 @@
 #include "json/read.h"
 #include "model/types.h"
 
-/* --- what a row may say ------------------------------------------------------------------- */
+/* --- what a row may say --------------------------------------------------------------- */
 
 static bool is_id(struct str s)
 {
@@ -112,7 +112,7 @@ static const struct schema draft_schema = {
 };
 const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
-/* --- CSV -------------------------------------------------------------------------------------- */
+/* --- CSV ------------------------------------------------------------------------------ */
 
 /* Where a cell ends: at the comma or the line's end that is not inside quotes. */
 static size_t cell_end(struct str in)
@@ -205,7 +205,7 @@ static struct str line_as_json(struct draft_reader *r, struct arena *a)
     return text;
 }
 
-/* --- row after row ---------------------------------------------------------------------------- */
+/* --- row after row -------------------------------------------------------------------- */
 
 static struct str skip_space(struct str s)
 {

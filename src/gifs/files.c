@@ -11,7 +11,7 @@ void gif_blob_name(char out[64], int64_t n, enum gif_format format)
              STR_FMT(gif_formats[format].word));
 }
 
-/* --- names of pages ------------------------------------------------------------------------ */
+/* --- names of pages ------------------------------------------------------------------- */
 
 enum { MAX_SLUG = 48 };
 
@@ -35,7 +35,7 @@ struct str gif_page_name(struct arena *a, struct str title, struct str id)
     return STR_CONCAT(a, n ? str_slice(slug, n) : STR("gif"), STR("-"), id);
 }
 
-/* --- the store ------------------------------------------------------------------------------- */
+/* --- the store ------------------------------------------------------------------------ */
 
 static const char FIND_GIF[] = "select g.n, g.id, g.title, g.source, g.media from gifs g "
                                "join gif_scores s on s.n = g.n where g.id = $1 and s.rating <= $2";
@@ -49,7 +49,7 @@ static enum err find_gif(struct call *call, struct str id, struct rows *ret)
     return e ? e : found ? OK : ERR_NOT_FOUND;
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
+/* --- files ---------------------------------------------------------------------------- */
 
 /* GET /gifs/{gif.name}/{gif.file} */
 static enum err get_gif_file(struct call *call)
@@ -75,7 +75,7 @@ static enum err get_gif_file(struct call *call)
     return call_reply_range(call, gif_formats[format].type, fd, size);
 }
 
-/* --- pages ------------------------------------------------------------------------------------ */
+/* --- pages ---------------------------------------------------------------------------- */
 
 static void write_page(struct buf *out, const struct rows *row)
 {

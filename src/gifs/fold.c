@@ -30,7 +30,7 @@ static struct str mapped(struct arena *a, struct str text, utf8proc_option_t opt
     return copy;
 }
 
-/* --- white space --------------------------------------------------------------------- */
+/* --- white space ---------------------------------------------------------------------- */
 
 static bool is_space(uint32_t c)
 {
@@ -104,7 +104,7 @@ static struct str without_accents(struct arena *a, struct str text)
     return mapped(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
 
-/* --- words ------------------------------------------------------------------------------ */
+/* --- words ---------------------------------------------------------------------------- */
 
 struct range {
     uint32_t first, last;

@@ -68,7 +68,7 @@ struct str gif_media_write(struct arena *a, const struct gif_media *m)
     return str_dup(a, str_slice(text, (size_t)n));
 }
 
-/* --- choosing ------------------------------------------------------------------------------ */
+/* --- choosing ------------------------------------------------------------------------- */
 
 /* Formats of one kind, the largest first. */
 static const enum gif_format kinds[][4] = {

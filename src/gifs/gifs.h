@@ -11,7 +11,7 @@
 extern const struct domain gifs_domain;      /* /gifs below /api */
 extern const struct domain gif_files_domain; /* /gifs at the root: files and pages */
 
-/* --- what an operator sets ------------------------------------------------------------- */
+/* --- what an operator sets ------------------------------------------------------------ */
 
 struct gifs_options {
     const char *source;        /* "local", "upstream", "merged" or "off" */
@@ -29,7 +29,7 @@ bool gifs_set(const struct gifs_options *options, const char **ret_problem);
 /* Lets go of what was remembered of the other server; after the loops have ended. */
 void gifs_forget(void);
 
-/* --- import -------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 struct gifs_import {
     struct str text;    /* JSON array, JSON lines, or CSV with a header */

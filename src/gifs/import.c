@@ -35,7 +35,7 @@ static bool refuse(struct import *im, const char *fmt, ...)
     return false;
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
+/* --- files ---------------------------------------------------------------------------- */
 
 static bool is_inside(struct str path)
 {
@@ -116,7 +116,7 @@ static bool get_files(struct import *im, const struct gif_draft *d, struct list 
     return true;
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static void refuse_form(struct import *im, const struct form *form)
 {

@@ -64,7 +64,7 @@ enum err index_search(const struct wish *w, const struct list *words, enum match
                     ret);
 }
 
-/* --- many rows by number ------------------------------------------------------------------ */
+/* --- many rows by number -------------------------------------------------------------- */
 
 static const char LOAD_SQLITE[] = "select n, id, title, media from gifs "
                                   "where n in (select value from json_each($1))";
@@ -89,7 +89,7 @@ enum err index_load(struct call *call, const struct gif_hit *hits, size_t count,
     return tx_query(call->tx, sqlite ? LOAD_SQLITE : LOAD_POSTGRES, BIND(v_text(text)), ret);
 }
 
-/* --- putting words in ------------------------------------------------------------------------- */
+/* --- putting words in ----------------------------------------------------------------- */
 
 static const char DROP_FTS5[] = "delete from gif_index where rowid = $1";
 static const char PUT_FTS5[] =

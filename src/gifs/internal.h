@@ -23,7 +23,7 @@ enum {
 #define GIFS_TERM_PATIENCE (7 * DAY)     /* who used a term counts so long for it */
 #define GIFS_COUNT_EVERY   SECOND        /* while somebody chooses */
 
-/* --- config.c ---------------------------------------------------------------------------- */
+/* --- config.c ------------------------------------------------------------------------- */
 
 enum gif_source { GIFS_LOCAL, GIFS_UPSTREAM, GIFS_MERGED, GIFS_OFF };
 
@@ -37,7 +37,7 @@ const struct gif_config *gif_config(void);
 /* "g" is 0 … "r" is 3; -1: none of them. */
 int64_t gif_rating(struct str name);
 
-/* --- formats.c ------------------------------------------------------------------------------ */
+/* --- formats.c ------------------------------------------------------------------------ */
 
 /* The formats of the interface; PREVIEW is the still picture beside them. */
 #define GIF_FORMATS(F)                            \
@@ -87,7 +87,7 @@ struct str gif_media_write(struct arena *a, const struct gif_media *m);
  * GIF, else whatever there is. */
 enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted);
 
-/* --- fold.c: text as it is compared ---------------------------------------------------------- */
+/* --- fold.c: text as it is compared --------------------------------------------------- */
 
 /* Trimmed, single spaces, compatibility forms and case taken away (NFKC). */
 struct str gif_normal(struct arena *a, struct str text);
@@ -100,7 +100,7 @@ struct list gif_words(struct arena *a, struct str normal, bool query);
 /* The first character. */
 struct str gif_initial(struct str text);
 
-/* --- what is shown ---------------------------------------------------------------------------- */
+/* --- what is shown -------------------------------------------------------------------- */
 
 struct gif {
     struct str id, title, url, src, gif_src, preview;
@@ -127,7 +127,7 @@ extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_se
     gif_trends_query, gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
-/* --- wish.c: what a call asks for ------------------------------------------------------------- */
+/* --- wish.c: what a call asks for ----------------------------------------------------- */
 
 struct wish {
     struct call *call;
@@ -151,7 +151,7 @@ struct str gif_locale_known(struct str tag);
 double gif_popularity(double heat, double today);
 double gif_heat_after(double heat, double today);
 
-/* --- rows.c ----------------------------------------------------------------------------------- */
+/* --- rows.c --------------------------------------------------------------------------- */
 
 /* A GIF before it is shown: its number and what it is ordered by. */
 struct gif_hit {
@@ -165,7 +165,7 @@ struct gif_hit {
 enum err gifs_show(const struct wish *w, const struct gif_hit *hits, size_t count,
                    struct list *ret);
 
-/* --- index.c: words in the store's own engine ------------------------------------------------- */
+/* --- index.c: words in the store's own engine ----------------------------------------- */
 
 enum match { MATCH_ALL, MATCH_ANY };
 
@@ -178,7 +178,7 @@ enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str titl
 /* Rows of `gifs` by number: n, id, title, media. */
 enum err index_load(struct call *call, const struct gif_hit *hits, size_t count, struct rows *ret);
 
-/* --- search.c, trending.c, suggest.c: lists --------------------------------------------------- */
+/* --- search.c, trending.c, suggest.c: lists ------------------------------------------- */
 
 enum err gifs_search(const struct wish *w, struct list *ret);
 enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret);
@@ -190,7 +190,7 @@ enum err gif_suggestions(const struct wish *w, struct list *ret);
 /* Adds a term unless it is there, or the query itself, or one too many. */
 void terms_add(const struct wish *w, struct list *terms, struct str term);
 
-/* --- upstream.c: another server's GIFs -------------------------------------------------------- */
+/* --- upstream.c: another server's GIFs ------------------------------------------------ */
 
 /* The rows' .prepare: refuses where GIFs are off, asks the other server where there is
  * one. What it said waits in call->data. */
@@ -213,7 +213,7 @@ struct upstream_answer upstream_answer(const struct call *call, enum upstream_ki
 /* Should our own catalogue be looked at? */
 bool upstream_wants_local(const struct call *call);
 
-/* --- upstream_read.c -------------------------------------------------------------------------- */
+/* --- upstream_read.c ------------------------------------------------------------------ */
 
 /* Is this an answer of the kind? */
 bool upstream_valid(enum upstream_kind kind, struct str body);
@@ -223,7 +223,7 @@ enum err upstream_add_gifs(const struct wish *w, struct list *gifs);
 enum err upstream_add_categories(const struct wish *w, struct list *categories);
 enum err upstream_add_terms(const struct wish *w, struct list *terms);
 
-/* --- upstream_cache.c: what was said lately --------------------------------------------------- */
+/* --- upstream_cache.c: what was said lately ------------------------------------------- */
 
 enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
@@ -236,7 +236,7 @@ void cache_give_up(struct str key);
 bool breaker_allows(void);
 void breaker_note(bool success);
 
-/* --- choice.c --------------------------------------------------------------------------------- */
+/* --- choice.c ------------------------------------------------------------------------- */
 
 /* A server begins: nothing is known of the choices before. */
 void gif_choices_begin(void);
@@ -244,25 +244,25 @@ void gif_choices_begin(void);
 void gif_choice_prepare(struct call *call);
 enum err gif_choose(struct call *call, struct str id, struct str locale);
 
-/* --- count.c, forget.c ----------------------------------------------------------------------- */
+/* --- count.c, forget.c ---------------------------------------------------------------- */
 
 extern const struct job_kind gif_count_kind;
 /* *more: there is more of it than one transaction should take. */
 enum err gif_forget_some(struct call *call, bool *more);
 
-/* --- files.c ---------------------------------------------------------------------------------- */
+/* --- files.c -------------------------------------------------------------------------- */
 
 /* The name of a GIF's file as a blob. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
 /* "{slug}-{id}", the end of a page's address. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
-/* --- probe.c: what a file is ------------------------------------------------------------------ */
+/* --- probe.c: what a file is ---------------------------------------------------------- */
 
 /* True when the bytes are what the format wants; sizes are 0 where the file does not say. */
 bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret);
 
-/* --- import: one GIF before it is in the store ------------------------------------------------ */
+/* --- import: one GIF before it is in the store ---------------------------------------- */
 
 struct gif_file {
     enum gif_format format;

@@ -11,7 +11,7 @@ static void add_little16(struct buf *out, unsigned v)
     buf_add_char(out, (char)(v >> 8 & 0xff));
 }
 
-/* --- GIF: codes of growing length, in blocks of up to 255 bytes ----------------------------- */
+/* --- GIF: codes of growing length, in blocks of up to 255 bytes ----------------------- */
 
 enum { COLOUR_BITS = 4, CLEAR = 1 << COLOUR_BITS, END, FIRST, MOST_CODES = 4096 };
 
@@ -116,7 +116,7 @@ void gif_end(struct buf *out)
     buf_add_char(out, 0x3b);
 }
 
-/* --- PNG -------------------------------------------------------------------------------------- */
+/* --- PNG ------------------------------------------------------------------------------ */
 
 static void add_big32(struct buf *out, uint32_t v)
 {

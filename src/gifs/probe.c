@@ -12,7 +12,7 @@ static uint64_t big(struct str b, size_t at, size_t n)
     return v;
 }
 
-/* --- MP4: boxes of a length and a name ----------------------------------------------------- */
+/* --- MP4: boxes of a length and a name ------------------------------------------------ */
 
 static bool next_box(struct str *rest, struct str *ret_name, struct str *ret_body)
 {
@@ -58,7 +58,7 @@ static bool look_at_mp4(struct str b, struct gif_size *ret)
     return true;
 }
 
-/* --- WebM: elements of an id and a length ----------------------------------------------------- */
+/* --- WebM: elements of an id and a length --------------------------------------------- */
 
 /* A number whose first byte says how long it is. */
 static size_t read_vint(struct str b, bool keep_mark, uint64_t *ret)

@@ -18,7 +18,7 @@ static const char DROP_TAGS[] = "delete from gif_tags where gif = $1";
 static const char PUT_TAG[] =
     "insert into gif_tags (tag, gif) values ($1, $2) on conflict (tag, gif) do nothing";
 
-/* --- files ------------------------------------------------------------------------------------ */
+/* --- files ---------------------------------------------------------------------------- */
 
 static enum err put_files(struct store *store, int64_t n, const struct list *files,
                           const struct gif_media *before)
@@ -52,7 +52,7 @@ static struct gif_media media_of(const struct list *files)
     return m;
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static struct str tags_text(struct arena *a, const struct gif_draft *d, bool json)
 {
@@ -143,7 +143,7 @@ enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *d,
     return e;
 }
 
-/* --- counts ----------------------------------------------------------------------------------- */
+/* --- counts --------------------------------------------------------------------------- */
 
 static const char DROP_COUNTS[] = "delete from gif_tag_counts";
 static const char COUNT_TAGS[] =

@@ -5,7 +5,7 @@
 
 static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s = 10 };
 
-/* --- reading --------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 /* Lists come from our own catalogue, from the other server, or from both: ours first. */
 static enum err reply_gifs(struct wish *w, struct list *list)
@@ -90,7 +90,7 @@ static enum err suggest_searches(struct call *call)
     return e ? e : reply_terms(&w, &terms);
 }
 
-/* --- choosing --------------------------------------------------------------------------------- */
+/* --- choosing ------------------------------------------------------------------------- */
 
 static enum err begin_select(struct call *call)
 {
@@ -111,7 +111,7 @@ static enum err select_gif(struct call *call)
     return e ? e : gif_choose(call, in->id, locale);
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 #define READ(path_, handler_, query_, reply_, prepare_, doc_)                  \
     {                                                                          \

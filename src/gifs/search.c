@@ -12,7 +12,7 @@
 
 enum { MOST_CLICKED = 500 };
 
-/* --- the best few of many --------------------------------------------------------------- */
+/* --- the best few of many ------------------------------------------------------------- */
 
 /* A heap with the worst on top, so that most of what comes is dismissed with one look. */
 struct best {
@@ -73,7 +73,7 @@ static void best_add(struct best *b, const struct gif_hit *hit)
     }
 }
 
-/* --- what others chose after the same search --------------------------------------------- */
+/* --- what others chose after the same search ------------------------------------------ */
 
 static const char FIND_CLICKS[] =
     "select p.gif, p.clicks from gif_terms t join gif_pairs p on p.term = t.n "
@@ -100,7 +100,7 @@ static enum err find_clicks(const struct wish *w, struct map *ret)
     return rows_end(&rows);
 }
 
-/* --- the search ------------------------------------------------------------------------------- */
+/* --- the search ----------------------------------------------------------------------- */
 
 struct search {
     const struct wish *wish;

@@ -83,7 +83,7 @@ static enum err add_tags(const struct wish *w, bool one, struct list *terms)
     return e ? e : add_all(w, &rows, terms);
 }
 
-/* --- terms that lead to the same GIFs --------------------------------------------------------- */
+/* --- terms that lead to the same GIFs ------------------------------------------------- */
 
 enum { RELATED_GIFS = 8, RELATED_TERMS = 16 };
 

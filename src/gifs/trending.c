@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 
-/* --- GIFs --------------------------------------------------------------------------------- */
+/* --- GIFs ----------------------------------------------------------------------------- */
 
 static const char HOT_IN_LOCALE[] =
     "select n, heat from gif_scores where locale = $1 and heat > 0 and rating <= $2 "
@@ -122,7 +122,7 @@ enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret)
     return e ? e : gifs_show(w, g.hits, g.count, ret);
 }
 
-/* --- categories ------------------------------------------------------------------------------- */
+/* --- categories ----------------------------------------------------------------------- */
 
 /* What few choose adds next to nothing to a category, so the hottest decide. */
 enum { HOTTEST = 300 };
@@ -275,7 +275,7 @@ enum err gif_categories(const struct wish *w, struct list *ret)
     return e;
 }
 
-/* --- terms ------------------------------------------------------------------------------------ */
+/* --- terms ---------------------------------------------------------------------------- */
 
 static const char HOT_TERMS[] = "select term from gif_terms where locale = $1 and third_at > 0 "
                                 "and third_at > $2 order by heat desc limit $3";

@@ -15,7 +15,7 @@
 /* Of those who wait each may have an answer of MOST_ANSWER bytes under way. */
 enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
-/* --- one question ----------------------------------------------------------------------------- */
+/* --- one question --------------------------------------------------------------------- */
 
 struct question {
     struct api *api;
@@ -80,7 +80,7 @@ static void ask(struct question *q)
     fetcher_start(api_fetcher(q->api, q->loop), &f);
 }
 
-/* --- addresses ------------------------------------------------------------------------------- */
+/* --- addresses ------------------------------------------------------------------------ */
 
 /* Of a path with its query, at the other server. */
 static char *address_of(struct arena *a, struct str path)
@@ -100,7 +100,7 @@ static char *address_of(struct arena *a, struct str path)
     return url;
 }
 
-/* --- what a call asks ------------------------------------------------------------------------- */
+/* --- what a call asks ----------------------------------------------------------------- */
 
 struct asked {
     struct str key; /* path and query, without our own key; p == NULL: not asked */
@@ -203,7 +203,7 @@ bool upstream_wants_local(const struct call *call)
     return false;
 }
 
-/* --- questions as the other server is asked them --------------------------------------------- */
+/* --- questions as the other server is asked them -------------------------------------- */
 
 /* Before there is a transaction: what the call itself says. */
 static struct str plain_locale(const struct call *call, const struct opt_str *named)
@@ -234,7 +234,7 @@ static struct str question_key(struct call *call, const char *path, bool with_q,
     return key;
 }
 
-/* --- the rows' .prepare ----------------------------------------------------------------------- */
+/* --- the rows' .prepare --------------------------------------------------------------- */
 
 static bool begin(enum err *ret)
 {
@@ -296,7 +296,7 @@ enum err upstream_ask_terms(struct call *call)
     return e;
 }
 
-/* --- choices ---------------------------------------------------------------------------------- */
+/* --- choices -------------------------------------------------------------------------- */
 
 static void told(void *arg, enum fetch_result result, int status, struct str type, struct str body)
 {

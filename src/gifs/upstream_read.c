@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "model/types.h"
 
-/* --- shapes ----------------------------------------------------------------------------------- */
+/* --- shapes --------------------------------------------------------------------------- */
 
 struct their_file {
     struct str url;
@@ -105,7 +105,7 @@ bool upstream_valid(enum upstream_kind kind, struct str body)
     return valid;
 }
 
-/* --- addresses -------------------------------------------------------------------------------- */
+/* --- addresses ------------------------------------------------------------------------ */
 
 /* "media.example" or "*.example", which is also for example itself. */
 static bool host_matches(struct str pattern, struct str host)
@@ -138,7 +138,7 @@ static bool is_allowed(struct str url)
     return false;
 }
 
-/* --- GIFs ------------------------------------------------------------------------------------- */
+/* --- GIFs ----------------------------------------------------------------------------- */
 
 static bool show(const struct wish *w, const struct their_gif *in, struct gif *out)
 {

@@ -36,7 +36,7 @@ double gif_heat_after(double heat, double today)
     return high + log2(1 + exp2(low - high));
 }
 
-/* --- language ------------------------------------------------------------------------------- */
+/* --- language ------------------------------------------------------------------------- */
 
 struct str gif_language(struct str locale)
 {

@@ -61,7 +61,7 @@ static const struct schema code_schema = {
 };
 static const struct type code_reply = { .kind = KIND_OBJECT, .schema = &code_schema };
 
-/* --- who may --------------------------------------------------------------------------------- */
+/* --- who may -------------------------------------------------------------------------- */
 
 static enum err must_have_key(struct call *call)
 {
@@ -82,7 +82,7 @@ static enum err check_id(struct call *call, const char *name, struct str *ret)
     return ret->n >= 1 && ret->n <= LONGEST_ACCOUNT_ID ? OK : ERR_NOT_FOUND;
 }
 
-/* --- what can be done ------------------------------------------------------------------------ */
+/* --- what can be done ----------------------------------------------------------------- */
 
 static enum err put_platform_account(struct call *call)
 {
@@ -122,7 +122,7 @@ static enum err delete_platform_subscriber(struct call *call)
                                   call_text(call, "subscriber.id"));
 }
 
-/* --- the routes ------------------------------------------------------------------------------ */
+/* --- the routes ----------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

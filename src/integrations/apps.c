@@ -3,7 +3,7 @@
 
 #include "platform/command_index.h"
 
-/* --- POST /guilds/{guild.id}/migrate-command-scope ------------------------------------------- */
+/* --- POST /guilds/{guild.id}/migrate-command-scope ------------------------------------ */
 
 static bool needs_scope(const struct integration_row *i)
 {
@@ -94,7 +94,7 @@ enum err migrate_command_scope(struct call *call)
     return e ? e : reply_migrated(call, &migrated);
 }
 
-/* --- GET /users/@me/guilds/integration-application-ids --------------------------------------- */
+/* --- GET /users/@me/guilds/integration-application-ids -------------------------------- */
 
 static const char APPS_OF_GUILDS[] =
     "select m.guild_id, i.application_id from members m left join integrations i "

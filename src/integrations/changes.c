@@ -7,7 +7,7 @@
 
 enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS = 60 };
 
-/* --- POST /guilds/{guild.id}/integrations ---------------------------------------------------- */
+/* --- POST /guilds/{guild.id}/integrations --------------------------------------------- */
 
 /* What the stages before the handler found out. */
 struct creation {
@@ -210,7 +210,7 @@ enum err create_integration(struct call *call)
     return found ? revive(call, c, &i) : add_integration(call, c);
 }
 
-/* --- POST …/{integration.id}/sync ------------------------------------------------------------ */
+/* --- POST …/{integration.id}/sync ----------------------------------------------------- */
 
 static enum err platforms_only(struct call *call, const struct integration_row *i)
 {
@@ -242,7 +242,7 @@ enum err sync_integration(struct call *call)
     return e ? e : audit(call, i->guild_id, AUDIT_INTEGRATION_UPDATE, i->id);
 }
 
-/* --- PATCH …/{integration.id} ---------------------------------------------------------------- */
+/* --- PATCH …/{integration.id} --------------------------------------------------------- */
 
 static bool take_int(int64_t *field, const struct opt_int *in)
 {

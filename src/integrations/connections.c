@@ -4,7 +4,7 @@
 #include "model/types.h"
 #include "platform/suggestions.h"
 
-/* --- what is sent ---------------------------------------------------------------------------- */
+/* --- what is sent --------------------------------------------------------------------- */
 
 struct connection_patch {
     struct opt_int visibility, metadata_visibility;
@@ -57,7 +57,7 @@ static const struct schema url_schema = {
 };
 static const struct type url_reply = { .kind = KIND_OBJECT, .schema = &url_schema };
 
-/* --- the path -------------------------------------------------------------------------------- */
+/* --- the path ------------------------------------------------------------------------- */
 
 static enum err resolve_type(struct call *call)
 {
@@ -78,7 +78,7 @@ static enum err must_be_own(struct call *call)
     return own_connection(call, &c);
 }
 
-/* --- GET /users/@me/connections -------------------------------------------------------------- */
+/* --- GET /users/@me/connections ------------------------------------------------------- */
 
 /* Apps are not told which guilds people could join. */
 static enum err list_connections(struct call *call)
@@ -92,7 +92,7 @@ static enum err list_connections(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* --- PATCH and DELETE …/{connection.type}/{connection.id} ------------------------------------ */
+/* --- PATCH and DELETE …/{connection.type}/{connection.id} ----------------------------- */
 
 static const char CHANGE[] =
     "update connections set visibility = $4, metadata_visibility = $5, friend_sync = $6, "
@@ -153,7 +153,7 @@ static enum err delete_connection(struct call *call)
     return e ? e : connection_unlink(call, &c);
 }
 
-/* --- POST …/refresh -------------------------------------------------------------------------- */
+/* --- POST …/refresh ------------------------------------------------------------------- */
 
 struct refresh {
     struct str secret;
@@ -237,7 +237,7 @@ static enum err refresh_connection(struct call *call)
     return e;
 }
 
-/* --- the routes ------------------------------------------------------------------------------ */
+/* --- the routes ----------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

@@ -25,7 +25,7 @@ struct lapse {
     bool found, subscribes;
 };
 
-/* --- rows ------------------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static bool acts(const struct integration_row *i)
 {
@@ -169,7 +169,7 @@ static enum err run_later(struct call *call)
     return e ? e : job_schedule(call, &expiry_kind, l->id, clock_us() + EVERY_S * SECOND, STR(""));
 }
 
-/* --- from member to member ------------------------------------------------------------------- */
+/* --- from member to member ------------------------------------------------------------ */
 
 static void later(struct chain *c)
 {

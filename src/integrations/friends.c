@@ -26,7 +26,7 @@ enum err friends_begin(struct call *call, snowflake user_id)
     return job_schedule(call, &friends_kind, user_id, clock_us(), STR(""));
 }
 
-/* --- rows ------------------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static const char NEXT[] =
     "select type, id, secret from connections where user_id = $1 and friend_sync = 1 "
@@ -104,7 +104,7 @@ static enum err run_end(struct call *call)
     return e ? e : job_cancel(call, &friends_kind, user_id);
 }
 
-/* --- from page to page ----------------------------------------------------------------------- */
+/* --- from page to page ---------------------------------------------------------------- */
 
 static void ask_page(struct chain *c);
 

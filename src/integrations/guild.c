@@ -18,7 +18,7 @@ static enum err resolve_integration(struct call *call)
     return e;
 }
 
-/* --- GET /guilds/{guild.id}/integrations ----------------------------------------------------- */
+/* --- GET /guilds/{guild.id}/integrations ---------------------------------------------- */
 
 static const char METADATA[] = "select role_connections_metadata from applications where id = $1";
 
@@ -69,7 +69,7 @@ static enum err list_integrations(struct call *call)
                          &shown);
 }
 
-/* --- the routes ------------------------------------------------------------------------------ */
+/* --- the routes ----------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

@@ -11,7 +11,7 @@ extern const struct domain connection_pages_domain; /* where people prove that o
 extern const struct domain role_connections_domain; /* what apps say about people */
 extern const struct domain platforms_domain;        /* feeding the local platforms */
 
-/* --- the local platforms, for tools ---------------------------------------------------------- */
+/* --- the local platforms, for tools --------------------------------------------------- */
 
 struct local_account {
     enum platform platform;

@@ -16,7 +16,7 @@ enum { MOST_INTEGRATIONS = 50, MOST_CONNECTIONS = 50, SECOND = 1000 * 1000 };
 enum { JOIN_SOURCE_INTEGRATION = 2 };
 #define DAY (INT64_C(24) * 3600 * SECOND)
 
-/* --- schema.c -------------------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct integrations_query {
     bool has_commands, include_role_connections_metadata;
@@ -40,7 +40,7 @@ extern const struct schema integrations_query_schema;
 extern const struct type integration_create_body, integration_patch_body, migrated_reply,
     application_ids_reply;
 
-/* --- rows.c ---------------------------------------------------------------------------------- */
+/* --- rows.c --------------------------------------------------------------------------- */
 
 /* An integration of a guild, as it is kept. */
 struct integration_row {
@@ -78,7 +78,7 @@ enum err integration_show(struct tx *tx, const struct integration_row *i, struct
 /* Saves and tells: GUILD_INTEGRATIONS_UPDATE, INTEGRATION_UPDATE. */
 enum err integration_change(struct call *call, const struct integration_row *i);
 
-/* --- handlers, by file ----------------------------------------------------------------------- */
+/* --- handlers, by file ---------------------------------------------------------------- */
 
 /* apps.c */
 enum err migrate_command_scope(struct call *call);
@@ -98,7 +98,7 @@ enum err delete_integration(struct call *call);
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);
 
-/* --- sync.c, expiry.c, friends.c, removal.c: what happens by itself -------------------------- */
+/* --- sync.c, expiry.c, friends.c, removal.c: what happens by itself ------------------- */
 
 extern const struct job_kind sync_kind, expiry_kind, friends_kind, removal_kind;
 
@@ -110,7 +110,7 @@ enum err removal_begin(struct call *call, const struct integration_row *i);
 /* Whom somebody's connections know, now. */
 enum err friends_begin(struct call *call, snowflake user_id);
 
-/* --- members.c: a member and its subscriber role --------------------------------------------- */
+/* --- members.c: a member and its subscriber role -------------------------------------- */
 
 /* What a sync has to know about one member. */
 struct subscriber {
@@ -132,7 +132,7 @@ enum err subscriber_set_role(struct call *call, const struct integration_row *i,
 enum err subscriber_note(struct tx *tx, const struct integration_row *i, snowflake user_id,
                          int64_t lapsed_at, bool joined);
 
-/* --- secrets.c: what is not kept as it is ---------------------------------------------------- */
+/* --- secrets.c: what is not kept as it is --------------------------------------------- */
 
 /* A provider's secret, for the store, and back again; p == NULL: it cannot be read. */
 struct str secret_seal(struct arena *arena, const struct auth *auth, snowflake user_id,
@@ -143,7 +143,7 @@ struct str secret_open(struct arena *arena, const struct auth *auth, snowflake u
 struct str secret_digest(struct arena *arena, const struct auth *auth, const char *word,
                          struct str secret);
 
-/* --- linking.c: an account of another platform becomes somebody's ---------------------------- */
+/* --- linking.c: an account of another platform becomes somebody's --------------------- */
 
 /* What the provider is asked, and what came of it, from prepare to the handler. */
 struct linking {

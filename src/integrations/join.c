@@ -16,7 +16,7 @@ struct joining {
     bool is_partner;
 };
 
-/* --- which connection ------------------------------------------------------------------------ */
+/* --- which connection ----------------------------------------------------------------- */
 
 static enum err leads_to(struct tx *tx, struct connection *c, struct str id, bool *ret)
 {
@@ -56,7 +56,7 @@ static enum err choose_connection(struct call *call, struct joining *j, bool *re
     return good ? OK : any ? ERR_CONNECTION_REVOKED : ERR_UNKNOWN_CONNECTION;
 }
 
-/* --- the integration ------------------------------------------------------------------------- */
+/* --- the integration ------------------------------------------------------------------ */
 
 static enum err find_integration(struct call *call, struct joining *j, struct integration_row *i)
 {
@@ -115,7 +115,7 @@ static enum err look_at_connections(struct call *call)
     return e;
 }
 
-/* --- the provider's word --------------------------------------------------------------------- */
+/* --- the provider's word -------------------------------------------------------------- */
 
 static void answered(void *arg, const struct provider_answer *a)
 {
@@ -163,7 +163,7 @@ static enum err may_come(const struct joining *j, bool listed)
     return OK;
 }
 
-/* --- coming ---------------------------------------------------------------------------------- */
+/* --- coming --------------------------------------------------------------------------- */
 
 static const char KEEP_SUBSCRIBER[] =
     "insert into integration_subscribers (integration_id, subscriber_id, round) "

@@ -29,7 +29,7 @@ void connections_announce(struct call *call, snowflake user_id)
     call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, to_user(user_id), &schema, &c);
 }
 
-/* --- states: a link under way ---------------------------------------------------------------- */
+/* --- states: a link under way --------------------------------------------------------- */
 
 static const char ADD_STATE[] =
     "insert into connection_states (digest, user_id, type, expires_at) values ($1, $2, $3, $4)";
@@ -81,7 +81,7 @@ enum err state_find(struct call *call, const struct linking *l, snowflake *ret_u
     return OK;
 }
 
-/* --- asking the provider --------------------------------------------------------------------- */
+/* --- asking the provider -------------------------------------------------------------- */
 
 static void answered(void *arg, const struct provider_answer *a)
 {
@@ -108,7 +108,7 @@ void linking_ask(struct call *call)
                                      .arg = call });
 }
 
-/* --- what follows from a link ---------------------------------------------------------------- */
+/* --- what follows from a link --------------------------------------------------------- */
 
 static const char COUNT[] = "select count(*) from connections where user_id = $1 "
                             "and not (type = $2 and id = $3)";
@@ -203,7 +203,7 @@ enum err linking_finish(struct call *call, struct linking *l, struct connection 
     return e;
 }
 
-/* --- POST /connections/{connection.type}/callback -------------------------------------------- */
+/* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
 /* Somebody else's state is none. */
 static enum err look_at_state(struct call *call)
@@ -245,7 +245,7 @@ enum err callback_connection(struct call *call)
     return e ? e : call_reply(call, &c);
 }
 
-/* --- the end of a link ----------------------------------------------------------------------- */
+/* --- the end of a link ---------------------------------------------------------------- */
 
 static const char DELETE_CONNECTION[] =
     "delete from connections where user_id = $1 and type = $2 and id = $3";

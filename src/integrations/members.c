@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "platform/members/members.h"
 
-/* --- who subscribes -------------------------------------------------------------------------- */
+/* --- who subscribes ------------------------------------------------------------------- */
 
 /* Somebody may have connected several accounts: one that subscribes is enough. */
 #define MEMBERS                                                                            \
@@ -47,7 +47,7 @@ bool subscriber_is_settled(const struct integration_row *i, const struct subscri
     return !s->has_role || s->lapsed_at;
 }
 
-/* --- what follows ---------------------------------------------------------------------------- */
+/* --- what follows --------------------------------------------------------------------- */
 
 static struct list roles_without(struct arena *arena, const struct list *roles, snowflake role_id)
 {
@@ -111,7 +111,7 @@ enum err subscriber_settle(struct call *call, const struct integration_row *i,
     return e ? e : subscriber_set_role(call, i, s->user_id, true);
 }
 
-/* --- one person ------------------------------------------------------------------------------ */
+/* --- one person ----------------------------------------------------------------------- */
 
 /* Without a connection there is no row to find: whoever has the role then lapses. */
 static enum err find_one(struct tx *tx, const struct integration_row *i, snowflake user_id,

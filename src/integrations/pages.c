@@ -23,7 +23,7 @@ static const struct schema link_query_schema = {
 };
 static const struct type link_body = { .kind = KIND_OBJECT, .schema = &link_query_schema };
 
-/* --- HTML ------------------------------------------------------------------------------------ */
+/* --- HTML ----------------------------------------------------------------------------- */
 
 static enum err reply_page(struct call *call, int status, struct buf *content)
 {
@@ -77,7 +77,7 @@ static enum err reply_form(struct call *call, const struct link_query *q, const 
     return reply_page(call, 200, &out);
 }
 
-/* --- the page -------------------------------------------------------------------------------- */
+/* --- the page ------------------------------------------------------------------------- */
 
 static enum err expired(struct call *call)
 {

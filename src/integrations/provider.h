@@ -61,7 +61,7 @@ void provider_ask(struct api *api, struct loop *loop, const struct question *q);
 /* Where somebody goes to prove that an account is theirs. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state);
 
-/* --- its two kinds --------------------------------------------------------------------------- */
+/* --- its two kinds -------------------------------------------------------------------- */
 
 void provider_ask_local(struct api *api, struct loop *loop, const struct question *q);
 void provider_ask_http(struct api *api, struct loop *loop, const struct question *q);

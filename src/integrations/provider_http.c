@@ -24,7 +24,7 @@ struct asking {
     int tries;
 };
 
-/* --- what an answer must look like ----------------------------------------------------------- */
+/* --- what an answer must look like ---------------------------------------------------- */
 
 static const struct type type_account_id = { .kind = KIND_STRING,
                                              .min = 1,
@@ -121,7 +121,7 @@ static bool read_answer(struct asking *k, struct str body, struct provider_answe
     }
 }
 
-/* --- asking ---------------------------------------------------------------------------------- */
+/* --- asking --------------------------------------------------------------------------- */
 
 static void start(struct asking *k);
 
@@ -202,7 +202,7 @@ static void start(struct asking *k)
                                    .arg = k });
 }
 
-/* --- the questions' addresses ---------------------------------------------------------------- */
+/* --- the questions' addresses --------------------------------------------------------- */
 
 static struct str page_url(struct asking *k, struct str account, const char *what)
 {

@@ -10,7 +10,7 @@
 
 enum { CODE_BYTES = 10, CODE_DAYS = 1 };
 
-/* --- what tools write ------------------------------------------------------------------------ */
+/* --- what tools write ----------------------------------------------------------------- */
 
 static const char SAVE_ACCOUNT[] =
     "insert into platform_account (type, id, name, has_programme, is_partner) "
@@ -111,7 +111,7 @@ enum err local_code_make(struct tx *tx, const struct auth *auth, enum platform p
                    NULL);
 }
 
-/* --- questions ------------------------------------------------------------------------------- */
+/* --- questions ------------------------------------------------------------------------ */
 
 /* A question on its way through an errand; its texts follow it. */
 struct asked {

@@ -5,7 +5,7 @@
 #include "model/types.h"
 #include "platform/rows.h"
 
-/* --- what an app can say --------------------------------------------------------------------- */
+/* --- what an app can say -------------------------------------------------------------- */
 
 static const char READ_METADATA[] =
     "select role_connections_metadata from applications where id = $1";
@@ -62,7 +62,7 @@ static enum err put_metadata(struct call *call)
     return e ? e : call_reply(call, in);
 }
 
-/* --- what it said about somebody ------------------------------------------------------------- */
+/* --- what it said about somebody ------------------------------------------------------ */
 
 struct role_connection {
     struct opt_str platform_name, platform_username;
@@ -170,7 +170,7 @@ static enum err put_role_connection(struct call *call)
     return e ? e : get_role_connection(call);
 }
 
-/* --- the routes ------------------------------------------------------------------------------ */
+/* --- the routes ----------------------------------------------------------------------- */
 
 #define METADATA  "/applications/{application.id}/role-connections/metadata"
 #define OF_PERSON "/users/@me/applications/{application.id}/role-connection"

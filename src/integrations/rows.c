@@ -51,7 +51,7 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
     return rows_end(rows);
 }
 
-/* --- finding --------------------------------------------------------------------------------- */
+/* --- finding -------------------------------------------------------------------------- */
 
 /* What is being removed (removal.c) is no longer there. */
 #define NOT_REMOVED "i.type <> 'removed' "
@@ -143,7 +143,7 @@ enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret)
     return e;
 }
 
-/* --- writing --------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static const char INSERT[] =
     "insert into integrations (id, guild_id, type, name, account_id, role_id, user_id, enabled, "
@@ -226,7 +226,7 @@ enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new
     return integration_insert(tx, &i);
 }
 
-/* --- showing --------------------------------------------------------------------------------- */
+/* --- showing -------------------------------------------------------------------------- */
 
 static enum err show_app(struct tx *tx, const struct integration_row *i, struct integration *ret)
 {

@@ -16,7 +16,7 @@ enum {
     REVOKED_DAYS = 30,
 };
 
-/* --- the job's text -------------------------------------------------------------------------- */
+/* --- the job's text ------------------------------------------------------------------- */
 
 static struct str sync_text(struct arena *arena, const struct sync *s)
 {
@@ -50,7 +50,7 @@ static enum err checkpoint(struct call *call, const struct sync *s)
                         sync_text(call->arena, s));
 }
 
-/* --- beginnings and ends --------------------------------------------------------------------- */
+/* --- beginnings and ends -------------------------------------------------------------- */
 
 enum err sync_begin(struct call *call, snowflake integration_id)
 {
@@ -190,7 +190,7 @@ enum err run_end(struct call *call)
     return e ? e : job_schedule(call, &sync_kind, s->id, next_hour(s->id), STR(""));
 }
 
-/* --- pages of subscribers -------------------------------------------------------------------- */
+/* --- pages of subscribers ------------------------------------------------------------- */
 
 static const char ADD_SUBSCRIBER[] =
     "insert into integration_subscribers (integration_id, subscriber_id, round) "
@@ -220,7 +220,7 @@ enum err run_page(struct call *call)
     return e || left.count ? e : checkpoint(call, &s);
 }
 
-/* --- members --------------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------- */
 
 enum err run_scan(struct call *call)
 {
@@ -275,7 +275,7 @@ enum err run_members(struct call *call)
     return e ? e : checkpoint(call, &s);
 }
 
-/* --- those who are no longer named ----------------------------------------------------------- */
+/* --- those who are no longer named ---------------------------------------------------- */
 
 static const char DROP_OLD[] =
     "delete from integration_subscribers where integration_id = $1 and subscriber_id in "

@@ -86,7 +86,7 @@ static enum err check_permitted(struct call *call)
     return e;
 }
 
-/* --- what it is about --------------------------------------------------------------- */
+/* --- what it is about ----------------------------------------------------------------- */
 
 static enum err take_target_user(struct call *call, snowflake id)
 {

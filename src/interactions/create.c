@@ -14,7 +14,7 @@ enum err refuse_data(struct call *call, const char *code, const char *message)
     return call_invalid(call, "data", code, message);
 }
 
-/* --- before the transaction that writes --------------------------------------------- */
+/* --- before the transaction that writes ----------------------------------------------- */
 
 /* The channel, as the caller sees it, and the guild that it says. */
 static enum err enter(struct call *call)
@@ -156,7 +156,7 @@ static enum err prepare_create_interaction(struct call *call)
     return OK;
 }
 
-/* --- in it -------------------------------------------------------------------------- */
+/* --- in it ---------------------------------------------------------------------------- */
 
 static enum err write_rows(struct call *call)
 {

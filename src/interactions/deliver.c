@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "platform/applications/endpoint.h"
 
-/* --- at its address ----------------------------------------------------------------- */
+/* --- at its address ------------------------------------------------------------------- */
 
 struct delivery {
     struct api *api;
@@ -115,7 +115,7 @@ static void post(struct call *call)
                   });
 }
 
-/* --- or through the gateway --------------------------------------------------------- */
+/* --- or through the gateway ----------------------------------------------------------- */
 
 void interaction_deliver(struct call *call)
 {

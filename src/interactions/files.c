@@ -4,7 +4,7 @@
 #include "platform/messages/uploads.h"
 #include "platform/rows.h"
 
-/* --- which one ---------------------------------------------------------------------- */
+/* --- which one ------------------------------------------------------------------------ */
 
 /* Groups of endings that a command can ask for. */
 static const struct {
@@ -74,7 +74,7 @@ bool file_take(struct call *call, uint64_t number, const struct list *file_types
     return true;
 }
 
-/* --- keeping them ------------------------------------------------------------------- */
+/* --- keeping them --------------------------------------------------------------------- */
 
 enum err files_keep(struct call *call)
 {

@@ -70,7 +70,7 @@ struct interaction {
     struct opt_str modal;
 };
 
-/* --- rows.c ----------------------------------------------------------------------------- */
+/* --- rows.c --------------------------------------------------------------------------- */
 
 /* Microseconds since 1970: from the id. */
 int64_t interaction_created(const struct interaction *it);
@@ -95,19 +95,19 @@ enum err interaction_acknowledge(struct call *call, struct interaction *it,
 /* Counts one more follow-up; *ret is the number with it. */
 enum err interaction_follow_up(struct tx *tx, struct interaction *it, int64_t *ret);
 
-/* --- token.c ---------------------------------------------------------------------------- */
+/* --- token.c -------------------------------------------------------------------------- */
 
 /* Follows from the id and the server's key. */
 struct str interaction_token(const struct call *call, snowflake id);
 /* The id in a token of ours, or 0: then it is none. Needs no transaction. */
 snowflake interaction_of_token(const struct call *call, struct str token);
 
-/* --- owners.c ------------------------------------------------------------------------------ */
+/* --- owners.c ------------------------------------------------------------------------- */
 
 /* authorizing_integration_owners: nothing but the person's own install brings it here. */
 bool owners_only_user(struct str owners);
 
-/* --- tell.c ------------------------------------------------------------------------------- */
+/* --- tell.c --------------------------------------------------------------------------- */
 
 /* To the session that asked, or to all of the account's. */
 void interaction_tell(struct call *call, const struct interaction *it, enum event event,
@@ -121,21 +121,21 @@ enum failure_reason { FAILURE_UNKNOWN = 1, FAILURE_TIMEOUT = 2 };
 /* INTERACTION_FAILURE; nothing when it was acknowledged or failed before. */
 enum err interaction_fail(struct call *call, snowflake id, enum failure_reason reason);
 
-/* --- ephemeral.c -------------------------------------------------------------------------- */
+/* --- ephemeral.c ---------------------------------------------------------------------- */
 
 /* Messages for one account are kept for 15 minutes after they were last touched: made,
  * changed, or used. What makes, changes or uses one calls this. */
 enum err ephemeral_touch(struct call *call, const struct message *m);
 extern const struct job_kind ephemeral_job; /* of callbacks_domain */
 
-/* --- launch.c ------------------------------------------------------------------------------- */
+/* --- launch.c ------------------------------------------------------------------------- */
 
 /* An entry point that the server answers itself (COMMAND_LAUNCH_ACTIVITY): acknowledges it,
  * tells so, and says in the channel, as the app, that it was started. In the transaction
  * that inserted it. */
 enum err interaction_launch(struct call *call, struct interaction *it);
 
-/* --- callback.c, callback_inline.c: answers -------------------------------------------------- */
+/* --- callback.c, callback_inline.c: answers ------------------------------------------- */
 
 /* An answer that came inline, with the app's own address: the same as a callback with this
  * body. content_type: application/json, or multipart/form-data with payload_json and

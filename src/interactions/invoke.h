@@ -6,7 +6,7 @@
 #include "platform/messages/body.h"
 #include "platform/messages/component.h"
 
-/* --- schema.c: the body ------------------------------------------------------------- */
+/* --- schema.c: the body --------------------------------------------------------------- */
 
 enum { INVOKE_MOST_FILES = 25 };
 
@@ -49,7 +49,7 @@ struct invocation {
 
 extern const struct type invocation_body;
 
-/* --- the call as it goes on --------------------------------------------------------- */
+/* --- the call as it goes on ----------------------------------------------------------- */
 
 /* What the payload says about others, keyed by their ids. */
 struct resolved {
@@ -97,7 +97,7 @@ struct invoking {
 /* 50035 at `data`: clients read the code. */
 enum err refuse_data(struct call *call, const char *code, const char *message);
 
-/* --- commands.c, options.c: commands and autocomplete ------------------------------- */
+/* --- commands.c, options.c: commands and autocomplete --------------------------------- */
 
 /* Steps 4 to 9 of the interface's order. */
 enum err look_at_command(struct call *call);
@@ -107,7 +107,7 @@ enum err command_recheck(struct call *call);
  * resolved and the rest of the name. */
 enum err options_take(struct call *call);
 
-/* --- owners.c: how the app came here ------------------------------------------------ */
+/* --- owners.c: how the app came here -------------------------------------------------- */
 
 /* it.context: in a guild, with the app's own bot, in another private channel. */
 enum err context_find(struct call *call);
@@ -116,7 +116,7 @@ enum err owners_find(struct call *call);
 /* The map of the interaction that a message answered, or of the message's place. */
 struct str owners_of_message(struct call *call, const struct message *m);
 
-/* --- menus.c ------------------------------------------------------------------------ */
+/* --- menus.c -------------------------------------------------------------------------- */
 
 /* The one with this custom_id, in the whole tree (list of struct component); NULL: none. */
 const struct component *component_find(const struct list *components, struct str custom_id);
@@ -125,14 +125,14 @@ const struct component *component_find(const struct list *components, struct str
 enum err menu_take(struct call *call, const struct component *menu, const struct list *values,
                    struct list *ret_values, bool *ret_good);
 
-/* --- components.c, modals.c --------------------------------------------------------- */
+/* --- components.c, modals.c ----------------------------------------------------------- */
 
 enum err look_at_component(struct call *call);
 enum err look_at_modal(struct call *call);
 /* In the handler: it can be submitted once. ERR_UNKNOWN_INTERACTION. */
 enum err modal_take(struct call *call);
 
-/* --- resolved.c --------------------------------------------------------------------- */
+/* --- resolved.c ----------------------------------------------------------------------- */
 
 /* Each adds what an id names, once; *ret_found is false when there is nothing of the kind
  * that the invoker could have meant. */
@@ -147,7 +147,7 @@ void resolve_attachment(struct call *call, const struct attachment *a);
 /* As JSON; p == NULL: nothing was resolved. */
 struct str resolved_text(struct call *call);
 
-/* --- files.c ------------------------------------------------------------------------ */
+/* --- files.c -------------------------------------------------------------------------- */
 
 /* The n-th file that came along, with these endings (struct str) only; false: there is
  * none, or of another kind. */
@@ -159,7 +159,7 @@ enum err files_keep(struct call *call);
 enum err files_insert(struct call *call);
 void files_drop(struct call *call);
 
-/* --- payload.c, deliver.c ----------------------------------------------------------- */
+/* --- payload.c, deliver.c ------------------------------------------------------------- */
 
 /* What the app gets, with everything around it loaded: payload_gather in the transaction,
  * payload_write when the files are kept. */
@@ -174,7 +174,7 @@ struct str object_text(struct call *call, const struct type *type, const void *o
 /* In the handler: tells the app when it has committed. */
 void interaction_deliver(struct call *call);
 
-/* --- keep.c ------------------------------------------------------------------------- */
+/* --- keep.c --------------------------------------------------------------------------- */
 
 /* Who does not answer in time fails, whatever happens to the process. */
 enum err deadline_set(struct call *call, const struct interaction *it);

@@ -11,7 +11,7 @@
 
 enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };
 
-/* --- those that nobody answered ----------------------------------------------------- */
+/* --- those that nobody answered ------------------------------------------------------- */
 
 static int64_t patience_ms(void)
 {
@@ -57,7 +57,7 @@ enum err deadline_set(struct call *call, const struct interaction *it)
     return job_schedule(call, &deadlines, (snowflake)slice, due_ms * 1000, (struct str){ 0 });
 }
 
-/* --- those that are over ------------------------------------------------------------ */
+/* --- those that are over -------------------------------------------------------------- */
 
 static const char OLD_FILES[] = "select id from interaction_files where interaction_id < $1";
 static const char DROP_FILES[] = "delete from interaction_files where interaction_id < $1";

@@ -20,7 +20,7 @@ const struct component *component_find(const struct list *components, struct str
     return found;
 }
 
-/* --- one value ---------------------------------------------------------------------- */
+/* --- one value ------------------------------------------------------------------------ */
 
 static bool is_option(const struct component *menu, struct str value)
 {
@@ -81,7 +81,7 @@ static enum err take_one(struct call *call, const struct component *menu, struct
     }
 }
 
-/* --- all of them -------------------------------------------------------------------- */
+/* --- all of them ---------------------------------------------------------------------- */
 
 /* Modals say what is required; there nothing needs to be chosen where it is not. */
 static bool is_many_enough(const struct call *call, const struct component *menu, size_t count)

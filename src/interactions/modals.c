@@ -7,7 +7,7 @@
 #include "platform/messages/messages.h"
 #include "platform/rows.h"
 
-/* --- the modal, as the callback left it --------------------------------------------- */
+/* --- the modal, as the callback left it ----------------------------------------------- */
 
 struct kept_modal {
     struct str custom_id, components; /* components: JSON */
@@ -52,7 +52,7 @@ enum err modal_take(struct call *call)
     return e || changed ? e : ERR_UNKNOWN_INTERACTION;
 }
 
-/* --- one field of it ---------------------------------------------------------------- */
+/* --- one field of it ------------------------------------------------------------------ */
 
 /* What is being filled in, and what the app gets of it. */
 struct filling {
@@ -189,7 +189,7 @@ static enum err take_field(struct filling *f, const struct component *c)
     return e;
 }
 
-/* --- all of it, in the modal's own order -------------------------------------------- */
+/* --- all of it, in the modal's own order ---------------------------------------------- */
 
 static enum err write_part(struct filling *f, const struct component *c)
 {

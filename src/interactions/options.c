@@ -63,7 +63,7 @@ static struct str quoted(struct arena *arena, struct str text)
     return column_encode(arena, &type_text, &text);
 }
 
-/* --- values ------------------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------------------- */
 
 static bool is_choice_text(const struct command_option *def, struct str text)
 {
@@ -240,7 +240,7 @@ static enum err take_focused(struct taking *t)
     return OK;
 }
 
-/* --- lists of them ------------------------------------------------------------------ */
+/* --- lists of them -------------------------------------------------------------------- */
 
 static enum err take_list(struct call *call, const struct opt_list *defs,
                           const struct opt_list *given, struct list *ret);

@@ -24,7 +24,7 @@ enum err context_find(struct call *call)
     return e;
 }
 
-/* --- what is installed -------------------------------------------------------------- */
+/* --- what is installed ---------------------------------------------------------------- */
 
 static const char SCOPES_IN_GUILD[] =
     "select scopes from integrations where guild_id = $1 and application_id = $2";
@@ -65,7 +65,7 @@ static enum err user_installed(struct tx *tx, snowflake user_id, snowflake appli
     return e;
 }
 
-/* --- the map ------------------------------------------------------------------------ */
+/* --- the map -------------------------------------------------------------------------- */
 
 static struct str write_owners(struct arena *arena, bool guild, snowflake guild_id, bool user,
                                snowflake user_id)

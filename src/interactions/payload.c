@@ -5,7 +5,7 @@
 #include "platform/messages/messages.h"
 #include "platform/rows.h"
 
-/* --- what is around it -------------------------------------------------------------- */
+/* --- what is around it ---------------------------------------------------------------- */
 
 struct place_of {
     snowflake id;
@@ -110,7 +110,7 @@ enum err payload_gather(struct call *call)
     return e ? e : find_app_rights(call, &a->app_permissions);
 }
 
-/* --- as JSON --------------------------------------------------------------------------- */
+/* --- as JSON -------------------------------------------------------------------------- */
 
 struct str object_text(struct call *call, const struct type *type, const void *object)
 {
@@ -124,7 +124,7 @@ struct str object_text(struct call *call, const struct type *type, const void *o
     return text;
 }
 
-/* --- a command's data --------------------------------------------------------------- */
+/* --- a command's data ----------------------------------------------------------------- */
 
 struct command_data {
     snowflake id;
@@ -202,7 +202,7 @@ static struct str with_resolved(struct call *call, struct str data)
                       STR("}"));
 }
 
-/* --- the whole ---------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------ */
 
 struct payload {
     snowflake id, application_id, channel_id;

@@ -6,7 +6,7 @@
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* --- entries of the maps ------------------------------------------------------------ */
+/* --- entries of the maps -------------------------------------------------------------- */
 
 struct user_item {
     struct str key;
@@ -60,7 +60,7 @@ static void *add(struct arena *arena, struct opt_list *map, size_t size, struct 
     return item;
 }
 
-/* --- people ------------------------------------------------------------------------- */
+/* --- people --------------------------------------------------------------------------- */
 
 /* With the rights that they have where the command is used. */
 static enum err add_member(struct call *call, struct str key, snowflake id)
@@ -131,7 +131,7 @@ enum err resolve_mentionable(struct call *call, snowflake id, bool *ret_found)
     return e || *ret_found ? e : resolve_user(call, id, ret_found);
 }
 
-/* --- channels ----------------------------------------------------------------------- */
+/* --- channels ------------------------------------------------------------------------- */
 
 static bool is_type(const struct list *types, int64_t type)
 {
@@ -185,7 +185,7 @@ enum err resolve_channel(struct call *call, snowflake id, const struct list *typ
     return add_channel(call, key, &c, rights);
 }
 
-/* --- what is written and sent ------------------------------------------------------- */
+/* --- what is written and sent --------------------------------------------------------- */
 
 void resolve_message(struct call *call, const struct message *m)
 {
@@ -205,7 +205,7 @@ void resolve_attachment(struct call *call, const struct attachment *a)
     item->attachment = (struct seen_attachment){ *a, true };
 }
 
-/* --- as JSON ------------------------------------------------------------------------ */
+/* --- as JSON -------------------------------------------------------------------------- */
 
 static const struct field member_fields[] = {
     { FIELD(struct member, nick), .type = &type_nick, .flags = NULLABLE },

@@ -90,7 +90,7 @@ enum err interaction_insert(struct tx *tx, const struct interaction *it)
         NULL);
 }
 
-/* --- what becomes of it ------------------------------------------------------------- */
+/* --- what becomes of it --------------------------------------------------------------- */
 
 static const char ACKNOWLEDGE[] =
     "update interactions set state = 1, callback_type = $2, response_id = $3, ephemeral = $4, "

@@ -15,7 +15,7 @@ static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number
 static const struct type type_session = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
 
-/* --- options ------------------------------------------------------------------------ */
+/* --- options -------------------------------------------------------------------------- */
 
 static const struct schema option_in_schema;
 static const struct type type_option_in = { .kind = KIND_OBJECT, .schema = &option_in_schema };
@@ -57,7 +57,7 @@ static const struct type type_files = { .kind = KIND_ARRAY,
                                         .max = INVOKE_MOST_FILES,
                                         .of = &type_file };
 
-/* --- what was filled in ------------------------------------------------------------- */
+/* --- what was filled in --------------------------------------------------------------- */
 
 static const struct type type_value = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_values = { .kind = KIND_ARRAY, .max = 25, .of = &type_value };
@@ -80,7 +80,7 @@ static const struct schema entry_schema = {
     .doc = "A part of a modal, filled in.",
 };
 
-/* --- data --------------------------------------------------------------------------- */
+/* --- data ----------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define MAYBE(member_, type_)                                                                      \
@@ -109,7 +109,7 @@ static const struct schema data_schema = {
 };
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
-/* --- all of it ---------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------ */
 
 static const struct field fields[] = {
     { FIELD(struct invocation, type), .type = &type_interaction },

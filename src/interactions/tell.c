@@ -64,7 +64,7 @@ void interaction_tell_success(struct call *call, const struct interaction *it)
     interaction_tell(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
 }
 
-/* --- it failed ---------------------------------------------------------------------- */
+/* --- it failed ------------------------------------------------------------------------ */
 
 static const char FAIL[] = "update interactions set state = 2 where id = $1 and state = 0";
 

@@ -38,7 +38,7 @@ static __attribute__((noinline)) void refuse_composite(struct decoder *d, const 
         refuse(d, at, FORM_NOT_DICT);
 }
 
-/* --- single values ------------------------------------------------------------------------ */
+/* --- single values -------------------------------------------------------------------- */
 
 /* A whole number of a few digits with nothing but its end behind it, as nearly all are. False,
  * and nothing is taken, where a closer look is needed. */
@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) void decode_value(struct decoder *d
         decode_composite(d, type, kind, at, out);
 }
 
-/* --- objects ------------------------------------------------------------------------------ */
+/* --- objects -------------------------------------------------------------------------- */
 
 static void decode_null(struct decoder *d, struct progress *p, const struct field *f)
 {
@@ -276,7 +276,7 @@ static __attribute__((noinline)) void decode_object(struct decoder *d, const str
         progress_finish(&p, d->form, at);
 }
 
-/* --- lists -------------------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) void decode_item(struct decoder *d,
                                                               const struct type *type,
@@ -326,7 +326,7 @@ static __attribute__((noinline)) void decode_array(struct decoder *d, const stru
     check_count(d, type, count, at);
 }
 
-/* --- maps --------------------------------------------------------------------------------- */
+/* --- maps ----------------------------------------------------------------------------- */
 
 /* The entry of a key, so that a later one takes the place of an earlier. */
 static inline char *find_entry(const struct list *entries, size_t size, struct str key)
@@ -402,7 +402,7 @@ static __attribute__((noinline)) void decode_map(struct decoder *d, const struct
     check_count(d, type, out->count + skipped, at);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------ */
 
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
                           const struct place *here, void **ret)

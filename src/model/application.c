@@ -1,7 +1,7 @@
 /* application.c - the interface's application and team objects, row by row. */
 #include "model/application.h"
 
-/* --- teams ---------------------------------------------------------------------- */
+/* --- teams ---------------------------------------------------------------------------- */
 
 static const struct choice team_roles[] = {
     { .text = "admin", .name = "ADMIN", .doc = "Changes the team and its apps" },
@@ -56,7 +56,7 @@ const struct schema team_schema = {
 const struct type type_team = { .kind = KIND_OBJECT, .schema = &team_schema };
 const struct type type_teams = { .kind = KIND_ARRAY, .of = &type_team };
 
-/* --- applications ------------------------------------------------------------------ */
+/* --- applications --------------------------------------------------------------------- */
 
 const struct type type_application_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 32, .doc = "Application name"
@@ -183,7 +183,7 @@ const struct schema application_schema = {
 const struct type type_application = { .kind = KIND_OBJECT, .schema = &application_schema };
 const struct type type_applications = { .kind = KIND_ARRAY, .of = &type_application };
 
-/* --- apps elsewhere ------------------------------------------------------------------------ */
+/* --- apps elsewhere ------------------------------------------------------------------- */
 
 static const struct field brief_application_fields[] = { BRIEF_FIELDS, { 0 } };
 static const struct schema brief_application_schema = {

@@ -4,7 +4,7 @@
 
 #include "model/user.h"
 
-/* --- teams ---------------------------------------------------------------------- */
+/* --- teams ---------------------------------------------------------------------------- */
 
 enum team_state { TEAM_INVITED = 1, TEAM_ACCEPTED = 2 };
 
@@ -27,7 +27,7 @@ extern const struct schema team_schema, team_member_schema;
 extern const struct type type_team, type_teams, type_team_member, type_team_members;
 extern const struct type type_team_name, type_team_role;
 
-/* --- applications ------------------------------------------------------------------ */
+/* --- applications --------------------------------------------------------------------- */
 
 /* The bits of an application's flags that its makers set themselves: which of the
  * privileged intents it may use. */
@@ -114,7 +114,7 @@ extern const struct type type_application, type_applications, type_public_applic
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
 
-/* --- apps elsewhere ------------------------------------------------------------------------ */
+/* --- apps elsewhere ------------------------------------------------------------------- */
 
 /* The app of an integration; the second also says where people prove who they are. */
 extern const struct type type_integration_application, type_described_application;

@@ -6,7 +6,7 @@
 
 enum { LOCALES = 34 };
 
-/* --- rules that bodies share with objects ----------------------------------------------- */
+/* --- rules that bodies share with objects --------------------------------------------- */
 
 static const struct choice command_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
@@ -131,7 +131,7 @@ const struct type type_file_types = { .kind = KIND_ARRAY,
 const struct type type_entered_length = { .kind = KIND_INT, .min = 0, .max = COMMAND_MOST_LENGTH };
 const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_INT };
 
-/* --- objects ----------------------------------------------------------------------------- */
+/* --- objects -------------------------------------------------------------------------- */
 
 /* The dictionaries, and what stands for them in one language. */
 /* clang-format off */
@@ -340,7 +340,7 @@ static const struct schema command_plain_schema = {
 };
 const struct type type_command_plain = { .kind = KIND_OBJECT, .schema = &command_plain_schema };
 
-/* --- permissions ------------------------------------------------------------------------ */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static const struct choice permission_types[] = {
     { .value = COMMAND_PERMISSION_ROLE, .name = "ROLE", .doc = "A role, or everyone" },

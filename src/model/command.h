@@ -106,7 +106,7 @@ extern const struct type type_command_type, type_command_name, type_command_desc
     type_entered_number;
 extern const struct type type_command_index_permissions, type_permission_rows;
 
-/* --- permissions ------------------------------------------------------------------------ */
+/* --- permissions ---------------------------------------------------------------------- */
 
 enum command_permission_type {
     COMMAND_PERMISSION_ROLE = 1,
@@ -131,7 +131,7 @@ extern const struct schema command_permission_schema, command_permissions_schema
 extern const struct type type_command_permission, type_command_permissions,
     type_command_permissions_list;
 
-/* --- pure facts about commands ------------------------------------------------------------ */
+/* --- pure facts about commands -------------------------------------------------------- */
 
 /* The bits of enum command_context where it can be used at all. */
 unsigned command_contexts(const struct command *k);

@@ -7,7 +7,7 @@
 
 enum { CHOICE_MOST_BYTES = 400 }; /* of 100 characters */
 
-/* --- where it is used --------------------------------------------------------------------- */
+/* --- where it is used ----------------------------------------------------------------- */
 
 static unsigned bits_of(const struct list *numbers)
 {
@@ -36,7 +36,7 @@ unsigned command_integration_types(const struct command *k)
     return bits_of(&k->integration_types.value);
 }
 
-/* --- locales ------------------------------------------------------------------------------ */
+/* --- locales -------------------------------------------------------------------------- */
 
 #define LETTERS(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
@@ -150,7 +150,7 @@ uint64_t command_locales(const struct command *k)
            dictionary_locales(&k->description_localizations) | options_locales(&k->options.value);
 }
 
-/* --- one language --------------------------------------------------------------------------- */
+/* --- one language --------------------------------------------------------------------- */
 
 /* Words that are the original's stop the search, but there is nothing to say then. */
 static void put_words(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
@@ -203,7 +203,7 @@ void command_localize(struct command *k, struct str locale, enum command_form fo
     options_localize(&k->options.value, locale, form);
 }
 
-/* --- choices ------------------------------------------------------------------------------ */
+/* --- choices -------------------------------------------------------------------------- */
 
 bool choice_is_text(const struct command_choice *c, struct str text)
 {

@@ -9,7 +9,7 @@ void integration_dress(struct integration *i)
         i->enable_emoticons = (struct opt_bool){ str_eq(i->word, i->type) ? ABSENT : GIVEN, false };
 }
 
-/* --- what an app can say about people -------------------------------------------------------- */
+/* --- what an app can say about people ------------------------------------------------- */
 
 static bool is_key(struct str s)
 {
@@ -64,7 +64,7 @@ const struct type type_role_connections_metadata = { .kind = KIND_ARRAY,
                                                      .max = 5,
                                                      .of = &type_metadata };
 
-/* --- integrations ---------------------------------------------------------------------------- */
+/* --- integrations --------------------------------------------------------------------- */
 
 static const struct field account_fields[] = {
     { FIELD(struct integration_account, id), .type = &type_text },

@@ -15,7 +15,7 @@ static struct {
     char house_id[LONGEST_TEXT + 1], house_name[LONGEST_TEXT + 1];
 } settings;
 
-/* --- reading the options --------------------------------------------------------------------- */
+/* --- reading the options -------------------------------------------------------------- */
 
 static int type_index(struct str type)
 {
@@ -106,7 +106,7 @@ bool platforms_set(const struct platform_options *o, const char **ret_problem)
     return !problem;
 }
 
-/* --- what they say --------------------------------------------------------------------------- */
+/* --- what they say -------------------------------------------------------------------- */
 
 struct str platform_name(enum platform p)
 {

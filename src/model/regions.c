@@ -115,7 +115,7 @@ bool region_usable(struct str id, bool vip)
     return false;
 }
 
-/* --- nearness --------------------------------------------------------------------------- */
+/* --- nearness ------------------------------------------------------------------------- */
 
 /* IPv4 is written as ::ffff:a.b.c.d, so that there is one kind of address. */
 static bool parse_address(struct str text, unsigned char ret[16], bool *ret_four)

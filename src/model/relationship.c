@@ -60,7 +60,7 @@ const struct schema relationship_change_schema = {
     .doc = "A relationship that changed within its type, or ended.",
 };
 
-/* --- friends in one game ----------------------------------------------------------------- */
+/* --- friends in one game -------------------------------------------------------------- */
 
 static const struct choice accesses[] = {
     { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside it" },
@@ -107,7 +107,7 @@ const struct schema game_relationship_gone_schema = {
     .doc = "A game relationship that ended.",
 };
 
-/* --- whom one might know ----------------------------------------------------------------- */
+/* --- whom one might know -------------------------------------------------------------- */
 
 static const struct choice reason_types[] = {
     { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Known from somewhere else" },

@@ -32,7 +32,7 @@ extern const struct schema relationship_schema;        /* and what RELATIONSHIP_
 extern const struct schema relationship_change_schema; /* RELATIONSHIP_UPDATE, _REMOVE */
 extern const struct type type_relationship_type, type_relationships;
 
-/* --- friends in one game ----------------------------------------------------------------- */
+/* --- friends in one game -------------------------------------------------------------- */
 
 /* Where messages of a game's friend arrive. */
 enum dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
@@ -50,7 +50,7 @@ extern const struct schema game_relationship_schema; /* and what GAME_RELATIONSH
 extern const struct schema game_relationship_gone_schema; /* GAME_RELATIONSHIP_REMOVE */
 extern const struct type type_game_relationships;
 
-/* --- whom one might know ----------------------------------------------------------------- */
+/* --- whom one might know -------------------------------------------------------------- */
 
 enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 

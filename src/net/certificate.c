@@ -20,7 +20,7 @@
 
 enum { DAY = 24 * 60 * 60, GOOD_FOR = 825 * DAY, RENEW_BEFORE = 7 * DAY };
 
-/* --- files ------------------------------------------------------------------------ */
+/* --- files ---------------------------------------------------------------------------- */
 
 static bool path_of(char *out, size_t max, const char *folder, const char *name)
 {
@@ -69,7 +69,7 @@ static bool write_file(const char *path, BIO *content)
     return ok;
 }
 
-/* --- the one that is there ---------------------------------------------------------- */
+/* --- the one that is there ------------------------------------------------------------ */
 
 static bool covers(X509 *certificate, const char *host)
 {
@@ -95,7 +95,7 @@ static bool still_good(const char *path, const char *host)
     return good;
 }
 
-/* --- a new one ---------------------------------------------------------------------- */
+/* --- a new one ------------------------------------------------------------------------ */
 
 static bool add_extension(X509 *c, int kind, const char *value)
 {

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "net/curl.h"
 
-/* --- what there is ------------------------------------------------------------------ */
+/* --- what there is -------------------------------------------------------------------- */
 
 struct fetcher {
     struct loop *loop;
@@ -111,7 +111,7 @@ static void never_began(struct post *p)
     job_free(j);
 }
 
-/* --- what libcurl wants watched --------------------------------------------------------- */
+/* --- what libcurl wants watched ------------------------------------------------------- */
 
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
@@ -182,7 +182,7 @@ static int set_timer(CURLM *multi, long ms, void *arg)
     return 0;
 }
 
-/* --- a request ------------------------------------------------------------------------- */
+/* --- a request ------------------------------------------------------------------------ */
 
 static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
 {
@@ -356,7 +356,7 @@ void fetcher_start(struct fetcher *f, const struct fetch *request)
     loop_post(f->loop, &j->post);
 }
 
-/* --- life ---------------------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------- */
 
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
 {

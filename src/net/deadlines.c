@@ -113,7 +113,7 @@ void deadline_drop(struct deadline *d)
     list_remove(&d->link);
 }
 
-/* --- the loop's side ----------------------------------------------------------- */
+/* --- the loop's side ------------------------------------------------------------------ */
 
 void deadlines_init_loop(struct loop *l)
 {

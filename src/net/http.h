@@ -70,7 +70,7 @@ long http_read_head(struct str bytes, struct http_request *ret);
 /* First header of that name (any case), or a str with p == NULL. */
 struct str http_header(const struct http_request *r, struct str name);
 
-/* --- chunked bodies ---------------------------------------------------------- */
+/* --- chunked bodies ------------------------------------------------------------------- */
 
 /* All zeros at the start. */
 struct http_chunks {
@@ -85,7 +85,7 @@ struct http_chunks {
  * after that belong to the next request. */
 long http_read_chunks(struct http_chunks *c, struct str bytes, struct buf *out, bool *ret_done);
 
-/* --- pieces of header values -------------------------------------------------- */
+/* --- pieces of header values ---------------------------------------------------------- */
 
 /* Is "a/b; charset=x" of the type "a/b" (any case)? */
 bool http_media_type_is(struct str content_type, struct str type);

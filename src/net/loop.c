@@ -17,7 +17,7 @@ struct loops {
 
 static _Thread_local struct loop *current;
 
-/* --- posts ------------------------------------------------------------------ */
+/* --- posts ---------------------------------------------------------------------------- */
 
 void loop_post(struct loop *l, struct post *p)
 {
@@ -91,7 +91,7 @@ void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
     sem_destroy(&c.done);
 }
 
-/* --- the end of a turn -------------------------------------------------------- */
+/* --- the end of a turn ---------------------------------------------------------------- */
 
 void loop_add_turn_end(struct loop *l, struct turn_end *t)
 {
@@ -118,7 +118,7 @@ static void end_turn(uv_prepare_t *turn)
     }
 }
 
-/* --- life ------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------- */
 
 /* From now on only the handles of others keep the loop alive. */
 static void stop(struct post *p)

@@ -50,7 +50,7 @@ void loop_drop_turn_end(struct turn_end *t);
 /* Runs fn(arg) on the loop and waits for it; from another thread only. */
 void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 
-/* --- deadlines -------------------------------------------------------------- */
+/* --- deadlines ------------------------------------------------------------------------ */
 
 /* Many things with the same patience: kept in order of their deadline, so that
  * touching one is moving it to the end of a list. Checked at most four times a

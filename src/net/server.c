@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "net/server_internal.h"
 
-/* --- homes ------------------------------------------------------------------------ */
+/* --- homes ---------------------------------------------------------------------------- */
 
 void home_free(struct home *h)
 {
@@ -93,7 +93,7 @@ static void release_home(struct loop *l, void *arg)
         home_free(h);
 }
 
-/* --- stopping ---------------------------------------------------------------------- */
+/* --- stopping ------------------------------------------------------------------------- */
 
 static void report(struct home *h)
 {
@@ -211,7 +211,7 @@ void server_free(struct server *s)
     discard(s);
 }
 
-/* --- starting ---------------------------------------------------------------------- */
+/* --- starting ------------------------------------------------------------------------- */
 
 static struct server *server_new(struct loops *loops, const struct server_options *o,
                                  const struct server_app *app)

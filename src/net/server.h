@@ -98,7 +98,7 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
 /* The same with a file, from its current place, length bytes; closes the fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
 
-/* --- WebSockets --------------------------------------------------------------- */
+/* --- WebSockets ----------------------------------------------------------------------- */
 
 struct websocket_handler {
     void *arg;

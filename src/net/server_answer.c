@@ -8,7 +8,7 @@
 #include "base/timestamp.h"
 #include "net/server_internal.h"
 
-/* --- calls ----------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------- */
 
 struct serving *call_new(struct home *h)
 {
@@ -42,7 +42,7 @@ void call_free(struct serving *call)
         home_free(h);
 }
 
-/* --- heads ----------------------------------------------------------------------- */
+/* --- heads ---------------------------------------------------------------------------- */
 
 static void refresh_common(struct home *h)
 {
@@ -124,7 +124,7 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
     h->out.n += (size_t)(at - start);
 }
 
-/* --- answers --------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------- */
 
 void answer_add(struct connection *c, const struct answer_to *to, const struct answer_head *head,
                 struct str body)

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "net/server_internal.h"
 
-/* --- closing ------------------------------------------------------------------- */
+/* --- closing -------------------------------------------------------------------------- */
 
 static void closed(uv_handle_t *handle)
 {
@@ -82,7 +82,7 @@ void connection_finish(struct connection *c)
         connection_close(c);
 }
 
-/* --- deadlines ------------------------------------------------------------------ */
+/* --- deadlines ------------------------------------------------------------------------ */
 
 void connection_expired(struct deadline *d)
 {
@@ -123,7 +123,7 @@ static void set_deadline(struct connection *c)
     }
 }
 
-/* --- sending --------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
 struct outgoing {
     uv_write_t request;
@@ -292,7 +292,7 @@ void connection_end(struct connection *c, struct connection *before)
     set_deadline(c);
 }
 
-/* --- reading ---------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {

@@ -78,7 +78,7 @@ int listen_open(const char *host, int port, int *ret_port)
     return fd;
 }
 
-/* --- new connections ------------------------------------------------------------- */
+/* --- new connections ------------------------------------------------------------------ */
 
 /* An IPv4 peer of a socket that takes both is shown as what it is. */
 static void note_remote(struct connection *c, const struct sockaddr_storage *peer)

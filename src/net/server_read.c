@@ -24,7 +24,7 @@ void connection_refuse(struct connection *c, int status, struct str headers)
     answer_add_refusal(c, &to, status, headers);
 }
 
-/* --- one request ------------------------------------------------------------------- */
+/* --- one request ---------------------------------------------------------------------- */
 
 /* The end of the head is not there yet. Its beginning may be wrong or too long
  * already; it is checked at first, and when a line ended or a good piece was
@@ -121,7 +121,7 @@ static size_t read_request(struct connection *c, struct str bytes)
     return n;
 }
 
-/* --- all there is ------------------------------------------------------------------- */
+/* --- all there is --------------------------------------------------------------------- */
 
 static size_t skip(struct connection *c, struct str bytes)
 {

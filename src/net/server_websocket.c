@@ -25,7 +25,7 @@ struct websocket {
     struct ws_reader reader;
 };
 
-/* --- the application's side ------------------------------------------------------ */
+/* --- the application's side ----------------------------------------------------------- */
 
 void *websocket_data(const struct websocket *ws)
 {
@@ -133,7 +133,7 @@ void websocket_close(struct websocket *ws, int code, struct str reason)
     deadline_touch(ws->c->home->goodbyes, &ws->c->deadline);
 }
 
-/* --- beginning and end ------------------------------------------------------------ */
+/* --- beginning and end ---------------------------------------------------------------- */
 
 static void send_handshake(struct connection *c, const char *accept)
 {
@@ -216,7 +216,7 @@ void websocket_tell_shutdown(struct connection *c)
         websocket_close(ws, 1001, STR(""));
 }
 
-/* --- reading ----------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static void finish_at_turn_end(struct websocket *ws)
 {
@@ -274,7 +274,7 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
     }
 }
 
-/* --- sending ------------------------------------------------------------------------ */
+/* --- sending -------------------------------------------------------------------------- */
 
 /* The handshake is with the kernel: the application may begin. */
 void websocket_sent(struct connection *c)

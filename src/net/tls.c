@@ -25,7 +25,7 @@ struct tls {
     struct buf *out; /* where encrypted bytes go */
 };
 
-/* --- our BIO ---------------------------------------------------------------------- */
+/* --- our BIO -------------------------------------------------------------------------- */
 
 static int bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
 {
@@ -72,7 +72,7 @@ static BIO_METHOD *make_method(void)
     return m;
 }
 
-/* --- contexts --------------------------------------------------------------------- */
+/* --- contexts ------------------------------------------------------------------------- */
 
 static const char *last_problem(void)
 {
@@ -143,7 +143,7 @@ void tls_context_free(struct tls_context *c)
     mem_free(c);
 }
 
-/* --- connections ------------------------------------------------------------------ */
+/* --- connections ---------------------------------------------------------------------- */
 
 struct tls *tls_new(struct tls_context *c)
 {

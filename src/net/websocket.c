@@ -16,7 +16,7 @@ void ws_reader_clear(struct ws_reader *r)
     buf_clear(&r->control);
 }
 
-/* --- payload ------------------------------------------------------------------- */
+/* --- payload -------------------------------------------------------------------------- */
 
 /* With the mask at the end of the head, from where the last piece left it. */
 static void unmask(struct ws_reader *r, char *p, size_t n)
@@ -90,7 +90,7 @@ static bool utf8_continue(uint32_t *state, const char *p, size_t n)
     return true;
 }
 
-/* --- frame heads --------------------------------------------------------------- */
+/* --- frame heads ---------------------------------------------------------------------- */
 
 static bool is_control(const struct ws_reader *r)
 {
@@ -159,7 +159,7 @@ static int read_head(struct ws_reader *r, const char *bytes, size_t n, size_t *u
     return 1;
 }
 
-/* --- messages ------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------------------- */
 
 /* RFC 6455 §7.4 and the registry behind it. */
 static bool is_close_code(int code)

@@ -10,7 +10,7 @@
 #include "platform/rows.h"
 #include "platform/suggestions.h"
 
-/* --- rows -------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static const char FIND_BOND[] =
     "select user_id, type, ignored, nickname, note, since, is_spam, is_stranger, "
@@ -101,7 +101,7 @@ enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bo
     return e;
 }
 
-/* --- showing ----------------------------------------------------------------------------- */
+/* --- showing -------------------------------------------------------------------------- */
 
 /* Which fields there are depends on the type. */
 static void show(const struct side *s, snowflake id, const struct user *user,
@@ -152,7 +152,7 @@ static enum err tell(struct call *call, enum event event, snowflake owner, snowf
     return OK;
 }
 
-/* --- changing ---------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 /* The side as it is from now on. */
 static struct side turned(const struct side *before, const struct side_change *c,
@@ -269,7 +269,7 @@ enum err side_update(struct call *call, const struct bond *b)
     return e ? e : tell(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id, &b->mine, false);
 }
 
-/* --- lists ------------------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------------------- */
 
 /* Only what a partial user shows: a long list is read column by column. */
 #define LIST_COLUMNS                                                                              \

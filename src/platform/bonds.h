@@ -27,7 +27,7 @@ struct bond {
 /* Both sides, to change them: a half that the other side knows nothing of is taken away. */
 enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bond *ret);
 
-/* --- changing it ------------------------------------------------------------------------- */
+/* --- changing it ---------------------------------------------------------------------- */
 
 /* What one side hears. */
 enum side_news { NEWS_NONE, NEWS_ADDED, NEWS_UPDATED, NEWS_REMOVED };
@@ -65,7 +65,7 @@ enum err side_update(struct call *call, const struct bond *b);
     EVENT_RELATIONSHIP_ADD, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_FRIEND_SUGGESTION_DELETE, \
         EVENT_PRESENCE_UPDATE
 
-/* --- lists ------------------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------------------- */
 
 /* All of an account's (struct relationship), by id, but those with accounts that are
  * disabled. */

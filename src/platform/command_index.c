@@ -9,8 +9,7 @@ enum err command_index_move(struct tx *tx, snowflake id)
     return tx_exec(tx, MOVE_INDEX, BIND(v_id(id), v_id(snowflake_new())), NULL);
 }
 
-/* --- direct channels with bots ------------------------------------------------------------------
- */
+/* --- direct channels with bots -------------------------------------------------------- */
 
 /* r: who talks to the bot of a. $2 is the new version. */
 #define MOVE_DIRECT(which_)                                                               \
@@ -88,8 +87,7 @@ enum err command_index_application_gone(struct tx *tx, snowflake application_id)
     return e ? e : tx_exec(tx, MOVE_ACCOUNTS, BIND(id, version), NULL);
 }
 
-/* --- rows whose people and places are gone
- * --------------------------------------------------------- */
+/* --- rows whose people and places are gone -------------------------------------------- */
 
 static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions where entity_id = $1 "
                                     "and (guild_id = $2 or cast($2 as bigint) = 0) limit 1";

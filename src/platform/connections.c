@@ -3,7 +3,7 @@
 
 #include "platform/rows.h"
 
-/* --- the interface, row by row --------------------------------------------------------------- */
+/* --- the interface, row by row -------------------------------------------------------- */
 
 static const struct field guild_fields[] = {
     { FIELD(struct integration_guild, id), .type = &type_id },
@@ -66,7 +66,7 @@ static const struct schema connection_schema = {
 const struct type type_connection = { .kind = KIND_OBJECT, .schema = &connection_schema };
 const struct type type_connections = { .kind = KIND_ARRAY, .of = &type_connection };
 
-/* --- rows ------------------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 #define COLUMNS                                                                            \
     "select user_id, type, id, name, verified, revoked, visibility, metadata_visibility, " \
@@ -134,7 +134,7 @@ enum err connection_of_account(struct tx *tx, struct str type, struct str id,
     return e;
 }
 
-/* --- where a connection leads ---------------------------------------------------------------- */
+/* --- where a connection leads --------------------------------------------------------- */
 
 /* The cross join keeps the engine from walking all integrations of the platform. */
 static const char LEADS_TO[] =

@@ -24,7 +24,7 @@ enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-/* --- lists ------------------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------------------- */
 
 #define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
 /* With the other's settings, which say where messages arrive. */
@@ -115,7 +115,7 @@ enum err game_friend_may_write(struct tx *tx, snowflake from, snowflake to)
     return access == DM_ANYWHERE ? OK : ERR_NO_GAME_FRIEND_DMS;
 }
 
-/* --- one side ---------------------------------------------------------------------------- */
+/* --- one side ------------------------------------------------------------------------- */
 
 static const char FIND[] = "select " GAME_COLUMNS " from game_relationships g where "
                            "g.user_id = $1 and g.target_id = $2 and g.application_id = $3";
@@ -172,7 +172,7 @@ enum err game_relationship_tell(struct call *call, enum event event,
     return OK;
 }
 
-/* --- endings ----------------------------------------------------------------------------- */
+/* --- endings -------------------------------------------------------------------------- */
 
 static enum err tell_gone(struct call *call, struct rows *rows)
 {

@@ -32,7 +32,7 @@ static void add_id(struct tx *tx, struct list *ids, snowflake id)
     *(snowflake *)list_add(tx_arena(tx), ids, sizeof id) = id;
 }
 
-/* --- who may be seen ---------------------------------------------------------------------- */
+/* --- who may be seen ------------------------------------------------------------------ */
 
 static bool watches(const struct gateway_viewer *v)
 {
@@ -132,7 +132,7 @@ static enum err see(struct tx *tx, const struct gateway_viewer *v, bool listed,
     return OK;
 }
 
-/* --- all of it ------------------------------------------------------------------------------ */
+/* --- all of it ------------------------------------------------------------------------ */
 
 /* Guilds up to this size list everybody. */
 static int64_t listed_up_to(const struct gateway_viewer *v)

@@ -22,7 +22,7 @@ enum err request_locale(struct call *call, struct str *ret);
 /* Names that nobody gets. */
 bool username_reserved(struct str name);
 
-/* --- pictures -------------------------------------------------------------------- */
+/* --- pictures ------------------------------------------------------------------------- */
 
 /* Keeps a picture that a body brought, in a compute stage (it is written to the disk).
  * *ret is its hash; null and absent stay what they are. area: "avatars", "icons" …,

@@ -12,7 +12,7 @@
 enum { MOST_LIVE = 100 };
 static const int64_t DISMISSED_US = INT64_C(180) * 24 * 3600 * 1000000;
 
-/* --- reading ----------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static const char EXISTS[] =
     "select 1 from friend_suggestions where user_id = $1 and suggested_id = $2 limit 1";
@@ -132,7 +132,7 @@ enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret)
     return OK;
 }
 
-/* --- going ------------------------------------------------------------------------------- */
+/* --- going ---------------------------------------------------------------------------- */
 
 static const char DROP[] =
     "delete from friend_suggestions where user_id = $1 and suggested_id = $2";
@@ -214,7 +214,7 @@ enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake sugges
     return e ? e : suggestion_drop(call, owner, suggested);
 }
 
-/* --- coming ------------------------------------------------------------------------------ */
+/* --- coming --------------------------------------------------------------------------- */
 
 static const char ADMISSIBLE[] =
     "select 1 from users u where u.id = $2 and u.id <> $1 and u.bot = 0 and u.system = 0 and "

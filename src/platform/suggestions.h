@@ -57,7 +57,7 @@ enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, 
 enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret);
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
 
-/* --- suggestions_found.c: what the server finds by itself -------------------------------- */
+/* --- suggestions_found.c: what the server finds by itself ----------------------------- */
 
 /* Friends of friends, and friends elsewhere, are looked for within a day, and every day
  * from then on. */

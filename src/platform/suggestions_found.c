@@ -19,7 +19,7 @@ enum {
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
-/* --- friends of friends ----------------------------------------------------------------------- */
+/* --- friends of friends --------------------------------------------------------------- */
 
 struct tally {
     snowflake id;
@@ -115,8 +115,7 @@ static enum err find_mutual(struct call *call, snowflake owner, const struct lis
     return e ? e : suggestions_replace(call, owner, STR(SOURCE_MUTUAL), &offers);
 }
 
-/* --- friends elsewhere --------------------------------------------------------------------------
- */
+/* --- friends elsewhere ---------------------------------------------------------------- */
 
 /* Both let their friends over there be looked at. */
 static const char KNOWN_ELSEWHERE[] =
@@ -179,7 +178,7 @@ enum err suggestions_from_connections(struct call *call, snowflake owner)
     return e ? e : find_all_elsewhere(call, owner, &platforms);
 }
 
-/* --- every day --------------------------------------------------------------------------- */
+/* --- every day ------------------------------------------------------------------------ */
 
 /* Whoever knows nobody is looked at again after making a friend. */
 static enum err look_around(struct call *call, const struct job *job)

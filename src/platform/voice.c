@@ -11,7 +11,7 @@
 
 enum { SALT_BYTES = 16, TOKEN_BYTES = 16, MAX_FOLLOWERS = 8 };
 
-/* --- what hangs on it ---------------------------------------------------------------------- */
+/* --- what hangs on it ----------------------------------------------------------------- */
 
 static const struct voice_follower *followers[MAX_FOLLOWERS];
 
@@ -45,7 +45,7 @@ enum err voice_tell_rights(struct call *call, const struct voice_state *s, uint6
     return e;
 }
 
-/* --- telling --------------------------------------------------------------------------------- */
+/* --- telling -------------------------------------------------------------------------- */
 
 static void emit(struct call *call, struct subject to, const struct voice_state *s)
 {
@@ -129,7 +129,7 @@ void voice_send_server(struct call *call, const struct voice_state *s)
               &server);
 }
 
-/* --- changing -------------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from)
 {
@@ -244,7 +244,7 @@ bool guild_is_vip(const struct guild *g)
     return memmem(g->features.p, g->features.n, name, sizeof name - 1) != NULL;
 }
 
-/* --- what goes takes its voice with it -------------------------------------------------------- */
+/* --- what goes takes its voice with it ------------------------------------------------ */
 
 enum err voice_drop_member(struct call *call, snowflake guild_id, snowflake user_id)
 {

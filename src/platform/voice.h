@@ -27,7 +27,7 @@ enum err voice_of_node(struct tx *tx, int64_t node, struct list *ret);
 enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
                      int64_t *ret_cameras);
 
-/* --- changing --------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 /* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE, with
  * the member, which is loaded when it is not there. from: the channel of the guild that it
@@ -71,7 +71,7 @@ enum err voice_drop_guild(struct call *call, snowflake guild_id);
  * it is told anew where their voice is. */
 enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);
 
-/* --- what changes by itself -------------------------------------------------------------- */
+/* --- what changes by itself ----------------------------------------------------------- */
 
 /* Rights may have changed: in one channel, or (0) anywhere in the guild, or those of one
  * member (with roles). Who may not speak is silenced, who may again is not. */
@@ -107,7 +107,7 @@ bool guild_is_vip(const struct guild *g);
 /* For voice/: tells the followers. */
 enum err voice_tell_left(struct call *call, const struct voice_state *was);
 
-/* --- what hangs on it ---------------------------------------------------------------------- */
+/* --- what hangs on it ----------------------------------------------------------------- */
 
 /* Told inside the transaction, after the change was announced. NULL: does not care. */
 struct voice_follower {

@@ -4,7 +4,7 @@
  * they are to each other, who may ask, how many there are, strangers. */
 #include "relationships/internal.h"
 
-/* --- the two accounts -------------------------------------------------------------------- */
+/* --- the two accounts ----------------------------------------------------------------- */
 
 static enum err check_target(const struct call *call, const struct user *user)
 {
@@ -22,7 +22,7 @@ static enum err check_asker(const struct user *me)
     return me->flags & USER_QUARANTINED ? ERR_FRIEND_REQUESTS_LIMITED : OK;
 }
 
-/* --- asking ------------------------------------------------------------------------------ */
+/* --- asking --------------------------------------------------------------------------- */
 
 static enum err check_welcome(struct call *call, const struct asking *in,
                               const struct acquaintance *known)
@@ -102,7 +102,7 @@ static enum err ask(struct call *call, const struct asking *in, const struct use
     return e ? e : suggestion_drop(call, me->id, in->user->id);
 }
 
-/* --- saying yes -------------------------------------------------------------------------- */
+/* --- saying yes ----------------------------------------------------------------------- */
 
 /* Somebody who was a stranger may be known by now. */
 static enum err check_confirmed(struct call *call, const struct asking *in, const struct bond *bond)

@@ -9,7 +9,7 @@
 enum { TOKEN_BYTES = 32, DIGEST_BYTES = 32 };
 static const int64_t TOKEN_LIFE_US = INT64_C(15) * 60 * 1000000;
 
-/* --- declining --------------------------------------------------------------------------- */
+/* --- declining ------------------------------------------------------------------------ */
 
 static unsigned filters_of(const struct list *filters)
 {
@@ -36,7 +36,7 @@ enum err bulk_remove_relationships(struct call *call)
     return e;
 }
 
-/* --- tokens ------------------------------------------------------------------------------ */
+/* --- tokens --------------------------------------------------------------------------- */
 
 /* Of a token only this is kept. */
 static struct str digest_of(const struct call *call, struct str token)
@@ -87,7 +87,7 @@ static enum err find_token(struct call *call, struct str token, struct list *ret
     return OK;
 }
 
-/* --- asking ------------------------------------------------------------------------------ */
+/* --- asking --------------------------------------------------------------------------- */
 
 static bool holds(const struct list *ids, size_t count, snowflake id)
 {

@@ -8,7 +8,7 @@
 
 enum { DIGEST_BYTES = 32 };
 
-/* --- the book itself --------------------------------------------------------------------- */
+/* --- the book itself ------------------------------------------------------------------ */
 
 static const char FIND_LIST[] =
     "select name, friend_sync, allowed_in_suggestions from contact_lists where user_id = $1";
@@ -44,7 +44,7 @@ enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contac
                    NULL);
 }
 
-/* --- numbers ----------------------------------------------------------------------------- */
+/* --- numbers -------------------------------------------------------------------------- */
 
 struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number)
 {
@@ -154,7 +154,7 @@ enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, boo
     return tx_one(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), &row, ret);
 }
 
-/* --- whose they are ---------------------------------------------------------------------- */
+/* --- whose they are ------------------------------------------------------------------- */
 
 static const char BY_PHONES[] =
     "select id, phone from users where phone in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "

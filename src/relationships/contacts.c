@@ -28,7 +28,7 @@ static void tell_connections(struct call *call)
               &connections_changed_schema, &changed);
 }
 
-/* --- who hears of the caller ------------------------------------------------------------- */
+/* --- who hears of the caller ---------------------------------------------------------- */
 
 /* Whether the address book still lets the caller be suggested to whoever has this number:
  * because it lets everybody know, or because the number is in it; in reverse both. */
@@ -74,7 +74,7 @@ static enum err take_back_all(struct call *call, const struct contact_list *mine
     return e ? e : take_back(call, mine, STR(SOURCE_REVERSE));
 }
 
-/* --- PUT /users/@me/connections/contacts/@me --------------------------------------------- */
+/* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
 
 /* Nothing is known from there any more. */
 static enum err withdraw(struct call *call)
@@ -121,7 +121,7 @@ static enum err put_contact_account(struct call *call)
     return call_reply(call, &out);
 }
 
-/* --- PUT …/external-friend-list-entries -------------------------------------------------- */
+/* --- PUT …/external-friend-list-entries ----------------------------------------------- */
 
 /* Thousands of digests take a while. */
 static enum err digest_contacts(struct call *call)
@@ -342,7 +342,7 @@ static enum err get_contact_settings(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- the rows ---------------------------------------------------------------------------- */
+/* --- the rows ------------------------------------------------------------------------- */
 
 #define CONTACTS "/users/@me/connections/contacts/@me"
 

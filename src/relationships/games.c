@@ -32,7 +32,7 @@ static enum err list_game_relationships(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* --- changing it ------------------------------------------------------------------------- */
+/* --- changing it ---------------------------------------------------------------------- */
 
 static enum err check_target(struct call *call, const struct user *user)
 {
@@ -204,7 +204,7 @@ static enum err remove_game_relationship(struct call *call)
     return e || !changes ? e : apply(call, &couple, &change);
 }
 
-/* --- the rows ---------------------------------------------------------------------------- */
+/* --- the rows ------------------------------------------------------------------------- */
 
 static const enum event added[] = { EVENT_GAME_RELATIONSHIP_ADD,
                                     EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_NONE };

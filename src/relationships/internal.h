@@ -18,7 +18,7 @@ enum {
     SMALL_GUILD = 200, /* members; in larger ones people are strangers */
 };
 
-/* --- rules.c: decisions without input or output ------------------------------------------ */
+/* --- rules.c: decisions without input or output --------------------------------------- */
 
 enum operation {
     OPERATION_ASK,    /* or accept what the other asked */
@@ -65,7 +65,7 @@ struct tag {
 /* raw is the JSON of the discriminator; p == NULL: absent. False: it is none. */
 bool tag_read(struct str username, struct str raw, struct tag *ret);
 
-/* --- rows.c: the SQL --------------------------------------------------------------------- */
+/* --- rows.c: the SQL ------------------------------------------------------------------ */
 
 /* ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
 enum err user_find_tag(struct tx *tx, const struct tag *tag, struct user *ret);
@@ -88,7 +88,7 @@ enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, b
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret);
 
-/* --- schema.c ---------------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct request_body {
     struct str username, discriminator; /* the latter as JSON */
@@ -167,7 +167,7 @@ extern const struct type contact_account_body, contact_account_reply, contacts_b
     contact_settings_reply;
 extern const struct schema connections_changed_schema;
 
-/* --- ask.c: asking and accepting --------------------------------------------------------- */
+/* --- ask.c: asking and accepting ------------------------------------------------------ */
 
 struct asking {
     enum operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
@@ -182,14 +182,14 @@ enum err relationship_ask(struct call *call, const struct asking *in);
 /* One of the operations that need nothing but the two sides. */
 enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id);
 
-/* --- bulk.c ------------------------------------------------------------------------------ */
+/* --- bulk.c --------------------------------------------------------------------------- */
 
 enum err bulk_remove_relationships(struct call *call);
 enum err bulk_add_relationships(struct call *call);
 /* A token that lets the caller ask these people at once. */
 enum err bulk_token_issue(struct call *call, const struct list *user_ids, struct str *ret);
 
-/* --- contact_rows.c: address books ------------------------------------------------------- */
+/* --- contact_rows.c: address books ---------------------------------------------------- */
 
 /* Whose contacts hear of somebody who has an address book here. */
 enum allowed_in { ALLOWED_MUTUAL = 1, ALLOWED_ALL = 2 };

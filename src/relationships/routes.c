@@ -26,7 +26,7 @@ static enum err count_asking(struct call *call)
     return e ? ERR_TOO_MANY_REQUESTS : OK;
 }
 
-/* --- reading ----------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 /* GET /users/@me/relationships: all of them; apps see friends only. */
 static enum err list_relationships(struct call *call)
@@ -40,7 +40,7 @@ static enum err list_relationships(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* --- asking, accepting, blocking --------------------------------------------------------- */
+/* --- asking, accepting, blocking ------------------------------------------------------ */
 
 /* POST /users/@me/relationships: ask somebody by name. */
 static enum err send_friend_request(struct call *call)
@@ -109,7 +109,7 @@ static enum err create_relationship(struct call *call)
     return in->type == RELATIONSHIP_BLOCKED ? block(call) : relationship_ask(call, &asking);
 }
 
-/* --- ignoring, naming, ending ------------------------------------------------------------ */
+/* --- ignoring, naming, ending --------------------------------------------------------- */
 
 /* PUT /users/@me/relationships/{user.id}/ignore */
 static enum err ignore_user(struct call *call)
@@ -167,7 +167,7 @@ static enum err remove_relationship(struct call *call)
     return relationship_do(call, OPERATION_END, call->caller->id, call->target.user->id);
 }
 
-/* --- the rows ---------------------------------------------------------------------------- */
+/* --- the rows ------------------------------------------------------------------------- */
 
 #define EVENTS(...) ((const enum event[]){ __VA_ARGS__, EVENT_NONE })
 

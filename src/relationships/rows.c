@@ -18,7 +18,7 @@ static enum err count(struct tx *tx, const char *sql, const struct value *values
     return e;
 }
 
-/* --- accounts by name -------------------------------------------------------------------- */
+/* --- accounts by name ----------------------------------------------------------------- */
 
 static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
 static const char FIND_BY_TAG[] =
@@ -66,7 +66,7 @@ enum err user_find_tag(struct tx *tx, const struct tag *tag, struct user *ret)
     return OK;
 }
 
-/* --- how two accounts know each other ---------------------------------------------------- */
+/* --- how two accounts know each other ------------------------------------------------- */
 
 static const char MUTUAL_FRIEND[] =
     "select 1 from relationships a join relationships b on b.user_id = $2 and "
@@ -94,7 +94,7 @@ enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acqua
     return e;
 }
 
-/* --- how many there are ------------------------------------------------------------------ */
+/* --- how many there are --------------------------------------------------------------- */
 
 static const char COUNT_TYPE[] =
     "select count(*) from relationships where user_id = $1 and type = $2";
@@ -137,7 +137,7 @@ enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret)
     return e;
 }
 
-/* --- who asks how much ------------------------------------------------------------------- */
+/* --- who asks how much ---------------------------------------------------------------- */
 
 static const char RECORD[] =
     "select count(*), count(case when accepted = 1 then 1 end) from friend_requests "
@@ -180,7 +180,7 @@ enum err asking_record_accept(struct tx *tx, snowflake user_id, snowflake target
     return tx_exec(tx, ACCEPT_RECORD, BIND(v_id(user_id), v_id(target_id)), NULL);
 }
 
-/* --- applications ------------------------------------------------------------------------ */
+/* --- applications --------------------------------------------------------------------- */
 
 static const char GRANT[] =
     "select 1 from authorizations where user_id = $1 and application_id = $2";

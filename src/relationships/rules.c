@@ -5,7 +5,7 @@
  * table of its own. */
 #include "relationships/internal.h"
 
-/* --- pairs of types ---------------------------------------------------------------------- */
+/* --- pairs of types ------------------------------------------------------------------- */
 
 /* As the one who acts sees it. */
 enum bond_state {
@@ -45,7 +45,7 @@ bool bond_is_legal(int64_t mine, int64_t theirs)
     return state_of(mine, theirs) != SAME;
 }
 
-/* --- the table --------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------ */
 
 struct transition {
     enum bond_state to;
@@ -150,7 +150,7 @@ bool change_is_none(const struct bond *before, const struct bond_change *c)
            before->theirs.type == c->theirs.type && before->theirs.ignored == c->theirs.ignored;
 }
 
-/* --- who may ask whom -------------------------------------------------------------------- */
+/* --- who may ask whom ----------------------------------------------------------------- */
 
 bool is_stranger(const struct acquaintance *a)
 {
@@ -178,7 +178,7 @@ bool is_spam(const struct asking_record *r, bool stranger)
     return stranger && r->age_us < day_us;
 }
 
-/* --- text -------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------- */
 
 static bool is_break(char c)
 {

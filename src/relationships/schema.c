@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* --- rules that several bodies share ----------------------------------------------------- */
+/* --- rules that several bodies share -------------------------------------------------- */
 
 static const struct type type_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .min = 1, .doc = "Name of an account"
@@ -35,7 +35,7 @@ static void check_note(struct form *form, const struct place *here, const struct
         form_fail(form, &at, FORM_MAX_LENGTH, (long long)NOTE_LENGTH);
 }
 
-/* --- POST /users/@me/relationships ------------------------------------------------------- */
+/* --- POST /users/@me/relationships ---------------------------------------------------- */
 
 static struct str without_quotes(struct str json)
 {
@@ -69,7 +69,7 @@ static const struct schema request_schema = {
 };
 const struct type request_body = { .kind = KIND_OBJECT, .schema = &request_schema };
 
-/* --- PUT /users/@me/relationships/{user.id} ---------------------------------------------- */
+/* --- PUT /users/@me/relationships/{user.id} ------------------------------------------- */
 
 static const struct choice type_choices[] = {
     { -1, NULL, "ASK", "Accept a request, or make one" },
@@ -116,7 +116,7 @@ static const struct schema relationship_body_schema = {
 };
 const struct type relationship_body = { .kind = KIND_OBJECT, .schema = &relationship_body_schema };
 
-/* --- PATCH /users/@me/relationships/{user.id} -------------------------------------------- */
+/* --- PATCH /users/@me/relationships/{user.id} ----------------------------------------- */
 
 static bool nickname_holds(struct str s)
 {
@@ -141,7 +141,7 @@ static const struct schema nickname_schema = {
 };
 const struct type nickname_body = { .kind = KIND_OBJECT, .schema = &nickname_schema };
 
-/* --- DELETE /users/@me/relationships ----------------------------------------------------- */
+/* --- DELETE /users/@me/relationships -------------------------------------------------- */
 
 static const struct type type_incoming = {
     .kind = KIND_INT,
@@ -180,7 +180,7 @@ static const struct schema removal_schema = {
 };
 const struct type removal_body = { .kind = KIND_OBJECT, .schema = &removal_schema };
 
-/* --- POST /users/@me/relationships/bulk -------------------------------------------------- */
+/* --- POST /users/@me/relationships/bulk ----------------------------------------------- */
 
 static const struct type type_bulk_ids = {
     .kind = KIND_ARRAY, .of = &type_id, .min = 1, .max = 1000
@@ -213,7 +213,7 @@ static const struct schema bulk_reply_schema = {
 };
 const struct type bulk_reply = { .kind = KIND_OBJECT, .schema = &bulk_reply_schema };
 
-/* --- game relationships ------------------------------------------------------------------ */
+/* --- game relationships --------------------------------------------------------------- */
 
 static const struct field game_request_fields[] = {
     { FIELD(struct game_request_body, username), .type = &type_name },

@@ -66,7 +66,7 @@ static enum err error_of_errno(const char *what, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* --- open the folder --------------------------------------------------------- */
+/* --- open the folder ------------------------------------------------------------------ */
 
 static void remove_parts(const char *path)
 {
@@ -92,7 +92,7 @@ enum err blobs_open(struct store *s)
     return e;
 }
 
-/* --- put ------------------------------------------------------------------- */
+/* --- put ------------------------------------------------------------------------------ */
 
 static bool write_all(int fd, struct str bytes)
 {
@@ -157,7 +157,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     return e;
 }
 
-/* --- open, delete ---------------------------------------------------------- */
+/* --- open, delete --------------------------------------------------------------------- */
 
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {

@@ -79,7 +79,7 @@ void work_finish(struct store *s, struct work *w, enum err result);
 /* Copies into the arena, never NULL. */
 struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);
 
-/* --- works that wait, queue.c ---------------------------------------------- */
+/* --- works that wait, queue.c --------------------------------------------------------- */
 
 struct queue {
     pthread_mutex_t lock;
@@ -99,7 +99,7 @@ struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);
 void queue_close(struct queue *q);
 bool queue_closed(struct queue *q);
 
-/* --- migrations.c ---------------------------------------------------------- */
+/* --- migrations.c --------------------------------------------------------------------- */
 
 /* Runs a work at once, in a transaction of its own, on the calling thread. */
 typedef enum err run_at_once(struct store *s, struct work *w);
@@ -108,7 +108,7 @@ typedef enum err run_at_once(struct store *s, struct work *w);
  * at the same time. */
 enum err migrations_apply(struct store *s, run_at_once *run);
 
-/* --- folder.c -------------------------------------------------------------- */
+/* --- folder.c ------------------------------------------------------------------------- */
 
 /* Makes the folder and those above it where they are missing; logs. */
 enum err folder_make(const char *path);

@@ -37,7 +37,7 @@ static int last_number(void)
     return last;
 }
 
-/* --- what was applied ------------------------------------------------------ */
+/* --- what was applied ----------------------------------------------------------------- */
 
 static enum err compare(struct tx *tx, const struct rows *r)
 {
@@ -83,7 +83,7 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
     return e ? e : ended;
 }
 
-/* --- applying -------------------------------------------------------------- */
+/* --- applying ------------------------------------------------------------------------- */
 
 /* Is this line the head of a part, and of whose? "-- sqlite:", "-- postgres:", "-- both:". */
 static bool is_part_head(struct str line, struct str *ret_engine)

@@ -29,7 +29,7 @@ static bool postgres_ready(struct store *s)
     return atomic_load(&postgres_of(s)->connected) > 0;
 }
 
-/* --- opening and closing --------------------------------------------------- */
+/* --- opening and closing -------------------------------------------------------------- */
 
 static enum err run_on_first(struct store *s, struct work *w)
 {
@@ -121,7 +121,7 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
     return OK;
 }
 
-/* --- tools ----------------------------------------------------------------- */
+/* --- tools ---------------------------------------------------------------------------- */
 
 static enum err postgres_backup(struct store *s, const char *path)
 {

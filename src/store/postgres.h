@@ -6,7 +6,7 @@
 #include "store/internal.h"
 #include "store/libpq.h"
 
-/* --- one connection, postgres_conn.c: used by one thread at a time ---------- */
+/* --- one connection, postgres_conn.c: used by one thread at a time -------------------- */
 
 struct postgres_conn {
     PGconn *pg;            /* NULL: not connected */
@@ -36,7 +36,7 @@ bool postgres_next(struct rows *r);
 enum err postgres_end(struct rows *r);
 enum err postgres_script(struct tx *tx, const char *sql);
 
-/* --- one work, postgres_worker.c --------------------------------------------- */
+/* --- one work, postgres_worker.c ------------------------------------------------------ */
 
 struct postgres;
 

@@ -38,7 +38,7 @@ struct postgres_cursor {
     int at, count;
 };
 
-/* --- errors ---------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------- */
 
 static bool is(const char *state, const char *code)
 {
@@ -98,7 +98,7 @@ enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
     return outcome(c, pq.exec(c->pg, sql), sql);
 }
 
-/* --- transactions ---------------------------------------------------------- */
+/* --- transactions --------------------------------------------------------------------- */
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
 {
@@ -130,7 +130,7 @@ enum err postgres_script(struct tx *tx, const char *sql)
     return e ? tx_fail(tx, e) : OK;
 }
 
-/* --- statements ------------------------------------------------------------ */
+/* --- statements ----------------------------------------------------------------------- */
 
 static void forget_statements(struct postgres_conn *c)
 {
@@ -169,7 +169,7 @@ static enum err find_statement(struct postgres_conn *c, const char *sql, size_t 
     return OK;
 }
 
-/* --- parameters ------------------------------------------------------------ */
+/* --- parameters ----------------------------------------------------------------------- */
 
 struct parameters {
     const char *text[MAX_PARAMETERS];
@@ -208,7 +208,7 @@ static void fill(struct parameters *p, struct arena *a, const struct value *valu
     }
 }
 
-/* --- queries --------------------------------------------------------------- */
+/* --- queries -------------------------------------------------------------------------- */
 
 /* Each query of a pipeline has a result and an end. */
 static PGresult *take_result(struct postgres_conn *c)
@@ -281,7 +281,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     return OK;
 }
 
-/* --- rows ------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static struct value bytes_value(struct arena *a, const char *text)
 {
@@ -348,7 +348,7 @@ enum err postgres_end(struct rows *r)
     return OK;
 }
 
-/* --- opening --------------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------------------- */
 
 static void hear_notice(void *arg, const char *message)
 {

@@ -30,7 +30,7 @@ static int64_t age_ms(const struct work *work)
     return (clock_mono() - work->since) / 1000000;
 }
 
-/* --- the connection -------------------------------------------------------- */
+/* --- the connection ------------------------------------------------------------------- */
 
 bool postgres_worker_connect(struct postgres_worker *w, bool log)
 {
@@ -72,7 +72,7 @@ static bool connect_for(struct postgres_worker *w, const struct work *work)
     return true;
 }
 
-/* --- one try ---------------------------------------------------------------- */
+/* --- one try -------------------------------------------------------------------------- */
 
 enum outcome { FINISHED, MET_ANOTHER, LOST };
 
@@ -113,7 +113,7 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
     return outcome_of(w, tx.failed);
 }
 
-/* --- all tries --------------------------------------------------------------- */
+/* --- all tries ------------------------------------------------------------------------ */
 
 /* Those who met part for random times, longer each time. */
 static void step_aside(struct postgres_worker *w, unsigned tries)
@@ -143,7 +143,7 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
     return w->conn.pg ? ERR_STORE_RETRY : ERR_UNAVAILABLE;
 }
 
-/* --- the thread -------------------------------------------------------------- */
+/* --- the thread ----------------------------------------------------------------------- */
 
 /* With nothing to do: notices that the database went, or came back. */
 static void look_around(struct postgres_worker *w)

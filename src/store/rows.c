@@ -146,7 +146,7 @@ enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size
     return e;
 }
 
-/* --- columns --------------------------------------------------------------- */
+/* --- columns -------------------------------------------------------------------------- */
 
 static const struct value *column_of(const struct rows *r, int column)
 {

@@ -15,7 +15,7 @@ static struct sqlite *sqlite_of(struct store *s)
     return (struct sqlite *)s;
 }
 
-/* --- reading --------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 /* Reads of one turn share a snapshot, as beginning one costs more than most
  * queries; but whoever was told of a commit must see it, so the snapshot is
@@ -104,7 +104,7 @@ static void sqlite_turn_end(struct store *s, struct loop *loop)
         drop_snapshot(q->readers[i]);
 }
 
-/* --- opening and closing --------------------------------------------------- */
+/* --- opening and closing -------------------------------------------------------------- */
 
 static void sqlite_close(struct store *s)
 {

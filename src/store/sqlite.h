@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "store/internal.h"
 
-/* --- one connection, sqlite_conn.c: used by one thread at a time ------------ */
+/* --- one connection, sqlite_conn.c: used by one thread at a time ---------------------- */
 
 /* Only somebody else's program on the same file can keep us waiting. */
 enum { SQLITE_BUSY_MS = 5000 };
@@ -41,7 +41,7 @@ enum err sqlite_end(struct rows *r);
 uint64_t sqlite_version(struct tx *tx);
 enum err sqlite_script(struct tx *tx, const char *sql);
 
-/* --- the engine, sqlite.c ---------------------------------------------------- */
+/* --- the engine, sqlite.c ------------------------------------------------------------- */
 
 struct sqlite {
     struct store store;
@@ -60,7 +60,7 @@ struct sqlite {
     int wal_copied; /* of them, already in the database */
 };
 
-/* --- the writer, sqlite_writer.c --------------------------------------------- */
+/* --- the writer, sqlite_writer.c ------------------------------------------------------ */
 
 void sqlite_writer_start(struct sqlite *q);
 /* Finishes what is waiting. */
@@ -68,7 +68,7 @@ void sqlite_writer_stop(struct sqlite *q);
 /* One work in a transaction of its own, on the writer's connection. */
 enum err sqlite_run_alone(struct store *s, struct work *w);
 
-/* --- tools, sqlite_tools.c ----------------------------------------------------- */
+/* --- tools, sqlite_tools.c ------------------------------------------------------------ */
 
 enum err sqlite_backup(struct store *s, const char *path);
 enum err sqlite_check(struct store *s);

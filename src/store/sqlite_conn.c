@@ -24,7 +24,7 @@ struct sqlite_cursor {
     bool at_end;
 };
 
-/* --- errors ---------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------- */
 
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
 {
@@ -49,7 +49,7 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
     }
 }
 
-/* --- statements ------------------------------------------------------------ */
+/* --- statements ----------------------------------------------------------------------- */
 
 static void statement_free(struct statement *st)
 {
@@ -141,7 +141,7 @@ static void release_statement(struct statement *st)
         statement_free(st);
 }
 
-/* --- parameters and rows --------------------------------------------------- */
+/* --- parameters and rows -------------------------------------------------------------- */
 
 static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
 {
@@ -290,7 +290,7 @@ enum err sqlite_script(struct tx *tx, const char *sql)
     return code == SQLITE_OK ? OK : tx_fail(tx, sqlite_error(c, code, sql));
 }
 
-/* --- opening --------------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------------------- */
 
 static const char settings[] = "pragma journal_mode = wal;"
                                "pragma synchronous = full;"

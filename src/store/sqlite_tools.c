@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "store/sqlite.h"
 
-/* --- backup ---------------------------------------------------------------- */
+/* --- backup --------------------------------------------------------------------------- */
 
 /* All pages in one step: one snapshot, however much is written meanwhile. */
 static enum err copy_pages(sqlite3 *from, sqlite3 *to)
@@ -60,7 +60,7 @@ enum err sqlite_backup(struct store *s, const char *path)
     return e;
 }
 
-/* --- check ----------------------------------------------------------------- */
+/* --- check ---------------------------------------------------------------------------- */
 
 /* Rows of a pragma that finds faults; a row "ok" is none. */
 static bool finds_nothing(struct sqlite_conn *c, const char *pragma)

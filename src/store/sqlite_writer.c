@@ -17,7 +17,7 @@ enum {
     TRUNCATE_WAIT_MS = 20, /* for readers, which hold a snapshot for one turn */
 };
 
-/* --- transactions ---------------------------------------------------------- */
+/* --- transactions --------------------------------------------------------------------- */
 
 static enum err begin(struct sqlite_conn *c)
 {
@@ -148,7 +148,7 @@ static bool run_batch(struct sqlite *q, struct work *batch)
     return was_full;
 }
 
-/* --- the log --------------------------------------------------------------- */
+/* --- the log -------------------------------------------------------------------------- */
 
 static int note_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
@@ -188,7 +188,7 @@ static void checkpoint_when_over(struct sqlite *q, int limit)
     sqlite3_busy_timeout(q->writer->db, SQLITE_BUSY_MS);
 }
 
-/* --- the thread ------------------------------------------------------------ */
+/* --- the thread ----------------------------------------------------------------------- */
 
 static void *write_all(void *arg)
 {

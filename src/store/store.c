@@ -58,7 +58,7 @@ void store_stats(struct store *s, struct store_stats *ret)
     };
 }
 
-/* --- work ------------------------------------------------------------------ */
+/* --- work ----------------------------------------------------------------------------- */
 
 static void deliver(struct post *p)
 {
@@ -97,7 +97,7 @@ void store_submit(struct store *s, struct work *w)
     s->engine->submit(s, w);
 }
 
-/* --- work that somebody waits for ------------------------------------------ */
+/* --- work that somebody waits for ----------------------------------------------------- */
 
 struct waiting {
     struct work work;

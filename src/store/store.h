@@ -54,7 +54,7 @@ const char *store_engine(const struct store *s);
 /* Ready to answer: the database can be reached (for /readyz). */
 bool store_ready(struct store *s);
 
-/* --- work ------------------------------------------------------------------ */
+/* --- work ----------------------------------------------------------------------------- */
 
 /* Embedded in whatever needs a transaction; must stay until done was called. */
 struct work {
@@ -92,7 +92,7 @@ enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
  * shared (an old one would hold up checkpoints). */
 void store_turn_end(struct store *s, struct loop *loop);
 
-/* --- queries --------------------------------------------------------------- */
+/* --- queries -------------------------------------------------------------------------- */
 
 struct arena *tx_arena(struct tx *tx);
 /* From now on rows go to another arena; returns the one before, to be put back. */
@@ -195,7 +195,7 @@ enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size
  * it should go on, write `on conflict do nothing` and look at what changed. */
 #define ERR_IS_CONFLICT(e) ((e) == ERR_STORE_CONFLICT)
 
-/* --- blobs ----------------------------------------------------------------- */
+/* --- blobs ---------------------------------------------------------------------------- */
 
 /* Bytes that are not rows: avatars, attachments. A name is "area/a/b.ext" of
  * [a-z0-9_.-]; a blob is whole and synced before put returns, or not there. */

@@ -13,8 +13,7 @@
 
 enum { MAX_LIST = 1024 * 1024 * 1024, MAX_FILE = 20 * 1024 * 1024, PATIENCE_MS = 60000 };
 
-/* --- files that lie on other servers ------------------------------------------------------------
- */
+/* --- files that lie on other servers -------------------------------------------------- */
 
 /* A loop with a fetcher, made when the first address is met. */
 struct fetching {
@@ -107,8 +106,7 @@ static void fetching_clear(struct fetching *f)
     pthread_cond_destroy(&f->ended);
 }
 
-/* --- the command ---------------------------------------------------------------------------------
- */
+/* --- the command ---------------------------------------------------------------------- */
 
 static void tell_problem(void *arg, size_t row, struct str what)
 {

@@ -34,7 +34,7 @@ static bool is_id(const char *text)
     return n >= 1 && n <= 128;
 }
 
-/* --- what can be done ------------------------------------------------------------------------- */
+/* --- what can be done ----------------------------------------------------------------- */
 
 static enum err set_account(struct tx *tx, void *arg)
 {
@@ -107,8 +107,7 @@ static const struct verb verbs[] = {
     { 0 },
 };
 
-/* --- the command line ----------------------------------------------------------------------------
- */
+/* --- the command line ----------------------------------------------------------------- */
 
 static int how_to(void)
 {
@@ -150,8 +149,7 @@ static int run_order(const struct settings *s, const struct verb *v, struct orde
     return status;
 }
 
-/* --- platform import
- * ---------------------------------------------------------------------------------
+/* --- platform import -------------------------------------------------------------------
  *
  * Lines of "account,PLATFORM,ID,NAME,…" or "subscribe,PLATFORM,ACCOUNT,SUBSCRIBER,DAYS":
  * the same words as on the command line, without quotes. */
@@ -259,8 +257,7 @@ static int import_file(const struct settings *s, const char *path)
     return e ? 1 : 0;
 }
 
-/* --- platform guild-subscription
- * --------------------------------------------------------------------- */
+/* --- platform guild-subscription ------------------------------------------------------ */
 
 struct guild_order {
     snowflake guild_id;

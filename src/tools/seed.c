@@ -34,7 +34,7 @@ const struct option_row seed_rows[] = {
     { 0 },
 };
 
-/* --- how far it is -------------------------------------------------------------------------- */
+/* --- how far it is -------------------------------------------------------------------- */
 
 enum { BAR = 40 };
 
@@ -63,7 +63,7 @@ static void tell(void *arg, int64_t done, int64_t total)
     }
 }
 
-/* --- the world -------------------------------------------------------------------------------- */
+/* --- the world ------------------------------------------------------------------------ */
 
 static enum err print_tokens(const struct settings *s, struct store *store)
 {

@@ -58,7 +58,7 @@ static const struct schema state_schema = {
 };
 static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
 
-/* --- who ----------------------------------------------------------------------------------- */
+/* --- who ------------------------------------------------------------------------------ */
 
 static enum err check_private(struct call *call)
 {
@@ -116,7 +116,7 @@ static enum err choose(struct call *call, const struct ring_request *in, bool se
     return OK;
 }
 
-/* --- handlers -------------------------------------------------------------------------------- */
+/* --- handlers ------------------------------------------------------------------------- */
 
 /* GET /channels/{channel.id}/call */
 static enum err get_call(struct call *call)

@@ -39,7 +39,7 @@ static bool holds(const struct list *ids, snowflake id)
     return false;
 }
 
-/* --- the message ------------------------------------------------------------------------------ */
+/* --- the message ---------------------------------------------------------------------- */
 
 static enum err write_message(struct call *call, const struct channel *c, snowflake user_id,
                               snowflake *ret_id)
@@ -98,8 +98,7 @@ static enum err end_message(struct call *call, const struct channel *c, snowflak
     return message_save(call, c, &m);
 }
 
-/* --- beginning and end --------------------------------------------------------------------------
- */
+/* --- beginning and end ---------------------------------------------------------------- */
 
 static enum err begin(struct call *call, const struct channel *c, const struct voice_state *s)
 {
@@ -172,8 +171,7 @@ static enum err left(struct call *call, const struct voice_state *was)
 
 const struct voice_follower calls_follower = { .left = left };
 
-/* --- ringing out, and op 13
- * ----------------------------------------------------------------------- */
+/* --- ringing out, and op 13 ----------------------------------------------------------- */
 
 static enum err ring_out(struct call *call, const struct job *job)
 {

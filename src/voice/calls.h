@@ -19,7 +19,7 @@ struct call_request {
 extern const struct type type_call_request;
 enum err connect_call(struct call *call, struct order *o);
 
-/* --- call_rows.c -------------------------------------------------------------------------- */
+/* --- call_rows.c ---------------------------------------------------------------------- */
 
 /* ERR_UNKNOWN_CHANNEL when none runs. With ringing. */
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret);

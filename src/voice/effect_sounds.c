@@ -22,7 +22,7 @@ enum err emoji_find(struct tx *tx, snowflake id, struct effect_emoji *ret, snowf
     return OK;
 }
 
-/* --- sounds that every server has -------------------------------------------------------- */
+/* --- sounds that every server has ----------------------------------------------------- */
 
 #define NAMED(name_)                                         \
     {                                                        \
@@ -48,7 +48,7 @@ static bool find_built_in(snowflake id, struct effect_sound *ret)
     return true;
 }
 
-/* --- sounds of guilds ----------------------------------------------------------------------- */
+/* --- sounds of guilds ----------------------------------------------------------------- */
 
 static const char FIND_SOUND[] =
     "select guild_id, volume, emoji_id, emoji_name from sounds where id = $1";

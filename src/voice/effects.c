@@ -18,7 +18,7 @@ struct effect {
     struct opt_real sound_volume;
 };
 
-/* --- rows of the interface ------------------------------------------------------------------ */
+/* --- rows of the interface ------------------------------------------------------------ */
 
 static const struct choice animations[] = {
     { EFFECT_PREMIUM, NULL, "PREMIUM", "A fun animation, for premium accounts" },
@@ -110,8 +110,7 @@ static const struct schema sent_schema = {
 
 static const struct limit effect_limit = { .name = "voice-effects", .count = 20, .window_s = 10 };
 
-/* --- who may
- * -------------------------------------------------------------------------------------- */
+/* --- who may -------------------------------------------------------------------------- */
 
 static bool everybody = true;
 
@@ -146,8 +145,7 @@ static enum err check_premium(struct call *call, int64_t animation_type)
     return e ? e : user.premium_type > 0 ? OK : ERR_PREMIUM_REQUIRED;
 }
 
-/* --- sending
- * ----------------------------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
 static void tell(struct call *call, struct effect *out)
 {

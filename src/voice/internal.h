@@ -7,7 +7,7 @@
 #include "platform/voice.h"
 #include "voice/voice.h"
 
-/* --- orders.c: what sessions ask for ------------------------------------------------------ */
+/* --- orders.c: what sessions ask for -------------------------------------------------- */
 
 /* Orders of one session are done one after the other, in the order they came. */
 struct order {
@@ -52,7 +52,7 @@ static inline bool order_is_bot(const struct order *o)
     return o->caller.kind == CALLER_BOT;
 }
 
-/* --- join.c: op 4 ---------------------------------------------------------------------------- */
+/* --- join.c: op 4 --------------------------------------------------------------------- */
 
 struct voice_request {
     struct opt_id guild_id, channel_id;

@@ -46,7 +46,7 @@ struct entrance {
     struct member *member; /* NULL: a private call */
 };
 
-/* --- what is there -------------------------------------------------------------------------- */
+/* --- what is there -------------------------------------------------------------------- */
 
 static bool is_unknown(enum err e)
 {
@@ -108,7 +108,7 @@ static enum err enter(struct call *call, const struct order *o, struct entrance 
     return is_unknown(e) ? OK : e;
 }
 
-/* --- what it leads to ------------------------------------------------------------------------- */
+/* --- what it leads to ----------------------------------------------------------------- */
 
 /* May one more come in? */
 static enum err look_for_room(struct call *call, const struct entrance *in, bool *ret_full)
@@ -151,7 +151,7 @@ static void compare(const struct order *o, const struct entrance *in, const stru
         f->present = voice_guild(was) == request->guild_id.value;
 }
 
-/* --- joining ---------------------------------------------------------------------------------- */
+/* --- joining -------------------------------------------------------------------------- */
 
 /* What the client would like, of what there is, or what is near to it. */
 static struct str preferred(const struct order *o, bool vip)

@@ -23,7 +23,7 @@ struct key_answer {
     bool is_match;
 };
 
-/* --- rows of the interface ------------------------------------------------------------------ */
+/* --- rows of the interface ------------------------------------------------------------ */
 
 static const struct choice versions[] = { { 1, NULL, "P256", "A point on P-256" }, { 0 } };
 static const struct type type_version = { .kind = KIND_INT, .choices = versions };
@@ -75,8 +75,7 @@ static const struct type answer_reply = { .kind = KIND_OBJECT, .schema = &answer
 static const struct limit upload_limit = { .name = "voice-keys", .count = 5, .window_s = 60 };
 static const struct limit match_limit = { .name = "voice-key-match", .count = 30, .window_s = 60 };
 
-/* --- what a body says --------------------------------------------------------------------------
- */
+/* --- what a body says ----------------------------------------------------------------- */
 
 static struct str skip_spaces(struct str s)
 {
@@ -117,8 +116,7 @@ static enum err key_read(struct call *call, struct str text, struct str *ret_byt
     return OK;
 }
 
-/* --- PUT
- * ------------------------------------------------------------------------------------------ */
+/* --- PUT ------------------------------------------------------------------------------ */
 
 /* Clients in use sign with the second label. */
 static bool second_label = true;
@@ -190,8 +188,7 @@ static enum err upload_voice_public_key(struct call *call)
         BIND(v_bytes(login), v_int(in->key_version), v_id(call->caller->id), v_bytes(point)), NULL);
 }
 
-/* --- POST
- * ------------------------------------------------------------------------------------------- */
+/* --- POST ----------------------------------------------------------------------------- */
 
 static const char FIND_KEY[] = "select 1 from voice_keys where user_id = $1 and key_version = $2 "
                                "and point = $3";

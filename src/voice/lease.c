@@ -31,7 +31,7 @@ struct lease {
     enum err result;
 };
 
-/* --- rows --------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static const char RENEW[] = "insert into voice_nodes (node, expires_at) values ($1, $2) "
                             "on conflict (node) do update set expires_at = excluded.expires_at";
@@ -82,7 +82,7 @@ static enum err clear_dead(struct call *call, const struct lease *l)
     return e;
 }
 
-/* --- now and then ---------------------------------------------------------------------------- */
+/* --- now and then --------------------------------------------------------------------- */
 
 static struct lease *of_call(const struct call *call)
 {
@@ -147,8 +147,7 @@ static void tick(struct deadline *d)
         start(l, ROUTE_STORE_READ, look, looked);
 }
 
-/* --- life ----------------------------------------------------------------------------------------
- */
+/* --- life ----------------------------------------------------------------------------- */
 
 /* What a process of this number held before is left over too. */
 static enum err clear_first(struct call *call)

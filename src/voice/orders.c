@@ -65,7 +65,7 @@ static void drop_orders(struct link *list)
     }
 }
 
-/* --- lines, with the lock held -------------------------------------------------------------- */
+/* --- lines, with the lock held -------------------------------------------------------- */
 
 static struct line *line_make(struct voice *v, uint64_t session)
 {
@@ -108,8 +108,7 @@ static struct spot *spot_make(struct line *l, snowflake id)
     return p;
 }
 
-/* --- one after the other ------------------------------------------------------------------------
- */
+/* --- one after the other -------------------------------------------------------------- */
 
 static void advance(struct voice *v, uint64_t session);
 
@@ -289,8 +288,7 @@ static void expired(struct deadline *d)
     line_up(v, o, false);
 }
 
-/* --- the gateway's side
- * --------------------------------------------------------------------------- */
+/* --- the gateway's side --------------------------------------------------------------- */
 
 static struct order *order_new(struct voice *v, const struct gateway_caller *who,
                                const struct command_row *row)
@@ -349,8 +347,7 @@ void voice_ended(struct voice *v, const struct gateway_caller *who)
         line_up(v, order_new(v, who, &leave_row), true);
 }
 
-/* --- life
- * ------------------------------------------------------------------------------------------ */
+/* --- life ----------------------------------------------------------------------------- */
 
 static void open_desk(struct loop *loop, void *arg)
 {

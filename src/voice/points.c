@@ -83,7 +83,7 @@ bool point_signed(struct str point, struct str signed_bytes, struct str signatur
     return good;
 }
 
-/* --- what is signed ----------------------------------------------------------------------- */
+/* --- what is signed ------------------------------------------------------------------- */
 
 /* A length in one, two or four bytes, as QUIC writes it. */
 static void add_length(struct buf *out, size_t n)

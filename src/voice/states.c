@@ -50,7 +50,7 @@ static const struct schema patch_schema = {
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-/* --- GET ----------------------------------------------------------------------------------- */
+/* --- GET ------------------------------------------------------------------------------ */
 
 /* Who cannot view the channel does not hear that somebody is there. */
 static enum err check_sight(struct call *call, const struct voice_state *s)
@@ -90,7 +90,7 @@ static enum err get_voice_state(struct call *call)
     return show(call, call->target.member->user_id);
 }
 
-/* --- PATCH ------------------------------------------------------------------------------------ */
+/* --- PATCH ---------------------------------------------------------------------------- */
 
 /* The stage of an id from the body, where the caller has what rights it has. Who is there
  * can give up its place, though it may have lost its sight of the channel meanwhile. */

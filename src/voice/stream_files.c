@@ -21,7 +21,7 @@ enum {
 
 static const struct limit upload_limit = { .name = "stream-previews", .count = 1, .window_s = 5 };
 
-/* --- rows of the interface ----------------------------------------------------------------- */
+/* --- rows of the interface ------------------------------------------------------------ */
 
 struct preview_upload {
     struct image thumbnail;
@@ -68,8 +68,7 @@ static const struct schema video_schema = {
 };
 const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* --- files ---------------------------------------------------------------------------------------
- */
+/* --- files ---------------------------------------------------------------------------- */
 
 /* "hash.ext", from what is in it. */
 static struct str file_name(struct arena *a, struct str bytes, const char *extension)
@@ -101,8 +100,7 @@ void stream_drop_files(struct call *call, const struct stream *s)
     drop(call, s, s->video);
 }
 
-/* --- taking in -----------------------------------------------------------------------------------
- */
+/* --- taking in ------------------------------------------------------------------------ */
 
 /* What the stages pass on. */
 struct upload {
@@ -211,8 +209,7 @@ enum err upload_stream_video(struct call *call)
     return save(call, true);
 }
 
-/* --- showing
- * ------------------------------------------------------------------------------------------- */
+/* --- showing -------------------------------------------------------------------------- */
 
 static enum err admit_viewer(struct call *call, const struct stream *s)
 {

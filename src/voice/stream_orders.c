@@ -50,8 +50,7 @@ static const struct schema pause_schema = { .size = sizeof(struct stream_pause),
                                             .fields = pause_fields };
 const struct type type_stream_pause = { .kind = KIND_OBJECT, .schema = &pause_schema };
 
-/* --- finding -----------------------------------------------------------------------------------
- */
+/* --- finding -------------------------------------------------------------------------- */
 
 /* The stream of a name; *ret_found is false when the name is wrong, which the session is
  * told, or when there is none. */
@@ -92,8 +91,7 @@ static struct stream_part part_of(struct call *call, const struct order *o)
     };
 }
 
-/* --- op 18 ---------------------------------------------------------------------------------------
- */
+/* --- op 18 ---------------------------------------------------------------------------- */
 
 /* NULL: may stream there; else the reason why not. */
 static enum err judge_guild(struct call *call, const struct stream_key *key, bool *ret_vip,
@@ -185,8 +183,7 @@ enum err create_stream(struct call *call, struct order *o)
     return e ? e : begin(call, o, &key, &state, vip);
 }
 
-/* --- op 20
- * ------------------------------------------------------------------------------------------ */
+/* --- op 20 ---------------------------------------------------------------------------- */
 
 static enum err count_room(struct call *call, const struct stream *s, int64_t *ret_most)
 {
@@ -252,8 +249,7 @@ enum err watch_stream(struct call *call, struct order *o)
     return e || known ? e : stream_announce(call, &s);
 }
 
-/* --- op 19, 21, 22
- * ------------------------------------------------------------------------------------- */
+/* --- op 19, 21, 22 -------------------------------------------------------------------- */
 
 enum err delete_stream(struct call *call, struct order *o)
 {

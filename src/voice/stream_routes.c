@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- the path ------------------------------------------------------------------------------- */
+/* --- the path ------------------------------------------------------------------------- */
 
 enum err stream_of_path(struct call *call, struct stream *ret)
 {
@@ -33,7 +33,7 @@ enum err stream_admit_owner(struct call *call)
                                                                : ERR_MISSING_PERMISSIONS;
 }
 
-/* --- PATCH ------------------------------------------------------------------------------------ */
+/* --- PATCH ---------------------------------------------------------------------------- */
 
 struct stream_patch {
     struct opt_str region;
@@ -88,8 +88,7 @@ static enum err modify_stream(struct call *call)
     return e || !moves ? e : stream_migrate(call, &s);
 }
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "stream_key",

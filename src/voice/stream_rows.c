@@ -67,7 +67,7 @@ enum err stream_remove(struct tx *tx, snowflake owner_id)
     return tx_exec(tx, REMOVE, BIND(v_id(owner_id)), NULL);
 }
 
-/* --- who takes part --------------------------------------------------------------------------- */
+/* --- who takes part ------------------------------------------------------------------- */
 
 static const char PARTS[] = "select user_id, session_id, session_number, salt from stream_sessions "
                             "where owner_id = $1 order by joined_at, user_id";

@@ -9,7 +9,7 @@ const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_
 
 enum { TOKEN_BYTES = 16 };
 
-/* --- what is told --------------------------------------------------------------------------- */
+/* --- what is told --------------------------------------------------------------------- */
 
 struct stream_shown {
     struct str stream_key, region;
@@ -162,8 +162,7 @@ void stream_tell_gone(struct call *call, uint64_t session, struct str key, const
     call_emit(call, EVENT_STREAM_DELETE, to_session(session), &gone_schema, &gone);
 }
 
-/* --- ending -------------------------------------------------------------------------------------
- */
+/* --- ending --------------------------------------------------------------------------- */
 
 /* The owner may be elsewhere by now, or nowhere. */
 static enum err clear_mark(struct call *call, const struct stream_key *key)
@@ -218,8 +217,7 @@ enum err stream_unwatch(struct call *call, const struct stream *s, snowflake use
     return stream_announce(call, s);
 }
 
-/* --- following voice states
- * ------------------------------------------------------------------------ */
+/* --- following voice states ----------------------------------------------------------- */
 
 /* ERR_UNKNOWN_STREAM is fine: most people show nothing. */
 static enum err none_is_fine(enum err e)

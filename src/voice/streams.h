@@ -24,7 +24,7 @@ struct stream_part {
     uint64_t session; /* for to_session */
 };
 
-/* --- stream_rows.c: the SQL -------------------------------------------------------------- */
+/* --- stream_rows.c: the SQL ----------------------------------------------------------- */
 
 /* ERR_UNKNOWN_STREAM. */
 enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
@@ -38,7 +38,7 @@ enum err stream_part_remove(struct tx *tx, snowflake owner_id, snowflake user_id
 /* Owners of what somebody watches (snowflakes). */
 enum err streams_watched(struct tx *tx, snowflake user_id, struct list *ret);
 
-/* --- streams.c: how streams change and end, and who hears of it ------------------------------ */
+/* --- streams.c: how streams change and end, and who hears of it ----------------------- */
 
 extern const char STREAM_USER_REQUESTED[], STREAM_ENDED[], STREAM_FULL[], STREAM_UNAUTHORIZED[],
     STREAM_PARSE_FAILED[], STREAM_INVALID_CHANNEL[];
@@ -60,8 +60,7 @@ enum err stream_unwatch(struct call *call, const struct stream *s, snowflake use
 
 extern const struct voice_follower streams_follower;
 
-/* --- stream_orders.c: op 18 to 22 --------------------------------------------------------------
- */
+/* --- stream_orders.c: op 18 to 22 ----------------------------------------------------- */
 
 extern const struct type type_stream_request, type_stream_name, type_stream_pause;
 
@@ -71,16 +70,14 @@ enum err watch_stream(struct call *call, struct order *o);
 enum err ping_stream(struct call *call, struct order *o);
 enum err pause_stream(struct call *call, struct order *o);
 
-/* --- stream_routes.c ---------------------------------------------------------------------------
- */
+/* --- stream_routes.c ------------------------------------------------------------------ */
 
 /* The stream of the path; ERR_UNKNOWN_STREAM, or a form error on the key. */
 enum err stream_of_path(struct call *call, struct stream *ret);
 /* The same for who owns it, in .admit. */
 enum err stream_admit_owner(struct call *call);
 
-/* --- stream_files.c: previews --------------------------------------------------------------------
- */
+/* --- stream_files.c: previews --------------------------------------------------------- */
 
 extern const struct type stream_preview_body, stream_preview_reply, stream_video_body;
 
@@ -92,8 +89,7 @@ enum err upload_stream_video(struct call *call);
 /* When the stream has ended. */
 void stream_drop_files(struct call *call, const struct stream *s);
 
-/* --- stream_notify.c
- * ---------------------------------------------------------------------------------- */
+/* --- stream_notify.c ------------------------------------------------------------------ */
 
 enum err notify_stream(struct call *call);
 

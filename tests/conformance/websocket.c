@@ -29,7 +29,7 @@ static bool wrong(const char *what, long long value)
     return false;
 }
 
-/* --- sockets ------------------------------------------------------------------------ */
+/* --- sockets -------------------------------------------------------------------------- */
 
 static int dial(void)
 {
@@ -178,7 +178,7 @@ static bool take_close(int fd, struct frame *f, int code)
     return !take(fd, &rest, 1) || wrong("something follows the close", rest);
 }
 
-/* --- cases ------------------------------------------------------------------------------ */
+/* --- cases ---------------------------------------------------------------------------- */
 
 static bool handshake(int fd)
 {

@@ -272,7 +272,7 @@ const struct wire_case wire_cases[] = {
     { 0 },
 };
 
-/* --- 4.2: the opening handshake ----------------------------------------------------- */
+/* --- 4.2: the opening handshake ------------------------------------------------------- */
 
 #define OPENING "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 #define UPGRADE "Upgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -25,7 +25,7 @@ static struct client *registered(struct world *w, const char *name)
     return c;
 }
 
-/* --- register ------------------------------------------------------------------------ */
+/* --- register ------------------------------------------------------------------------- */
 
 static void registering_gives_a_token_that_works(struct world *w)
 {
@@ -175,7 +175,7 @@ static void all_problems_of_a_body_come_in_one_answer(struct world *w)
                    "BASE_TYPE_REQUIRED");
 }
 
-/* --- log in and out -------------------------------------------------------------------- */
+/* --- log in and out ------------------------------------------------------------------- */
 
 static void logging_in_works_with_name_or_email(struct world *w)
 {
@@ -236,7 +236,7 @@ static void logging_out_ends_this_session_and_no_other(struct world *w)
     expect_status(client_get(two, "/users/@me"), 200);
 }
 
-/* --- credentials -------------------------------------------------------------------------- */
+/* --- credentials ---------------------------------------------------------------------- */
 
 static void credentials_must_be_whole_and_of_their_kind(struct world *w)
 {
@@ -337,7 +337,7 @@ static void tokens_are_not_in_the_store(struct world *w)
                      like) == OK);
 }
 
-/* --- reading accounts ------------------------------------------------------------------------ */
+/* --- reading accounts ----------------------------------------------------------------- */
 
 static void others_see_only_the_public_side(struct world *w)
 {
@@ -380,8 +380,7 @@ static void unknown_and_impossible_users(struct world *w)
     expect_invalid(client_get(ada, "/users/%%ff"), "user_id", "STRING_TYPE_CONVERT");
 }
 
-/* --- changing one's account --------------------------------------------------------------------
- */
+/* --- changing one's account ----------------------------------------------------------- */
 
 static void changes_are_stored_and_announced(struct world *w)
 {

@@ -52,7 +52,7 @@ static void befriend(struct world *w, struct client *a, struct client *b)
     relate(w, b, a, 1);
 }
 
-/* --- sessions ---------------------------------------------------------------------------- */
+/* --- sessions ------------------------------------------------------------------------- */
 
 static void sessions_are_listed_and_ended(struct world *w)
 {
@@ -85,7 +85,7 @@ static void sessions_are_listed_and_ended(struct world *w)
     expect_error(client_get(world_bot(w, "robot"), "/auth/sessions"), 403, 20001);
 }
 
-/* --- settings ------------------------------------------------------------------------------ */
+/* --- settings ------------------------------------------------------------------------- */
 
 static void settings_have_defaults(struct world *w)
 {
@@ -221,7 +221,7 @@ static void logging_in_tells_language_and_theme(struct world *w)
                 "{'user_settings': {'locale': 'fr', 'theme': 'light'}}");
 }
 
-/* --- notes --------------------------------------------------------------------------------- */
+/* --- notes ---------------------------------------------------------------------------- */
 
 static void notes_are_for_oneself(struct world *w)
 {
@@ -251,7 +251,7 @@ static void notes_are_for_oneself(struct world *w)
     expect_error(client_get(world_bot(w, "robot"), "/users/@me/notes/%s", bob->id), 403, 20001);
 }
 
-/* --- profiles ------------------------------------------------------------------------------ */
+/* --- profiles ------------------------------------------------------------------------- */
 
 static void a_profile_is_for_those_who_know_somebody(struct world *w)
 {
@@ -364,8 +364,7 @@ static void mutual_friends_are_listed(struct world *w)
     expect_error(client_get(ada, "/users/5/relationships"), 404, 10013);
 }
 
-/* --- what others hear ---------------------------------------------------------------------------
- */
+/* --- what others hear ----------------------------------------------------------------- */
 
 static void guilds_and_friends_hear_of_a_new_name(struct world *w)
 {
@@ -398,7 +397,7 @@ static void guilds_and_friends_hear_of_a_new_name(struct world *w)
     expect_venue_silence(&p);
 }
 
-/* --- apps ------------------------------------------------------------------------------------- */
+/* --- apps ----------------------------------------------------------------------------- */
 
 static void apps_see_what_their_scopes_allow(struct world *w)
 {
@@ -426,8 +425,7 @@ static void apps_see_what_their_scopes_allow(struct world *w)
     expect_error(client_patch(some, "{'bio': 'x'}", "/users/@me"), 401, 0);
 }
 
-/* --- default avatars -----------------------------------------------------------------------------
- */
+/* --- default avatars ------------------------------------------------------------------ */
 
 static void there_are_six_default_avatars(struct world *w)
 {

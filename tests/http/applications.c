@@ -10,7 +10,7 @@
 
 #define APPS "/applications"
 
-/* --- making ------------------------------------------------------------------------------ */
+/* --- making --------------------------------------------------------------------------- */
 
 static void a_new_application_has_every_field(struct world *w)
 {
@@ -156,7 +156,7 @@ static void people_have_at_most_50_and_teams_25(struct world *w)
                    "", "APPLICATION_LIMIT_REACHED");
 }
 
-/* --- who may ----------------------------------------------------------------------------- */
+/* --- who may -------------------------------------------------------------------------- */
 
 static void applications_are_for_those_who_make_them(struct world *w)
 {
@@ -272,7 +272,7 @@ static void owners_give_applications_to_their_teams(struct world *w)
     expect_status(client_post(bob, NULL, APPS "/%s/delete", id), 204);
 }
 
-/* --- changing ---------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void everything_that_can_change_does(struct world *w)
 {
@@ -404,7 +404,7 @@ static void icons_are_kept_and_shown(struct world *w)
                  404, 0);
 }
 
-/* --- the bot ----------------------------------------------------------------------------- */
+/* --- the bot -------------------------------------------------------------------------- */
 
 static void bots_read_and_change_their_own_application(struct world *w)
 {
@@ -489,7 +489,7 @@ static void an_application_without_a_bot_can_get_one(struct world *w)
     expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
 }
 
-/* --- keys -------------------------------------------------------------------------------- */
+/* --- keys ----------------------------------------------------------------------------- */
 
 struct signing {
     struct world *world;
@@ -554,7 +554,7 @@ static void secrets_are_shown_once_and_not_kept(struct world *w)
                   200);
 }
 
-/* --- the end ----------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------- */
 
 static void deleting_takes_everything_along(struct world *w)
 {

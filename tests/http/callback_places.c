@@ -79,7 +79,7 @@ static void a_channel_that_is_gone_takes_no_answer(struct world *w)
     expect_error(ask_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 404, 10003);
 }
 
-/* --- over the gateway ------------------------------------------------------------------- */
+/* --- over the gateway ----------------------------------------------------------------- */
 
 #define INTENT_MESSAGES        "'intents': 512"
 #define INTENT_DIRECT_MESSAGES "'intents': 4096"

@@ -23,7 +23,7 @@ static struct answer try_channel(struct client *c, const char *guild, const char
     return client_post(c, body.p, CHANNELS, guild);
 }
 
-/* --- listing and reading ------------------------------------------------------------------- */
+/* --- listing and reading -------------------------------------------------------------- */
 
 static void members_list_all_channels(struct world *w)
 {
@@ -100,7 +100,7 @@ static void kinds_show_what_they_have(struct world *w)
                 "{'type': 15}");
 }
 
-/* --- making ----------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------- */
 
 static void making_a_channel_tells_its_viewers_and_the_log(struct world *w)
 {
@@ -288,7 +288,7 @@ static void a_guild_has_500_channels(struct world *w)
     expect_error(try_channel(ada, g, ""), 400, 30013);
 }
 
-/* --- overwrites of new channels ----------------------------------------------------------- */
+/* --- overwrites of new channels ------------------------------------------------------- */
 
 static void a_channel_copies_its_category(struct world *w)
 {
@@ -354,7 +354,7 @@ static void new_overwrites_hold_only_own_rights(struct world *w)
         201);
 }
 
-/* --- moving ------------------------------------------------------------------------------- */
+/* --- moving --------------------------------------------------------------------------- */
 
 static void moving_tells_of_each_that_moved(struct world *w)
 {
@@ -448,7 +448,7 @@ static void locking_takes_over_the_category(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- changing ------------------------------------------------------------------------ */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world *w)
 {
@@ -580,7 +580,7 @@ static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
     expect_status(client_patch(ada, "{'name': 'c'}", "/channels/%s", c), 200);
 }
 
-/* --- deleting ------------------------------------------------------------------------ */
+/* --- deleting ------------------------------------------------------------------------- */
 
 static void deleting_a_channel_returns_it_and_tells(struct world *w)
 {
@@ -650,7 +650,7 @@ static void files_go_with_their_channel(struct world *w)
     expect_status(client_request(ada, "GET", url, "", STR("")), 404);
 }
 
-/* --- overwrites, one at a time ------------------------------------------------------- */
+/* --- overwrites, one at a time -------------------------------------------------------- */
 
 #define PERMISSIONS "/channels/%s/permissions/%s"
 

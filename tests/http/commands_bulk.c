@@ -25,7 +25,7 @@ static const char *many(struct world *w, int type, int from, int to)
     return text;
 }
 
-/* --- matching --------------------------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------------- */
 
 static void a_list_of_commands_replaces_the_one_before(struct world *w)
 {
@@ -147,7 +147,7 @@ static void a_list_of_commands_is_taken_whole_or_not_at_all(struct world *w)
     expect_json(client_get(s.bot, "%s", s.global), "[{'id': '%s'}]", id);
 }
 
-/* --- how many --------------------------------------------------------------------------------- */
+/* --- how many ------------------------------------------------------------------------- */
 
 static void there_are_100_chat_commands_and_15_in_each_menu(struct world *w)
 {
@@ -200,8 +200,7 @@ static void commands_200_are_made_in_a_day(struct world *w)
     expect_status(client_put(s.bot, "[" PING "]", "%s", s.global), 200);
 }
 
-/* --- entry points
- * --------------------------------------------------------------------------------- */
+/* --- entry points --------------------------------------------------------------------- */
 
 static void an_embedded_application_has_an_entry_point_command(struct world *w)
 {
@@ -256,8 +255,7 @@ static void an_application_with_global_commands_has_a_badge(struct world *w)
     expect(atol(answer_text(client_get(s.bot, "/applications/@me"), "flags")) == 0);
 }
 
-/* --- news
- * ------------------------------------------------------------------------------------------ */
+/* --- news ----------------------------------------------------------------------------- */
 
 static void guilds_hear_of_global_commands_once_a_second(struct world *w)
 {

@@ -204,7 +204,7 @@ static void installation_contexts_of_commands_are_the_applications(struct world 
     expect_json(client_get(s.bot, "%s", s.global), "[{'integration_types': [0]}]");
 }
 
-/* --- many at once ----------------------------------------------------------------------------- */
+/* --- many at once --------------------------------------------------------------------- */
 
 static void all_problems_of_a_command_are_told_at_once(struct world *w)
 {

@@ -22,7 +22,7 @@ static size_t shown(struct answer a)
     return d ? d->count : 0;
 }
 
-/* --- guilds ----------------------------------------------------------------------------------- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 static void a_guild_shows_commands_of_its_applications(struct world *w)
 {
@@ -176,7 +176,7 @@ static void entry_point_commands_are_shown_while_an_application_is_embedded(stru
                 "'android', 'ios']}}], 'application_commands': [{'type': 4, 'handler': 1}]}");
 }
 
-/* --- popularity ------------------------------------------------------------------------------- */
+/* --- popularity ----------------------------------------------------------------------- */
 
 static void commands_are_ranked_by_use(struct world *w)
 {
@@ -203,8 +203,7 @@ static void commands_are_ranked_by_use(struct world *w)
     expect_json(guild_index(&s, s.ada), ranks, 1, 2); /* what is long ago counts no more */
 }
 
-/* --- versions
- * -------------------------------------------------------------------------------------- */
+/* --- versions ------------------------------------------------------------------------- */
 
 static snowflake version_of(struct answer a)
 {
@@ -263,8 +262,7 @@ static void the_index_of_a_guild_moves_when_its_commands_do(struct world *w)
     expect_moved(last, guild_index(&s, bob));
 }
 
-/* --- accounts, applications, channels
- * -------------------------------------------------------------- */
+/* --- accounts, applications, channels ------------------------------------------------- */
 
 static void an_account_shows_commands_of_its_own_applications(struct world *w)
 {

@@ -228,7 +228,7 @@ static void limits_of_what_is_entered_for_commands_make_sense(struct world *w)
     try_all(&s, options);
 }
 
-/* --- how many, how large ---------------------------------------------------------------------- */
+/* --- how many, how large -------------------------------------------------------------- */
 
 static const char *many(struct workshop *s, size_t count, const char *item)
 {

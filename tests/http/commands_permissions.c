@@ -30,7 +30,7 @@ static struct answer set(struct client *c, struct bench *b, const char *id, int 
     return client_put(c, TEXT(c->world, ROW, id, type, may ? "true" : "false"), "%s", b->path);
 }
 
-/* --- setting ---------------------------------------------------------------------------------- */
+/* --- setting -------------------------------------------------------------------------- */
 
 static void permissions_of_commands_are_set_and_read(struct world *w)
 {
@@ -166,8 +166,7 @@ static void permissions_of_commands_grow_by_ten_up_to_a_hundred(struct world *w)
     expect_status(client_put(b.s.ada, rows_for(&b, roles, 1, 101), "%s", b.path), 200);
 }
 
-/* --- who may say so
- * ------------------------------------------------------------------------------- */
+/* --- who may say so ------------------------------------------------------------------- */
 
 static void managers_set_permissions_of_commands_that_they_may_use(struct world *w)
 {
@@ -265,8 +264,7 @@ static void bearers_set_permissions_of_commands_for_somebody(struct world *w)
         20012);
 }
 
-/* --- what goes with them
- * -------------------------------------------------------------------------- */
+/* --- what goes with them -------------------------------------------------------------- */
 
 static int64_t rows(struct bench *b)
 {

@@ -4,7 +4,7 @@
 #include "apps.h"
 #include "workshops.h"
 
-/* --- making ------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------- */
 
 static void a_new_command_is_made_and_shown_whole(struct world *w)
 {
@@ -161,7 +161,7 @@ static void a_command_of_the_same_name_is_written_over(struct world *w)
     expect_json(client_get(s.bot, "%s", s.global), "[{'id': '%s'}]", id);
 }
 
-/* --- changing --------------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void a_command_changes_only_where_it_is_said(struct world *w)
 {
@@ -282,7 +282,7 @@ static void a_changed_command_is_checked_as_a_whole(struct world *w)
                    "options.0.name", "APPLICATION_COMMAND_INVALID_NAME");
 }
 
-/* --- deleting --------------------------------------------------------------------------------- */
+/* --- deleting ------------------------------------------------------------------------- */
 
 static void a_deleted_command_is_gone(struct world *w)
 {
@@ -315,7 +315,7 @@ static void a_command_is_found_in_its_own_scope_only(struct world *w)
     expect_error(client_get(s.ada, "/applications/%s/commands/%s", app, global), 404, 10063);
 }
 
-/* --- who may ---------------------------------------------------------------------------------- */
+/* --- who may -------------------------------------------------------------------------- */
 
 static void makers_and_tokens_of_the_application_register_its_commands(struct world *w)
 {

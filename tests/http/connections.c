@@ -10,7 +10,7 @@
 
 #define MINE "/users/@me/connections"
 
-/* --- linking --------------------------------------------------------------------------------- */
+/* --- linking -------------------------------------------------------------------------- */
 
 static void connections_are_made_with_a_code_and_told(struct world *w)
 {
@@ -178,7 +178,7 @@ static void connection_pages_quote_what_they_are_given(struct world *w)
     expect(!strstr(a.body.p, "<script>") && strstr(a.body.p, "&quot;&gt;&lt;script&gt;"));
 }
 
-/* --- using them ------------------------------------------------------------------------------ */
+/* --- using them ----------------------------------------------------------------------- */
 
 static void connections_are_changed_and_told(struct world *w)
 {

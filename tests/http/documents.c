@@ -7,7 +7,7 @@
 
 #include "api/internal.h"
 
-/* --- rows ------------------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static void look_at_row(struct world *w, const struct route *r)
 {
@@ -81,8 +81,7 @@ static void limits_are_whole(struct world *w)
     each_route(w, look_at_limit);
 }
 
-/* --- the OpenAPI document -----------------------------------------------------------------------
- */
+/* --- the OpenAPI document ------------------------------------------------------------- */
 
 static const struct dom *openapi; /* as the server sent it */
 
@@ -175,7 +174,7 @@ static void openapi_describes_every_route(struct world *w)
     look_for_twins(dom_at(openapi, "components.schemas"));
 }
 
-/* --- the reference ---------------------------------------------------------------------------- */
+/* --- the reference -------------------------------------------------------------------- */
 
 static struct buf reference;
 

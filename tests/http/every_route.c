@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- who may call ------------------------------------------------------------------------ */
+/* --- who may call --------------------------------------------------------------------- */
 
 static void refuses(const struct route *r, struct client *c, int status, int code)
 {
@@ -97,7 +97,7 @@ static void callers_of_the_wrong_kind_are_told_so(struct world *w)
     each_route(w, look_at_kinds);
 }
 
-/* --- bodies -------------------------------------------------------------------------------- */
+/* --- bodies --------------------------------------------------------------------------- */
 
 /* What stands in the path is looked at first; where nothing of that name is there,
  * nothing is said about the body. */
@@ -177,7 +177,7 @@ static void missing_fields_are_named(struct world *w)
     each_route(w, look_at_required_fields);
 }
 
-/* --- paths ---------------------------------------------------------------------------------- */
+/* --- paths ---------------------------------------------------------------------------- */
 
 static void look_at_bad_ids(struct world *w, const struct route *r)
 {
@@ -193,7 +193,7 @@ static void ids_that_are_none_are_named(struct world *w)
     each_route(w, look_at_bad_ids);
 }
 
-/* --- what a call does ------------------------------------------------------------------------- */
+/* --- what a call does ----------------------------------------------------------------- */
 
 static bool is_listed(const struct route *r, enum event event)
 {

@@ -54,7 +54,7 @@ static size_t count_suggestions(struct client *c)
     return client_get(c, SUGGESTIONS).json->count;
 }
 
-/* --- address books ----------------------------------------------------------------------- */
+/* --- address books -------------------------------------------------------------------- */
 
 static void contacts_are_suggested(struct world *w)
 {
@@ -276,7 +276,7 @@ static void some_are_not_suggested(struct world *w)
     expect(count_suggestions(p.ada) == 1);
 }
 
-/* --- going ------------------------------------------------------------------------------- */
+/* --- going ---------------------------------------------------------------------------- */
 
 static void the_dismissed_stay_away_for_half_a_year(struct world *w)
 {
@@ -359,7 +359,7 @@ static void a_hundred_of_the_best_are_kept(struct world *w)
     expect(str_is(dom_at(a.json, "99.suggested_user.id")->text, "1002"));
 }
 
-/* --- what the server finds by itself ----------------------------------------------------- */
+/* --- what the server finds by itself -------------------------------------------------- */
 
 /* Until a suggestion is there, or for a while. */
 static bool appears(struct client *c, size_t count)
@@ -445,7 +445,7 @@ static void who_is_disabled_is_not_shown(struct world *w)
     expect(count_suggestions(p.ada) == 2);
 }
 
-/* --- asking many ------------------------------------------------------------------------- */
+/* --- asking many ---------------------------------------------------------------------- */
 
 static struct answer bulk(struct client *c, const char *token, const char *ids)
 {

@@ -56,7 +56,7 @@ static int64_t game_type(struct client *c, const struct client *other)
     return NOTHING;
 }
 
-/* --- asking and accepting ---------------------------------------------------------------- */
+/* --- asking and accepting ------------------------------------------------------------- */
 
 static void a_game_asks_and_both_hear_of_it(struct world *w)
 {
@@ -199,7 +199,7 @@ static void games_do_not_mix(struct world *w)
     expect(client_get(t.p.ada, GAMES).json->count == 1);
 }
 
-/* --- endings ----------------------------------------------------------------------------- */
+/* --- endings -------------------------------------------------------------------------- */
 
 static void endings_are_told_to_both(struct world *w)
 {
@@ -268,7 +268,7 @@ static void a_game_takes_its_friendships_along(struct world *w)
     expect(client_get(t.p.bob, GAMES).json->count == 0);
 }
 
-/* --- messages ---------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
 static void settings_say_where_messages_arrive(struct world *w)
 {

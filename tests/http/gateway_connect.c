@@ -385,7 +385,7 @@ static void figures_are_told(struct world *w)
     expect(memmem(a.body.p, a.body.n, "\nguildhall_dispatches_total 1\n", 30));
 }
 
-/* --- forms ------------------------------------------------------------------------------- */
+/* --- forms ---------------------------------------------------------------------------- */
 
 static void every_encoding_and_compression_is_spoken(struct world *w)
 {
@@ -449,7 +449,7 @@ static void terms_are_read_strictly(struct world *w)
     expect_close(g, 4002);
 }
 
-/* --- the end of it -------------------------------------------------------------------------- */
+/* --- the end of it -------------------------------------------------------------------- */
 
 static void everybody_is_sent_away_at_the_end(struct world *w)
 {

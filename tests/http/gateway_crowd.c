@@ -19,7 +19,7 @@
 
 enum { CROWD = 1000, KEEN = 20, EVENTS = 300, WAIT_MS = 60000, MAX_IN = 4 << 20 };
 
-/* --- one of many ----------------------------------------------------------------------- */
+/* --- one of many ---------------------------------------------------------------------- */
 
 /* A session without comforts: reads what is there and never waits. */
 struct face {
@@ -177,7 +177,7 @@ static bool face_read(struct crowd *c, struct face *f)
     return true;
 }
 
-/* --- all of them ------------------------------------------------------------------------- */
+/* --- all of them ---------------------------------------------------------------------- */
 
 static void crowd_open(struct crowd *c, struct world *w, int count)
 {
@@ -268,7 +268,7 @@ static void publish(struct crowd *c, int i, size_t padding)
     mem_free(payload);
 }
 
-/* --- cut ------------------------------------------------------------------------------------- */
+/* --- cut ------------------------------------------------------------------------------ */
 
 static void *publish_all(void *arg)
 {
@@ -310,7 +310,7 @@ static void a_thousand_sockets_cut_mid_stream_lose_and_double_nothing(struct wor
     crowd_close(&c);
 }
 
-/* --- slow ------------------------------------------------------------------------------------- */
+/* --- slow ----------------------------------------------------------------------------- */
 
 static bool heard_published(struct crowd *c, struct face *f)
 {

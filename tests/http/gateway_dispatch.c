@@ -42,7 +42,7 @@ static const char *say(struct client *c, const char *channel, const char *json)
     return answer_text(a, "id");
 }
 
-/* --- arriving ---------------------------------------------------------------------------- */
+/* --- arriving ------------------------------------------------------------------------- */
 
 static void a_bots_guilds_follow_ready(struct world *w)
 {
@@ -123,7 +123,7 @@ static void shards_share_the_guilds(struct world *w)
     expect_quiet(shards[1]);
 }
 
-/* --- who ---------------------------------------------------------------------------------- */
+/* --- who ------------------------------------------------------------------------------ */
 
 static void messages_go_to_those_who_see_the_channel(struct world *w)
 {
@@ -264,7 +264,7 @@ static void direct_messages_reach_both(struct world *w)
     expect_dispatch(late, "MESSAGE_CREATE", "{'content': 'again'}");
 }
 
-/* --- coming and going ---------------------------------------------------------------------- */
+/* --- coming and going ----------------------------------------------------------------- */
 
 static void a_guild_that_is_founded_is_heard_of(struct world *w)
 {
@@ -358,7 +358,7 @@ static void clients_that_are_connected_are_told(struct world *w)
     expect_silence(bot);
 }
 
-/* --- asking -------------------------------------------------------------------------------- */
+/* --- asking --------------------------------------------------------------------------- */
 
 static void members_come_on_request(struct world *w)
 {

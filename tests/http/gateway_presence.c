@@ -332,7 +332,7 @@ static void newcomers_are_told_of_in_small_guilds(struct world *w)
     expect_quiet(a);
 }
 
-/* --- by which client ---------------------------------------------------------------------- */
+/* --- by which client ------------------------------------------------------------------ */
 
 static struct gate *session_by(struct client *c, const char *browser, const char *status)
 {

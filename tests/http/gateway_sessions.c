@@ -145,7 +145,7 @@ static void it_is_told_once_wherever_it_is(struct world *w)
     expect_quiet(g);
 }
 
-/* --- guilds that are still arriving ---------------------------------------------------------- */
+/* --- guilds that are still arriving --------------------------------------------------- */
 
 enum { GUILDS = 24, ROUNDS = 12 };
 

@@ -133,7 +133,7 @@ static void a_deleted_role_hides_what_it_showed(struct world *w)
     expect_quiet(s.of_bob);
 }
 
-/* --- threads ------------------------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------------------- */
 
 static const char *start_thread(struct scene *s, struct client *c, const char *channel, int type)
 {

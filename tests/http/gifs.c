@@ -23,7 +23,7 @@ static const char *file(struct world *w, const char *name)
     return str_printf(world_arena(w), "http://127.0.0.1:%d/gifs/Cat_1/%s", world_port(w), name).p;
 }
 
-/* --- objects ---------------------------------------------------------------------------------- */
+/* --- objects -------------------------------------------------------------------------- */
 
 static void a_search_answers_with_gifs_at_the_top(struct world *w)
 {
@@ -95,7 +95,7 @@ static void what_is_missing_is_never_named(struct world *w)
     expect(strstr(answer_text(a, "0.url"), "/gifs/gif-film"));
 }
 
-/* --- files and pages -------------------------------------------------------------------------- */
+/* --- files and pages ------------------------------------------------------------------ */
 
 static void files_really_load(struct world *w)
 {
@@ -163,7 +163,7 @@ static void an_operator_lowers_the_cap(struct world *w)
     expect(strcmp(gif_ids(client_get(world_stranger(w), "/gifs/search?q=x")), "g") == 0);
 }
 
-/* --- parameters ------------------------------------------------------------------------------- */
+/* --- parameters ----------------------------------------------------------------------- */
 
 static void import_many(struct world *w, int count)
 {
@@ -232,7 +232,7 @@ static void an_empty_catalogue_answers_with_nothing(struct world *w)
     expect_json(client_get(nobody, "/gifs/trending"), "{'categories': [], 'gifs': []}");
 }
 
-/* --- who may call ----------------------------------------------------------------------------- */
+/* --- who may call --------------------------------------------------------------------- */
 
 static void reads_are_open_but_bad_tokens_are_not(struct world *w)
 {

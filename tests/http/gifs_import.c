@@ -152,7 +152,7 @@ static void an_id_is_made_when_there_is_none(struct world *w)
         200);
 }
 
-/* --- the demo's own --------------------------------------------------------------------------- */
+/* --- the demo's own ------------------------------------------------------------------- */
 
 /* A reader of GIF frames, for what our writer wrote: how many pixels a frame's codes make,
  * or 0 when they make no sense. Only lengths of the words are needed for that. */

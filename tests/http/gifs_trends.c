@@ -37,7 +37,7 @@ static void import_four(struct world *w)
                          ", {'id': 'd', 'tags': ['cat', 'fish'], 'weight': 1, " MEDIA "]");
 }
 
-/* --- GIFs ------------------------------------------------------------------------------------- */
+/* --- GIFs ----------------------------------------------------------------------------- */
 
 static void what_is_chosen_trends(struct world *w)
 {
@@ -98,7 +98,7 @@ static void trends_keep_to_the_language(struct world *w)
     lists(w, "/gifs/trending-gifs?locale=pt-BR", "a b c br d");
 }
 
-/* --- where to begin --------------------------------------------------------------------------- */
+/* --- where to begin ------------------------------------------------------------------- */
 
 static void trends_show_one_gif_and_categories(struct world *w)
 {
@@ -149,7 +149,7 @@ static void an_operator_names_categories(struct world *w)
     lists(w, "/gifs/trending-search", "fish pet");
 }
 
-/* --- terms ------------------------------------------------------------------------------------ */
+/* --- terms ---------------------------------------------------------------------------- */
 
 static void a_term_is_shown_once_three_have_used_it(struct world *w)
 {
@@ -255,7 +255,7 @@ static void choices_outlive_a_restart(struct world *w)
     lists(w, "/gifs/suggest?q=gold", "goldfish");
 }
 
-/* --- counting and forgetting ------------------------------------------------------------------ */
+/* --- counting and forgetting ---------------------------------------------------------- */
 
 static int64_t clicks(struct world *w, const char *term)
 {

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 
-/* --- the other server ------------------------------------------------------------------------ */
+/* --- the other server ----------------------------------------------------------------- */
 
 enum mode { GOOD, REFUSES, HANGS, HUGE, GARBAGE, LIES };
 
@@ -181,7 +181,7 @@ static void both(struct config *c)
     use(c, "merged");
 }
 
-/* --- good answers ----------------------------------------------------------------------------- */
+/* --- good answers --------------------------------------------------------------------- */
 
 static void their_gifs_are_shown_as_ours(struct world *w)
 {
@@ -246,7 +246,7 @@ static void choices_are_passed_on(struct world *w)
     provider_stop();
 }
 
-/* --- remembering ------------------------------------------------------------------------------ */
+/* --- remembering ---------------------------------------------------------------------- */
 
 static void answers_are_remembered(struct world *w)
 {
@@ -283,7 +283,7 @@ static void an_old_answer_is_better_than_none(struct world *w)
     provider_stop();
 }
 
-/* --- bad answers ------------------------------------------------------------------------------ */
+/* --- bad answers ---------------------------------------------------------------------- */
 
 static void what_is_not_right_costs_one_clear_error(struct world *w)
 {

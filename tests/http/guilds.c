@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* --- founding --------------------------------------------------------------------------------- */
+/* --- founding ------------------------------------------------------------------------- */
 
 static void a_new_guild_has_everyone_and_two_channels(struct world *w)
 {
@@ -174,7 +174,7 @@ static void a_guild_is_founded_with_its_icon(struct world *w)
                    "IMAGE_INVALID");
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static void only_members_read_a_guild(struct world *w)
 {
@@ -200,7 +200,7 @@ static void counts_come_when_asked_for(struct world *w)
                    "BOOLEAN_TYPE_CONVERT");
 }
 
-/* --- changing --------------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void changing_a_guild_needs_the_right_to(struct world *w)
 {
@@ -423,7 +423,7 @@ static void an_owner_gives_the_guild_to_a_member(struct world *w)
     expect_status(client_delete(p.bob, "/guilds/%s", p.guild), 204);
 }
 
-/* --- deleting --------------------------------------------------------------------------------- */
+/* --- deleting ------------------------------------------------------------------------- */
 
 static void only_the_owner_deletes_a_guild(struct world *w)
 {

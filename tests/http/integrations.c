@@ -45,7 +45,7 @@ static const char *integration_of(struct world *w, const char *app)
         (long long)world_number(w, "select id from integrations where application_id = %s", app));
 }
 
-/* --- what is shown --------------------------------------------------------------------------- */
+/* --- what is shown -------------------------------------------------------------------- */
 
 static void integrations_of_platforms_have_every_field(struct world *w)
 {
@@ -221,7 +221,7 @@ static void integrations_with_commands_are_found(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS "?has_commands=false", s.guild).json->count == 2);
 }
 
-/* --- who may --------------------------------------------------------------------------------- */
+/* --- who may -------------------------------------------------------------------------- */
 
 static void integrations_are_for_those_who_manage_the_guild(struct world *w)
 {
@@ -246,7 +246,7 @@ static void integrations_are_for_those_who_manage_the_guild(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- following ------------------------------------------------------------------------------- */
+/* --- following ------------------------------------------------------------------------ */
 
 static void integrations_are_made_with_a_role_and_told(struct world *w)
 {
@@ -394,7 +394,7 @@ static void integrations_come_back_to_life_when_made_again(struct world *w)
                 "{'id': '%s', 'enabled': true, 'revoked': false}", id);
 }
 
-/* --- changing -------------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void integrations_are_changed_and_told(struct world *w)
 {

@@ -49,7 +49,7 @@ static struct scene make_scene(struct world *w)
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, " \
     "permission, position) values (%s, %s, %s, 1, %s, 1, 0)"
 
-/* --- removing -------------------------------------------------------------------------------- */
+/* --- removing ------------------------------------------------------------------------- */
 
 static void removing_an_app_integration_takes_all_it_brought(struct world *w)
 {
@@ -132,7 +132,7 @@ static void integrations_are_removed_with_a_reason(struct world *w)
                 "{'audit_log_entries': [{'reason': 'no dice', 'user_id': '%s'}]}", s.bob->id);
 }
 
-/* --- when its bot leaves --------------------------------------------------------------------- */
+/* --- when its bot leaves -------------------------------------------------------------- */
 
 static void an_app_integration_stays_without_its_bot(struct world *w)
 {
@@ -156,7 +156,7 @@ static void an_app_integration_with_nothing_left_goes(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
 }
 
-/* --- POST /guilds/{guild.id}/migrate-command-scope ------------------------------------------- */
+/* --- POST /guilds/{guild.id}/migrate-command-scope ------------------------------------ */
 
 #define MIGRATE "/guilds/%s/migrate-command-scope"
 
@@ -199,7 +199,7 @@ static void migrating_leaves_other_integrations_alone(struct world *w)
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'scopes': ['webhook.incoming']}, {}]");
 }
 
-/* --- GET /users/@me/guilds/integration-application-ids --------------------------------------- */
+/* --- GET /users/@me/guilds/integration-application-ids -------------------------------- */
 
 static void application_ids_of_all_guilds_are_listed(struct world *w)
 {
@@ -221,7 +221,7 @@ static void application_ids_of_all_guilds_are_listed(struct world *w)
     expect_error(client_get(s.bot, "/users/@me/guilds/integration-application-ids"), 403, 20001);
 }
 
-/* --- who is told ----------------------------------------------------------------------------- */
+/* --- who is told ---------------------------------------------------------------------- */
 
 static void integration_events_are_for_managers_and_bots_that_asked(struct world *w)
 {
@@ -254,7 +254,7 @@ static void integration_events_are_for_managers_and_bots_that_asked(struct world
     expect_silence(eve);
 }
 
-/* --- private channels ------------------------------------------------------------------------ */
+/* --- private channels ----------------------------------------------------------------- */
 
 /* A group of ada's with bob and eve. */
 struct group {

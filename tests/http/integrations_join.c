@@ -191,7 +191,7 @@ static void unlinking_one_account_keeps_what_another_gives(struct world *w)
     expect(!is_member(other, s.ada));
 }
 
-/* --- partners -------------------------------------------------------------------------------- */
+/* --- partners ------------------------------------------------------------------------- */
 
 static void with_partners(struct config *c)
 {

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* --- a provider ------------------------------------------------------------------------------ */
+/* --- a provider ----------------------------------------------------------------------- */
 
 enum mood {
     GOOD,
@@ -164,7 +164,7 @@ static void provider_end(void)
     close(provider.fd);
 }
 
-/* --- what it is asked ------------------------------------------------------------------------ */
+/* --- what it is asked ----------------------------------------------------------------- */
 
 struct scene {
     struct client *ada, *bob;
@@ -234,7 +234,7 @@ static void a_provider_is_asked_once_more_before_a_role_goes(struct world *w)
     provider_end();
 }
 
-/* --- what it does badly ---------------------------------------------------------------------- */
+/* --- what it does badly --------------------------------------------------------------- */
 
 static void a_bad_provider_costs_one_error(struct world *w)
 {
@@ -319,7 +319,7 @@ static void a_platform_that_is_off_is_refused(struct world *w)
     provider_end();
 }
 
-/* --- feeding a local one --------------------------------------------------------------------- */
+/* --- feeding a local one -------------------------------------------------------------- */
 
 static void with_key(struct config *c)
 {
@@ -379,7 +379,7 @@ static void a_local_platform_is_fed_with_its_key_only(struct world *w)
     expect(store_count(w, "select count(*) from platform_account") == 0);
 }
 
-/* --- other words ----------------------------------------------------------------------------- */
+/* --- other words ---------------------------------------------------------------------- */
 
 static void other_words(struct config *c)
 {

@@ -36,7 +36,7 @@ static int64_t lapses(struct world *w)
     return store_count(w, "select count(*) from integration_members where lapsed_at is not null");
 }
 
-/* --- sync ------------------------------------------------------------------------------------ */
+/* --- sync ----------------------------------------------------------------------------- */
 
 static void a_sync_gives_subscribers_their_role(struct world *w)
 {
@@ -225,7 +225,7 @@ static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
     expect(store_count(w, "select count(*) from integration_subscribers") == 1);
 }
 
-/* --- what goes wrong ------------------------------------------------------------------------- */
+/* --- what goes wrong ------------------------------------------------------------------ */
 
 static void an_account_without_owner_is_revoked(struct world *w)
 {

@@ -8,7 +8,7 @@
 #include "gate.h"
 #include "model/application.h"
 
-/* --- the payload -------------------------------------------------------------------- */
+/* --- the payload ---------------------------------------------------------------------- */
 
 static void a_command_reaches_the_app_and_nobody_else(struct world *w)
 {
@@ -140,7 +140,7 @@ static void tokens_are_hard_to_guess(struct world *w)
     expect(store_count(w, "select count(*) from interactions where state = 0") == 1);
 }
 
-/* --- where -------------------------------------------------------------------------- */
+/* --- where ---------------------------------------------------------------------------- */
 
 static const char *dm_with(struct client *c, const char *other)
 {
@@ -234,7 +234,7 @@ static void contexts_and_installs_are_what_the_command_says(struct world *w)
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
 }
 
-/* --- once --------------------------------------------------------------------------- */
+/* --- once ----------------------------------------------------------------------------- */
 
 static void the_same_nonce_asks_once(struct world *w)
 {

@@ -7,7 +7,7 @@
 #define VERSION     "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION"
 #define PERMISSIONS "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS"
 
-/* --- the form ----------------------------------------------------------------------- */
+/* --- the form ------------------------------------------------------------------------- */
 
 static void the_form_comes_first(struct world *w)
 {
@@ -54,7 +54,7 @@ static void only_people_ask(struct world *w)
     expect(interactions_told(&s) == 0);
 }
 
-/* --- where -------------------------------------------------------------------------- */
+/* --- where ---------------------------------------------------------------------------- */
 
 static struct answer ask_in(struct scene *s, struct client *by, const char *channel,
                             const char *guild, const char *application, const char *command)
@@ -108,7 +108,7 @@ static void the_application_and_the_command_must_be_there(struct world *w)
     expect_invalid(ask_in(&s, s.bob, channel, guild, s.application, elsewhere), "data", INVALID);
 }
 
-/* --- read-repair -------------------------------------------------------------------- */
+/* --- read-repair ---------------------------------------------------------------------- */
 
 static void an_outdated_command_is_told_so(struct world *w)
 {
@@ -136,7 +136,7 @@ static void an_outdated_command_is_told_so(struct world *w)
     expect(interactions_told(&s) == 0);
 }
 
-/* --- who may ------------------------------------------------------------------------ */
+/* --- who may -------------------------------------------------------------------------- */
 
 static void permission(struct scene *s, const char *target, const char *entity, int type, int yes)
 {
@@ -200,7 +200,7 @@ static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct worl
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
 }
 
-/* --- what it is about --------------------------------------------------------------- */
+/* --- what it is about ----------------------------------------------------------------- */
 
 static struct answer wave(struct scene *s, const char *id, int type, const char *target)
 {

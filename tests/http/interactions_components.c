@@ -7,7 +7,7 @@
 
 #define FAILED "COMPONENT_VALIDATION_FAILED"
 
-/* --- buttons ------------------------------------------------------------------------ */
+/* --- buttons -------------------------------------------------------------------------- */
 
 /* A message of the bot's with these components in rows. */
 static const char *show(struct scene *s, const char *components)
@@ -87,7 +87,7 @@ static void whoever_sees_a_message_may_use_it(struct world *w)
     expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
 }
 
-/* --- menus -------------------------------------------------------------------------- */
+/* --- menus ---------------------------------------------------------------------------- */
 
 static void menus_take_what_they_offer(struct world *w)
 {
@@ -171,7 +171,7 @@ static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
                    "data.values", FAILED);
 }
 
-/* --- below answers ------------------------------------------------------------------ */
+/* --- below answers -------------------------------------------------------------------- */
 
 static const char *answered(struct scene *s, const char *json)
 {

@@ -16,7 +16,7 @@ static void bob_rolls(struct scene *s)
     expect_status(roll(s, s->bob, scene_command(s, "%s", ""), "%s", ""), 204);
 }
 
-/* --- the bot ------------------------------------------------------------------------ */
+/* --- the bot -------------------------------------------------------------------------- */
 
 static void no_intent_is_needed(struct world *w)
 {
@@ -53,7 +53,7 @@ static void the_guilds_shard_gets_it(struct world *w)
     expect_quiet(one);
 }
 
-/* --- who asked ---------------------------------------------------------------------- */
+/* --- who asked ------------------------------------------------------------------------ */
 
 static void one_session_is_told_or_all(struct world *w)
 {
@@ -87,7 +87,7 @@ static void one_session_is_told_or_all(struct world *w)
     expect_quiet(ada);
 }
 
-/* --- until when --------------------------------------------------------------------- */
+/* --- until when ----------------------------------------------------------------------- */
 
 static struct answer answer_last(struct scene *s)
 {
@@ -180,7 +180,7 @@ static void what_is_over_goes(struct world *w)
     expect(store_count(w, "select count(*) from jobs where kind <> 'command_uses'") == 0);
 }
 
-/* --- entry points ------------------------------------------------------------------- */
+/* --- entry points --------------------------------------------------------------------- */
 
 static const char *entry_point(struct scene *s, int handler)
 {

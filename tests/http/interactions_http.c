@@ -10,7 +10,7 @@
 #define JSON "application/json"
 #define URL  "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID"
 
-/* --- setting the address ------------------------------------------------------------ */
+/* --- setting the address -------------------------------------------------------------- */
 
 static struct endpoint *open_endpoint(struct scene *s)
 {
@@ -121,7 +121,7 @@ static void private_addresses_need_to_be_allowed(struct world *w)
     endpoint_close(e);
 }
 
-/* --- being called ------------------------------------------------------------------- */
+/* --- being called --------------------------------------------------------------------- */
 
 static void bob_rolls(struct scene *s)
 {

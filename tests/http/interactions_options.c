@@ -31,7 +31,7 @@ static void take(struct scene *s, const char *id, int type, const char *value)
                "{'data': {'options': [{'name': 'o', 'type': %d, 'value': %s}]}}", type, value);
 }
 
-/* --- words and numbers -------------------------------------------------------------- */
+/* --- words and numbers ---------------------------------------------------------------- */
 
 static void texts_have_their_length(struct world *w)
 {
@@ -141,7 +141,7 @@ static void a_lot_of_text_arrives_whole(struct world *w)
     buf_clear(&given);
 }
 
-/* --- the list ----------------------------------------------------------------------- */
+/* --- the list ------------------------------------------------------------------------- */
 
 static void what_is_required_is_there_and_nothing_unknown(struct world *w)
 {
@@ -213,7 +213,7 @@ static void subcommands_nest_and_one_is_used(struct world *w)
     expect(store_count(w, "select count(*) from interactions where name = 'roll grp sub'") == 1);
 }
 
-/* --- autocomplete ------------------------------------------------------------------- */
+/* --- autocomplete --------------------------------------------------------------------- */
 
 static struct answer type_in(struct scene *s, const char *id, const char *options)
 {

@@ -115,7 +115,7 @@ static void a_command_that_changes_meanwhile_is_outdated(struct world *w)
     expect(world_number(w, "select count(*) from interaction_files") == 1);
 }
 
-/* --- the same, asked several times at once ---------------------------------------------- */
+/* --- the same, asked several times at once -------------------------------------------- */
 
 enum { ROUNDS = 10, RACERS = 4 };
 

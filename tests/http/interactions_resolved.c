@@ -20,7 +20,7 @@ static struct answer give(struct scene *s, const char *id, int type, const char 
                 value);
 }
 
-/* --- people ------------------------------------------------------------------------- */
+/* --- people --------------------------------------------------------------------------- */
 
 static void users_come_with_their_membership(struct world *w)
 {
@@ -153,7 +153,7 @@ static void threads_tell_what_threads_have(struct world *w)
         dom_at(last_interaction(&s), TEXT(w, "data.resolved.channels.%s.message_count", thread)));
 }
 
-/* --- context menus ------------------------------------------------------------------ */
+/* --- context menus -------------------------------------------------------------------- */
 
 static void context_menus_bring_their_target(struct world *w)
 {
@@ -186,7 +186,7 @@ static void context_menus_bring_their_target(struct world *w)
                message, said, said, said, s.ada->id);
 }
 
-/* --- files -------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------- */
 
 static struct answer send_file(struct scene *s, const char *id, const char *value,
                                const char *filename, const char *name)

@@ -16,7 +16,7 @@ static const char *invite_to(struct client *c, struct venue *p, const char *body
     return answer_text(a, "code");
 }
 
-/* --- making ---------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------- */
 
 static void an_invite_tells_where_it_leads(struct world *w)
 {
@@ -155,7 +155,7 @@ static void a_guild_has_at_most_a_thousand_invites(struct world *w)
     invite_to(ada, &p, "{'unique': true}");
 }
 
-/* --- listing and deleting ------------------------------------------------------------------ */
+/* --- listing and deleting ------------------------------------------------------------- */
 
 static void who_manages_the_guild_deletes_invites(struct world *w)
 {
@@ -206,7 +206,7 @@ static void managers_list_and_delete_invites(struct world *w)
     expect_venue_silence(&p);
 }
 
-/* --- accepting ------------------------------------------------------------------------------ */
+/* --- accepting ------------------------------------------------------------------------ */
 
 static void accepting_makes_a_member(struct world *w)
 {
@@ -308,8 +308,7 @@ static void registering_accepts_an_invite(struct world *w)
     expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{'user': {'username': 'kim'}}");
 }
 
-/* --- friends -----------------------------------------------------------------------------------
- */
+/* --- friends -------------------------------------------------------------------------- */
 
 static void a_friend_invite_makes_friends(struct world *w)
 {
@@ -414,8 +413,7 @@ static void friend_invites_are_revoked_together(struct world *w)
                    "NUMBER_TYPE_MAX");
 }
 
-/* --- groups --------------------------------------------------------------------------------------
- */
+/* --- groups --------------------------------------------------------------------------- */
 
 static void a_groups_owner_invites(struct world *w)
 {

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "platform/platform.h"
 
-/* --- a domain whose jobs leave their traces in accounts --------------------------------------- */
+/* --- a domain whose jobs leave their traces in accounts ------------------------------- */
 
 static _Atomic int failures_left, starts;
 
@@ -171,8 +171,7 @@ static void settle(void)
     usleep(400 * 1000);
 }
 
-/* --- tests --------------------------------------------------------------------------------------
- */
+/* --- tests ---------------------------------------------------------------------------- */
 
 static void a_job_runs_at_its_time_and_not_before(struct world *w)
 {

@@ -57,7 +57,7 @@ static bool has_three_decimals(struct str s)
     return i > 0 && s.n == i + 4 && s.p[i] == '.' && strspn(s.p + i + 1, "0123456789") >= 3;
 }
 
-/* --- what is said --------------------------------------------------------------------------- */
+/* --- what is said --------------------------------------------------------------------- */
 
 static void answers_say_how_much_is_left(struct world *w)
 {
@@ -148,8 +148,7 @@ static void without_limits_nothing_is_said(struct world *w)
     expect(!memmem(head.p, head.n, "X-RateLimit", 11));
 }
 
-/* --- exactly so many ---------------------------------------------------------------------------
- */
+/* --- exactly so many ------------------------------------------------------------------ */
 
 struct burst {
     pthread_t thread;
@@ -261,8 +260,7 @@ static void one_call_is_always_allowed(struct world *w)
     expect_status(client_get(ada, "/users/@me"), 429);
 }
 
-/* --- the global limit ----------------------------------------------------------------------------
- */
+/* --- the global limit ----------------------------------------------------------------- */
 
 static void an_account_has_fifty_calls_a_second(struct world *w)
 {
@@ -316,8 +314,7 @@ static void the_service_is_not_limited(struct world *w)
     expect_status(client_get(nobody, "/gateway"), 200);
 }
 
-/* --- logging in
- * ----------------------------------------------------------------------------------- */
+/* --- logging in ----------------------------------------------------------------------- */
 
 static struct answer try_login(struct client *c, const char *name)
 {

@@ -11,7 +11,7 @@
 
 #define AUDIT PERMISSION(VIEW_AUDIT_LOG)
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static void a_member_is_read_by_those_in_the_guild(struct world *w)
 {
@@ -98,7 +98,7 @@ static void members_are_found_by_the_beginning_of_a_name(struct world *w)
                    "NUMBER_TYPE_MAX");
 }
 
-/* --- nicks ------------------------------------------------------------------------------- */
+/* --- nicks ---------------------------------------------------------------------------- */
 
 static void moderators_change_nicks_of_those_below(struct world *w)
 {
@@ -206,7 +206,7 @@ static void a_member_has_pictures_of_its_own(struct world *w)
                    "IMAGE_INVALID");
 }
 
-/* --- roles ------------------------------------------------------------------------------- */
+/* --- roles ---------------------------------------------------------------------------- */
 
 static void roles_are_given_by_those_above_them(struct world *w)
 {
@@ -297,7 +297,7 @@ static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
     expect_venue_silence(&p);
 }
 
-/* --- timeouts, voice, flags ----------------------------------------------------------------- */
+/* --- timeouts, voice, flags ----------------------------------------------------------- */
 
 static struct answer time_out(struct client *c, struct venue *p, struct client *who, double days)
 {
@@ -379,7 +379,7 @@ static void one_flag_can_be_set(struct world *w)
                  50013);
 }
 
-/* --- kicking --------------------------------------------------------------------------------- */
+/* --- kicking -------------------------------------------------------------------------- */
 
 static void kicking_takes_somebody_out(struct world *w)
 {
@@ -407,7 +407,7 @@ static void kicking_takes_somebody_out(struct world *w)
     expect(world_number(w, "select count(*) from member_roles where user_id = %s", bob->id) == 0);
 }
 
-/* --- bringing in ------------------------------------------------------------------------------ */
+/* --- bringing in ---------------------------------------------------------------------- */
 
 struct issue {
     struct world *world;

@@ -49,7 +49,7 @@ static struct client *bot_in(struct world *w, struct venue *v)
     return bot;
 }
 
-/* --- embeds ----------------------------------------------------------------------------- */
+/* --- embeds --------------------------------------------------------------------------- */
 
 static void embeds_of_bots_are_kept(struct world *w)
 {
@@ -176,7 +176,7 @@ static void embeds_have_limits_together(struct world *w)
                    "embeds", "MAX_EMBED_SIZE_EXCEEDED");
 }
 
-/* --- components --------------------------------------------------------------------------- */
+/* --- components ----------------------------------------------------------------------- */
 
 static struct answer with(struct world *w, struct client *bot, const struct venue *v,
                           const char *components)
@@ -409,7 +409,7 @@ static void what_is_null_is_left_out(struct world *w)
     expect_absent(a, "components.1.components.0.options.0.description");
 }
 
-/* --- flags ---------------------------------------------------------------------------------- */
+/* --- flags ---------------------------------------------------------------------------- */
 
 static void senders_set_some_flags(struct world *w)
 {
@@ -425,8 +425,7 @@ static void senders_set_some_flags(struct world *w)
                    "flags", "NUMBER_TYPE_COERCE");
 }
 
-/* --- mentions ----------------------------------------------------------------------------------
- */
+/* --- mentions ------------------------------------------------------------------------- */
 
 static void the_text_says_who_is_called(struct world *w)
 {
@@ -519,8 +518,7 @@ static void allowed_mentions_narrow_it(struct world *w)
     }
 }
 
-/* --- threads -------------------------------------------------------------------------------------
- */
+/* --- threads -------------------------------------------------------------------------- */
 
 static void threads_have_a_right_of_their_own(struct world *w)
 {

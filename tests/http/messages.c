@@ -41,7 +41,7 @@ static void take_right(struct venue *v, uint64_t right)
               (unsigned long long)(PERMISSIONS_DEFAULT & ~right), v->id);
 }
 
-/* --- sending ------------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
 static void a_message_is_shown_and_announced(struct world *w)
 {
@@ -302,7 +302,7 @@ static void typing_is_announced(struct world *w)
     expect_room_silence(&room);
 }
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static void pages_are_newest_first(struct world *w)
 {
@@ -384,7 +384,7 @@ static void messages_for_one_are_not_in_the_channel(struct world *w)
                    "message_reference", "REPLIES_UNKNOWN_MESSAGE");
 }
 
-/* --- changing ---------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void authors_change_their_messages(struct world *w)
 {
@@ -439,7 +439,7 @@ static void others_change_flags_only(struct world *w)
                 "{'type': 6, 'content': '', 'flags': 4}");
 }
 
-/* --- deleting ------------------------------------------------------------------------------ */
+/* --- deleting ------------------------------------------------------------------------- */
 
 static void messages_are_deleted_by_author_or_moderator(struct world *w)
 {
@@ -524,8 +524,7 @@ static void old_messages_are_not_deleted_in_bulk(struct world *w)
     expect_status(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 204);
 }
 
-/* --- pins --------------------------------------------------------------------------------------
- */
+/* --- pins ----------------------------------------------------------------------------- */
 
 static void pins_have_newer_routes_too(struct world *w)
 {
@@ -595,8 +594,7 @@ static void messages_are_pinned_and_let_go(struct world *w)
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
 }
 
-/* --- private channels ----------------------------------------------------------------------------
- */
+/* --- private channels ----------------------------------------------------------------- */
 
 static const char *direct(struct world *w, struct client *a, struct client *b)
 {

@@ -7,7 +7,7 @@
 #include "guilds.h"
 #include "venues.h"
 
-/* --- being asked ------------------------------------------------------------------------- */
+/* --- being asked ---------------------------------------------------------------------- */
 
 static void a_person_is_told_what_is_asked(struct world *w)
 {
@@ -104,7 +104,7 @@ static void a_person_may_say_no(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- into a guild ------------------------------------------------------------------------ */
+/* --- into a guild --------------------------------------------------------------------- */
 
 static void installing_brings_the_bot_and_tells_the_guild(struct world *w)
 {
@@ -155,7 +155,7 @@ static void installing_brings_the_bot_and_tells_the_guild(struct world *w)
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[]");
 }
 
-/* --- out of it again ----------------------------------------------------------------------- */
+/* --- out of it again ------------------------------------------------------------------ */
 
 static void expect_bot_scope_gone(struct world *w, const struct consent *s)
 {
@@ -396,7 +396,7 @@ static void a_guild_has_at_most_50_integrations(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- onto an account --------------------------------------------------------------------- */
+/* --- onto an account ------------------------------------------------------------------ */
 
 static void a_bot_writes_to_whoever_has_its_app(struct world *w)
 {

@@ -30,7 +30,7 @@ static void expect_oauth2(struct answer a, int status, const char *error)
     expect_absent(a, "code");
 }
 
-/* --- codes ------------------------------------------------------------------------------- */
+/* --- codes ---------------------------------------------------------------------------- */
 
 static void a_code_becomes_tokens(struct world *w)
 {
@@ -213,7 +213,7 @@ static void who_lost_the_right_meanwhile_installs_nothing(struct world *w)
     expect(store_count(w, "select count(*) from integrations") == 0);
 }
 
-/* --- access tokens ------------------------------------------------------------------------- */
+/* --- access tokens -------------------------------------------------------------------- */
 
 static void access_tokens_end_after_a_week(struct world *w)
 {
@@ -358,7 +358,7 @@ static void teams_get_little_for_themselves(struct world *w)
     expect_oauth2(client_form(nobody, TOKEN, "%s&scope=guilds", form), 400, "invalid_scope");
 }
 
-/* --- what was allowed -------------------------------------------------------------------- */
+/* --- what was allowed ----------------------------------------------------------------- */
 
 static void grants_are_listed_and_taken_back(struct world *w)
 {

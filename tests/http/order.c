@@ -10,7 +10,7 @@
 #include "model/permissions.h"
 #include "platform/platform.h"
 
-/* --- a domain --------------------------------------------------------------------------- */
+/* --- a domain ------------------------------------------------------------------------- */
 
 /* Things with these ids are not what they seem. */
 enum { THING_UNKNOWN = 404, THING_HIDDEN = 403, THING_LOCKED = 13, THING_BUSY = 9 };
@@ -155,7 +155,7 @@ static const struct resolver resolvers[] = {
 static const struct domain things_domain = { "Things", "Things.", routes, resolvers, permit };
 static const struct domain *const domains[] = { &accounts_domain, &things_domain, NULL };
 
-/* --- the order ------------------------------------------------------------------------------ */
+/* --- the order ------------------------------------------------------------------------ */
 
 static struct answer put(struct client *c, const char *path, const char *body)
 {
@@ -215,7 +215,7 @@ static void the_limit_stands_between_credential_and_kind(struct world *w)
     expect_status(client_get(ada, "/limited/x"), 429);
 }
 
-/* --- what is undone -------------------------------------------------------------------------- */
+/* --- what is undone ------------------------------------------------------------------- */
 
 static void a_refused_call_leaves_nothing_behind(struct world *w)
 {
@@ -232,8 +232,7 @@ static void a_refused_call_leaves_nothing_behind(struct world *w)
     expect_silence(ada);
 }
 
-/* --- input ---------------------------------------------------------------------------------------
- */
+/* --- input ---------------------------------------------------------------------------- */
 
 static void query_strings_have_types(struct world *w)
 {
@@ -338,8 +337,7 @@ static void a_route_may_take_less(struct world *w)
                  413, 40005);
 }
 
-/* --- the store
- * ------------------------------------------------------------------------------------ */
+/* --- the store ------------------------------------------------------------------------ */
 
 static void rows_say_where_handlers_run(struct world *w)
 {
@@ -351,8 +349,7 @@ static void rows_say_where_handlers_run(struct world *w)
     expect_json(client_post(ada, NULL, "/read"), "{'name': 'written'}");
 }
 
-/* --- limits that rows name -----------------------------------------------------------------------
- */
+/* --- limits that rows name ------------------------------------------------------------ */
 
 static void major_parameters_are_counted_apart(struct world *w)
 {

@@ -2,7 +2,7 @@
 #include "guilds.h"
 #include "venues.h"
 
-/* --- one's own guilds ------------------------------------------------------------------------- */
+/* --- one's own guilds ----------------------------------------------------------------- */
 
 static void ones_guilds_are_listed_with_ones_rights(struct world *w)
 {
@@ -99,7 +99,7 @@ static void an_owner_does_not_leave(struct world *w)
     expect_status(client_get(p.ada, "/guilds/%s", p.guild), 200);
 }
 
-/* --- the audit log ---------------------------------------------------------------------------- */
+/* --- the audit log -------------------------------------------------------------------- */
 
 static void what_was_done_is_in_the_audit_log(struct world *w)
 {

@@ -47,7 +47,7 @@ static const char *group(struct client *ada, struct client *bob, struct client *
     return answer_text(a, "id");
 }
 
-/* --- direct channels ------------------------------------------------------------------------ */
+/* --- direct channels ------------------------------------------------------------------ */
 
 static void two_people_have_one_direct_channel(struct world *w)
 {
@@ -168,7 +168,7 @@ static void a_direct_channel_cannot_be_changed(struct world *w)
                  50003);
 }
 
-/* --- groups -------------------------------------------------------------------------- */
+/* --- groups --------------------------------------------------------------------------- */
 
 static void a_group_is_told_to_all_who_are_in_it(struct world *w)
 {

@@ -61,7 +61,7 @@ static void expect_refused(struct world *w, const char *what, struct str request
     expect_alive(w);
 }
 
-/* --- malformed ------------------------------------------------------------------------------- */
+/* --- malformed ------------------------------------------------------------------------ */
 
 #define SMUGGLED "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -125,8 +125,7 @@ static void what_can_be_read_two_ways_is_refused(struct world *w)
         expect_refused(w, malformed[i].what, malformed[i].request, malformed[i].status);
 }
 
-/* --- too much -----------------------------------------------------------------------------------
- */
+/* --- too much ------------------------------------------------------------------------- */
 
 static struct str repeated(struct world *w, const char *before, char c, size_t n, const char *after)
 {
@@ -185,8 +184,7 @@ static void bodies_have_limits(struct world *w)
                    413);
 }
 
-/* --- framing
- * ---------------------------------------------------------------------------------------- */
+/* --- framing -------------------------------------------------------------------------- */
 
 static void chunks_make_the_same_body(struct world *w)
 {
@@ -301,8 +299,7 @@ static void who_leaves_early_harms_nobody(struct world *w)
     }
 }
 
-/* --- answers
- * ---------------------------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------- */
 
 static struct str unzip(struct world *w, struct str bytes)
 {
@@ -379,8 +376,7 @@ static void every_answer_says_when_and_by_whom(struct world *w)
     expect(!str_eq(date, answer_header(client_get(nobody, "/gateway"), "Date")));
 }
 
-/* --- bodies
- * ---------------------------------------------------------------------------------------- */
+/* --- bodies --------------------------------------------------------------------------- */
 
 static struct answer patch(struct client *c, const char *json)
 {

@@ -21,7 +21,7 @@ static void expect_all_silent(struct people *p)
     expect_silence(p->eve);
 }
 
-/* --- asking ------------------------------------------------------------------------------ */
+/* --- asking --------------------------------------------------------------------------- */
 
 static void asking_tells_both_sides(struct world *w)
 {
@@ -124,7 +124,7 @@ static void only_who_was_asked_can_accept(struct world *w)
     expect_all_silent(&p);
 }
 
-/* --- blocking ---------------------------------------------------------------------------- */
+/* --- blocking ------------------------------------------------------------------------- */
 
 static void blocking_is_told_to_nobody_else(struct world *w)
 {
@@ -220,7 +220,7 @@ static void bots_can_be_blocked_but_not_oneself(struct world *w)
                   204);
 }
 
-/* --- ending ------------------------------------------------------------------------------ */
+/* --- ending --------------------------------------------------------------------------- */
 
 static void ending_takes_both_sides_away(struct world *w)
 {
@@ -286,7 +286,7 @@ static void half_a_relationship_is_repaired(struct world *w)
     expect_types(p.ada, p.bob, INCOMING, OUTGOING);
 }
 
-/* --- lists ------------------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------------------- */
 
 static void the_list_is_by_id_and_whole(struct world *w)
 {
@@ -365,7 +365,7 @@ static void friends_see_who_is_there(struct world *w)
     expect_silence(p.eve);
 }
 
-/* --- applications ------------------------------------------------------------------------ */
+/* --- applications --------------------------------------------------------------------- */
 
 static void apps_see_friends_and_who_plays(struct world *w)
 {

@@ -56,7 +56,7 @@ static void take_one(struct client *c)
                 BIND(v_client(c)));
 }
 
-/* --- whom -------------------------------------------------------------------------------- */
+/* --- whom ----------------------------------------------------------------------------- */
 
 static void nobody_is_found_by_a_wrong_name(struct world *w)
 {
@@ -121,7 +121,7 @@ static void some_cannot_ask(struct world *w)
     expect_silence(p.bob);
 }
 
-/* --- what -------------------------------------------------------------------------------- */
+/* --- what ----------------------------------------------------------------------------- */
 
 static void types_are_three(struct world *w)
 {
@@ -173,7 +173,7 @@ static void empty_notes_are_none(struct world *w)
     expect_absent(a, "1.note");
 }
 
-/* --- who lets themselves be asked -------------------------------------------------------- */
+/* --- who lets themselves be asked ----------------------------------------------------- */
 
 static void settings_decide_who_may_ask(struct world *w)
 {
@@ -231,7 +231,7 @@ static void suggested_people_may_be_asked(struct world *w)
     expect_silence(p.bob);
 }
 
-/* --- strangers and spam ------------------------------------------------------------------ */
+/* --- strangers and spam --------------------------------------------------------------- */
 
 static void strangers_have_to_be_confirmed(struct world *w)
 {
@@ -336,7 +336,7 @@ static void who_asks_twenty_in_vain_is_a_spammer(struct world *w)
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'is_spam_request': true}");
 }
 
-/* --- how many ---------------------------------------------------------------------------- */
+/* --- how many ------------------------------------------------------------------------- */
 
 static void friends_have_an_end(struct world *w)
 {
@@ -406,7 +406,7 @@ static void blocks_have_an_end(struct world *w)
     expect_status(client_put(p.ada, NULL, THEM "/ignore", p.eve->id), 204);
 }
 
-/* --- how often --------------------------------------------------------------------------- */
+/* --- how often ------------------------------------------------------------------------ */
 
 /* What the lines of an answer say is left. */
 static void expect_room(struct answer a, int limit, int remaining)

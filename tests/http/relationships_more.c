@@ -14,7 +14,7 @@ static void unignore(struct client *a, struct client *b)
     expect_status(client_delete(a, THEM "/ignore", b->id), 204);
 }
 
-/* --- ignoring ---------------------------------------------------------------------------- */
+/* --- ignoring ------------------------------------------------------------------------- */
 
 static void strangers_can_be_ignored(struct world *w)
 {
@@ -131,7 +131,7 @@ static void the_ignored_ask_without_noise(struct world *w)
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 3, 'should_notify': true}");
 }
 
-/* --- nicknames --------------------------------------------------------------------------- */
+/* --- nicknames ------------------------------------------------------------------------ */
 
 static void nickname_is_stored_and_announced(struct world *w)
 {
@@ -191,7 +191,7 @@ static void nicknames_are_for_friends_and_end_with_them(struct world *w)
     expect_json(client_get(p.ada, RELATIONSHIPS), "[{'type': 1, 'nickname': null}, {}]");
 }
 
-/* --- declining many ---------------------------------------------------------------------- */
+/* --- declining many ------------------------------------------------------------------- */
 
 /* Requests to ada: one of a spammer, one of somebody ignored, one of both kinds, a plain
  * one, and one that she sent herself. */
@@ -296,7 +296,7 @@ static void filters_are_two(struct world *w)
     expect(type_of(c.ada, c.spam) == INCOMING);
 }
 
-/* --- what blocks and friendships do elsewhere -------------------------------------------- */
+/* --- what blocks and friendships do elsewhere ----------------------------------------- */
 
 static void blocks_stop_messages_both_ways(struct world *w)
 {

@@ -19,7 +19,7 @@
 #define ACCEPT  "{\"type\":1,\"confirm_stranger_request\":true}"
 #define BLOCK   "{\"type\":2}"
 
-/* --- calls without the harness, which belongs to one thread ------------------------------ */
+/* --- calls without the harness, which belongs to one thread --------------------------- */
 
 struct deed {
     const char *method, *suffix, *body;
@@ -99,7 +99,7 @@ static void run_all(struct actor *actors, unsigned count)
         expect(actors[i].failures == 0);
 }
 
-/* --- what must hold ---------------------------------------------------------------------- */
+/* --- what must hold ------------------------------------------------------------------- */
 
 /* Every row fits the other side's; nothing is kept about nobody. */
 static void expect_legal(struct world *w)
@@ -161,7 +161,7 @@ static void expect_told_the_truth(struct world *w, struct client *const *people,
                 expect(believed(w, people[i], people[j]) == shown(people[i], people[j]));
 }
 
-/* --- tests ------------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------------------- */
 
 static void two_who_ask_at_once_become_friends(struct world *w)
 {

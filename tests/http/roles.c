@@ -14,7 +14,7 @@ static void expect_audited(struct ranks *r, int action, const char *target)
                 target);
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static void members_read_roles_the_lowest_first(struct world *w)
 {
@@ -43,7 +43,7 @@ static void a_role_of_another_guild_is_unknown(struct world *w)
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", other, r.low), 404, 10011);
 }
 
-/* --- making ----------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------- */
 
 static void a_new_role_goes_just_above_everyone(struct world *w)
 {
@@ -208,7 +208,7 @@ static void a_guild_has_at_most_250_roles(struct world *w)
     expect_status(client_post(ada, "{}", "/guilds/%s/roles", guild), 200);
 }
 
-/* --- changing --------------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void a_role_changes_and_the_guild_is_told(struct world *w)
 {
@@ -334,7 +334,7 @@ static void icons_of_roles_are_at_most_256_kib(struct world *w)
     expect_invalid(a, "icon", "BINARY_TYPE_MAX_SIZE");
 }
 
-/* --- deleting --------------------------------------------------------------------------------- */
+/* --- deleting ------------------------------------------------------------------------- */
 
 static enum err count_traces(struct tx *tx, void *arg)
 {

@@ -9,7 +9,7 @@ static struct answer ask(struct client *c, const char *method, const char *path)
     return client_request(c, method, path, NULL, (struct str){ 0 });
 }
 
-/* --- methods --------------------------------------------------------------------------------- */
+/* --- methods -------------------------------------------------------------------------- */
 
 /* Does this row also stand for another's path? A parameter takes any word. */
 static bool stands_for(const struct route *row, const struct route *other)
@@ -99,7 +99,7 @@ static void head_is_get_without_a_body(struct world *w)
     each_route(w, look_at_head);
 }
 
-/* --- paths ----------------------------------------------------------------------------------- */
+/* --- paths ---------------------------------------------------------------------------- */
 
 static void look_at_versions(struct world *w, const struct route *r)
 {

@@ -12,8 +12,7 @@ static struct answer ask(struct world *w, const char *method, const char *path, 
     return client_request(world_stranger(w), method, path, headers, (struct str){ 0 });
 }
 
-/* --- is it well? -------------------------------------------------------------------------------
- */
+/* --- is it well? ---------------------------------------------------------------------- */
 
 static void a_server_says_that_it_is_well(struct world *w)
 {
@@ -34,8 +33,7 @@ static void a_server_that_goes_is_not_ready(struct world *w)
     expect_status(client_get(world_client(w, "ada"), "/users/@me"), 200);
 }
 
-/* --- metrics
- * -------------------------------------------------------------------------------------- */
+/* --- metrics -------------------------------------------------------------------------- */
 
 static bool is_word(struct str s)
 {
@@ -125,8 +123,7 @@ static void metrics_follow_what_happens(struct world *w)
     expect(sample(w, "guildhall_connections") > 0);
 }
 
-/* --- web pages
- * --------------------------------------------------------------------------------------- */
+/* --- web pages ------------------------------------------------------------------------ */
 
 static void for_any_page(struct config *config)
 {
@@ -152,8 +149,7 @@ static void web_pages_may_call_when_allowed(struct world *w)
     expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
 }
 
-/* --- addresses
- * ---------------------------------------------------------------------------------------- */
+/* --- addresses ------------------------------------------------------------------------ */
 
 static void the_gateway_is_told_to_anybody(struct world *w)
 {
@@ -195,8 +191,7 @@ static void bots_are_told_how_to_connect(struct world *w)
     expect_error(client_get(world_client_with(w, bot->authorization + 4), "/gateway/bot"), 401, 0);
 }
 
-/* --- voice regions
- * ------------------------------------------------------------------------------------- */
+/* --- voice regions -------------------------------------------------------------------- */
 
 static void three_regions(struct config *config)
 {
@@ -220,8 +215,7 @@ static void there_is_a_region_without_being_told(struct world *w)
                 "[{'id': 'main', 'name': 'Main', 'optimal': true}]");
 }
 
-/* --- stopping
- * ----------------------------------------------------------------------------------------- */
+/* --- stopping ------------------------------------------------------------------------- */
 
 static void slow_passwords(struct config *config)
 {

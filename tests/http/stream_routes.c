@@ -13,8 +13,7 @@ static void with_regions(struct config *c)
     c->voice_endpoint = "{region}.voice.example";
 }
 
-/* --- PATCH -------------------------------------------------------------------------------------
- */
+/* --- PATCH ---------------------------------------------------------------------------- */
 
 static void a_region_change_is_told_to_all(struct world *w)
 {
@@ -74,8 +73,7 @@ static void colons_may_be_escaped(struct world *w)
                   204);
 }
 
-/* --- previews ------------------------------------------------------------------------------------
- */
+/* --- previews ------------------------------------------------------------------------- */
 
 /* A PNG of that size, padded to n bytes, as a data URI under any label. */
 static const char *thumbnail(struct world *w, uint32_t width, uint32_t height, size_t n)
@@ -195,8 +193,7 @@ static void a_preview_every_five_seconds_is_enough(struct world *w)
     expect_status(client_post(h.ada, thumbnail(w, 9, 9, 101), "/streams/%s/preview", key), 204);
 }
 
-/* --- video
- * -------------------------------------------------------------------------------------------- */
+/* --- video ---------------------------------------------------------------------------- */
 
 static struct answer upload_video(struct client *c, const char *key, const char *field,
                                   const char *head, size_t n)
@@ -238,9 +235,7 @@ static void a_video_is_mp4_or_webm(struct world *w)
     expect_error(client_get(h.bob, "/streams/%s/preview", key), 404, 10049); /* of pictures alone */
 }
 
-/* --- notify
- * -----------------------------------------------------------------------------------------------
- */
+/* --- notify --------------------------------------------------------------------------- */
 
 static void befriend(struct world *w, const struct client *a, const struct client *b)
 {
@@ -323,8 +318,7 @@ static void large_guilds_are_not_told(struct world *w)
     expect(told == 1); /* the second time, among fifty */
 }
 
-/* --- in private calls ---------------------------------------------------------------------------
- */
+/* --- in private calls ----------------------------------------------------------------- */
 
 static void a_call_has_streams_for_its_people(struct world *w)
 {

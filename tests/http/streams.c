@@ -6,8 +6,7 @@
 
 #include "model/permissions.h"
 
-/* --- op 18 -------------------------------------------------------------------------------------
- */
+/* --- op 18 ---------------------------------------------------------------------------- */
 
 static void with_regions(struct config *c)
 {
@@ -108,8 +107,7 @@ static void an_owner_has_one_stream(struct world *w)
                 "{'self_stream': true}");
 }
 
-/* --- op 20 ---------------------------------------------------------------------------------------
- */
+/* --- op 20 ---------------------------------------------------------------------------- */
 
 static void watching_tells_owner_and_viewers(struct world *w)
 {
@@ -211,8 +209,7 @@ static void stages_show_streams_too(struct world *w)
     expect_stream(h.bob, "STREAM_CREATE", "{}");
 }
 
-/* --- op 19, 21, 22
- * ---------------------------------------------------------------------------------- */
+/* --- op 19, 21, 22 -------------------------------------------------------------------- */
 
 static void an_owner_ends_its_stream(struct world *w)
 {
@@ -278,8 +275,7 @@ static void a_pause_may_follow_at_once(struct world *w)
     expect_stream(h.ada, "STREAM_UPDATE", "{'paused': true}");
 }
 
-/* --- what ends it
- * ------------------------------------------------------------------------------------ */
+/* --- what ends it --------------------------------------------------------------------- */
 
 static void a_stream_ends_when_its_owner_goes(struct world *w)
 {

@@ -16,7 +16,7 @@ static struct crew crew(struct world *w, const char *role)
     return c;
 }
 
-/* --- making and reading ------------------------------------------------------------------ */
+/* --- making and reading --------------------------------------------------------------- */
 
 static void whoever_makes_a_team_owns_it_and_is_in_it(struct world *w)
 {
@@ -78,7 +78,7 @@ static void teams_are_for_those_in_them(struct world *w)
     expect_error(client_get(world_bot(w, "robot"), "/teams"), 403, 20001);
 }
 
-/* --- changing ---------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static void admins_change_a_team(struct world *w)
 {
@@ -163,7 +163,7 @@ static void teams_with_applications_stay(struct world *w)
     expect_error(client_get(ada, "/teams/%s", team), 404, 10039);
 }
 
-/* --- members ----------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------- */
 
 static void friends_are_invited_and_accept(struct world *w)
 {

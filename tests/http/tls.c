@@ -31,7 +31,7 @@ static void behind_a_plain_proxy(struct config *config)
     config->public_url = "http://chat.example:8080";
 }
 
-/* --- a client that trusts the folder's certificate -------------------------------------------- */
+/* --- a client that trusts the folder's certificate ------------------------------------ */
 
 static SSL_CTX *trusting(struct world *w)
 {
@@ -77,8 +77,7 @@ static bool holds(struct str text, const char *part)
     return text.n && memmem(text.p, text.n, part, strlen(part));
 }
 
-/* --- tests
- * ----------------------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------------------- */
 
 static void one_port_speaks_both(struct world *w)
 {

@@ -22,8 +22,7 @@ static struct hall together(struct world *w)
     return h;
 }
 
-/* --- effects -------------------------------------------------------------------------------------
- */
+/* --- effects -------------------------------------------------------------------------- */
 
 static void an_effect_is_seen_by_who_views_the_channel(struct world *w)
 {
@@ -245,8 +244,7 @@ static void twenty_effects_in_ten_seconds_are_enough(struct world *w)
     expect_status(client_post(ada, "{}", EFFECTS, "123"), 429);
 }
 
-/* --- call sounds
- * ------------------------------------------------------------------------------------- */
+/* --- call sounds ---------------------------------------------------------------------- */
 
 static void choose_sound(struct client *c, const char *sound)
 {

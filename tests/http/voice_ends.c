@@ -93,8 +93,7 @@ static void a_deleted_guild_has_no_voice(struct world *w)
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-/* --- processes ---------------------------------------------------------------------------------
- */
+/* --- processes ------------------------------------------------------------------------ */
 
 /* bob, as if another process held him. */
 static void put_ghost(const struct hall *h, int node)

@@ -11,7 +11,7 @@
 #define KEYS    "/voice/public-keys"
 #define SERVICE "ServiceSelfSignature"
 
-/* --- the client's side ------------------------------------------------------------------------ */
+/* --- the client's side ---------------------------------------------------------------- */
 
 static void run(const char *command)
 {
@@ -135,8 +135,7 @@ static struct answer match(struct client *c, const char *user_id, struct str key
                        "/voice/%s/match-public-key", user_id);
 }
 
-/* --- uploading
- * ------------------------------------------------------------------------------------ */
+/* --- uploading ------------------------------------------------------------------------ */
 
 static void a_key_signed_with_itself_is_taken_and_found(struct world *w)
 {
@@ -252,8 +251,7 @@ static void bodies_have_rules(struct world *w)
     expect_error(match(ada, "123", key), 404, 10013);
 }
 
-/* --- whose they are
- * -------------------------------------------------------------------------------- */
+/* --- whose they are ------------------------------------------------------------------- */
 
 static void each_login_has_one_key_and_an_account_several(struct world *w)
 {

@@ -154,8 +154,7 @@ static void moving_counts_cameras_and_time_anew(struct world *w)
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.voice);
 }
 
-/* --- what follows rights ------------------------------------------------------------------------
- */
+/* --- what follows rights -------------------------------------------------------------- */
 
 static void who_may_not_speak_is_suppressed_in_voice(struct world *w)
 {
@@ -252,8 +251,7 @@ static void the_camera_goes_with_the_right_to_stream(struct world *w)
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'self_video': false}");
 }
 
-/* --- the AFK channel
- * -------------------------------------------------------------------------------- */
+/* --- the AFK channel ------------------------------------------------------------------ */
 
 static void who_is_idle_goes_to_the_afk_channel(struct world *w)
 {

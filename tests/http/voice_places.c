@@ -206,7 +206,7 @@ static void a_large_guild_shows_the_members_in_voice(struct world *w)
     expect(!dom_at(d, "guilds.0.members.1"));
 }
 
-/* --- pace ------------------------------------------------------------------------------------ */
+/* --- pace ----------------------------------------------------------------------------- */
 
 static void where_voice_is_is_told_once_a_second(struct world *w)
 {

@@ -62,8 +62,7 @@ static void ask(const struct hall *h, const char *body)
     expect_status(client_patch(h->bob, body, OWN, h->guild), 204);
 }
 
-/* --- GET ---------------------------------------------------------------------------------------
- */
+/* --- GET ------------------------------------------------------------------------------ */
 
 static void voice_states_are_read_by_members(struct world *w)
 {
@@ -92,8 +91,7 @@ static void voice_states_are_read_by_members(struct world *w)
     expect_status(client_get(h.ada, STATE, h.guild, h.bob->id), 200);
 }
 
-/* --- PATCH @me
- * ------------------------------------------------------------------------------------ */
+/* --- PATCH @me ------------------------------------------------------------------------ */
 
 static void the_audience_of_a_stage_asks_to_speak(struct world *w)
 {
@@ -227,8 +225,7 @@ static void who_lost_sight_of_a_stage_can_still_step_back(struct world *w)
     expect_error(client_patch(cleo, there, OWN, h.guild), 403, 50001);
 }
 
-/* --- PATCH somebody else's -----------------------------------------------------------------------
- */
+/* --- PATCH somebody else's ------------------------------------------------------------ */
 
 static void moderators_of_a_stage_invite_and_send_back(struct world *w)
 {
@@ -290,8 +287,7 @@ static void moderating_a_stage_takes_mute_members_there(struct world *w)
     expect_error(client_patch(mod, body, STATE, h.guild, h.bob->id), 404, 10065);
 }
 
-/* --- a stage without speakers
- * ------------------------------------------------------------------------ */
+/* --- a stage without speakers --------------------------------------------------------- */
 
 static bool stage_is_open(struct world *w)
 {

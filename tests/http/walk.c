@@ -85,7 +85,7 @@ bool route_is_open(const struct route *r)
     return r->service || r->auth & AUTH_OPEN;
 }
 
-/* --- callers ---------------------------------------------------------------------------- */
+/* --- callers -------------------------------------------------------------------------- */
 
 struct client *route_caller(struct world *w, const struct route *r)
 {
@@ -109,7 +109,7 @@ struct answer route_call(struct client *c, const struct route *r, const char *ur
                           json ? str_of(json) : (struct str){ 0 });
 }
 
-/* --- bodies ----------------------------------------------------------------------------- */
+/* --- bodies --------------------------------------------------------------------------- */
 
 static void add_least(struct json *j, const struct type *t);
 

@@ -131,7 +131,7 @@ static void some_channels_have_none(struct world *w)
                  403, 50003);
 }
 
-/* --- with the token ---------------------------------------------------------------------- */
+/* --- with the token ------------------------------------------------------------------- */
 
 static void the_token_is_enough(struct world *w)
 {
@@ -203,8 +203,7 @@ static void webhooks_change_and_move(struct world *w)
                 "{'avatar': null, 'name': 'New'}");
 }
 
-/* --- executing -----------------------------------------------------------------------------------
- */
+/* --- executing ------------------------------------------------------------------------ */
 
 static void a_webhook_speaks(struct world *w)
 {

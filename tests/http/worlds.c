@@ -12,7 +12,7 @@
 #include "postgres.h"
 #include "venues.h"
 
-/* --- files ----------------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------- */
 
 /* JSON with single quotes, as in all tests. */
 static struct str quoted(struct world *w, const char *text)
@@ -107,8 +107,7 @@ static const struct world_count *counted(const struct world_report *r, const cha
 
 static int64_t number_for(struct world *w, const char *sql);
 
-/* --- another, empty store of the same engine
- * ------------------------------------------------------ */
+/* --- another, empty store of the same engine ------------------------------------------ */
 
 struct elsewhere {
     char folder[64];
@@ -141,8 +140,7 @@ static void elsewhere_close(struct elsewhere *e)
     nftw(e->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* --- single numbers
- * ---------------------------------------------------------------------------------- */
+/* --- single numbers ------------------------------------------------------------------- */
 
 struct number {
     const char *sql;
@@ -169,8 +167,7 @@ static int64_t number_for(struct world *w, const char *sql)
     return n.value;
 }
 
-/* --- import
- * ------------------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static void rows_and_structs_of_world_files_agree(struct world *w)
 {
@@ -383,8 +380,7 @@ static void importing_again_brings_up_to_date(struct world *w)
     expect(number_for(w, "select member_count from guilds") == 1);
 }
 
-/* --- what is refused
- * ------------------------------------------------------------------------------------ */
+/* --- what is refused ------------------------------------------------------------------ */
 
 static void problems_come_with_their_place(struct world *w)
 {
@@ -490,9 +486,7 @@ static void ids_are_never_taken_from_others(struct world *w)
     expect(number_for(w, "select count(*) from guilds") == 3);
 }
 
-/* --- export
- * ------------------------------------------------------------------------------------------------
- */
+/* --- export --------------------------------------------------------------------------- */
 
 static void an_export_imports_to_the_same_world(struct world *w)
 {
@@ -642,8 +636,7 @@ static void twins_are_exported_by_id(struct world *w)
     expect_same(first, second);
 }
 
-/* --- large worlds
- * --------------------------------------------------------------------------------------------- */
+/* --- large worlds --------------------------------------------------------------------- */
 
 static void no_progress(void *arg, int64_t done, int64_t total)
 {

@@ -35,7 +35,7 @@ const char *application_secret(struct client *owner, const char *application)
     return answer_text(a, "secret");
 }
 
-/* --- people ----------------------------------------------------------------------------- */
+/* --- people --------------------------------------------------------------------------- */
 
 static const char ADD_FRIEND[] =
     "insert into relationships (user_id, target_id, type) values ($1, $2, 1)";
@@ -78,7 +78,7 @@ void join_team(struct client *owner, const char *team, struct client *c, const c
     expect_status(a, 200);
 }
 
-/* --- calls ------------------------------------------------------------------------------ */
+/* --- calls ---------------------------------------------------------------------------- */
 
 struct answer client_form(struct client *c, const char *path, const char *form, ...)
 {

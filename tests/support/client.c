@@ -172,7 +172,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     return a;
 }
 
-/* --- calls ------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------- */
 
 /* 'text' to "text"; \' stays an apostrophe. */
 static char *double_quotes(struct arena *a, const char *json)

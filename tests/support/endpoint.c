@@ -36,7 +36,7 @@ struct endpoint {
     int count;
 };
 
-/* --- reading ------------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------------------- */
 
 static const char *header(const char *head, const char *name, char *out, size_t size)
 {
@@ -92,7 +92,7 @@ static bool read_request(int fd, struct request *r)
     return true;
 }
 
-/* --- answering ---------------------------------------------------------------------- */
+/* --- answering ------------------------------------------------------------------------ */
 
 static void reply(int fd, int status, const char *type, const char *more, const char *body)
 {
@@ -168,7 +168,7 @@ static void *run(void *arg)
     }
 }
 
-/* --- life --------------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------- */
 
 struct endpoint *endpoint_open(struct world *w, const char *verify_key)
 {
@@ -235,7 +235,7 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
     pthread_mutex_unlock(&e->lock);
 }
 
-/* --- what it got -------------------------------------------------------------------- */
+/* --- what it got ---------------------------------------------------------------------- */
 
 int endpoint_count(struct endpoint *e)
 {

@@ -33,7 +33,7 @@ struct gate {
     char id[40];
 };
 
-/* --- frames -------------------------------------------------------------------------- */
+/* --- frames --------------------------------------------------------------------------- */
 
 static void send_bytes(struct gate *g, struct str bytes)
 {
@@ -223,7 +223,7 @@ const struct dom *gate_read(struct gate *g, int wait_ms)
     return NULL;
 }
 
-/* --- beginning and end ----------------------------------------------------------------- */
+/* --- beginning and end ---------------------------------------------------------------- */
 
 static struct gate *all_gates;
 
@@ -339,7 +339,7 @@ bool gate_was_binary(const struct gate *g)
     return g->binary;
 }
 
-/* --- speaking ---------------------------------------------------------------------------- */
+/* --- speaking ------------------------------------------------------------------------- */
 
 static void send_json(struct gate *g, struct str json)
 {
@@ -413,7 +413,7 @@ void client_connect(struct client *c)
     c->gate = g;
 }
 
-/* --- expectations ------------------------------------------------------------------------- */
+/* --- expectations --------------------------------------------------------------------- */
 
 static const struct dom *read_or_fail(const char *file, int line, struct gate *g, const char *what)
 {

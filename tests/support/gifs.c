@@ -9,7 +9,7 @@
 #include "gifs/gifs.h"
 #include "platforms.h"
 
-/* --- files ---------------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------- */
 
 static void put(struct world *w, const char *name, const void *bytes, size_t n)
 {
@@ -112,7 +112,7 @@ const char *world_gif_folder(struct world *w)
     return folder;
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static void note_problem(void *arg, size_t row, struct str what)
 {

@@ -12,7 +12,7 @@ snowflake id_of(const char *text)
     return strtoull(text, NULL, 10);
 }
 
-/* --- what is told --------------------------------------------------------------------------- */
+/* --- what is told --------------------------------------------------------------------- */
 
 void forget_told(struct world *w)
 {
@@ -77,7 +77,7 @@ void expect_nothing_told_at(const char *file, int line, struct world *w)
         fail_test(file, line, "%s was told: %s", event_name(h->event), h->payload);
 }
 
-/* --- guilds ----------------------------------------------------------------------------------- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 const char *found_guild(struct client *owner, const char *name)
 {

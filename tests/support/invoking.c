@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "internal.h"
 
-/* --- straight into the store -------------------------------------------------------- */
+/* --- straight into the store ---------------------------------------------------------- */
 
 static const char ADD_COMMAND[] =
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, "
@@ -110,7 +110,7 @@ const char *scene_command(struct scene *s, const char *members, ...)
     return TEXT(w, "%" PRIu64, id);
 }
 
-/* --- calls -------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------- */
 
 static struct answer post(struct scene *s, struct client *by, const char *more, struct str data)
 {
@@ -145,7 +145,7 @@ struct answer roll(struct scene *s, struct client *by, const char *command, cons
                            command, command, text.n ? ", " : "", STR_FMT(text)));
 }
 
-/* --- what the app was told ---------------------------------------------------------- */
+/* --- what the app was told ------------------------------------------------------------ */
 
 static const struct heard *last_told(struct scene *s, size_t *ret_count)
 {

@@ -18,7 +18,7 @@ struct people world_people(struct world *w)
     return p;
 }
 
-/* --- the store ----------------------------------------------------------------------------- */
+/* --- the store ------------------------------------------------------------------------ */
 
 struct write {
     const char *sql;
@@ -45,7 +45,7 @@ struct value v_client(const struct client *c)
     return v_id(id_of(c->id));
 }
 
-/* --- through the interface -------------------------------------------------------------------- */
+/* --- through the interface ------------------------------------------------------------ */
 
 static void put(struct client *a, const struct client *b, const char *json)
 {
@@ -110,8 +110,7 @@ void buckets_only(struct config *config)
     config->rate_limit_global = config->rate_limit_anonymous = 1000000;
 }
 
-/* --- applications -------------------------------------------------------------------------------
- */
+/* --- applications --------------------------------------------------------------------- */
 
 void grant_application(const struct client *c, const char *application)
 {

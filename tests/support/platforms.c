@@ -8,7 +8,7 @@
 #include "integrations/integrations.h"
 #include "internal.h"
 
-/* --- accounts -------------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------------------- */
 
 static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), void *arg)
 {
@@ -108,7 +108,7 @@ const char *link_code(struct world *w, enum platform p, const char *account)
     return wish.code;
 }
 
-/* --- connections ----------------------------------------------------------------------------- */
+/* --- connections ---------------------------------------------------------------------- */
 
 const char *link_state(struct client *c, const char *platform)
 {
@@ -134,7 +134,7 @@ void link_new(struct client *c, enum platform p, const char *account)
     link_account(c, p, account);
 }
 
-/* --- integrations ---------------------------------------------------------------------------- */
+/* --- integrations --------------------------------------------------------------------- */
 
 void expect_number(struct world *w, int64_t number, const char *sql)
 {

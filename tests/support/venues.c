@@ -107,7 +107,7 @@ const char *venue_add_with(struct venue *p, struct client *c, int position, uint
     return role;
 }
 
-/* --- what is heard ---------------------------------------------------------------------- */
+/* --- what is heard -------------------------------------------------------------------- */
 
 const struct dom *world_last_event(struct world *w, const char *event)
 {

@@ -15,7 +15,7 @@ void counter_make(struct fixture *f)
     no_error(store_do(f->store, "insert into counter values (1, 0)"));
 }
 
-/* --- works without a loop, many at a time ----------------------------------- */
+/* --- works without a loop, many at a time --------------------------------------------- */
 
 /* Reads, then writes: lost updates would show. */
 enum err add_to_counter(struct work *w, struct tx *tx)

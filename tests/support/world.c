@@ -19,7 +19,7 @@
 
 static struct world *running; /* the test that an expectation belongs to */
 
-/* --- failing --------------------------------------------------------------------- */
+/* --- failing -------------------------------------------------------------------------- */
 
 void fail_test(const char *file, int line, const char *fmt, ...)
 {
@@ -33,7 +33,7 @@ void fail_test(const char *file, int line, const char *fmt, ...)
     longjmp(running->failed, 1);
 }
 
-/* --- announcements ------------------------------------------------------------------ */
+/* --- announcements -------------------------------------------------------------------- */
 
 static void record(void *arg, const struct announcement *list)
 {
@@ -129,7 +129,7 @@ static void forget_heard(struct world *w)
     }
 }
 
-/* --- the server ------------------------------------------------------------------------ */
+/* --- the server ----------------------------------------------------------------------- */
 
 bool world_try_start(struct world *w)
 {
@@ -208,7 +208,7 @@ const char *world_log_end(struct world *w)
     return text;
 }
 
-/* --- people ---------------------------------------------------------------------------- */
+/* --- people --------------------------------------------------------------------------- */
 
 static struct client *add_client(struct world *w, const char *name, const char *authorization)
 {
@@ -315,7 +315,7 @@ struct client *world_token(struct world *w, const struct client *owner, enum cal
     return r.client;
 }
 
-/* --- beginning and end -------------------------------------------------------------------- */
+/* --- beginning and end ---------------------------------------------------------------- */
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {

@@ -73,7 +73,7 @@ enum event world_event(struct world *w, size_t i);
 void world_log_begin(struct world *w);
 const char *world_log_end(struct world *w);
 
-/* --- clients -------------------------------------------------------------------- */
+/* --- clients -------------------------------------------------------------------------- */
 
 struct client {
     struct world *world;
@@ -132,7 +132,7 @@ struct str answer_header(struct answer a, const char *name);
 /* Text at a path of the body ("user.id"); fails the test when it is not there. */
 const char *answer_text(struct answer a, const char *path);
 
-/* --- expectations ------------------------------------------------------------------ */
+/* --- expectations --------------------------------------------------------------------- */
 
 void fail_test(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), noreturn));

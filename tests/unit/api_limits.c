@@ -160,7 +160,7 @@ static void threads_together_get_no_more(void **state)
     assert_int_equal(taken, 1234);
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- words ---------------------------------------------------------------------------- */
 
 static const char *headers(struct verdict v, const struct limit *limit)
 {

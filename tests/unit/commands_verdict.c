@@ -184,7 +184,7 @@ static void only_rows_of_the_command_lift_its_default(void **state)
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-/* --- the list of the interface, step by step -------------------------------------------------- */
+/* --- the list of the interface, step by step ------------------------------------------ */
 
 enum { SILENT = -1 };
 

@@ -7,7 +7,7 @@
 #include "commands/commands.h"
 #include "commands/names.h"
 
-/* --- names ---------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------- */
 
 static enum name_fault name_of(uint32_t c)
 {
@@ -79,7 +79,7 @@ static void names_have_32_characters_however_many_bytes(void **state)
     assert_int_equal(name_check(STR("é\n")), NAME_CHARACTERS);
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- words ---------------------------------------------------------------------------- */
 
 static struct pair words[] = { { STR_INIT("en-GB"), STR_INIT("colour") },
                                { STR_INIT("en-US"), STR_INIT("color") },
@@ -158,7 +158,7 @@ static void choices_stand_for_text_or_numbers(void **state)
     assert_false(choice_is_text(&number, STR("1.5")));
 }
 
-/* --- contexts --------------------------------------------------------------------------------- */
+/* --- contexts ------------------------------------------------------------------------- */
 
 enum { IN_GUILD = 1, IN_DM = 2, IN_PRIVATE = 4 };
 

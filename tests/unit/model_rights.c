@@ -8,7 +8,7 @@
 
 enum { GUILD = 1000, ME = 7, MANY = 200000, MOST_ROLES = 6, MOST_OVERWRITES = 12, BITS = 64 };
 
-/* --- the second implementation: a flag for each right, step by step ------------------------- */
+/* --- the second implementation: a flag for each right, step by step ------------------- */
 
 struct slow_role {
     snowflake id;
@@ -234,7 +234,7 @@ static uint64_t slow_in_channel(const struct slow_guild *g, const struct slow_me
     return pack(p);
 }
 
-/* --- random guilds ---------------------------------------------------------------------------- */
+/* --- random guilds -------------------------------------------------------------------- */
 
 static uint64_t state = 88172645463325252ULL;
 
@@ -369,7 +369,7 @@ static void both_implementations_agree_on_random_guilds(void **unused)
     assert_in_range(none, MANY / 100, MANY / 2);
 }
 
-/* --- named examples --------------------------------------------------------------------------- */
+/* --- named examples ------------------------------------------------------------------- */
 
 static const snowflake my_roles[] = { GUILD + 1, GUILD + 2 };
 

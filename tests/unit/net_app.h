@@ -30,7 +30,7 @@ static void app_answer(struct exchange *x, int status, struct str body)
     http_answer(x, &head, body);
 }
 
-/* --- answers from another thread -------------------------------------------------- */
+/* --- answers from another thread ------------------------------------------------------ */
 
 struct app_later {
     struct post post;
@@ -78,7 +78,7 @@ static inline void app_release(void)
     loop_call(x->loop, app_release_on_loop, x);
 }
 
-/* --- routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static struct str app_bytes(struct exchange *x)
 {
@@ -169,7 +169,7 @@ static void app_refusal(void *arg, int status, struct buf *out)
     buf_printf(out, "{\"refused\":%d}", status);
 }
 
-/* --- WebSockets ------------------------------------------------------------------- */
+/* --- WebSockets ----------------------------------------------------------------------- */
 
 static void app_open(struct websocket *ws, void *arg)
 {
@@ -220,7 +220,7 @@ static bool app_upgrade(void *arg, const struct http_request *r, struct websocke
     return true;
 }
 
-/* --- life ------------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------- */
 
 static const struct server_app app_calls = {
     .intake = app_intake, .request = app_request, .refusal = app_refusal, .upgrade = app_upgrade

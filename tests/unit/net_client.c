@@ -114,7 +114,7 @@ static void public_addresses_are_told_from_others(void **state)
     assert_false(address_is_public(&local));
 }
 
-/* --- requests -------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 static struct {
     struct fetcher *fetcher;

@@ -326,7 +326,7 @@ static void headers_are_found_by_name(void **state)
     assert_int_equal(r.header_count, 1);
 }
 
-/* --- limits ------------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------- */
 
 static void add_times(struct buf *b, char c, size_t n)
 {

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "net/loop.h"
 
-/* --- posts ------------------------------------------------------------------------ */
+/* --- posts ---------------------------------------------------------------------------- */
 
 enum { POSTERS = 4, POSTS = 5000 };
 
@@ -136,7 +136,7 @@ static void a_call_runs_on_its_loop_and_is_waited_for(void **state)
     loops_stop(ls);
 }
 
-/* --- the end of a turn -------------------------------------------------------------- */
+/* --- the end of a turn ---------------------------------------------------------------- */
 
 static struct {
     struct turn_end end;

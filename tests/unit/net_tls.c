@@ -47,7 +47,7 @@ static X509 *read_certificate(void)
     return c;
 }
 
-/* --- certificates ------------------------------------------------------------------- */
+/* --- certificates --------------------------------------------------------------------- */
 
 static void the_certificate_is_good_for_host_and_loopback(void **state)
 {
@@ -122,7 +122,7 @@ static void a_pair_that_does_not_match_is_made_anew(void **state)
     assert_null(c);
 }
 
-/* --- a server ------------------------------------------------------------------------ */
+/* --- a server ------------------------------------------------------------------------- */
 
 static int start(void **state)
 {

@@ -219,7 +219,7 @@ static const struct reading readings[] = {
     { "a length without a mask waits", { { TEXT, .declared = 5, .cut = true } }, "" },
 };
 
-/* --- the bytes of a case ---------------------------------------------------------- */
+/* --- the bytes of a case -------------------------------------------------------------- */
 
 static void add_frame(struct buf *b, const struct frame *f, unsigned turn)
 {
@@ -254,7 +254,7 @@ static struct buf case_bytes(const struct reading *c)
     return b;
 }
 
-/* --- what comes out of it --------------------------------------------------------- */
+/* --- what comes out of it ------------------------------------------------------------- */
 
 static void describe_text(struct buf *out, struct str s)
 {
@@ -347,7 +347,7 @@ static void reads_alike_in_all_pieces(void **state)
     buf_clear(&b);
 }
 
-/* --- memory ------------------------------------------------------------------------ */
+/* --- memory --------------------------------------------------------------------------- */
 
 static void whole_message_is_neither_copied_nor_allocated(void **state)
 {
@@ -390,7 +390,7 @@ static void reader_lets_go_of_a_message_that_came_in_pieces(void **state)
     buf_clear(&b);
 }
 
-/* --- what we send ------------------------------------------------------------------- */
+/* --- what we send --------------------------------------------------------------------- */
 
 static void heads_take_the_shortest_form(void **state)
 {
@@ -457,7 +457,7 @@ static void close_reason_is_cut_between_characters(void **state)
     buf_clear(&out);
 }
 
-/* --- handshake ----------------------------------------------------------------------- */
+/* --- handshake ------------------------------------------------------------------------ */
 
 #define OPENING "GET /gateway HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, Upgrade\r\n"
 #define UPGRADE "Upgrade: websocket\r\n"

@@ -29,7 +29,7 @@ static struct bond bond_of(int64_t mine, int64_t theirs, bool i_ignore, bool the
                           .theirs = { .type = theirs, .ignored = they_ignore } };
 }
 
-/* --- the table of the interface, written down a second time ------------------------------ */
+/* --- the table of the interface, written down a second time --------------------------- */
 
 struct expected {
     enum operation op;
@@ -154,7 +154,7 @@ static void only_seven_pairs_are_legal(void **state)
         assert_true(bond_is_legal(legal[p][0], legal[p][1]));
 }
 
-/* --- random walks ------------------------------------------------------------------------ */
+/* --- random walks --------------------------------------------------------------------- */
 
 static struct bond turned(const struct bond *b)
 {
@@ -222,7 +222,7 @@ static void random_walks_stay_legal(void **state)
     }
 }
 
-/* --- who may ask ------------------------------------------------------------------------- */
+/* --- who may ask ---------------------------------------------------------------------- */
 
 static void settings_say_who_may_ask(void **state)
 {
@@ -275,7 +275,7 @@ static void spam_is_known_by_its_record(void **state)
     assert_true(is_spam(&r, false));
 }
 
-/* --- text -------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------- */
 
 static void notes_have_one_line(void **state)
 {

@@ -19,7 +19,7 @@ static enum err in_one(struct fixture *f, enum err (*run)(struct tx *tx, void *a
 
 #define no_error(call) assert_int_equal((call), OK)
 
-/* --- values ---------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------------------- */
 
 struct kinds {
     int64_t i;
@@ -114,7 +114,7 @@ static void text_with_a_nul_byte_is_refused(void **state)
     assert_int_equal(store_number(f->store, "select count(*) from kinds"), 0);
 }
 
-/* --- rows ------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static enum err walk(struct tx *tx, void *arg)
 {
@@ -268,7 +268,7 @@ static void changes_are_counted(void **state)
     assert_int_equal(store_number(f->store, "select count(*) from kinds where t = 'x'"), 3);
 }
 
-/* --- errors ---------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------- */
 
 static enum err insert_twice(struct tx *tx, void *arg)
 {

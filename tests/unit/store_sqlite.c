@@ -33,7 +33,7 @@ static int64_t file_size(struct fixture *f, const char *name)
     return stat(path, &st) == 0 ? st.st_size : -1;
 }
 
-/* --- batches ---------------------------------------------------------------- */
+/* --- batches -------------------------------------------------------------------------- */
 
 static void works_that_wait_share_one_commit(void **state)
 {
@@ -90,7 +90,7 @@ static void a_failed_commit_fails_its_batch_and_not_the_next(void **state)
     sem_destroy(&finished);
 }
 
-/* --- a full disk -------------------------------------------------------------- */
+/* --- a full disk ---------------------------------------------------------------------- */
 
 /* Gives the fixture a folder of its own on a file system of 3 MiB. */
 static bool move_to_small_disk(struct fixture *f)
@@ -212,7 +212,7 @@ static void one_work_that_fills_the_disk_fails_alone(void **state)
     sem_destroy(&finished);
 }
 
-/* --- the log ------------------------------------------------------------------ */
+/* --- the log -------------------------------------------------------------------------- */
 
 /* Three times what the log may hold before it is copied. */
 static void write_much(struct fixture *f)
@@ -308,7 +308,7 @@ static void closing_leaves_one_file(void **state)
     assert_int_equal(file_size(f, "guildhall.db-shm"), -1);
 }
 
-/* --- the folder ----------------------------------------------------------------- */
+/* --- the folder ----------------------------------------------------------------------- */
 
 static void a_folder_belongs_to_one_process(void **state)
 {
@@ -366,7 +366,7 @@ static void a_file_that_is_no_database_is_refused(void **state)
     assert_int_equal(store_open(&f->options, &f->store), ERR_UNAVAILABLE);
 }
 
-/* --- tools ------------------------------------------------------------------------ */
+/* --- tools ---------------------------------------------------------------------------- */
 
 static void a_backup_is_a_whole_database(void **state)
 {
@@ -429,7 +429,7 @@ static void a_check_finds_rows_without_their_owner(void **state)
     assert_int_equal(store_check(f->store), ERR_INTERNAL);
 }
 
-/* --- statements --------------------------------------------------------------------- */
+/* --- statements ----------------------------------------------------------------------- */
 
 enum { MANY = 600 };
 static char many_sql[MANY][40];

@@ -10,7 +10,7 @@
 #include "support/stores.h"
 #include "support/works.h"
 
-/* --- whole or not at all ----------------------------------------------------- */
+/* --- whole or not at all -------------------------------------------------------------- */
 
 static void a_failed_work_leaves_its_neighbours_alone(void **state)
 {
@@ -83,7 +83,7 @@ static void concurrent_additions_make_the_exact_sum(void **state)
     sem_destroy(&finished);
 }
 
-/* --- loops ------------------------------------------------------------------- */
+/* --- loops ---------------------------------------------------------------------------- */
 
 static struct store *turning; /* whose snapshots the loops let go of */
 

@@ -152,7 +152,7 @@ static void signatures_are_strict_der(void **state)
     }
 }
 
-/* --- names of streams, which need no program of their own ----------------------------------- */
+/* --- names of streams, which need no program of their own ----------------------------- */
 
 static void stream_keys_are_read_strictly(void **state)
 {

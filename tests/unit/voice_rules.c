@@ -5,7 +5,7 @@
 #include "voice/rules.h"
 #include "voice/stage_rules.h"
 
-/* --- op 4 ---------------------------------------------------------------------------------- */
+/* --- op 4 ----------------------------------------------------------------------------- */
 
 #define HERE .present = true, .same_place = true, .same_channel = true
 
@@ -48,7 +48,7 @@ static void every_row_leads_where_it_says(void **unused)
         assert_int_equal(voice_decide(&rows[i].facts), rows[i].outcome);
 }
 
-/* --- stages ----------------------------------------------------------------------------------- */
+/* --- stages --------------------------------------------------------------------------- */
 
 enum { NOW = 1000000000 };
 

@@ -5,7 +5,7 @@
 #include "platform/platform.h"
 #include "platform/settings.h"
 
-/* --- rows.c: the SQL ------------------------------------------------------------ */
+/* --- rows.c: the SQL ------------------------------------------------------------------ */
 
 /* By username or email; password_hash filled. */
 enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
@@ -14,7 +14,7 @@ enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
 
-/* --- password.c ------------------------------------------------------------------- */
+/* --- password.c ----------------------------------------------------------------------- */
 
 /* Argon2id; takes tens of milliseconds and megabytes: only in a compute stage. */
 enum err password_hash(const struct api *api, struct arena *a, struct str password,
@@ -23,7 +23,7 @@ enum err password_hash(const struct api *api, struct arena *a, struct str passwo
  * logins exist by the clock. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
 
-/* --- schema.c ---------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct registration {
     struct str username;
@@ -55,7 +55,7 @@ extern const struct type registration_body, login_body, user_patch_body;
 extern const struct type token_reply, login_reply, own_user_reply, patched_user_reply,
     public_user_reply;
 
-/* --- routes.c, profile.c ---------------------------------------------------------- */
+/* --- routes.c, profile.c -------------------------------------------------------------- */
 
 /* Refusals that registering and changing an account share. */
 enum err check_date_of_birth(struct call *call, struct opt_str date);
@@ -65,7 +65,7 @@ enum err refuse_taken(struct call *call, const char *field);
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);
 
-/* --- own_routes.c: the rows of these ------------------------------------------------ */
+/* --- own_routes.c: the rows of these -------------------------------------------------- */
 
 enum err get_sessions(struct call *call);
 enum err log_out_sessions(struct call *call);
@@ -87,12 +87,12 @@ extern const struct type profile_reply;
 /* Tells guilds and friends, if the account looks different. */
 enum err account_spread(struct call *call, const struct user *before, const struct user *after);
 
-/* --- locale.c ------------------------------------------------------------------------ */
+/* --- locale.c ------------------------------------------------------------------------- */
 
 /* What the two headers ask for; p == NULL: nothing that we have. */
 struct str locale_wanted(struct str named, struct str accepted);
 
-/* --- rules.c: decisions without input or output ------------------------------------- */
+/* --- rules.c: decisions without input or output --------------------------------------- */
 
 /* Whole years from one day to another, both YYYY-MM-DD. */
 int64_t age_on(struct str birth, struct str today);

@@ -114,7 +114,7 @@ static const struct schema profile_schema = {
 };
 const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
 
-/* --- who may see it ------------------------------------------------------------------------- */
+/* --- who may see it ------------------------------------------------------------------- */
 
 static const char MUTUAL_GUILDS[] =
     "select b.guild_id, b.nick from members a join members b on b.guild_id = a.guild_id "
@@ -154,7 +154,7 @@ static enum err check_known(struct call *call, const struct list *guilds)
     return ERR_MISSING_ACCESS;
 }
 
-/* --- what is in it ---------------------------------------------------------------------------- */
+/* --- what is in it -------------------------------------------------------------------- */
 
 static enum err add_friends(struct call *call, struct profile *p)
 {

@@ -67,7 +67,7 @@ static enum err issue_user_token(struct call *call, snowflake id, struct str *re
     return auth_issue(api_options(call->api)->auth, call->tx, &grant, ret);
 }
 
-/* --- POST /auth/register ---------------------------------------------------------------- */
+/* --- POST /auth/register -------------------------------------------------------------- */
 
 static enum err hash_registration(struct call *call)
 {
@@ -131,7 +131,7 @@ static enum err register_account(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- POST /auth/login -------------------------------------------------------------------- */
+/* --- POST /auth/login ----------------------------------------------------------------- */
 
 static enum err refuse_login(struct call *call)
 {

@@ -6,7 +6,7 @@
 
 #include "platform/suggestions.h"
 
-/* --- settings as a row of members that may be missing -------------------------------------- */
+/* --- settings as a row of members that may be missing --------------------------------- */
 
 static size_t member_size(enum member_kind kind)
 {
@@ -75,7 +75,7 @@ static void complete_sources(struct arena *arena, struct user_settings *s)
     s->friend_source_flags.value = out;
 }
 
-/* --- the store ------------------------------------------------------------------------------- */
+/* --- the store ------------------------------------------------------------------------ */
 
 static const char FIND_SETTINGS[] =
     "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
@@ -159,7 +159,7 @@ int64_t settings_friend_sources(const struct user_settings *s)
            (f->mutual_guilds.value ? FROM_MUTUAL_GUILDS : 0);
 }
 
-/* --- handlers --------------------------------------------------------------------------------- */
+/* --- handlers ------------------------------------------------------------------------- */
 
 enum err get_settings(struct call *call)
 {

@@ -8,7 +8,7 @@
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
 
-/* --- rows ------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 /* ERR_UNKNOWN_APPLICATION. With its bot, where it has one (those of world files may have
  * none); application_load_makers adds owner, team and
@@ -29,7 +29,7 @@ struct application_draft {
 enum err application_create(struct tx *tx, const struct auth *auth,
                             const struct application_draft *draft, struct application *ret);
 
-/* --- who may ------------------------------------------------------------------------ */
+/* --- who may -------------------------------------------------------------------------- */
 
 /* What the caller may do with it; its bot and its bearers are developers of it. */
 enum err application_level(struct tx *tx, const struct application *a, const struct caller *caller,
@@ -41,7 +41,7 @@ enum err application_readable(struct call *call);
 enum err application_modifiable(struct call *call);
 enum err application_owned(struct call *call);
 
-/* --- keys ------------------------------------------------------------------------------ */
+/* --- keys ----------------------------------------------------------------------------- */
 
 /* The public half of the application's key, in hex; follows from its id and key_salt. */
 struct str application_verify_key(struct arena *arena, const struct auth *auth,

@@ -33,7 +33,7 @@ enum err check_room(struct call *call, snowflake owner_id, snowflake team_id)
     return OK;
 }
 
-/* --- POST /applications -------------------------------------------------------------- */
+/* --- POST /applications --------------------------------------------------------------- */
 
 enum err prepare_create_application(struct call *call)
 {
@@ -87,7 +87,7 @@ enum err create_application(struct call *call)
     return e ? e : call_reply(call, &a);
 }
 
-/* --- PATCH /applications/{application.id}, /applications/@me ------------------------------- */
+/* --- PATCH /applications/{application.id}, /applications/@me -------------------------- */
 
 static bool has_address(const struct opt_str *url)
 {

@@ -42,7 +42,7 @@ void endpoint_post(struct api *api, struct loop *loop, const struct endpoint_req
     arena_free(arena);
 }
 
-/* --- is it an app that checks signatures? ------------------------------------------- */
+/* --- is it an app that checks signatures? --------------------------------------------- */
 
 struct ping {
     snowflake id, application_id;

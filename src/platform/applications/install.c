@@ -40,7 +40,7 @@ static struct list join_scopes(struct arena *arena, struct list before, struct l
     return all;
 }
 
-/* --- the integration ---------------------------------------------------------------- */
+/* --- the integration ------------------------------------------------------------------ */
 
 static const char FIND_INTEGRATION[] = "select id, scopes from integrations where guild_id = $1 "
                                        "and application_id = $2 and type = 'service'";
@@ -120,7 +120,7 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
                    NULL);
 }
 
-/* --- the bot's role --------------------------------------------------------------------- */
+/* --- the bot's role ------------------------------------------------------------------- */
 
 static const char FIND_BOT_ROLE[] =
     "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
@@ -192,7 +192,7 @@ enum err application_install_rows(struct tx *tx, const struct installation *in,
     return e || !with_bot ? e : write_role(tx, in, ret);
 }
 
-/* --- telling the guild -------------------------------------------------------------------- */
+/* --- telling the guild ---------------------------------------------------------------- */
 
 static enum err bring_bot(struct call *call, const struct installation *in,
                           const struct installed *done)

@@ -6,7 +6,7 @@
 
 enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES = 16 };
 
-/* --- schema.c ---------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 /* New applications and changes share it. */
 struct application_patch {
@@ -37,7 +37,7 @@ extern const struct schema application_query_schema;
 extern const struct type application_body, application_patch_body, own_application_patch_body,
     application_transfer_body, bot_token_reply, secret_reply;
 
-/* --- rows.c -------------------------------------------------------------------------- */
+/* --- rows.c --------------------------------------------------------------------------- */
 
 enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, struct list *ret);
 enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
@@ -51,7 +51,7 @@ enum err application_add_bot(struct tx *tx, struct application *a);
 enum err bot_mark_http(struct tx *tx, struct application *a);
 enum err bot_disable(struct tx *tx, snowflake id);
 
-/* --- rules.c: decisions without input or output ------------------------------------------ */
+/* --- rules.c: decisions without input or output --------------------------------------- */
 
 /* A username made of an application's name: a-z, 0-9, _ and single dots, 2-32 long. */
 struct str bot_name(struct arena *a, struct str name);
@@ -60,7 +60,7 @@ struct str bot_name_with(struct arena *a, struct str name, snowflake id);
 /* {"0":{},"1":{}} */
 struct list default_integration_types(void);
 
-/* --- keys.c, access.c, changes.c, delete.c ------------------------------------------------ */
+/* --- keys.c, access.c, changes.c, delete.c -------------------------------------------- */
 
 enum err resolve_application(struct call *call);
 /* The application of a bot that calls. */

@@ -56,7 +56,7 @@ enum err application_renew_token(struct tx *tx, struct auth *auth, const struct 
     return e ? e : auth_issue(auth, tx, &grant, ret);
 }
 
-/* --- the client secret ------------------------------------------------------------------ */
+/* --- the client secret ---------------------------------------------------------------- */
 
 static void make_digest(const struct auth *auth, const struct application *a, struct str secret,
                         unsigned char digest[DIGEST_BYTES])

@@ -118,7 +118,7 @@ enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, str
     return e || !with_teams ? e : add_applications(tx, TEAM_APPLICATIONS, owner_id, ret);
 }
 
-/* --- what only makers see ---------------------------------------------------------------- */
+/* --- what only makers see ------------------------------------------------------------- */
 
 /* Clients want a user as owner, whoever that is. */
 static const struct user *team_as_user(struct arena *arena, const struct team *team)
@@ -184,7 +184,7 @@ enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id,
     return e;
 }
 
-/* --- writing ------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, description, icon, owner_id, team_id, flags, bot_id, "
@@ -251,7 +251,7 @@ enum err application_delete_row(struct tx *tx, snowflake id)
     return tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
 }
 
-/* --- the bot's account -------------------------------------------------------------------- */
+/* --- the bot's account ---------------------------------------------------------------- */
 
 static const char ADD_BOT[] = "insert into users (id, username, global_name, bot, verified) "
                               "values ($1, $2, $3, 1, 1) on conflict (username) do nothing";

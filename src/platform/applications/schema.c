@@ -21,7 +21,7 @@ static const struct type type_flags = {
     .kind = KIND_INT, .min = 0, .max = INT32_MAX, .doc = "Bits 13, 15 and 19 can be changed"
 };
 
-/* --- what ties fields together --------------------------------------------------------- */
+/* --- what ties fields together -------------------------------------------------------- */
 
 static void check_scopes(struct form *form, const struct place *here,
                          const struct install_params *params)
@@ -65,7 +65,7 @@ static void check_patch(struct form *form, const struct place *here, const void 
         check_places(form, &places, &in->integration_types_config.value);
 }
 
-/* --- bodies -------------------------------------------------------------------------- */
+/* --- bodies --------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define CHANGEABLE_FIELDS                                                                          \

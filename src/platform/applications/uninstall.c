@@ -141,7 +141,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
     return e;
 }
 
-/* --- only its bot ----------------------------------------------------------------------- */
+/* --- only its bot --------------------------------------------------------------------- */
 
 static const char INTEGRATION_OF_BOT[] =
     "select i.id, i.application_id, i.scopes from integrations i "

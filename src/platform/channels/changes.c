@@ -22,7 +22,7 @@ enum err get_channel(struct call *call)
     return e ? e : call_reply(call, c);
 }
 
-/* --- PATCH ------------------------------------------------------------------------------- */
+/* --- PATCH ---------------------------------------------------------------------------- */
 
 static enum err keep_icon(struct call *call)
 {
@@ -150,7 +150,7 @@ enum err modify_channel(struct call *call)
     return channel_is_thread(c->type) ? modify_thread(call) : modify_guild_channel(call);
 }
 
-/* --- DELETE -------------------------------------------------------------------------------- */
+/* --- DELETE --------------------------------------------------------------------------- */
 
 enum err channel_drop(struct call *call, snowflake id)
 {

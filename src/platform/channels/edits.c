@@ -116,7 +116,7 @@ void edit_apply(const struct channel_edit *in, struct channel *c)
     channel_shape(c);
 }
 
-/* --- overwrites ------------------------------------------------------------------------ */
+/* --- overwrites ----------------------------------------------------------------------- */
 
 static bool same(const struct overwrite *a, const struct overwrite *b)
 {
@@ -146,7 +146,7 @@ enum err overwrites_permit(struct call *call, const struct list *wanted, const s
     return wanted->count > MAX_OVERWRITES ? ERR_MAX_OVERWRITES : OK;
 }
 
-/* --- telling --------------------------------------------------------------------------- */
+/* --- telling -------------------------------------------------------------------------- */
 
 enum err channel_announce(struct call *call, snowflake id)
 {

@@ -116,7 +116,7 @@ enum err group_join(struct call *call, const struct channel *c, const struct use
     return group_add(call, c, &(struct group_entry){ .user = user, .by = by }, ret_new);
 }
 
-/* --- leaving, and being made to ---------------------------------------------------------- */
+/* --- leaving, and being made to ------------------------------------------------------- */
 
 /* The next in line owns the group. */
 static enum err pass_on(struct call *call, const struct channel *c, const struct list *left)
@@ -188,7 +188,7 @@ enum err leave_private_channel(struct call *call, bool silent)
     return e ? e : call_reply(call, &c);
 }
 
-/* --- PATCH /channels/{channel.id} of a group ---------------------------------------------- */
+/* --- PATCH /channels/{channel.id} of a group ------------------------------------------ */
 
 static enum err change_owner(struct call *call, snowflake id, struct channel *c)
 {

@@ -21,7 +21,7 @@ enum err list_guild_channels(struct call *call)
     return call_reply(call, &channels);
 }
 
-/* --- POST /guilds/{guild.id}/channels ---------------------------------------------------- */
+/* --- POST /guilds/{guild.id}/channels ------------------------------------------------- */
 
 /* Its own overwrites, or a copy of its category's. */
 static enum err choose_overwrites(struct call *call, const struct channel_edit *in,
@@ -82,7 +82,7 @@ enum err create_guild_channel(struct call *call)
     return call_reply(call, &c);
 }
 
-/* --- PATCH /guilds/{guild.id}/channels ----------------------------------------------------- */
+/* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
 
 /* Takes over the category's overwrites. */
 static enum err lock_permissions(struct call *call, const struct channel *c, bool *ret_changed)

@@ -31,7 +31,7 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
                               int64_t *ret_top);
 
-/* --- people.c: who is in a private channel ------------------------------------------------ */
+/* --- people.c: who is in a private channel -------------------------------------------- */
 
 enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick);
 /* The recipients of somebody's open channels, which are in the order of their ids. */
@@ -42,7 +42,7 @@ enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id)
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
 bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_error);
 
-/* --- schema.c ---------------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 /* What can be said about a channel when it is made or changed; which of it counts
  * depends on the channel's type. */
@@ -75,7 +75,7 @@ struct leave_query {
 extern const struct type channel_create_body, channel_edit_body, channel_moves_body, overwrite_body;
 extern const struct schema channels_query_schema, leave_query_schema;
 
-/* --- edits.c: applying an edit to a channel of a guild ---------------------------------------- */
+/* --- edits.c: applying an edit to a channel of a guild -------------------------------- */
 
 /* Form errors of what the type does not allow, a region that is not there, a parent
  * that is none. here: where in the body the edit stands; NULL: it is the body. */
@@ -92,7 +92,7 @@ enum err channel_announce(struct call *call, snowflake id);
 /* A category's overwrites were `before`: children that had the same follow. */
 enum err category_follow(struct call *call, snowflake category_id, const struct list *before);
 
-/* --- handlers ------------------------------------------------------------------------------ */
+/* --- handlers ------------------------------------------------------------------------- */
 
 enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
@@ -105,7 +105,7 @@ enum err remove_channel(struct call *call);
 enum err put_overwrite(struct call *call);
 enum err delete_overwrite(struct call *call);
 
-/* --- groups.c ------------------------------------------------------------------------------- */
+/* --- groups.c ------------------------------------------------------------------------- */
 
 bool ids_contain(const struct list *ids, snowflake id);
 /* A group of the caller's with these others (snowflakes), who may all be in it; the
@@ -126,7 +126,7 @@ enum err group_add(struct call *call, const struct channel *c, const struct grou
 enum err group_take_out(struct call *call, const struct channel *c, const struct user *user,
                         bool silent);
 
-/* --- the kinds that share PATCH and DELETE /channels/{channel.id} --------------------------- */
+/* --- the kinds that share PATCH and DELETE /channels/{channel.id} --------------------- */
 
 /* What the stages before the handler found out. */
 struct edit_stages {

@@ -160,7 +160,7 @@ bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_er
     return found;
 }
 
-/* --- direct channels ------------------------------------------------------------------------ */
+/* --- direct channels ------------------------------------------------------------------ */
 
 static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";

@@ -44,7 +44,7 @@ static const struct schema recipient_schema = {
 };
 static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &recipient_schema };
 
-/* --- friends ---------------------------------------------------------------------------- */
+/* --- friends -------------------------------------------------------------------------- */
 
 static enum err check_friend(struct call *call, snowflake id)
 {
@@ -55,7 +55,7 @@ static enum err check_friend(struct call *call, snowflake id)
     return e ? e : ERR_FRIENDS_ONLY;
 }
 
-/* --- GET, POST /users/@me/channels --------------------------------------------------------- */
+/* --- GET, POST /users/@me/channels ---------------------------------------------------- */
 
 static enum err list_private_channels(struct call *call)
 {
@@ -134,7 +134,7 @@ static enum err create_private_channel(struct call *call)
     return create_group(call, &others);
 }
 
-/* --- PUT /channels/{channel.id}/recipients/{user.id} ------------------------------------------ */
+/* --- PUT /channels/{channel.id}/recipients/{user.id} ---------------------------------- */
 
 /* From a direct channel a group begins; the direct channel stays as it is. */
 static enum err group_from_direct(struct call *call, const struct channel *c, snowflake id)
@@ -177,7 +177,7 @@ static enum err add_recipient(struct call *call)
     return group_add(call, c, &entry, &is_new);
 }
 
-/* --- leaving, and being made to ------------------------------------------------------------- */
+/* --- leaving, and being made to ------------------------------------------------------- */
 
 /* DELETE /channels/{channel.id}/recipients/{user.id} */
 static enum err remove_recipient(struct call *call)

@@ -185,7 +185,7 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     return rows_end(&rows);
 }
 
-/* --- writing ------------------------------------------------------------------------ */
+/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_OVERWRITE[] =
     "insert into overwrites (channel_id, target_id, type, allow, deny) "

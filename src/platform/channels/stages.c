@@ -45,7 +45,7 @@ static const struct schema patch_schema = {
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-/* --- rows ------------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------- */
 
 #define STAGE_COLUMNS "id, guild_id, channel_id, topic, privacy_level, discoverable_disabled"
 
@@ -102,7 +102,7 @@ enum err stage_close(struct call *call, snowflake channel_id)
     return e;
 }
 
-/* --- handlers --------------------------------------------------------------------------- */
+/* --- handlers ------------------------------------------------------------------------- */
 
 /* The channel comes in the body: it is found, seen and permitted here. */
 static enum err enter_stage(struct call *call, snowflake channel_id)

@@ -53,7 +53,7 @@ static const struct schema active_schema = {
 };
 static const struct type active_reply = { .kind = KIND_OBJECT, .schema = &active_schema };
 
-/* --- making ------------------------------------------------------------------------------ */
+/* --- making --------------------------------------------------------------------------- */
 
 static int64_t default_type(const struct channel *parent)
 {
@@ -160,7 +160,7 @@ static enum err create_message_thread(struct call *call)
     return make_thread(call, id, type);
 }
 
-/* --- listing ----------------------------------------------------------------------------- */
+/* --- listing -------------------------------------------------------------------------- */
 
 static bool may_view(const struct standing *s, const struct channel *thread,
                      const struct list *channels)
@@ -191,7 +191,7 @@ static enum err list_active_threads(struct call *call)
     return call_reply(call, &out);
 }
 
-/* --- PATCH, DELETE /channels/{channel.id} of a thread ------------------------------------- */
+/* --- PATCH, DELETE /channels/{channel.id} of a thread --------------------------------- */
 
 static bool may_manage(const struct call *call)
 {

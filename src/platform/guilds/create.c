@@ -44,7 +44,7 @@ enum err prepare_create_guild(struct call *call)
     return OK;
 }
 
-/* --- roles ---------------------------------------------------------------------------------- */
+/* --- roles ---------------------------------------------------------------------------- */
 
 static void draft_roles(struct founding *f)
 {
@@ -80,7 +80,7 @@ static const struct role *drafted_role(const struct founding *f, snowflake id)
     return NULL;
 }
 
-/* --- channels ------------------------------------------------------------------------------- */
+/* --- channels ------------------------------------------------------------------------- */
 
 /* The channel that a draft's id stands for, among those drafted so far. */
 static const struct channel *drafted_channel(const struct founding *f, snowflake id)
@@ -219,7 +219,7 @@ static void name_channel(struct founding *f, struct str field, struct opt_id in,
         *ret = given_id(c->id);
 }
 
-/* --- the guild ------------------------------------------------------------------------------ */
+/* --- the guild ------------------------------------------------------------------------ */
 
 static void draft_guild(struct founding *f)
 {

@@ -6,7 +6,7 @@
 #include "model/rights.h"
 #include "platform/platform.h"
 
-/* --- where somebody stands -------------------------------------------------------- */
+/* --- where somebody stands ------------------------------------------------------------ */
 
 struct standing {
     snowflake guild_id, owner_id, user_id;
@@ -36,7 +36,7 @@ struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
 bool standing_above_role(const struct standing *s, const struct role *role);
 bool standing_above(const struct standing *s, const struct standing *other);
 
-/* --- rows --------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 /* ERR_UNKNOWN_GUILD. Without roles; guild_load_roles fills them. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);

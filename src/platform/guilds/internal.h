@@ -6,7 +6,7 @@
 
 enum { MOST_ROLES = 250, MOST_CHANNELS = 500 };
 
-/* --- rows.c, role_rows.c: the SQL ---------------------------------------------------- */
+/* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
 
 /* A new guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
@@ -15,7 +15,7 @@ enum err guild_delete(struct tx *tx, snowflake id);
 
 enum err role_move(struct tx *tx, snowflake id, int64_t position);
 
-/* --- recent.c -------------------------------------------------------------------------- */
+/* --- recent.c ------------------------------------------------------------------------- */
 
 /* What a guild consists of. To be looked at, not changed, until the next one is read. */
 struct guild_parts {
@@ -24,7 +24,7 @@ struct guild_parts {
 };
 enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
 
-/* --- schema.c: bodies, queries and replies of guilds ----------------------------------- */
+/* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct channel_draft {
     struct opt_id id, parent_id; /* ids stand for drafts of the same body */
@@ -74,7 +74,7 @@ struct own_guild {
 extern const struct schema guild_query_schema, own_guilds_query_schema;
 extern const struct type guild_draft_body, guild_patch_body, own_guilds_reply;
 
-/* --- role_schema.c ------------------------------------------------------------------- */
+/* --- role_schema.c -------------------------------------------------------------------- */
 
 struct role_draft {
     struct opt_id id; /* drafts of a new guild only */
@@ -96,14 +96,14 @@ extern const struct type role_body, role_places_body, type_role_drafts;
  * role has when none are named. */
 void role_apply(struct arena *arena, struct role *r, const struct role_draft *in, uint64_t base);
 
-/* --- look.c: before a picture is kept ---------------------------------------------------- */
+/* --- look.c: before a picture is kept ------------------------------------------------- */
 
 /* Stages that refuse whoever the handler would refuse, so that strangers leave no
  * pictures behind. */
 enum err look_at_guild(struct call *call);
 enum err look_at_role(struct call *call);
 
-/* --- handlers ------------------------------------------------------------------------------ */
+/* --- handlers ------------------------------------------------------------------------- */
 
 enum err prepare_create_guild(struct call *call);
 enum err create_guild(struct call *call);
@@ -113,7 +113,7 @@ enum err get_guild_audit_log(struct call *call);
 enum err list_own_guilds(struct call *call);
 enum err move_roles(struct call *call);
 
-/* --- audit.c, audit_log.c ------------------------------------------------------------------ */
+/* --- audit.c, audit_log.c ------------------------------------------------------------- */
 
 struct audit_entry {
     snowflake id, guild_id;

@@ -52,7 +52,7 @@ static const char *const changeable[] = {
 #define MEMBER_AT(type, object, offset) ((type *)((char *)(object) + (offset)))
 #define INPUT_AT(type, object, offset)  ((const type *)((const char *)(object) + (offset)))
 
-/* --- pictures ------------------------------------------------------------------------------- */
+/* --- pictures ------------------------------------------------------------------------- */
 
 static enum err keep_pictures(struct call *call)
 {
@@ -93,7 +93,7 @@ static void apply_pictures(const struct call *call, struct guild *g)
             *MEMBER_AT(struct opt_str, g, pictures[i].out) = kept[i];
 }
 
-/* --- channels ------------------------------------------------------------------------------- */
+/* --- channels ------------------------------------------------------------------------- */
 
 static bool suits(const struct channel *c, const struct guild *g, bool voice)
 {
@@ -125,7 +125,7 @@ static enum err apply_channels(struct call *call, struct guild *g)
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- features ------------------------------------------------------------------------------- */
+/* --- features ------------------------------------------------------------------------- */
 
 static bool is_changeable(struct str name)
 {
@@ -171,7 +171,7 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
     return text;
 }
 
-/* --- the rest -------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------- */
 
 static void apply_int(int64_t *field, struct opt_int in, int64_t otherwise)
 {

@@ -49,7 +49,7 @@ static void announce(struct call *call, enum event event, const struct role *r)
     call_emit(call, event, to_guild(r->guild_id), &guild_role_event_schema, &e);
 }
 
-/* --- reading ------------------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------------------- */
 
 /* GET /guilds/{guild.id}/roles */
 static enum err list_roles(struct call *call)
@@ -66,7 +66,7 @@ static enum err get_role(struct call *call)
     return call_reply(call, call->target.role);
 }
 
-/* --- making ------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------- */
 
 static enum err prepare_create_role(struct call *call)
 {
@@ -115,7 +115,7 @@ static enum err create_role(struct call *call)
     return call_reply(call, &role);
 }
 
-/* --- changing ----------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 static enum err prepare_modify_role(struct call *call)
 {
@@ -156,7 +156,7 @@ static enum err modify_role(struct call *call)
     return e ? e : call_reply(call, &role);
 }
 
-/* --- deleting ----------------------------------------------------------------------------- */
+/* --- deleting ------------------------------------------------------------------------- */
 
 /* DELETE /guilds/{guild.id}/roles/{role.id} */
 static enum err delete_role(struct call *call)
@@ -176,7 +176,7 @@ static enum err delete_role(struct call *call)
     return voice_review(call, role->guild_id, 0);
 }
 
-/* --- rows ----------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static const struct route routes[] = {
     {

@@ -7,7 +7,7 @@
 
 enum { MOST_INVITES = 1000 };
 
-/* --- rows.c: the SQL; what has expired is not there --------------------------------- */
+/* --- rows.c: the SQL; what has expired is not there ----------------------------------- */
 
 enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
@@ -41,11 +41,11 @@ enum err admit_invite_creation(struct call *call);
 enum err create_channel_invite(struct call *call);
 enum err create_friend_invite(struct call *call);
 
-/* --- audit.c ---------------------------------------------------------------------------- */
+/* --- audit.c -------------------------------------------------------------------------- */
 
 enum err invite_audit(struct call *call, enum audit_action action, const struct invite *invite);
 
-/* --- routes.c --------------------------------------------------------------------------- */
+/* --- routes.c ------------------------------------------------------------------------- */
 
 /* Tells those who manage the channel. */
 void invite_announce(struct call *call, enum event event, const struct schema *schema,

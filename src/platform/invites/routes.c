@@ -89,7 +89,7 @@ static enum err get_guild_invites(struct call *call)
     return e ? e : call_reply(call, &invites);
 }
 
-/* --- deleting ------------------------------------------------------------------------------ */
+/* --- deleting ------------------------------------------------------------------------- */
 
 /* Those who manage the channel or the guild; in groups the owner; else who made it. */
 static enum err admit_deletion(struct call *call)
@@ -127,7 +127,7 @@ static enum err remove_invite(struct call *call)
     return call_reply(call, i);
 }
 
-/* --- friend invites --------------------------------------------------------------------------- */
+/* --- friend invites ------------------------------------------------------------------- */
 
 /* GET /users/@me/invites */
 static enum err get_friend_invites(struct call *call)

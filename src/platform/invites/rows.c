@@ -39,7 +39,7 @@ static void read_invite(const struct rows *r, struct invite *i)
     };
 }
 
-/* --- what an invite shows ----------------------------------------------------------------- */
+/* --- what an invite shows ------------------------------------------------------------- */
 
 static enum err load_user(struct tx *tx, snowflake id, const struct user **ret)
 {
@@ -100,7 +100,7 @@ enum err invite_load(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* --- finding -------------------------------------------------------------------------------- */
+/* --- finding -------------------------------------------------------------------------- */
 
 static enum err find_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
                          struct invite *ret, bool *ret_found)
@@ -183,7 +183,7 @@ enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
     return find_all(tx, OF_USER, user_id, ret);
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------- */
 
 /* Where invites are counted: in the guild, in the group, or with the person. */
 static const char FORGET_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "

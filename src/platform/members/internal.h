@@ -6,7 +6,7 @@
 #include "platform/members/members.h"
 #include "platform/voice.h"
 
-/* --- rows.c: the SQL ------------------------------------------------------------ */
+/* --- rows.c: the SQL ------------------------------------------------------------------ */
 
 /* With roles; announces nothing. */
 enum err member_update(struct tx *tx, const struct member *m);
@@ -30,7 +30,7 @@ enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct
                     bool *ret_new);
 enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 
-/* --- schema.c ---------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct member_list {
     snowflake after;
@@ -77,7 +77,7 @@ extern const struct type member_patch_body, own_member_patch_body, member_additi
     bulk_ban_body;
 extern const struct type type_ban, type_bans, bulk_ban_reply;
 
-/* --- rules.c: who may do what to whom ----------------------------------------------- */
+/* --- rules.c: who may do what to whom ------------------------------------------------- */
 
 /* ERR_MISSING_PERMISSIONS unless the caller stands above the member. */
 enum err check_above(struct call *call, const struct member *m);
@@ -90,7 +90,7 @@ bool ids_hold(const struct list *ids, snowflake id);
 /* Without repetitions. */
 struct list ids_distinct(struct arena *arena, const struct list *ids);
 
-/* --- handlers ------------------------------------------------------------------------ */
+/* --- handlers ------------------------------------------------------------------------- */
 
 enum err modify_member(struct call *call);
 enum err prepare_modify_own_member(struct call *call);
@@ -99,7 +99,7 @@ enum err add_member_role(struct call *call);
 enum err remove_member_role(struct call *call);
 enum err add_guild_member(struct call *call);
 
-/* --- voice.c: silencing, moving and disconnecting ------------------------------------------ */
+/* --- voice.c: silencing, moving and disconnecting ------------------------------------- */
 
 struct voice_order {
     bool given; /* something is asked of who is in voice */
@@ -114,7 +114,7 @@ enum err voice_order_check(struct call *call, const struct member_patch *in,
 /* After the member was saved. silenced: mute or deaf is another than before. */
 enum err voice_order_obey(struct call *call, const struct voice_order *order, bool silenced);
 
-/* --- purge.c ---------------------------------------------------------------------------- */
+/* --- purge.c -------------------------------------------------------------------------- */
 
 /* Deletes what somebody wrote in a guild since a moment, and announces it. */
 enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us);

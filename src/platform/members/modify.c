@@ -168,7 +168,7 @@ enum err modify_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
-/* --- one role -------------------------------------------------------------------------- */
+/* --- one role ------------------------------------------------------------------------- */
 
 static enum err change_role(struct call *call, bool give)
 {

@@ -4,7 +4,7 @@
 #include "api/auth.h"
 #include "platform/rows.h"
 
-/* --- PATCH …/members/@me --------------------------------------------------------------- */
+/* --- PATCH …/members/@me -------------------------------------------------------------- */
 
 struct pictures {
     struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
@@ -66,7 +66,7 @@ enum err modify_own_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
-/* --- PUT …/members/{member.id} ------------------------------------------------------------ */
+/* --- PUT …/members/{member.id} -------------------------------------------------------- */
 
 /* The token is the user's own, given to the app whose bot is calling. */
 static enum err check_access_token(struct call *call, struct str token)

@@ -68,7 +68,7 @@ enum err member_load_user(struct tx *tx, struct member *m)
     return user_find(tx, m->user_id, user);
 }
 
-/* --- many at once ------------------------------------------------------------------- */
+/* --- many at once --------------------------------------------------------------------- */
 
 enum { COLUMNS_BEFORE_USER = 12 };
 
@@ -190,7 +190,7 @@ enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
     return e ? e : share_roles(tx, ROLES_IN_VOICE, BIND(v_id(guild_id)), ret);
 }
 
-/* --- writing ------------------------------------------------------------------------ */
+/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_MEMBER[] =
     "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary) "

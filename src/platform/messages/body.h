@@ -61,7 +61,7 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 extern const struct type type_embeds_in;
 struct str embeds_text(struct arena *arena, const struct list *embeds);
 
-/* --- write.c ----------------------------------------------------------------------------- */
+/* --- write.c -------------------------------------------------------------------------- */
 
 /* Who sends, what, and where to. */
 struct sender {

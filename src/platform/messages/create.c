@@ -17,7 +17,7 @@ static void announce(struct call *call, enum event event, const struct channel *
         call_emit(call, event, to_user(m->author_id), schema, object);
 }
 
-/* --- the channel takes notice ----------------------------------------------------------- */
+/* --- the channel takes notice --------------------------------------------------------- */
 
 static const char WAKE_THREAD[] =
     "update channels set thread_archived = 0, thread_message_count = thread_message_count + 1 "
@@ -51,7 +51,7 @@ static enum err notice(struct call *call, struct channel *c, snowflake id)
     return e;
 }
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- making one ----------------------------------------------------------------------- */
 
 static struct opt_id some_id(snowflake id)
 {
@@ -136,7 +136,7 @@ enum err message_system(struct call *call, const struct channel *c, enum message
     return message_create(call, &draft, &m);
 }
 
-/* --- finding one ------------------------------------------------------------------------------ */
+/* --- finding one ---------------------------------------------------------------------- */
 
 static enum err find(struct call *call, snowflake channel_id, snowflake id, bool ephemeral,
                      struct message *ret)
@@ -162,8 +162,7 @@ enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowfla
     return find(call, channel_id, id, true, ret);
 }
 
-/* --- changing and deleting -----------------------------------------------------------------------
- */
+/* --- changing and deleting ------------------------------------------------------------ */
 
 /* Files that stay are in both lists; the others go with their bytes. */
 static enum err save_attachments(struct call *call, const struct message *m)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* --- in ------------------------------------------------------------------------------ */
+/* --- in ------------------------------------------------------------------------------- */
 
 /* Spread over folders; the name that people see is in the row only. */
 static void blob_name(char out[64], snowflake id)
@@ -163,7 +163,7 @@ enum err uploads_keep(struct call *call, const struct list *words, struct list *
     return e;
 }
 
-/* --- out -------------------------------------------------------------------------------- */
+/* --- out ------------------------------------------------------------------------------ */
 
 /* GET /attachments/{place.id}/{attachment.id}/{filename}: for whoever has a signed
  * address. What browsers could take for a page of ours is only for downloading. */

@@ -5,7 +5,7 @@
 #include "platform/messages/body.h"
 #include "platform/messages/uploads.h"
 
-/* --- rows.c: the SQL ---------------------------------------------------------------- */
+/* --- rows.c: the SQL ------------------------------------------------------------------ */
 
 /* As they lie in the store: author_id, not author; mentions without users. */
 enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
@@ -33,7 +33,7 @@ enum err attachment_remove(struct tx *tx, snowflake id);
 /* ERR_NOT_FOUND. */
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
 
-/* --- show.c: from rows to what the interface shows ------------------------------------- */
+/* --- show.c: from rows to what the interface shows ------------------------------------ */
 
 /* Author, where it is not known yet, mentions, attachments, the message it refers to. */
 enum err message_complete(struct call *call, struct message *m);
@@ -71,12 +71,12 @@ extern const struct type type_media_url; /* http, https, or attachment://filenam
 /* What only all of them together can break. */
 void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
 
-/* --- components.c ---------------------------------------------------------------------- */
+/* --- components.c --------------------------------------------------------------------- */
 
 void components_check(struct form *form, const struct place *here,
                       const struct opt_list *components, bool v2);
 
-/* --- schema.c ---------------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 /* A value as JSON. */
 struct str encoded(struct arena *arena, const struct type *type, const void *value);
@@ -87,7 +87,7 @@ void drop_nulls(const struct schema *schema, void *object);
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components);
 
-/* --- mentions.c ------------------------------------------------------------------------- */
+/* --- mentions.c ----------------------------------------------------------------------- */
 
 struct mentions {
     struct list users, roles; /* snowflakes */
@@ -99,14 +99,14 @@ enum err mentions_find(struct call *call, const struct channel *c, uint64_t righ
                        struct str content, const struct allowed_mentions *allowed,
                        snowflake replied, struct mentions *ret);
 
-/* --- write.c, send.c ------------------------------------------------------------------- */
+/* --- write.c, send.c ------------------------------------------------------------------ */
 
 enum err may_send(struct call *call);
 enum err prepare_create_message(struct call *call);
 enum err create_message(struct call *call);
 enum err trigger_typing(struct call *call);
 
-/* --- pins.c ------------------------------------------------------------------------------ */
+/* --- pins.c --------------------------------------------------------------------------- */
 
 enum err may_pin(struct call *call);
 enum err list_pins(struct call *call);

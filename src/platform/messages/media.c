@@ -6,7 +6,7 @@
 
 enum { LONGEST_NAME = 100 };
 
-/* --- names ------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------- */
 
 static bool is_safe(char c)
 {
@@ -50,7 +50,7 @@ struct str safe_filename(struct arena *a, struct str name)
     return safe.n ? shortened(a, safe) : STR("file");
 }
 
-/* --- everything else -------------------------------------------------------------------- */
+/* --- everything else ------------------------------------------------------------------ */
 
 struct file_kind {
     const char *extension, *type;

@@ -60,7 +60,7 @@ enum err list_pins(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- a page of them ---------------------------------------------------------------------- */
+/* --- a page of them ------------------------------------------------------------------- */
 
 struct pins_query {
     struct opt_int before;
@@ -154,7 +154,7 @@ enum err list_pins_page(struct call *call)
     return call_reply(call, &page);
 }
 
-/* --- pinning ------------------------------------------------------------------------------ */
+/* --- pinning -------------------------------------------------------------------------- */
 
 /* The channel is told who pinned what. */
 static enum err say_pinned(struct call *call, const struct channel *c, snowflake id)

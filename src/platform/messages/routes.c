@@ -6,7 +6,7 @@
 
 enum { BULK_DAYS = 14 };
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 struct page_query {
     struct opt_id around, before, after;
@@ -53,7 +53,7 @@ static enum err get_message(struct call *call)
     return call_reply(call, call->target.message);
 }
 
-/* --- changing ---------------------------------------------------------------------------- */
+/* --- changing ------------------------------------------------------------------------- */
 
 /* What a bot answered to an interaction is its own, too. */
 static bool is_author(const struct call *call)
@@ -105,7 +105,7 @@ static enum err edit_message(struct call *call)
     return e ? e : call_reply(call, call->target.message);
 }
 
-/* --- deleting -------------------------------------------------------------------------------- */
+/* --- deleting ------------------------------------------------------------------------- */
 
 static enum err may_delete(struct call *call)
 {
@@ -183,8 +183,7 @@ static enum err bulk_delete_messages(struct call *call)
                           (struct list){ 0 });
 }
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table ------------------------------------------------------------------------ */
 
 /* {message.id}: a message of the path's channel. */
 static enum err resolve_message(struct call *call)

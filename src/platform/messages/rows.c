@@ -125,7 +125,7 @@ enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct m
     return e;
 }
 
-/* --- pages ------------------------------------------------------------------------------ */
+/* --- pages ---------------------------------------------------------------------------- */
 
 static const char PAGE_BEFORE[] =
     "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id < $2 and "
@@ -238,7 +238,7 @@ enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
     return e;
 }
 
-/* --- writing ------------------------------------------------------------------------------ */
+/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_MESSAGE[] =
     "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
@@ -298,7 +298,7 @@ enum err message_remove(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from messages where id = $1", BIND(v_id(id)), NULL);
 }
 
-/* --- files ---------------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------- */
 
 #define ATTACHMENT_COLUMNS "id, filename, description, content_type, size, width, height"
 

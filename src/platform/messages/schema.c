@@ -27,7 +27,7 @@ void drop_nulls(const struct schema *schema, void *object)
     }
 }
 
-/* --- mentions --------------------------------------------------------------------------- */
+/* --- mentions ------------------------------------------------------------------------- */
 
 static const struct choice mention_kinds[] = {
     { 0, "users", "USERS", "People" },
@@ -72,7 +72,7 @@ static const struct schema allowed_schema = {
     .doc = "Whom a message may call.",
 };
 
-/* --- references, files ----------------------------------------------------------------------- */
+/* --- references, files ---------------------------------------------------------------- */
 
 static const struct choice reference_types[] = {
     { REFERENCE_REPLY, NULL, "DEFAULT", "An answer" },
@@ -113,7 +113,7 @@ static const struct schema attachment_in_schema = {
     .doc = "What is said about a file.",
 };
 
-/* --- the bodies ---------------------------------------------------------------------------- */
+/* --- the bodies ----------------------------------------------------------------------- */
 
 const struct type type_message_content = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"

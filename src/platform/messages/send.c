@@ -103,7 +103,7 @@ static enum err slow_down(struct call *call, const struct channel *c)
     return tx_exec(call->tx, NOTE_SENT, BIND(v_id(c->id), v_id(me), v_int(now)), NULL);
 }
 
-/* --- the route ------------------------------------------------------------------------------ */
+/* --- the route ------------------------------------------------------------------------ */
 
 /* With enforce_nonce a message is sent once, however often it is tried. */
 static enum err find_sent(struct call *call, const struct message_draft *d, struct message *ret,
@@ -169,7 +169,7 @@ enum err create_message(struct call *call)
     return e ? e : call_reply(call, &m);
 }
 
-/* --- typing ----------------------------------------------------------------------------------- */
+/* --- typing --------------------------------------------------------------------------- */
 
 struct typing {
     snowflake channel_id, user_id;

@@ -9,7 +9,7 @@
 
 enum { URL_LIFE_S = 24 * 60 * 60 };
 
-/* --- signed addresses ---------------------------------------------------------------- */
+/* --- signed addresses ----------------------------------------------------------------- */
 
 static struct str signature(struct call *call, struct str path, struct str ex, struct str is)
 {
@@ -73,7 +73,7 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
            clock_s() < until;
 }
 
-/* --- users ----------------------------------------------------------------------------- */
+/* --- users ---------------------------------------------------------------------------- */
 
 /* Accounts that a page speaks of, each asked for once. */
 struct people {
@@ -130,7 +130,7 @@ static const struct user *webhook_author(struct call *call, const struct message
     return u;
 }
 
-/* --- messages ----------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
 static enum err complete(struct call *call, struct people *people, struct message *m)
 {

@@ -8,7 +8,7 @@
 static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_NOTIFICATIONS |
                                     MESSAGE_IS_VOICE_MESSAGE | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- files, before the transaction --------------------------------------------------- */
+/* --- files, before the transaction ---------------------------------------------------- */
 
 static enum err keep_uploads(struct call *call)
 {
@@ -60,7 +60,7 @@ static const struct allowed_mentions *allowed(const struct sender *from,
     return in->allowed_mentions.value ? in->allowed_mentions.value : from->allowed;
 }
 
-/* --- a new one -------------------------------------------------------------------------- */
+/* --- a new one ------------------------------------------------------------------------ */
 
 /* The message that is answered: of this channel, there, and written by somebody. */
 static enum err find_reference(struct call *call, const struct sender *from,
@@ -156,7 +156,7 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
     return OK;
 }
 
-/* --- changing one ---------------------------------------------------------------------------- */
+/* --- changing one --------------------------------------------------------------------- */
 
 /* What the body lists stays, what came along is added; without a list all stay, with null
  * none does. */

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "platform/guilds/guilds.h"
 
-/* --- GET /oauth2/authorize -------------------------------------------------------------- */
+/* --- GET /oauth2/authorize ------------------------------------------------------------ */
 
 static const char GUILDS_OF_USER[] =
     "select g.id, g.name, g.icon from members m join guilds g on g.id = m.guild_id "
@@ -81,7 +81,7 @@ enum err get_authorization(struct call *call)
     return call_reply(call, &out);
 }
 
-/* --- POST /oauth2/authorize ------------------------------------------------------------- */
+/* --- POST /oauth2/authorize ----------------------------------------------------------- */
 
 /* Back to the application, or to a page of ours that says it worked. */
 static enum err reply_redirect(struct call *call, struct str url)

@@ -7,7 +7,7 @@
 
 enum { CODE_SECONDS = 600, ACCESS_SECONDS = 604800, OAUTH2_DIGEST_BYTES = 32 };
 
-/* --- scopes.c ----------------------------------------------------------------------- */
+/* --- scopes.c ------------------------------------------------------------------------- */
 
 struct scopes {
     struct list list; /* struct str, each once */
@@ -20,7 +20,7 @@ bool scopes_parse(struct arena *a, struct str text, struct scopes *ret);
 struct scopes scopes_join(struct arena *a, const struct scopes *one, const struct scopes *two);
 bool scopes_have(const struct scopes *s, const char *name);
 
-/* --- schema.c ----------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct authorize_query {
     snowflake client_id;
@@ -85,7 +85,7 @@ extern const struct schema authorize_query_schema, grants_query_schema;
 extern const struct type authorize_body, authorize_reply, redirect_reply, token_form_body,
     revoke_form_body, access_reply, empty_reply, oauth2_error, current_authorization, grants_reply;
 
-/* --- rows.c -------------------------------------------------------------------------- */
+/* --- rows.c --------------------------------------------------------------------------- */
 
 struct authorization_code {
     snowflake user_id, application_id, guild_id; /* guild 0: none */
@@ -121,7 +121,7 @@ enum err tokens_end(struct call *call, snowflake user_id, snowflake application_
 enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
 enum err tokens_drop_expired(struct tx *tx, snowflake user_id, snowflake application_id);
 
-/* --- request.c: what an application asks for ------------------------------------------------ */
+/* --- request.c: what an application asks for ------------------------------------------ */
 
 struct request {
     struct application *application;
@@ -145,7 +145,7 @@ enum err request_check_public(struct call *call, const struct request *r);
  * ERR_MISSING_ACCESS, ERR_CHANNEL_TYPE. */
 enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id);
 
-/* --- replies.c --------------------------------------------------------------------------- */
+/* --- replies.c ------------------------------------------------------------------------ */
 
 /* An answer of RFC 6749's own shape. */
 enum err oauth2_fail(struct call *call, int status, const char *error, const char *description);
@@ -154,7 +154,7 @@ struct str code_digest(const struct call *call, struct str code);
 /* One more name=value in a URL's query. */
 struct str url_with(struct arena *a, struct str url, const char *name, struct str value);
 
-/* --- handlers -------------------------------------------------------------------------- */
+/* --- handlers ------------------------------------------------------------------------- */
 
 enum err get_authorization(struct call *call);
 enum err authorize(struct call *call);

@@ -187,7 +187,7 @@ static const struct schema oauth2_error_schema = {
     .doc = "An error as RFC 6749 says it.",
 };
 
-/* --- what was allowed ------------------------------------------------------------------ */
+/* --- what was allowed ----------------------------------------------------------------- */
 
 static const struct field current_fields[] = {
     { FIELD(struct current_authorization, application), .type = &type_public_application },

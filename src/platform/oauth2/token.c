@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "platform/guilds/guilds.h"
 
-/* --- which application calls ------------------------------------------------------------- */
+/* --- which application calls ---------------------------------------------------------- */
 
 /* "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
 static bool read_basic(struct call *call, struct str *ret_id, struct str *ret_secret)
@@ -53,7 +53,7 @@ static enum err unknown_client(struct call *call)
     return oauth2_fail(call, 401, "invalid_client", "Unknown application, or wrong secret.");
 }
 
-/* --- issuing ---------------------------------------------------------------------------- */
+/* --- issuing -------------------------------------------------------------------------- */
 
 static enum err issue(struct call *call, snowflake user_id, snowflake application_id,
                       const struct scopes *scopes, struct access_reply *ret)
@@ -87,7 +87,7 @@ static enum err issue_refresh(struct call *call, snowflake user_id, snowflake ap
     return auth_issue(api_options(call->api)->auth, call->tx, &grant, &ret->refresh_token.value);
 }
 
-/* --- grant_type=authorization_code -------------------------------------------------------- */
+/* --- grant_type=authorization_code ---------------------------------------------------- */
 
 /* Installs that waited for the exchange are made by the person who allowed them, who
  * must still be able to; *ret_may says so. */
@@ -172,7 +172,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
     return e ? e : use_code(call, a, &code);
 }
 
-/* --- grant_type=refresh_token ------------------------------------------------------------- */
+/* --- grant_type=refresh_token --------------------------------------------------------- */
 
 static enum err refresh(struct call *call, const struct application *a)
 {
@@ -208,7 +208,7 @@ static enum err refresh(struct call *call, const struct application *a)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- grant_type=client_credentials --------------------------------------------------------- */
+/* --- grant_type=client_credentials ---------------------------------------------------- */
 
 /* A token that acts as the application's owner. A team's owner is asked for little. */
 static enum err issue_for_owner(struct call *call, const struct application *a)
@@ -251,7 +251,7 @@ enum err exchange_token(struct call *call)
     return oauth2_fail(call, 400, "unsupported_grant_type", "Not a grant_type of ours.");
 }
 
-/* --- POST /oauth2/token/revoke -------------------------------------------------------------- */
+/* --- POST /oauth2/token/revoke -------------------------------------------------------- */
 
 /* Whose token it is, access or refresh. */
 static enum err find_holder(struct call *call, struct str token, struct caller *ret, bool *found)

@@ -6,7 +6,7 @@
 
 enum { MOST_TEAMS = 30, TEAM_DIGEST_BYTES = 32 };
 
-/* --- schema.c ---------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct team_draft {
     struct opt_str name;
@@ -31,7 +31,7 @@ struct invited_member {
 extern const struct type team_body, team_patch_body, team_invitation_body, team_member_patch_body,
     team_acceptance_body, invited_member_reply;
 
-/* --- rows.c ------------------------------------------------------------------------- */
+/* --- rows.c --------------------------------------------------------------------------- */
 
 enum err teams_of(struct tx *tx, snowflake user_id, struct list *ret); /* struct team */
 enum err team_update(struct tx *tx, const struct team *team);

@@ -51,7 +51,7 @@ static enum err get_team(struct call *call)
     return call_reply(call, call->target.team);
 }
 
-/* --- making and changing ------------------------------------------------------------ */
+/* --- making and changing -------------------------------------------------------------- */
 
 /* What the stages before the handler found out. */
 struct team_change {

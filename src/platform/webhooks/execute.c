@@ -45,7 +45,7 @@ static struct sender sender(const struct call *call)
     return (struct sender){ call->target.channel, PERMISSIONS_ALL, true };
 }
 
-/* --- new messages ------------------------------------------------------------------------ */
+/* --- new messages --------------------------------------------------------------------- */
 
 static enum err check_new(struct call *call)
 {
@@ -112,7 +112,7 @@ enum err execute_webhook(struct call *call)
     return OK;
 }
 
-/* --- messages that were sent ---------------------------------------------------------------- */
+/* --- messages that were sent ---------------------------------------------------------- */
 
 /* GET …/messages/{webhook.message.id} */
 enum err get_webhook_message(struct call *call)

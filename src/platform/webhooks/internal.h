@@ -4,7 +4,7 @@
 
 #include "platform/webhooks/webhooks.h"
 
-/* --- schema.c ---------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct webhook_draft {
     struct str name;
@@ -27,7 +27,7 @@ extern const struct schema execute_query, webhook_message_query;
 /* A name, or a word, that would be taken for somebody else's. */
 bool webhook_name_holds(struct str name);
 
-/* --- rows.c -------------------------------------------------------------------------- */
+/* --- rows.c --------------------------------------------------------------------------- */
 
 enum err webhook_insert(struct tx *tx, const struct webhook *h);
 enum err webhook_update(struct tx *tx, const struct webhook *h);
@@ -37,7 +37,7 @@ enum err webhooks_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
                         int64_t *ret_in_guild, int64_t *ret_in_channel);
 
-/* --- manage.c -------------------------------------------------------------------------- */
+/* --- manage.c ------------------------------------------------------------------------- */
 
 /* 68 characters that follow from the id, the salt and the server's key. */
 struct str webhook_token(struct call *call, const struct webhook *h);
@@ -54,7 +54,7 @@ enum err prepare_modify_webhook(struct call *call);
 enum err modify_webhook(struct call *call);
 enum err delete_webhook(struct call *call);
 
-/* --- execute.c -------------------------------------------------------------------------- */
+/* --- execute.c ------------------------------------------------------------------------ */
 
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);

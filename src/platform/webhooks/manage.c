@@ -12,7 +12,7 @@
 
 enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, SALT = 16, TOKEN_BYTES = 51 };
 
-/* --- tokens -------------------------------------------------------------------------- */
+/* --- tokens --------------------------------------------------------------------------- */
 
 struct str webhook_token(struct call *call, const struct webhook *h)
 {
@@ -124,7 +124,7 @@ enum err get_webhook(struct call *call)
     return reply(call, call->target.webhook);
 }
 
-/* --- announcing -------------------------------------------------------------------------- */
+/* --- announcing ----------------------------------------------------------------------- */
 
 struct webhooks_changed {
     snowflake guild_id, channel_id;
@@ -151,7 +151,7 @@ void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_
               &changed);
 }
 
-/* --- making ---------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------- */
 
 /* What the stages pass on. */
 struct portrait {
@@ -238,8 +238,7 @@ enum err create_webhook(struct call *call)
     return reply(call, &h);
 }
 
-/* --- changing and deleting -----------------------------------------------------------------------
- */
+/* --- changing and deleting ------------------------------------------------------------ */
 
 static enum err keep_avatar(struct call *call)
 {

@@ -3,8 +3,7 @@
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table ------------------------------------------------------------------------ */
 
 static const struct resolver resolvers[] = {
     {

@@ -16,7 +16,7 @@ static const struct naming sound_naming = {
     .scoped = true,
 };
 
-/* --- in ---------------------------------------------------------------------------------- */
+/* --- in ------------------------------------------------------------------------------- */
 
 static const char SAVE_EMOJI[] =
     "insert into emojis (id, guild_id, name, animated) values ($1, $2, $3, $4) "
@@ -70,7 +70,7 @@ enum err import_sound(struct importing *im, const void *entry, const struct plac
                    NULL);
 }
 
-/* --- out --------------------------------------------------------------------------------- */
+/* --- out ------------------------------------------------------------------------------ */
 
 static const char EMOJIS[] =
     "select id, name, animated from emojis where guild_id = $1 order by id";

@@ -3,7 +3,7 @@
 
 #include "json/read.h"
 
-/* --- accounts -------------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------------------- */
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
@@ -39,7 +39,7 @@ static enum err export_users(struct tx *tx, struct opt_list *ret)
     return rows_end(&r);
 }
 
-/* --- apps ------------------------------------------------------------------------------ */
+/* --- apps ----------------------------------------------------------------------------- */
 
 static const char ALL_APPLICATIONS[] =
     "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
@@ -85,7 +85,7 @@ static enum err export_applications(struct tx *tx, const struct world_parts *par
     return e;
 }
 
-/* --- who knows whom -------------------------------------------------------------------- */
+/* --- who knows whom ------------------------------------------------------------------- */
 
 /* A friendship or a request is two rows in the store and one entry in the file. */
 static const char ALL_RELATIONSHIPS[] =
@@ -122,7 +122,7 @@ static enum err export_relationships(struct tx *tx, struct opt_list *ret)
     return rows_end(&r);
 }
 
-/* --- the whole ------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------ */
 
 struct export
 {

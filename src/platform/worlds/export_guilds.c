@@ -1,7 +1,7 @@
 /* export_guilds.c - guilds and all that is in them. */
 #include "platform/worlds/internal.h"
 
-/* --- how things are referred to -------------------------------------------------------- */
+/* --- how things are referred to ------------------------------------------------------- */
 
 struct named {
     snowflake id;
@@ -59,7 +59,7 @@ static enum err load_all_names(struct tx *tx, snowflake guild, struct names *ret
     return e ? e : load_names(tx, APPLICATION_NAMES, NO_BIND, &ret->applications);
 }
 
-/* --- roles ----------------------------------------------------------------------------- */
+/* --- roles ---------------------------------------------------------------------------- */
 
 static const char ROLES[] =
     "select r.id, r.name, r.permissions, r.color, r.secondary_color, r.tertiary_color, r.position, "
@@ -95,7 +95,7 @@ static enum err export_roles(struct tx *tx, snowflake guild, struct opt_list *re
     return rows_end(&r);
 }
 
-/* --- channels -------------------------------------------------------------------------- */
+/* --- channels ------------------------------------------------------------------------- */
 
 static const char OVERWRITES[] =
     "select o.target_id, o.type, o.allow, o.deny, u.username from overwrites o "
@@ -180,7 +180,7 @@ static enum err export_channels(struct tx *tx, const struct names *names, snowfl
     return e;
 }
 
-/* --- members --------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------- */
 
 static const char MEMBERS[] =
     "select m.user_id, u.username, m.nick, m.bio, m.joined_at, m.premium_since, "
@@ -241,7 +241,7 @@ static enum err export_members(struct tx *tx, const struct names *names, snowfla
              : export_member_roles(tx, names, guild, users.items, ret->value.items, users.count);
 }
 
-/* --- bans and apps --------------------------------------------------------------------- */
+/* --- bans and apps -------------------------------------------------------------------- */
 
 static const char BANS[] =
     "select u.username, b.reason from bans b join users u on u.id = b.user_id "
@@ -300,7 +300,7 @@ static enum err export_installed(struct tx *tx, const struct names *names,
     return e;
 }
 
-/* --- guilds ---------------------------------------------------------------------------- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 static const char ALL_GUILDS[] =
     "select g.id, g.name, u.username, g.description, g.features, g.preferred_locale, "

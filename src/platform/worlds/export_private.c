@@ -1,7 +1,7 @@
 /* export_private.c - direct channels, groups, and what was said anywhere. */
 #include "platform/worlds/internal.h"
 
-/* --- messages -------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
 /* What webhooks and the platform itself said has no author that an import could find. */
 static const char MESSAGES[] =
@@ -31,7 +31,7 @@ enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret)
     return rows_end(&r);
 }
 
-/* --- private channels ------------------------------------------------------------------ */
+/* --- private channels ----------------------------------------------------------------- */
 
 static const char PEOPLE[] = "select u.username from recipients r join users u on u.id = r.user_id "
                              "where r.channel_id = $1 order by r.user_id";

@@ -11,7 +11,7 @@ struct import {
     struct form form;
 };
 
-/* --- tokens -------------------------------------------------------------------------------- */
+/* --- tokens --------------------------------------------------------------------------- */
 
 static enum err give_token(struct importing *im, struct str username)
 {
@@ -38,7 +38,7 @@ static enum err give_tokens(struct importing *im, const struct world_file *file)
     return e;
 }
 
-/* --- the file ------------------------------------------------------------------------------ */
+/* --- the file ------------------------------------------------------------------------- */
 
 static void begin_report(struct world_report *report)
 {
@@ -129,7 +129,7 @@ enum err world_import(struct store *store, const struct world_options *options, 
     return e;
 }
 
-/* --- is anything there? ----------------------------------------------------------------------- */
+/* --- is anything there? --------------------------------------------------------------- */
 
 static enum err find_anybody(struct tx *tx, void *arg)
 {

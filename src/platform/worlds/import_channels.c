@@ -27,7 +27,7 @@ enum err import_channel(struct importing *im, const void *entry, const struct pl
                    NULL);
 }
 
-/* --- overwrites ------------------------------------------------------------------------------- */
+/* --- overwrites ----------------------------------------------------------------------- */
 
 static const char DROP_OVERWRITES[] = "delete from overwrites where channel_id = $1";
 static const char SAVE_OVERWRITE[] =
@@ -80,7 +80,7 @@ static enum err import_overwrites(struct importing *im, const struct world_chann
     return e;
 }
 
-/* --- all that a channel has ------------------------------------------------------------ */
+/* --- all that a channel has ----------------------------------------------------------- */
 
 static const char DRESS_CHANNEL[] =
     "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "

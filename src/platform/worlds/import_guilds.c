@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "model/permissions.h"
 
-/* --- roles ----------------------------------------------------------------------------------- */
+/* --- roles ---------------------------------------------------------------------------- */
 
 static const char ADD_ROLE[] =
     "insert into roles (id, guild_id, name, permissions) values ($1, $2, $3, $4)";
@@ -83,7 +83,7 @@ static enum err import_roles(struct importing *im, const struct opt_list *list, 
     return e;
 }
 
-/* --- members --------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------- */
 
 static const char ADD_MEMBER[] = "insert into members (guild_id, user_id, joined_at) "
                                  "values ($1, $2, $3) on conflict do nothing";
@@ -153,7 +153,7 @@ static enum err import_member(struct importing *im, const void *entry, const str
     return import_member_roles(im, &m->roles, guild, user, at);
 }
 
-/* --- bans and apps --------------------------------------------------------------------- */
+/* --- bans and apps -------------------------------------------------------------------- */
 
 static const char SAVE_BAN[] =
     "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
@@ -220,7 +220,7 @@ static enum err import_installed(struct importing *im, const void *entry, const 
     return e ? e : import_commands(im, &in->commands, (struct world_scope){ app, guild }, at);
 }
 
-/* --- guilds ---------------------------------------------------------------------------- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 static const char ADD_GUILD[] = "insert into guilds (id, name, owner_id) values ($1, $2, $3)";
 static const char DRESS_GUILD[] =

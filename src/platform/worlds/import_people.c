@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "platform/applications/applications.h"
 
-/* --- accounts -------------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------------------- */
 
 static const char ADD_USER[] =
     "insert into users (id, username, bot, verified) values ($1, $2, $3, 1)";
@@ -79,7 +79,7 @@ enum err import_user(struct importing *im, const void *entry, const struct place
     return e ? e : dress_user(im, u, id, at);
 }
 
-/* --- apps ------------------------------------------------------------------------------ */
+/* --- apps ----------------------------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
@@ -201,7 +201,7 @@ enum err import_application(struct importing *im, const void *entry, const struc
     return e ? e : import_commands(im, &a->commands, (struct world_scope){ id, 0 }, at);
 }
 
-/* --- who knows whom -------------------------------------------------------------------- */
+/* --- who knows whom ------------------------------------------------------------------- */
 
 enum { FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4 };
 

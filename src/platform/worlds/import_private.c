@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* --- messages -------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
@@ -89,7 +89,7 @@ enum err import_messages(struct importing *im, const struct opt_list *messages, 
     return e ? e : tx_exec(im->tx, NOTE_LAST, BIND(v_id(channel)), NULL);
 }
 
-/* --- people of a private channel ------------------------------------------------------- */
+/* --- people of a private channel ------------------------------------------------------ */
 
 static const char ADD_RECIPIENT[] = "insert into recipients (channel_id, user_id, since) "
                                     "values ($1, $2, $3) on conflict do nothing";
@@ -120,7 +120,7 @@ static enum err add_people(struct importing *im, snowflake channel, const struct
     return e;
 }
 
-/* --- direct channels ------------------------------------------------------------------- */
+/* --- direct channels ------------------------------------------------------------------ */
 
 static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";
@@ -171,7 +171,7 @@ enum err import_direct(struct importing *im, const void *entry, const struct pla
     return e ? e : import_messages(im, &p->messages, id, at);
 }
 
-/* --- groups ---------------------------------------------------------------------------- */
+/* --- groups --------------------------------------------------------------------------- */
 
 static const char GROUP_BY_ID[] = "select id from channels where id = $1 and type = 3";
 static const char GROUP_BY_NAME[] =

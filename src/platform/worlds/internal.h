@@ -130,13 +130,13 @@ extern const struct type type_world;
 int64_t channel_type_of(struct str word);
 const char *channel_type_word(int64_t type);
 
-/* --- rights.c: sets of rights, as people write them ------------------------------------ */
+/* --- rights.c: sets of rights, as people write them ----------------------------------- */
 
 /* ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. False: *ret_wrong is what it is not. */
 bool rights_read(struct str json, struct arena *arena, uint64_t *ret, struct str *ret_wrong);
 struct opt_str rights_write(uint64_t rights, struct arena *arena);
 
-/* --- layout.c: text for people ----------------------------------------------------------- */
+/* --- layout.c: text for people -------------------------------------------------------- */
 
 /* JSON with a line for each object that holds no others. */
 void layout_json(struct str json, struct buf *out);
@@ -145,7 +145,7 @@ struct str layout_compact(struct arena *arena, struct str json);
 /* "users.0.username: …" for each problem. */
 struct str layout_problems(const struct form *form, struct arena *arena);
 
-/* --- references.c: names and ids ----------------------------------------------------------- */
+/* --- references.c: names and ids ------------------------------------------------------ */
 
 struct importing {
     struct tx *tx;
@@ -207,7 +207,7 @@ typedef enum err import_step(struct importing *im, const void *entry, const stru
 enum err import_each(struct importing *im, const struct opt_list *list, size_t size,
                      const char *name, const struct place *up, import_step *step, snowflake owner);
 
-/* --- import_people.c, import_guilds.c, import_channels.c, import_private.c -------------------- */
+/* --- import_people.c, import_guilds.c, import_channels.c, import_private.c ------------ */
 
 import_step import_user, import_application, import_relationship;
 import_step import_guild;
@@ -223,7 +223,7 @@ enum err import_commands(struct importing *im, const struct opt_str *json, struc
 enum err import_messages(struct importing *im, const struct opt_list *messages, snowflake channel,
                          const struct place *up);
 
-/* --- export_guilds.c, export_private.c: reading everything ----------------------------- */
+/* --- export_guilds.c, export_private.c: reading everything ---------------------------- */
 
 enum err export_guilds(struct tx *tx, const struct world_parts *parts, struct opt_list *ret);
 enum err export_private(struct tx *tx, struct world_file *ret);
@@ -256,7 +256,7 @@ static inline void *shown_item(struct tx *tx, struct opt_list *list, size_t size
     return list_add(tx_arena(tx), &list->value, size);
 }
 
-/* --- tokens.c ------------------------------------------------------------------------------ */
+/* --- tokens.c ------------------------------------------------------------------------- */
 
 enum err token_renew(struct tx *tx, struct auth *auth, struct str username, struct str purpose,
                      bool *ret_found, bool *ret_bot, struct str *ret_token);

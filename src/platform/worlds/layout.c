@@ -3,7 +3,7 @@
 
 #include "json/read.h"
 
-/* --- JSON -------------------------------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 /* The end of a string that begins at p[0]; all of it is valid JSON. */
 static size_t string_length(const char *p)
@@ -103,7 +103,7 @@ void layout_json(struct str json, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* --- problems ------------------------------------------------------------------------------ */
+/* --- problems ------------------------------------------------------------------------- */
 
 static void add_problem(struct json_reader *r, struct str path, struct buf *out)
 {

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-/* --- accounts in ----------------------------------------------------------------------------- */
+/* --- accounts in ---------------------------------------------------------------------- */
 
 static const char SAVE_ACCOUNT[] =
     "insert into platform_account (type, id, name, has_programme, is_partner) "
@@ -59,7 +59,7 @@ enum err import_account(struct importing *im, const void *entry, const struct pl
     return e || !owner ? e : give_owner(im, a, owner);
 }
 
-/* --- integrations in ------------------------------------------------------------------------- */
+/* --- integrations in ------------------------------------------------------------------ */
 
 static const char FIND_FOLLOWED[] =
     "select id from integrations where guild_id = $1 and type = $2 and account_id = $3";
@@ -136,7 +136,7 @@ enum err import_followed(struct importing *im, const void *entry, const struct p
     return e || !role ? e : tx_exec(im->tx, MARK_ROLE, BIND(v_id(role), v_id(id)), NULL);
 }
 
-/* --- out ------------------------------------------------------------------------------------- */
+/* --- out ------------------------------------------------------------------------------ */
 
 static const char ALL_ACCOUNTS[] =
     "select a.type, a.id, a.name, a.has_programme, a.is_partner, u.username "

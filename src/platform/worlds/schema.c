@@ -141,7 +141,7 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
-/* --- what single fields cannot say ------------------------------------------------------------ */
+/* --- what single fields cannot say ---------------------------------------------------- */
 
 static void check_rights(struct form *form, const struct place *here, const char *name,
                          const struct opt_str *rights)
@@ -252,7 +252,7 @@ OBJECT(role, role_fields, check_role);
 OBJECT(overwrite, overwrite_fields, check_overwrite);
 OBJECT(message, message_fields, check_message);
 
-/* --- guilds ---------------------------------------------------------------------------- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 static const struct field channel_fields[] = {
     MAYBE(struct world_channel, id, type_id),
@@ -397,7 +397,7 @@ static const struct field guild_fields[] = {
     { 0 },
 };
 
-/* --- the whole ------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------ */
 
 static const struct field relationship_fields[] = {
     MUST(struct world_relationship, user, type_ref),

@@ -25,7 +25,7 @@ struct seeding {
     struct place_in_world at, next;
 };
 
-/* --- accounts ------------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------------------- */
 
 static const char ADD_USER[] =
     "insert into users (id, username, global_name, verified) values ($1, $2, $3, 1)";
@@ -81,7 +81,7 @@ static enum err add_friends(struct tx *tx, const struct seed_options *o, struct 
     return e;
 }
 
-/* --- guilds ----------------------------------------------------------------------------------- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 static const char ADD_GUILD[] =
     "insert into guilds (id, name, owner_id, member_count) values ($1, $2, $3, $4)";
@@ -214,7 +214,7 @@ static enum err add_message(struct tx *tx, const struct seed_options *o, struct 
                    NULL);
 }
 
-/* --- the whole ------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------ */
 
 static enum err add_some(struct tx *tx, void *arg)
 {

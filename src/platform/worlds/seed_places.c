@@ -38,7 +38,7 @@ static snowflake id_of(const struct seed_options *o, int64_t from, int64_t span,
     return snowflake_at(from + n * (step ? step : 1)) | node;
 }
 
-/* --- accounts ----------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------------------- */
 
 snowflake seed_user_id(const struct seed_options *o, int64_t n)
 {
@@ -66,7 +66,7 @@ struct str seed_display_name(const struct seed_options *o, int64_t n, char *out,
     return str_slice(out, (size_t)length);
 }
 
-/* --- guilds ------------------------------------------------------------------------------- */
+/* --- guilds --------------------------------------------------------------------------- */
 
 /* Sequence 0 is never used: the id before a guild's stands for all its channels. */
 snowflake seed_guild_id(const struct seed_options *o, int64_t n)
@@ -142,7 +142,7 @@ int64_t seed_joined_at(const struct seed_options *o, int64_t guild, int64_t j)
     return (JOINED_FROM + (int64_t)(draw % (uint64_t)JOINED_FOR)) * 1000;
 }
 
-/* --- messages ------------------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------------------- */
 
 static int64_t text_channels(const struct seed_options *o)
 {
@@ -218,7 +218,7 @@ struct str seed_words(const struct seed_options *o, int64_t guild, int64_t j)
     return str_of(words[seed_draw(o, DRAW_WORDS, guild, j) % COUNT_OF(words)]);
 }
 
-/* --- friends -------------------------------------------------------------------------------- */
+/* --- friends -------------------------------------------------------------------------- */
 
 int64_t seed_longest_reach(const struct seed_options *o)
 {
@@ -239,7 +239,7 @@ int64_t seed_reach(const struct seed_options *o, int64_t n)
     return share_before(o->friends, n + 1, from) - share_before(o->friends, n, from);
 }
 
-/* --- is there such a world? ------------------------------------------------------------ */
+/* --- is there such a world? ----------------------------------------------------------- */
 
 const char *seed_problem(const struct seed_options *o)
 {

@@ -10,7 +10,7 @@
 #include "json/schema.h"
 #include "store/store.h"
 
-/* --- world files -------------------------------------------------------------------- */
+/* --- world files ---------------------------------------------------------------------- */
 
 /* What an import met: made anew, or there before and brought up to date. */
 struct world_count {
