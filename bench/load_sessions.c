@@ -146,7 +146,7 @@ static void identify(struct sessions *w, size_t i)
     char text[1024];
     const char *token = w->tokens[i % w->token_count];
     int n = snprintf(text, sizeof text,
-                     "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":513,\"properties\":"
+                     "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":641,\"properties\":"
                      "{\"os\":\"linux\",\"browser\":\"load\",\"device\":\"load\"}}}",
                      token);
 

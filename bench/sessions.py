@@ -32,7 +32,7 @@ class Wire:
         end = self.have.index(b"\r\n\r\n") + 4
         head, self.have = self.have[:end], self.have[end:]
         self.handshake = head + self.frame()
-        text = json.dumps({"op": 2, "d": {"token": token, "intents": 513, "properties": {}}})
+        text = json.dumps({"op": 2, "d": {"token": token, "intents": 641, "properties": {}}})
         self.socket.sendall(struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) + text.encode())
         self.ready = self.frame()
 

@@ -16,7 +16,7 @@ static struct session *make_session(struct identification *i, struct hub *h)
     struct session *s = session_new(h, &i->greeting.caller);
 
     s->caller.application_id = i->greeting.application_id;
-    s->chooses = i->has_intents;
+    s->chooses = i->intents != 0; /* nobody connects to be told nothing */
     s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_USERS : ~0u);
     s->shard_id = (uint32_t)i->shard[0];
     s->shard_count = (uint32_t)i->shard[1];

@@ -16,7 +16,7 @@ enum event {
 };
 
 /* What a session asks for when it connects: the bits of the interface. Bots must; a person
- * who does not is told everything. */
+ * who names none is told everything. */
 enum intent_bit {
     INTENT_BIT_GUILDS,
     INTENT_BIT_GUILD_MEMBERS,
