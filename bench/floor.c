@@ -9,7 +9,6 @@
  *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
  *                                        the bytes of EVENT to all that joined
  *   … --ready FILE                       the first frame of one that joined gets this
- *   … --beat FILE                        and every further one this
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,7 +38,7 @@ struct connection {
 static struct connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
 static int last_connection;
 static int epoll_fd, listen_fd;
-static struct str answer, event, ready, beat;
+static struct str answer, event, ready;
 
 static void die(const char *what)
 {
@@ -124,7 +123,7 @@ static bool frame_answer(int fd, struct connection *c)
 
     c->n = 0;
     c->greeted = true;
-    return send_whole(fd, first ? ready : beat);
+    return !first || send_whole(fd, ready);
 }
 
 static bool request_answer(int fd, const char *head)
@@ -195,7 +194,6 @@ int main(int argc, char **argv)
         { "answer", required_argument, NULL, 'a' },
         { "fanout", required_argument, NULL, 'f' },
         { "ready", required_argument, NULL, 'r' },
-        { "beat", required_argument, NULL, 'b' },
         { 0 },
     };
 
@@ -206,14 +204,11 @@ int main(int argc, char **argv)
             event = file_read(optarg);
         else if (c == 'r')
             ready = file_read(optarg);
-        else if (c == 'b')
-            beat = file_read(optarg);
         else
             return 2;
     }
     if (!answer.n) {
-        fprintf(stderr,
-                "usage: floor --answer FILE [--fanout FILE] [--ready FILE] [--beat FILE]\n");
+        fprintf(stderr, "usage: floor --answer FILE [--fanout FILE] [--ready FILE]\n");
         return 2;
     }
     listen_anywhere();

@@ -14,7 +14,6 @@ CROWD = 5_000
 JOINERS = 8
 SESSIONS = 64
 TURNS = 100  # of a session; the gateway takes 120 messages a minute
-REST = 1.3  # until everybody may be told again where its voice is
 
 
 def import_world(bench, folder, world, *flags):
@@ -41,15 +40,11 @@ def place_of(port, token):
     return guilds[0]["id"], next(c["id"] for c in channels if c["type"] == 2)
 
 
-def say(wire, op, d):
-    text = json.dumps({"op": op, "d": d})
+def ask(wire, guild, channel):
+    text = json.dumps({"op": 4, "d": {"guild_id": guild, "channel_id": channel}})
     head = struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) if len(text) > 125 else \
         struct.pack(">BB4x", 0x81, 0x80 | len(text))
     wire.socket.sendall(head + text.encode())
-
-
-def ask(wire, guild, channel):
-    say(wire, 4, {"guild_id": guild, "channel_id": channel})
 
 
 class Hall:
@@ -81,10 +76,9 @@ class Hall:
         event = listener.frame()
         if b'"VOICE_STATE_UPDATE"' not in event:
             raise Failed("joining was not told")
-        say(listener, 1, None)
         command = [bench.tool("floor")]
         for name, data in (("answer", listener.handshake), ("ready", listener.ready),
-                           ("fanout", event), ("beat", listener.frame())):
+                           ("fanout", event)):
             at = os.path.join(bench.folder, f"voice-{name}")
             with open(at, "wb") as f:
                 f.write(data)
@@ -123,7 +117,7 @@ class Voice:
                     crowd.ask(f"hear {JOINERS}")
                     if channel and number:
                         rounds.append((server.cpu_ns()[0] - before) / JOINERS)
-                time.sleep(REST)
+                time.sleep(1.3)  # until everybody may be told again where its voice is
         finally:
             crowd.end()
             for wire in wires:
@@ -132,18 +126,14 @@ class Voice:
         return statistics.median(rounds)
 
     def posts(self, bench, floor, hall, count, posts):
-        """The same of the floor, in the same rhythm: sockets that rested cost more to write to,
-        whoever writes."""
         crowd = Crowd(bench, floor.port, PLAIN, count, hall)
         rounds = []
         try:
-            for number in range(self.rounds + 1):
-                crowd.ask("alive")
+            crowd.ask("post 1")
+            for _ in range(self.rounds):
                 before, _ = floor.cpu_ns()
                 crowd.ask(f"post {posts}")
-                if number:
-                    rounds.append((floor.cpu_ns()[0] - before) / posts)
-                time.sleep(REST)
+                rounds.append((floor.cpu_ns()[0] - before) / posts)
         finally:
             crowd.end()
         return statistics.median(rounds)
