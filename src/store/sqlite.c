@@ -54,6 +54,18 @@ static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
     return e ? e : tx_run(&tx);
 }
 
+/* A search of many rows would read its pages anew each time with SQLite's usual 2 MiB. The
+ * writer keeps to them: of several works in a transaction, one that fills the disk is then
+ * found out before the others are done. */
+static enum err open_reader(const char *path, struct sqlite_conn **ret)
+{
+    enum err e = sqlite_conn_open(path, ret);
+
+    if (e)
+        return e;
+    return sqlite_conn_do(*ret, "pragma cache_size = -16384") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
+}
+
 static void read_on_loop(struct store *s, struct work *w)
 {
     struct sqlite *q = sqlite_of(s);
@@ -62,7 +74,7 @@ static void read_on_loop(struct store *s, struct work *w)
 
     assert(i < q->reader_count);
     if (!q->readers[i])
-        e = sqlite_conn_open(q->path, &q->readers[i]);
+        e = open_reader(q->path, &q->readers[i]);
     if (!e)
         e = run_read(s, w, q->readers[i]);
     work_finish(s, w, e);
