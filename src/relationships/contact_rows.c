@@ -131,18 +131,19 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
     enum err e = read_entries(tx, user_id, &known);
 
     tidy(contacts);
+    bool *kept = arena_array(tx_arena(tx), bool, contacts->count + 1);
     for (size_t i = 0; !e && i < known.count; i++) {
         const struct contact *old = (const struct contact *)known.items + i;
-        struct contact *c =
+        const struct contact *c =
             contacts->count ? bsearch(old, all, contacts->count, sizeof *all, by_digest) : NULL;
 
         if (c)
-            c->kept = same_name(c->name, old->name);
+            kept[c - all] = same_name(c->name, old->name);
         else
             e = tx_exec(tx, FORGET, BIND(v_id(user_id), v_bytes(old->digest)), NULL);
     }
     for (size_t i = 0; !e && i < contacts->count; i++)
-        if (!all[i].kept)
+        if (!kept[i])
             *(struct contact *)list_add(tx_arena(tx), &fresh, sizeof *all) = all[i];
     return e ? e : add_entries(tx, user_id, &fresh);
 }

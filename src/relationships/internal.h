@@ -206,7 +206,6 @@ enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contac
 struct contact {
     struct str digest;
     struct opt_str name;
-    bool kept; /* while they are written: it is there as it should be */
 };
 struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number);
 /* From now on the address book has these (struct contact; it sorts them) and no others. */
