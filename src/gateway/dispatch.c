@@ -90,7 +90,7 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
 
 static bool receives(const struct delivery *d, const struct session *s)
 {
-    if ((s->bot || s->chooses) && !asked_for(d, s))
+    if ((s->bot || s->intents) && !asked_for(d, s))
         return false;
     if (d->news->except && d->news->except == s->number)
         return false;

@@ -8,16 +8,13 @@
 
 enum { THRESHOLD_MIN = 25, THRESHOLD_MAX = 250, THRESHOLD_BOT = 50 };
 
-/* Bits that mean something for users alone; libraries set them all the same. */
-static const unsigned INTENTS_OF_USERS = 1u << 18 | 1u << 19 | 1u << 22 | 1u << 23;
-
 static struct session *make_session(struct identification *i, struct hub *h)
 {
     struct session *s = session_new(h, &i->greeting.caller);
 
     s->caller.application_id = i->greeting.application_id;
-    s->chooses = i->intents != 0; /* nobody connects to be told nothing */
-    s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_USERS : ~0u);
+    /* Libraries set the bits of people for bots all the same. */
+    s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_PEOPLE : ~0u);
     s->shard_id = (uint32_t)i->shard[0];
     s->shard_count = (uint32_t)i->shard[1];
     s->capabilities = i->capabilities;

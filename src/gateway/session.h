@@ -58,11 +58,10 @@ struct session {
     uint64_t number; /* names it among subjects */
     uint64_t seen;   /* news up to this number was delivered on another loop */
     uint64_t seq;
-    uint64_t sent; /* to the peer: what follows waits in the replay */
-    uint32_t intents;
+    uint64_t sent;    /* to the peer: what follows waits in the replay */
+    uint32_t intents; /* of a person, 0: everything */
     uint32_t shard_id, shard_count;
     bool bot;
-    bool chooses;         /* by intents; else it is told everything */
     bool listed;          /* in the gateway's lists; of its own loop */
     bool ready;           /* READY was told: others may see it; with the gateway's lock */
     bool faded;           /* away for so long that it is not seen; the same */

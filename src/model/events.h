@@ -35,8 +35,10 @@ enum intent_bit {
     INTENT_BIT_DIRECT_MESSAGE_TYPING,
     INTENT_BIT_MESSAGE_CONTENT,
     INTENT_BIT_GUILD_SCHEDULED_EVENTS,
-    INTENT_BIT_CALLS = 19,
+    INTENT_BIT_PRIVATE_CHANNELS = 18,
+    INTENT_BIT_CALLS,
     INTENT_BIT_USER_RELATIONSHIPS = 22,
+    INTENT_BIT_USER_PRESENCE,
     INTENT_BITS = 29, /* higher ones do not exist */
 };
 #define INTENT(name) (1u << INTENT_BIT_##name)
@@ -45,6 +47,10 @@ enum intent_bit {
 #define INTENTS_PRIVATE                                                                           \
     (INTENT(DIRECT_MESSAGES) | INTENT(DIRECT_MESSAGE_REACTIONS) | INTENT(DIRECT_MESSAGE_TYPING) | \
      INTENT(CALLS))
+
+/* Intents that only people have. */
+#define INTENTS_OF_PEOPLE \
+    (INTENT(PRIVATE_CHANNELS) | INTENT(CALLS) | INTENT(USER_RELATIONSHIPS) | INTENT(USER_PRESENCE))
 
 enum event_flags {
     EVENT_TO_ALL = 0,
