@@ -29,6 +29,18 @@ struct str call_text(const struct call *call, const char *name)
     return call->params[param_index(call, name)];
 }
 
+enum err call_text_id(struct call *call, const char *name, snowflake *ret)
+{
+    const struct life *l = container_of(call, const struct life, call);
+    size_t i = param_index(call, name);
+    struct place at = place_key(NULL, str_of(l->match.resolvers[i]->field));
+
+    if (snowflake_parse(call->params[i], ret))
+        return OK;
+    form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(form_quote(call->params[i])));
+    return ERR_INVALID_FORM_BODY;
+}
+
 enum err call_reply_as(struct call *call, const struct type *type, const void *value)
 {
     struct json j = json_to(&call->reply);

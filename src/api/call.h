@@ -109,6 +109,8 @@ void call_resume(struct call *call, enum err e);
 /* The id of a path parameter by its resolver's name. */
 snowflake call_id(const struct call *call, const char *name);
 struct str call_text(const struct call *call, const char *name);
+/* A text parameter that is an id unless it is a word of the handler's own. */
+enum err call_text_id(struct call *call, const char *name, snowflake *ret);
 
 /* Answer with an object of the row's reply type. */
 enum err call_reply(struct call *call, const void *value);

@@ -32,16 +32,10 @@ enum err resolve_follow_up_token(struct call *call)
 
 static enum err wanted_message(struct call *call, snowflake *ret)
 {
-    struct str text = call_text(call, "response.message.id");
-    struct place at = place_key(NULL, STR("message_id"));
-
     *ret = call->target.interaction->response_id;
-    if (str_is(text, "@original"))
+    if (str_is(call_text(call, "response.message.id"), "@original"))
         return *ret ? OK : ERR_UNKNOWN_MESSAGE;
-    if (snowflake_parse(text, ret))
-        return OK;
-    form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(form_quote(text)));
-    return ERR_INVALID_FORM_BODY;
+    return call_text_id(call, "response.message.id", ret);
 }
 
 /* {response.message.id}: a message that this interaction made, or changed first of all. */

@@ -23,16 +23,11 @@ static enum err find_place(struct call *call)
 enum err resolve_webhook_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
-    struct str text = call_text(call, "webhook.message.id");
     snowflake id;
+    enum err e = call_text_id(call, "webhook.message.id", &id);
 
-    if (!snowflake_parse(text, &id)) {
-        struct place at = place_key(NULL, STR("message_id"));
-
-        form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(form_quote(text)));
-        return ERR_INVALID_FORM_BODY;
-    }
-    enum err e = find_place(call);
+    if (!e)
+        e = find_place(call);
     if (!e)
         e = message_find(call, call->target.channel->id, id, m);
     if (!e && m->webhook_id.value != call->target.webhook->id)
