@@ -54,15 +54,20 @@ static enum err add(struct call *call, struct command *k)
     return e ? e : call_reply(call, k);
 }
 
-/* Writes a command over the one that is there, unless they are the same. */
-static enum err replace(struct call *call, struct command *k, const struct command_row *row)
+/* Writes a command over the one that is there, unless they are the same; a guild is told of
+ * that, too, with `always`. */
+static enum err replace(struct call *call, struct command *k, const struct command_row *row,
+                        bool always)
 {
     enum err e = OK;
 
     k->id = row->id;
     k->version = row->version;
-    if (command_is_kept(call->arena, k, row))
+    if (command_is_kept(call->arena, k, row)) {
+        if (always && row->guild_id)
+            commands_tell_guild(call, row->guild_id);
         return call_reply(call, k);
+    }
     k->version = snowflake_new();
     if (!str_eq(k->name, row->name))
         e = permissions_drop(call, row, true);
@@ -89,7 +94,7 @@ enum err create_command(struct call *call)
                              &found);
     if (e)
         return e;
-    return found ? replace(call, &k, &row) : add(call, &k);
+    return found ? replace(call, &k, &row, false) : add(call, &k);
 }
 
 /* PATCH …/commands/{command.id} */
@@ -114,10 +119,7 @@ enum err modify_command(struct call *call)
                              &found);
     if (!e && !str_eq(k->name, old.name) && found)
         e = ERR_COMMAND_NAME_TAKEN;
-    /* A guild hears of every change that is asked for, though it change nothing. */
-    if (!e && old.guild_id && command_is_kept(call->arena, k, &old))
-        commands_tell_guild(call, old.guild_id);
-    return e ? e : replace(call, k, &old);
+    return e ? e : replace(call, k, &old, true);
 }
 
 /* DELETE …/commands/{command.id} */

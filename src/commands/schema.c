@@ -123,7 +123,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* A new command is checked as it would be kept; a change only when it has met the command. */
+/* The rest of a change is checked when it has met the command. */
 static void check_change(struct form *form, const struct place *here, const void *object)
 {
     const struct command_patch *in = object;
@@ -132,6 +132,7 @@ static void check_change(struct form *form, const struct place *here, const void
     options_forget_foreign(form, &options, &in->options.value);
 }
 
+/* A new command is checked as it would be kept. */
 static void check_new(struct form *form, const struct place *here, const void *object)
 {
     struct command k = command_blank(0);

@@ -91,7 +91,6 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
     struct user user;
     struct guild_user_event gone = { .guild_id = guild_id, .user = &user };
     struct guild_ref guild = { guild_id };
-
     bool done = false;
 
     enum err e = user_find(call->tx, user_id, &user);
