@@ -62,8 +62,9 @@ size_t body_begin(struct connection *c, struct serving *call, struct str rest)
     }
     if (!form && !r->chunked && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
-        connection_dispatch(c, call);
-        return (size_t)r->length;
+        size_t used = call->x.body.n;
+        connection_dispatch(c, call); /* it may be answered, and gone with its request */
+        return used;
     }
     c->call = call;
     c->state = CONN_BODY;

@@ -198,6 +198,7 @@ void connection_input(struct connection *c, char *bytes, size_t n);
 void connection_resume(struct connection *c);
 /* The server's own answer, after which the connection ends. */
 void connection_refuse(struct connection *c, int status, struct str headers);
+/* Hands the call over: nothing of it may be touched afterwards. */
 void connection_dispatch(struct connection *c, struct serving *call);
 
 /* server_body.c */

@@ -58,6 +58,34 @@ static void chunked_bodies_are_joined_and_limited(void **state)
     peer_expect_end(fd);
 }
 
+/* The request is answered and its memory given back before the reader goes on; with a long
+ * head the request does not lie in the part of the arena that is kept. */
+static void a_long_head_does_not_move_the_next_request(void **state)
+{
+    enum { LONGEST = 38 * 1024, STEP = 1021 };
+    char *text = malloc(LONGEST + 1024);
+    int fd = app_connect();
+
+    (void)state;
+    for (size_t pad = 0; pad <= LONGEST; pad += STEP) {
+        size_t line = pad < 7 * 1024 ? pad : 7 * 1024;
+        int n = sprintf(text, "POST /small?");
+
+        memset(text + n, 'q', line);
+        n += (int)line;
+        n += sprintf(text + n, " HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nX-Pad: ");
+        memset(text + n, 'p', pad - line);
+        n += (int)(pad - line);
+        n += sprintf(text + n, "\r\n\r\n{}GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+        peer_send_bytes(fd, text, (size_t)n);
+        peer_expect(fd, 200, "{}");
+        peer_expect(fd, 200, "hello");
+    }
+    assert_int_equal(stats().refused, 0);
+    free(text);
+    close(fd);
+}
+
 static void a_body_that_is_a_little_too_long_costs_the_answer_only(void **state)
 {
     int fd = app_connect();
@@ -198,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_server(chunked_bodies_are_joined_and_limited),
+        with_server(a_long_head_does_not_move_the_next_request),
         with_server(a_body_that_is_a_little_too_long_costs_the_answer_only),
         with_server(a_body_that_is_far_too_long_ends_the_connection_after_the_answer),
         with_server(a_large_body_in_pieces_arrives_whole),
