@@ -242,6 +242,7 @@ static void submit(struct life *l, enum stage stage, enum store_mode mode)
     l->lines_before = call->headers.n;
     call->work = (struct work){
         .mode = mode,
+        .aside = stage != STAGE_CREDENTIAL && call->route->aside,
         .loop = call->loop,
         .run = run_in_tx,
         .committed = call_committed,

@@ -66,6 +66,7 @@ struct route {
     int status;              /* of success; 0: 200 with a reply, 204 without */
     const enum event *fires; /* ends with EVENT_NONE */
     enum route_store store;
+    bool aside; /* reads rows that nobody can bound: not on a loop */
     const struct limit *limit;
     bool service;         /* lies at the root, not below /api; no credentials, no limits */
     bool no_global_limit; /* counted in its own bucket only */

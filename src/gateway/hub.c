@@ -106,6 +106,7 @@ static void begin(struct hub *h, struct load *l)
     l->arena = arena_new();
     l->work = (struct work){
         .mode = l->writes ? STORE_WRITE : STORE_READ,
+        .aside = l->aside,
         .loop = h->loop,
         .run = run_load,
         .done = load_done,

@@ -20,6 +20,7 @@ struct load {
     struct arena *arena;
     bool quiet;
     bool writes; /* in a write transaction */
+    bool aside;  /* a read that may take long */
     enum err (*run)(struct load *l, struct tx *tx);
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
 };

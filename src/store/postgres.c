@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "store/postgres.h"
 
-enum { DEFAULT_WORKERS = 4 };
+enum { DEFAULT_WORKERS = 4, ASIDE_WORKERS = 2 };
 
 static struct postgres *postgres_of(struct store *s)
 {
@@ -15,8 +15,10 @@ static struct postgres *postgres_of(struct store *s)
 
 static void postgres_submit(struct store *s, struct work *w)
 {
+    struct postgres *p = postgres_of(s);
+
     w->since = clock_mono();
-    queue_push(&postgres_of(s)->queue, w);
+    queue_push(w->aside && w->mode == STORE_READ ? &p->aside : &p->queue, w);
 }
 
 static void postgres_turn_end(struct store *s, struct loop *loop)
@@ -69,12 +71,14 @@ static void postgres_close(struct store *s)
     struct postgres *p = postgres_of(s);
 
     queue_close(&p->queue);
+    queue_close(&p->aside);
     for (unsigned i = 0; i < p->count; i++) {
         if (p->workers[i].has_thread)
             pthread_join(p->workers[i].thread, NULL);
         postgres_conn_close(&p->workers[i].conn);
     }
     queue_clear(&p->queue);
+    queue_clear(&p->aside);
     mem_free(p->workers);
     mem_free(p->where);
     mem_free(s->folder);
@@ -89,13 +93,16 @@ static struct postgres *postgres_new(const struct store_options *o)
     p->store.folder = mem_dupz(o->folder);
     p->store.lock = -1; /* nodes may share a folder */
     p->where = mem_dupz(o->postgres);
-    p->count = o->workers ? o->workers : DEFAULT_WORKERS;
+    unsigned ordinary = o->workers ? o->workers : DEFAULT_WORKERS;
+    p->count = ordinary + ASIDE_WORKERS;
     p->workers = mem_new(p->count * sizeof *p->workers);
     for (unsigned i = 0; i < p->count; i++) {
         p->workers[i].pool = p;
+        p->workers[i].queue = i < ordinary ? &p->queue : &p->aside;
         p->workers[i].random = i + (unsigned)clock_mono();
     }
     queue_init(&p->queue);
+    queue_init(&p->aside);
     return p;
 }
 

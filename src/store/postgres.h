@@ -42,6 +42,7 @@ struct postgres;
 
 struct postgres_worker {
     struct postgres *pool;
+    struct queue *queue; /* whose works it does */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
@@ -53,9 +54,10 @@ struct postgres {
     struct store store;
     char *where; /* never logged: it may hold a password */
     struct queue queue;
+    struct queue aside;         /* reads that may take long */
     _Atomic unsigned connected; /* workers that are */
     atomic_bool away;           /* none was, since last we logged it */
-    unsigned count;
+    unsigned count;             /* of workers, those for long reads last */
     struct postgres_worker *workers;
 };
 

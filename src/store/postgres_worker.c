@@ -157,7 +157,7 @@ static void look_around(struct postgres_worker *w)
 void *postgres_worker_live(void *arg)
 {
     struct postgres_worker *w = arg;
-    struct queue *q = &w->pool->queue;
+    struct queue *q = w->queue;
 
     for (;;) {
         struct work *work = queue_take(q, 1, w->conn.pg ? LOOK_MS : w->wait_ms);

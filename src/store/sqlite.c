@@ -1,4 +1,4 @@
-/* sqlite.c - the SQLite engine: reads on the loops, writes on the writer. */
+/* sqlite.c - the SQLite engine: reads on the loops or aside, writes on the writer. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -80,18 +80,23 @@ static void read_on_loop(struct store *s, struct work *w)
     work_finish(s, w, e);
 }
 
+enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn)
+{
+    enum err e = *conn ? OK : open_reader(sqlite_of(s)->path, conn);
+
+    if (e)
+        return e;
+    e = run_read(s, w, *conn);
+    drop_snapshot(*conn);
+    return e;
+}
+
 static void read_off_loop(struct store *s, struct work *w)
 {
     struct sqlite *q = sqlite_of(s);
-    enum err e = OK;
 
     pthread_mutex_lock(&q->tool_lock);
-    if (!q->tool)
-        e = sqlite_conn_open(q->path, &q->tool);
-    if (!e) {
-        e = run_read(s, w, q->tool);
-        drop_snapshot(q->tool);
-    }
+    enum err e = sqlite_read_once(s, w, &q->tool);
     pthread_mutex_unlock(&q->tool_lock);
     work_finish(s, w, e);
 }
@@ -101,6 +106,8 @@ static void sqlite_submit(struct store *s, struct work *w)
     assert(w->mode != STORE_WRITE || sqlite_of(s)->has_thread);
     if (w->mode == STORE_WRITE)
         queue_push(&sqlite_of(s)->queue, w);
+    else if (w->aside && sqlite_of(s)->asides[0].has_thread)
+        queue_push(&sqlite_of(s)->aside, w);
     else if (w->loop)
         read_on_loop(s, w);
     else
@@ -122,6 +129,7 @@ static void sqlite_close(struct store *s)
 {
     struct sqlite *q = sqlite_of(s);
 
+    sqlite_asides_stop(q);
     sqlite_writer_stop(q);
     for (unsigned i = 0; i < q->reader_count; i++)
         sqlite_conn_close(q->readers[i]);
@@ -129,6 +137,7 @@ static void sqlite_close(struct store *s)
     /* The last connection to close empties the log into the database. */
     sqlite_conn_close(q->writer);
     queue_clear(&q->queue);
+    queue_clear(&q->aside);
     pthread_mutex_destroy(&q->tool_lock);
     if (s->lock >= 0)
         close(s->lock);
@@ -175,8 +184,10 @@ static enum err open_to_write(struct sqlite *q, const struct store_options *o)
         e = give_up_syncs(q->writer);
     if (!e)
         e = migrations_apply(&q->store, sqlite_run_alone);
-    if (!e)
+    if (!e) {
         sqlite_writer_start(q);
+        sqlite_asides_start(q);
+    }
     return e;
 }
 
@@ -202,6 +213,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     q->readers = mem_new((o->readers + 1) * sizeof *q->readers);
     pthread_mutex_init(&q->tool_lock, NULL);
     queue_init(&q->queue);
+    queue_init(&q->aside);
 
     enum err e = o->beside ? open_beside(q) : open_to_write(q, o);
     if (e) {

@@ -13,6 +13,10 @@
 /* Only somebody else's program on the same file can keep us waiting. */
 enum { SQLITE_BUSY_MS = 5000 };
 
+/* Threads for long reads. More would take processors from the loops, fewer would let one
+ * slow search hold up all others. */
+enum { SQLITE_ASIDES = 2 };
+
 struct sqlite_conn {
     sqlite3 *db;
     struct map statements; /* by the address of the SQL */
@@ -51,6 +55,13 @@ struct sqlite {
     unsigned reader_count;
     pthread_mutex_t tool_lock; /* reads that come from no loop take turns */
     struct sqlite_conn *tool;
+    struct queue aside; /* reads that may take long */
+    struct sqlite_aside {
+        struct sqlite *engine;
+        struct sqlite_conn *conn; /* opened at its first read */
+        pthread_t thread;
+        bool has_thread;
+    } asides[SQLITE_ASIDES];
 
     struct sqlite_conn *writer; /* the writer thread's, as is all below */
     pthread_t thread;
@@ -59,6 +70,15 @@ struct sqlite {
     int wal_pages;  /* in the log after the last commit */
     int wal_copied; /* of them, already in the database */
 };
+
+/* Reads with a snapshot of its own that is given up afterwards. */
+enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn);
+
+/* --- long reads, sqlite_aside.c ------------------------------------------------------- */
+
+void sqlite_asides_start(struct sqlite *q);
+/* Finishes what is waiting. */
+void sqlite_asides_stop(struct sqlite *q);
 
 /* --- the writer, sqlite_writer.c ------------------------------------------------------ */
 

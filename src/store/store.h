@@ -5,10 +5,12 @@
  * is the store's business:
  *
  *   SQLite     reads run at once on the calling loop, on that loop's own
- *              connection. Writes go to the one writer thread, which takes every
- *              write that is waiting into one transaction, a savepoint each, and
- *              commits once: one sync serves them all.
- *   PostgreSQL everything goes to a pool of workers, a connection each.
+ *              connection. Reads that may take long run aside, on threads with
+ *              connections of their own. Writes go to the one writer thread, which
+ *              takes every write that is waiting into one transaction, a savepoint
+ *              each, and commits once: one sync serves them all.
+ *   PostgreSQL everything goes to a pool of workers, a connection each; reads that
+ *              may take long have workers of their own.
  *
  * Either way the work's done function is called on the loop it came from, after
  * the commit. */
@@ -59,6 +61,7 @@ bool store_ready(struct store *s);
 /* Embedded in whatever needs a transaction; must stay until done was called. */
 struct work {
     enum store_mode mode;
+    bool aside;        /* a read whose rows nobody can bound: not on a loop, not before others */
     struct loop *loop; /* where done is called; NULL: on the store's own thread */
     /* Runs inside the transaction, maybe more than once (a serialisation failure
      * is tried again): it must start from scratch each time. An error rolls its

@@ -305,6 +305,75 @@ static void whoever_was_told_of_a_write_reads_it(void **state)
     sem_destroy(&finished);
 }
 
+/* --- reads that take long ------------------------------------------------------------- */
+
+/* A read that is not through before its gate opens. */
+struct long_read {
+    struct loop_work lw;
+    sem_t *gate;
+};
+
+static enum err read_behind_gate(struct work *w, struct tx *tx)
+{
+    struct long_read *r = container_of(w, struct long_read, lw.one.work);
+    struct rows rows;
+    bool found;
+    enum err e = tx_one(tx, "select n from counter where id = 1", NO_BIND, &rows, &found);
+
+    wait_for(r->gate);
+    return e;
+}
+
+static enum err read_and_go(struct work *w, struct tx *tx)
+{
+    struct rows rows;
+    bool found;
+
+    (void)w;
+    return tx_one(tx, "select n from counter where id = 1", NO_BIND, &rows, &found);
+}
+
+static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
+{
+    enum { LONG = 5 }; /* more than there are threads for them */
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+    struct long_read reads[LONG];
+    sem_t gate, long_done, near_done;
+
+    counter_make(f);
+    sem_init(&gate, 0, 0);
+    struct one *ones = ones_new(LONG, &long_done);
+    struct one *near = ones_new(1, &near_done);
+    for (int i = 0; i < LONG; i++) {
+        reads[i] = (struct long_read){ .lw = { .one = ones[i], .f = f }, .gate = &gate };
+        reads[i].lw.one.work.mode = STORE_READ;
+        reads[i].lw.one.work.aside = true;
+        reads[i].lw.one.work.run = read_behind_gate;
+        loop_call(loops_at(loops, 0), submit_on_loop, &reads[i].lw);
+    }
+    struct loop_work short_read = { .one = *near, .f = f };
+    short_read.one.work.mode = STORE_READ;
+    short_read.one.work.run = read_and_go;
+    loop_call(loops_at(loops, 0), submit_on_loop, &short_read);
+    wait_for(&near_done);
+    assert_int_equal(short_read.one.result, OK);
+    no_error(store_do(f->store, "update counter set n = n + 1 where id = 1"));
+
+    for (int i = 0; i < LONG; i++)
+        sem_post(&gate);
+    for (int i = 0; i < LONG; i++)
+        wait_for(&long_done);
+    for (int i = 0; i < LONG; i++)
+        assert_int_equal(reads[i].lw.one.result, OK);
+    loops_stop(loops);
+    ones_free(ones, LONG);
+    ones_free(near, 1);
+    sem_destroy(&gate);
+    sem_destroy(&long_done);
+    sem_destroy(&near_done);
+}
+
 static void closing_finishes_what_was_submitted(void **state)
 {
     enum { COUNT = 50 };
@@ -335,6 +404,7 @@ int main(void)
         store_test(done_is_called_on_the_loop_it_came_from),
         store_test(a_read_sees_every_commit_it_could_have_heard_of),
         store_test(whoever_was_told_of_a_write_reads_it),
+        store_test(reads_aside_hold_up_neither_loop_nor_writer),
         store_test(closing_finishes_what_was_submitted),
     };
 
