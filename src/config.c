@@ -91,6 +91,8 @@ const struct option_row config_rows[] = {
       .max = 1024, .help = "MiB that hashing a password takes (Argon2id)" },
     { "password-passes", OPTION_INT, AT(password_passes), .fallback = "2", .min = 1, .max = 20,
       .help = "Passes that hashing a password takes" },
+    { "metrics-token", OPTION_TEXT, AT(metrics_token), .value = "TOKEN",
+      .help = "Bearer token that /metrics asks for; unset: it answers this machine only" },
     { "idle-seconds", OPTION_INT, AT(idle_seconds), .fallback = "75", .min = 1, .max = 86400,
       .help = "How long a connection may wait between requests" },
     { "shutdown-seconds", OPTION_INT, AT(shutdown_seconds), .fallback = "10", .min = 0, .max = 600,

@@ -191,6 +191,7 @@ static struct api *make_api(struct guildhall *g)
         .forgotten_arg = g,
         .gateway = g->gateway,
         .private_endpoints = may_call_private(g),
+        .metrics_token = c->metrics_token,
         .metrics = gateway_metrics,
         .metrics_arg = g,
     };

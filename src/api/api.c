@@ -35,6 +35,7 @@ void api_free(struct api *api)
         return;
     jobs_free(api->jobs);
     limits_free(api->limits);
+    document_free(api->openapi);
     router_free(api->router);
     mem_free(api);
 }

@@ -27,7 +27,8 @@ struct api_options {
      * account 0: the one token. May be NULL. */
     void (*forgotten)(void *arg, snowflake account, const unsigned char token[8]);
     void *forgotten_arg;
-    struct gateway *gateway; /* for routes that ask about it; may be NULL */
+    struct gateway *gateway;   /* for routes that ask about it; may be NULL */
+    const char *metrics_token; /* who shows it may read /metrics; NULL: local callers only */
     /* Adds to what /metrics tells. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;

@@ -89,6 +89,8 @@ struct call {
     struct form form;
     enum err decoded; /* what the body's decoding said */
     struct buf reply;
+    struct str reply_kept; /* instead of reply; outlives the call; p == NULL: none */
+    bool reply_zipped;     /* reply_kept is gzip */
     struct str reply_type; /* other than JSON */
     int reply_file;
     int64_t reply_file_size;

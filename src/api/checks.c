@@ -34,13 +34,23 @@ static uint64_t caller_key(const struct caller *c)
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
 }
 
+/* Probes and browsers do not read what is left: an answer says nothing of it until there is
+ * nothing left. */
+static enum err check_service_limit(struct life *l)
+{
+    l->verdict = limits_count(l->call.api->limits, address_key(l), true, l->match.limit, 0);
+    return l->verdict.allowed ? OK : ERR_RATE_LIMITED;
+}
+
 static enum err check_limits(struct life *l)
 {
     struct call *call = &l->call;
     struct limits *limits = call->api->limits;
 
-    if (limits_off(limits) || call->route->service)
+    if (limits_off(limits))
         return OK;
+    if (call->route->service)
+        return check_service_limit(l);
 
     bool anonymous = !call->caller;
     uint64_t who = anonymous ? address_key(l) : caller_key(call->caller);

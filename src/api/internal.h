@@ -28,6 +28,18 @@ const struct resolver *router_resolver(const struct domain *const *domains, stru
 
 struct jobs;
 
+/* An answer that is the same for everybody, in both forms, with its entity tag. */
+struct document {
+    struct buf plain, zipped, tag;
+};
+
+/* Fill plain, then finish; that takes long. */
+struct document *document_new(void);
+void document_finish(struct document *d);
+void document_free(struct document *d);
+/* Answers with it, or with 304 to a caller that has it. It outlives the call. */
+enum err call_reply_document(struct call *call, const struct document *d);
+
 struct api {
     struct api_options options;
     const struct domain *const *domains;
@@ -38,6 +50,7 @@ struct api {
     struct loops *loops;
     struct server *_Atomic server; /* NULL while it starts */
     enum err (*permit)(struct call *call, uint64_t needs);
+    struct document *_Atomic openapi; /* NULL: nobody has asked for it */
     _Atomic bool draining;
     _Atomic uint64_t running;    /* calls that have no answer yet */
     _Atomic uint64_t answers[6]; /* by hundred of the status */

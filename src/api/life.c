@@ -40,12 +40,14 @@ static void send_answer(struct life *l, int status, struct str type)
     add_cors(api, call);
     headers = call->headers;
     head.headers = buf_str(&headers);
+    head.zipped = call->reply_zipped;
     int file = call->reply_file;
+    struct str body = call->reply_kept.p ? call->reply_kept : buf_str(&reply);
     /* The call lives in the exchange's arena, which is gone after the answer. */
     if (file >= 0)
         http_answer_file(x, &head, file, call->reply_file_size);
     else
-        http_answer(x, &head, buf_str(&reply));
+        http_answer(x, &head, body);
     buf_clear(&reply);
     buf_clear(&headers);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
@@ -57,7 +59,7 @@ static void answer_success(struct life *l)
     int status = call->status ? call->status : route_status(call->route);
     struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
 
-    if (status == 204)
+    if (status == 204 || status == 304)
         type = (struct str){ 0 };
     send_answer(l, status, type);
 }
@@ -69,7 +71,6 @@ static void answer_limited(struct life *l, enum err e)
 
     buf_reset(&call->headers);
     limits_headers(&l->verdict, limit, &call->headers);
-    buf_reset(&call->reply);
     limits_body(&l->verdict, error_info(e)->code, &call->reply);
     send_answer(l, 429, STR("application/json"));
 }
@@ -80,19 +81,27 @@ void blobs_delete(const struct call *call, const struct blob_name *list)
         blob_delete(call->api->options.store, list->name);
 }
 
+/* Whatever the answer was going to be. */
+static void forget_reply(struct call *call)
+{
+    if (call->reply_file >= 0)
+        close(call->reply_file);
+    call->reply_file = -1;
+    call->reply_kept = (struct str){ 0 };
+    call->reply_zipped = false;
+    buf_reset(&call->reply);
+}
+
 static void answer_error(struct life *l, enum err e)
 {
     struct call *call = &l->call;
 
-    if (call->reply_file >= 0)
-        close(call->reply_file);
-    call->reply_file = -1;
+    forget_reply(call);
     blobs_delete(call, call->kept);
     if (e == ERR_RATE_LIMITED || e == ERR_TOO_MANY_REQUESTS) {
         answer_limited(l, e);
         return;
     }
-    buf_reset(&call->reply);
     error_body(e, &call->form, &call->reply);
     send_answer(l, error_info(e)->status, STR("application/json"));
 }
@@ -131,10 +140,7 @@ void attempt_forget(struct life *l)
 {
     struct call *call = &l->call;
 
-    if (call->reply_file >= 0)
-        close(call->reply_file);
-    call->reply_file = -1;
-    buf_reset(&call->reply);
+    forget_reply(call);
     call->headers.n = l->lines_before;
     call->status = 0;
     call->announced = NULL;

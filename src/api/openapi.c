@@ -108,12 +108,10 @@ static void write_responses(struct json *j, const struct route *r)
         json_object_end(j);
     }
     json_object_end(j);
-    if (!r->service) {
-        json_name(j, "4XX");
-        json_object(j);
-        text(j, "$ref", "#/components/responses/Error");
-        json_object_end(j);
-    }
+    json_name(j, "4XX");
+    json_object(j);
+    text(j, "$ref", "#/components/responses/Error");
+    json_object_end(j);
     json_object_end(j);
     buf_clear(&status);
 }

@@ -68,7 +68,7 @@ struct route {
     enum route_store store;
     bool aside; /* reads rows that nobody can bound: not on a loop */
     const struct limit *limit;
-    bool service;         /* lies at the root, not below /api; no credentials, no limits */
+    bool service;         /* lies at the root, not below /api; no credentials; counted by address */
     bool no_global_limit; /* counted in its own bucket only */
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look and call->compute. */

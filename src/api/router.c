@@ -13,8 +13,9 @@
 
 enum { MAX_SEGMENTS = 16 };
 
-/* Calls in ten seconds, for rows that name no limit. */
-enum { READS = 50, WRITES = 20 };
+/* Calls in ten seconds, for rows that name no limit. A page full of pictures is hundreds of
+ * calls to the service at once. */
+enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
 struct node {
     struct str literal;
@@ -156,8 +157,11 @@ static void add_route(struct router *router, const struct route *r,
     n->routes[r->method] = r;
     n->limits[r->method] = (struct limit){
         .name = r->name,
-        .count = r->method == HTTP_GET ? READS : WRITES,
+        .count = r->service              ? SERVICE_CALLS
+                 : r->method == HTTP_GET ? READS
+                                         : WRITES,
         .window_s = 10,
+        .by_address = r->service,
     };
 }
 

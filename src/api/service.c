@@ -2,6 +2,16 @@
 #include "api/internal.h"
 
 #include <malloc.h>
+#include <sodium.h>
+#include <stdatomic.h>
+
+/* Counted by address, like everything of the service; a scraper or a tool asks far less. */
+static const struct limit limit_metrics = {
+    .name = "metrics", .count = 100, .window_s = 10, .by_address = true
+};
+static const struct limit limit_openapi = {
+    .name = "openapi", .count = 30, .window_s = 10, .by_address = true
+};
 
 struct status {
     struct str status;
@@ -93,6 +103,39 @@ static void memory_metrics(struct buf *out)
                (uint64_t)(m.uordblks + m.hblkhd));
 }
 
+static bool shows_token(const struct call *call, struct str token)
+{
+    struct str shown = call->exchange->request->authorization;
+
+    if (!str_starts(shown, STR("Bearer ")))
+        return false;
+    shown = str_from(shown, 7);
+    return shown.n == token.n && sodium_memcmp(shown.p, token.p, token.n) == 0;
+}
+
+/* Is the caller a program on this machine? A proxy on this machine calls for others: it tells
+ * so in a header, or the operator has told where clients reach the proxy. */
+static bool is_local(const struct call *call)
+{
+    const struct exchange *x = call->exchange;
+    bool loopback = str_starts(x->remote, STR("127.")) || str_is(x->remote, "::1") ||
+                    str_starts(x->remote, STR("::ffff:127."));
+
+    return loopback && !call->api->options.public_url &&
+           !http_header(x->request, STR("X-Forwarded-For")).p &&
+           !http_header(x->request, STR("Forwarded")).p;
+}
+
+/* How busy a server is and what fails there is not for everybody. */
+static enum err admit_metrics(struct call *call)
+{
+    const char *token = call->api->options.metrics_token;
+
+    if (token ? shows_token(call, str_of(token)) : is_local(call))
+        return OK;
+    return ERR_UNAUTHORIZED;
+}
+
 /* GET /metrics: Prometheus text. */
 static enum err get_metrics(struct call *call)
 {
@@ -111,11 +154,31 @@ static enum err get_metrics(struct call *call)
     return e;
 }
 
+/* On the pool: half a megabyte is written and compressed. Two first callers may both make one;
+ * one of them stays. */
+static enum err make_openapi(struct call *call)
+{
+    struct api *api = call->api;
+    struct document *none = NULL, *made = document_new();
+
+    api_openapi(api->domains, api->options.version, &made->plain);
+    document_finish(made);
+    if (!atomic_compare_exchange_strong(&api->openapi, &none, made))
+        document_free(made);
+    return OK;
+}
+
+static enum err prepare_openapi(struct call *call)
+{
+    if (!call->api->openapi)
+        call->compute = make_openapi;
+    return OK;
+}
+
 /* GET /openapi.json: this interface, for tools. */
 static enum err get_openapi(struct call *call)
 {
-    api_openapi(call->api->domains, call->api->options.version, &call->reply);
-    return OK;
+    return call_reply_document(call, call->api->openapi);
 }
 
 static const struct route routes[] = {
@@ -143,10 +206,13 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/metrics",
         .name = "get_metrics",
-        .doc = "Counters in the Prometheus text format.",
+        .doc = "Counters in the Prometheus text format, for callers with the metrics token; "
+               "without one, for programs on the same machine.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_NONE,
+        .limit = &limit_metrics,
+        .admit = admit_metrics,
         .handle = get_metrics,
     },
     {
@@ -157,6 +223,8 @@ static const struct route routes[] = {
         .service = true,
         .reply = &any_reply,
         .store = ROUTE_STORE_NONE,
+        .limit = &limit_openapi,
+        .prepare = prepare_openapi,
         .handle = get_openapi,
     },
     { 0 },

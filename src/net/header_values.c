@@ -75,6 +75,23 @@ bool http_accepts(struct str accept_encoding, struct str coding)
     return any;
 }
 
+/* W/"x" without its W/. */
+static struct str strong_tag(struct str tag)
+{
+    return str_starts(tag, STR("W/")) ? str_from(tag, 2) : tag;
+}
+
+bool http_tag_listed(struct str if_none_match, struct str tag)
+{
+    while (if_none_match.n) {
+        struct str item = str_trim(str_cut(&if_none_match, ','));
+
+        if (str_is(item, "*") || str_eq(strong_tag(item), strong_tag(tag)))
+            return true;
+    }
+    return false;
+}
+
 /* Digits only; what does not fit is as good as the largest number. */
 static bool to_position(struct str s, int64_t *ret)
 {

@@ -95,6 +95,9 @@ bool http_parameter(struct str value, struct str name, char *out, size_t max, si
 /* Does Accept-Encoding offer this coding (q > 0; "*" counts)? */
 bool http_accepts(struct str accept_encoding, struct str coding);
 
+/* Does If-None-Match list this entity tag, or "*"? Weak tags are as good as strong ones. */
+bool http_tag_listed(struct str if_none_match, struct str tag);
+
 /* "bytes=0-99" against a size: 1 and the range, 0 for no or an unusable header
  * (send all), -1 for a range that cannot be satisfied (416). */
 int http_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_last);

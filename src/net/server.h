@@ -42,6 +42,7 @@ struct answer_head {
     struct str headers;      /* further lines, each ended by CRLF */
     bool close;              /* end the connection after it */
     bool no_gzip;            /* the body is compressed already */
+    bool zipped;             /* the body is gzip, which the client accepts: the head says so */
 };
 
 /* What the application tells before a body is read. */
@@ -97,6 +98,10 @@ void server_stats(const struct server *s, struct server_stats *ret);
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body);
 /* The same with a file, from its current place, length bytes; closes the fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
+
+/* Appends a body as gzip, for answer_head.zipped; level 1 is fast, 9 small. False, and what
+ * out holds is of no use, when it would not get smaller. On any thread. */
+bool http_gzip(struct str body, int level, struct buf *out);
 
 /* --- WebSockets ----------------------------------------------------------------------- */
 

@@ -132,9 +132,11 @@ void answer_add(struct connection *c, const struct answer_to *to, const struct a
     struct home *h = c->home;
     bool varies =
         !head->no_gzip && answer_has_body(head->status) && gzip_fits(head->content_type, body.n);
-    bool zipped = varies && to->accept_encoding.n &&
+    bool zipped = varies && !head->zipped && to->accept_encoding.n &&
                   http_accepts(to->accept_encoding, STR("gzip")) && gzip_body(h, body, &body);
 
+    if (head->zipped)
+        varies = zipped = true;
     answer_add_head(h, to, head, body.n, zipped, varies);
     if (to->head || !answer_has_body(head->status))
         return;

@@ -18,7 +18,7 @@ static void look_at_row(struct world *w, const struct route *r)
         fail_test(__FILE__, __LINE__, "%s lacks a name, a doc, an auth or a handler", r->path);
     if (r->doc[strlen(r->doc) - 1] != '.')
         fail_test(__FILE__, __LINE__, "%s: its doc is no sentence", r->name);
-    if (r->service && (r->auth || r->needs || r->limit))
+    if (r->service && (r->auth || r->needs || (r->limit && !r->limit->by_address)))
         fail_test(__FILE__, __LINE__, "%s: the service knows no callers", r->name);
     /* Any scope will do only where nobody but bearers can call. */
     if (r->auth & AUTH_BEARER &&

@@ -301,17 +301,54 @@ static void an_address_has_twenty_calls_a_second(struct world *w)
     expect_status(client_get(nobody, "/gateway"), 200);
 }
 
-static void the_service_is_not_limited(struct world *w)
+static struct answer ask_service(struct client *c, const char *path)
+{
+    return client_request(c, "GET", path, NULL, (struct str){ 0 });
+}
+
+static void the_service_has_room_for_probes(struct world *w)
 {
     struct client *nobody = world_stranger(w);
 
     for (int i = 0; i < 60; i++) {
-        struct answer a = client_request(nobody, "GET", "/healthz", NULL, (struct str){ 0 });
+        struct answer a = ask_service(nobody, "/healthz");
 
         expect_status(a, 200);
         expect(!answer_header(a, "X-RateLimit-Limit").p);
     }
     expect_status(client_get(nobody, "/gateway"), 200);
+}
+
+static void the_service_is_counted_by_address(struct world *w)
+{
+    struct client *nobody = world_stranger(w), *elsewhere = world_stranger(w);
+
+    snprintf(elsewhere->address, sizeof elsewhere->address, "127.0.0.2");
+    for (int i = 0; i < 30; i++)
+        expect_status(ask_service(nobody, "/openapi.json"), 200);
+    struct answer a = ask_service(nobody, "/openapi.json");
+    expect_status(a, 429);
+    expect(number(a, "Retry-After") >= 1 && number(a, "Retry-After") <= 10);
+    expect(str_is(answer_header(a, "X-RateLimit-Limit"), "30"));
+    expect_status(ask_service(elsewhere, "/openapi.json"), 200);
+    expect_status(ask_service(nobody, "/healthz"), 200);
+    for (int i = 0; i < 100; i++)
+        expect_status(ask_service(nobody, "/metrics"), 200);
+    expect_status(ask_service(nobody, "/metrics"), 429);
+    world_wait(w, 10);
+    expect_status(ask_service(nobody, "/openapi.json"), 200);
+    expect_status(ask_service(nobody, "/metrics"), 200);
+}
+
+/* Rows of the service without a limit of their own have one all the same. */
+static void every_probe_counts(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+
+    for (int i = 0; i < 50; i++)
+        expect_status(ask_service(nobody, "/readyz"), 200);
+    expect_status(ask_service(nobody, "/readyz"), 429);
+    expect_status(ask_service(nobody, "/healthz"), 200);
 }
 
 /* --- logging in ----------------------------------------------------------------------- */
@@ -386,7 +423,9 @@ const struct test limits_tests[] = {
     TEST_WITH(one_call_is_always_allowed, one_percent),
     TEST_WITH(an_account_has_fifty_calls_a_second, limits_on),
     TEST_WITH(an_address_has_twenty_calls_a_second, limits_on),
-    TEST_WITH(the_service_is_not_limited, limits_on),
+    TEST_WITH(the_service_has_room_for_probes, limits_on),
+    TEST_WITH(the_service_is_counted_by_address, limits_on),
+    TEST_WITH(every_probe_counts, one_percent),
     TEST_WITH(an_address_has_five_tries_a_minute, limits_on),
     TEST_WITH(a_login_has_five_tries_a_minute_from_anywhere, limits_on),
     { 0 },

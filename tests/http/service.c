@@ -123,6 +123,70 @@ static void metrics_follow_what_happens(struct world *w)
     expect(sample(w, "guildhall_connections") > 0);
 }
 
+static void with_token(struct config *config)
+{
+    config->metrics_token = "for scrapers";
+}
+
+static void metrics_are_for_those_with_the_token(struct world *w)
+{
+    expect_status(ask(w, "GET", "/metrics", "Authorization: Bearer for scrapers\r\n"), 200);
+    expect_error(ask(w, "GET", "/metrics", NULL), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "Authorization: for scrapers\r\n"), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "Authorization: Bearer for scraper\r\n"), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "Authorization: Bearer for scraperS\r\n"), 401, 0);
+    expect_status(ask(w, "HEAD", "/metrics", NULL), 401);
+}
+
+static void metrics_without_a_token_are_for_this_machine(struct world *w)
+{
+    expect_status(ask(w, "GET", "/metrics", NULL), 200);
+    expect_error(ask(w, "GET", "/metrics", "X-Forwarded-For: 192.0.2.7\r\n"), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "Forwarded: for=192.0.2.7\r\n"), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "Authorization: Bearer x\r\nForwarded: x\r\n"), 401, 0);
+    expect_status(ask(w, "GET", "/healthz", "X-Forwarded-For: 192.0.2.7\r\n"), 200);
+}
+
+static void behind_a_proxy(struct config *config)
+{
+    config->public_url = "https://chat.example";
+}
+
+static void metrics_behind_a_proxy_are_for_nobody_without_a_token(struct world *w)
+{
+    expect_error(ask(w, "GET", "/metrics", NULL), 401, 0);
+    expect_status(ask(w, "GET", "/readyz", NULL), 200);
+}
+
+/* --- the document --------------------------------------------------------------------- */
+
+static void a_document_that_is_known_is_not_sent_again(struct world *w)
+{
+    struct answer a = ask(w, "GET", "/openapi.json", NULL);
+    struct str tag = answer_header(a, "ETag");
+    char known[200];
+
+    expect_status(a, 200);
+    expect(str_starts(tag, STR("W/\"")) && tag.n == 36);
+    expect(str_is(answer_header(a, "Content-Type"), "application/json"));
+    expect(str_is(answer_header(a, "Cache-Control"), "no-cache"));
+    snprintf(known, sizeof known, "If-None-Match: \"other\", %.*s\r\n", STR_FMT(tag));
+    a = ask(w, "GET", "/openapi.json", known);
+    expect_status(a, 304);
+    expect(a.body.n == 0 && !answer_header(a, "Content-Type").p);
+    expect(str_eq(answer_header(a, "ETag"), tag));
+    expect(str_is(answer_header(a, "Vary"), "Accept-Encoding"));
+    expect_status(ask(w, "GET", "/openapi.json", "If-None-Match: \"other\"\r\n"), 200);
+
+    a = ask(w, "GET", "/openapi.json", "Accept-Encoding: gzip\r\n");
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Encoding"), "gzip"));
+    expect(str_eq(answer_header(a, "ETag"), tag));
+    struct answer head = ask(w, "HEAD", "/openapi.json", "Accept-Encoding: gzip\r\n");
+    expect_status(head, 200);
+    expect(str_eq(answer_header(head, "Content-Length"), answer_header(a, "Content-Length")));
+}
+
 /* --- web pages ------------------------------------------------------------------------ */
 
 static void for_any_page(struct config *config)
@@ -269,6 +333,10 @@ const struct test service_tests[] = {
     TEST(a_server_that_goes_is_not_ready),
     TEST(metrics_can_be_read_by_prometheus),
     TEST(metrics_follow_what_happens),
+    TEST_WITH(metrics_are_for_those_with_the_token, with_token),
+    TEST(metrics_without_a_token_are_for_this_machine),
+    TEST_WITH(metrics_behind_a_proxy_are_for_nobody_without_a_token, behind_a_proxy),
+    TEST(a_document_that_is_known_is_not_sent_again),
     TEST_WITH(web_pages_may_call_when_allowed, for_any_page),
     TEST(the_gateway_is_told_to_anybody),
     TEST(bots_are_told_how_to_connect),

@@ -517,6 +517,20 @@ static void codings_are_accepted_as_offered(void **state)
     assert_false(http_accepts((struct str){ 0 }, STR("gzip")));
 }
 
+static void entity_tags_are_found_in_lists(void **state)
+{
+    struct str tag = STR("W/\"ab\"");
+
+    (void)state;
+    assert_true(http_tag_listed(STR("W/\"ab\""), tag));
+    assert_true(http_tag_listed(STR("\"ab\""), tag));
+    assert_true(http_tag_listed(STR("\"x\" ,W/\"ab\" "), tag));
+    assert_true(http_tag_listed(STR("*"), tag));
+    assert_false(http_tag_listed(STR("ab"), tag));
+    assert_false(http_tag_listed(STR("\"abc\", \"a\", W/"), tag));
+    assert_false(http_tag_listed((struct str){ 0 }, tag));
+}
+
 static const struct ranging {
     const char *value;
     int64_t size;
@@ -580,6 +594,7 @@ int main(void)
         cmocka_unit_test(media_types_are_compared_without_parameters),
         cmocka_unit_test(parameters_are_found_and_unquoted),
         cmocka_unit_test(codings_are_accepted_as_offered),
+        cmocka_unit_test(entity_tags_are_found_in_lists),
         cmocka_unit_test(ranges_are_cut_to_the_size),
     };
     struct CMUnitTest tests[COUNT_OF(readings) + COUNT_OF(others)];
