@@ -20,7 +20,7 @@ struct api_options {
     const char *cors_origin; /* "*", an origin, or NULL for none */
     const char *version;
     int64_t application_flags; /* of new applications, unless their makers say */
-    /* Where announcements go, in commit order, from the thread that committed. */
+    /* Where announcements go, in commit order, from a thread of the store. */
     void (*announce)(void *arg, const struct announcement *list);
     void *announce_arg;
     /* Told when a credential is no longer good, after the commit and before the reply;

@@ -91,8 +91,8 @@ void blobs_delete(const struct call *call, const struct blob_name *list);
 void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop);
 /* Every run starts from scratch: the store may try again. */
 void attempt_forget(struct life *l);
-/* For struct work, of a call's or an errand's: on the thread that committed, in the order of
- * the commits. */
+/* For struct work, of a call's or an errand's: on a thread of the store, in the order of the
+ * commits. */
 void call_committed(struct work *w);
 
 struct jobs *jobs_new(struct api *api);

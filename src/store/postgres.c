@@ -79,6 +79,7 @@ static void postgres_close(struct store *s)
     }
     queue_clear(&p->queue);
     queue_clear(&p->aside);
+    commit_line_clear(&p->line);
     mem_free(p->workers);
     mem_free(p->where);
     mem_free(s->folder);
@@ -103,6 +104,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     }
     queue_init(&p->queue);
     queue_init(&p->aside);
+    commit_line_init(&p->line);
     return p;
 }
 

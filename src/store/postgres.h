@@ -2,6 +2,7 @@
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
 
+#include "base/list.h"
 #include "base/map.h"
 #include "store/internal.h"
 #include "store/libpq.h"
@@ -36,6 +37,23 @@ bool postgres_next(struct rows *r);
 enum err postgres_end(struct rows *r);
 enum err postgres_script(struct tx *tx, const char *sql);
 
+/* --- the order of commits, postgres_line.c -------------------------------------------- */
+
+struct commit_line {
+    pthread_mutex_t lock;
+    struct link works; /* whose commit was sent, in that order */
+    bool announcing;   /* somebody does */
+};
+
+void commit_line_init(struct commit_line *l);
+void commit_line_clear(struct commit_line *l);
+/* Before COMMIT is sent. */
+void commit_line_enter(struct commit_line *l, struct work *w);
+/* It failed, or nobody knows: the work is its caller's again. */
+void commit_line_leave(struct commit_line *l, struct store *s, struct work *w);
+/* It succeeded: finishes the work in its turn, by this thread or another. */
+void commit_line_finish(struct commit_line *l, struct store *s, struct work *w);
+
 /* --- one work, postgres_worker.c ------------------------------------------------------ */
 
 struct postgres;
@@ -54,7 +72,8 @@ struct postgres {
     struct store store;
     char *where; /* never logged: it may hold a password */
     struct queue queue;
-    struct queue aside;         /* reads that may take long */
+    struct queue aside; /* reads that may take long */
+    struct commit_line line;
     _Atomic unsigned connected; /* workers that are */
     atomic_bool away;           /* none was, since last we logged it */
     unsigned count;             /* of workers, those for long reads last */
@@ -63,7 +82,8 @@ struct postgres {
 
 /* Connects, or connects again; false when that has to wait. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
-/* Runs a work to its end, with all its tries. */
+/* Runs a work to its end, with all its tries. One that has something to announce
+ * stands in line afterwards, if it succeeded. */
 enum err postgres_worker_run(struct postgres_worker *w, struct work *work);
 /* The life of a worker's thread. */
 void *postgres_worker_live(void *arg);

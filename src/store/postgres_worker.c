@@ -83,9 +83,21 @@ static enum outcome outcome_of(struct postgres_worker *w, enum err e)
     return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
 }
 
+static enum err commit_in_line(struct postgres_worker *w, struct work *work)
+{
+    struct commit_line *line = &w->pool->line;
+
+    commit_line_enter(line, work);
+    enum err e = postgres_conn_end(&w->conn, "commit");
+    if (e)
+        commit_line_leave(line, &w->pool->store, work);
+    return e;
+}
+
 static enum outcome commit(struct postgres_worker *w, struct work *work)
 {
-    enum err e = postgres_conn_end(&w->conn, "commit");
+    bool announces = work->mode == STORE_WRITE && work->committed;
+    enum err e = announces ? commit_in_line(w, work) : postgres_conn_end(&w->conn, "commit");
 
     /* A read has all that it wanted, whatever became of its commit. */
     if (work->mode == STORE_READ) {
@@ -154,6 +166,14 @@ static void look_around(struct postgres_worker *w)
         postgres_worker_connect(w, false);
 }
 
+static void finish(struct postgres_worker *w, struct work *work, enum err e)
+{
+    if (work->in_line)
+        commit_line_finish(&w->pool->line, &w->pool->store, work);
+    else
+        work_finish(&w->pool->store, work, e);
+}
+
 void *postgres_worker_live(void *arg)
 {
     struct postgres_worker *w = arg;
@@ -163,7 +183,7 @@ void *postgres_worker_live(void *arg)
         struct work *work = queue_take(q, 1, w->conn.pg ? LOOK_MS : w->wait_ms);
 
         if (work)
-            work_finish(&w->pool->store, work, postgres_worker_run(w, work));
+            finish(w, work, postgres_worker_run(w, work));
         else if (queue_closed(q))
             return NULL;
         else

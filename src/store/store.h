@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/errors.h"
+#include "base/list.h"
 #include "base/snowflake.h"
 #include "base/str.h"
 #include "net/loop.h"
@@ -67,8 +68,9 @@ struct work {
      * is tried again): it must start from scratch each time. An error rolls its
      * own writes back, and only those. Strings it reads live in tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
-    /* May be NULL. Right after a commit that kept this work's writes, on the thread
-     * that committed, in the order of the commits. */
+    /* May be NULL. Right after a commit that kept this work's writes and before done,
+     * on a thread of the store, one at a time and in the order of the commits: a work
+     * that saw or overwrote what another wrote comes after it. */
     void (*committed)(struct work *w);
     /* Result of run, or why the commit failed. ERR_STORAGE_FULL: no room left;
      * ERR_UNAVAILABLE: the database cannot be reached or written, or was lost
@@ -82,6 +84,9 @@ struct work {
     struct work *next;
     int64_t since;
     enum err result;
+    struct link line; /* PostgreSQL: its place among the commits, … */
+    bool in_line;     /* … if it has one, … */
+    bool answered;    /* … and whether it may be announced */
 };
 
 /* Called on w->loop. May call done before it returns (a SQLite read does). */

@@ -1,12 +1,15 @@
 /* store_postgres.c - PostgreSQL comes and goes; works are not lost nor done twice. */
 #include "unit.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/libpq.h"
 #include "support/postgres.h"
 #include "support/stores.h"
 #include "support/works.h"
@@ -184,6 +187,133 @@ static void a_full_disk_is_named(void **state)
     sem_destroy(&finished);
 }
 
+/* --- the order of announcements ------------------------------------------------------- */
+
+/* Stands where the store sends its commits: holds the first one back once it was
+ * answered, as a processor does that gives the thread's time to others. */
+static struct {
+    __typeof__(pq.exec) real;
+    atomic_uint commits;
+    sem_t answered, go;
+} held;
+
+static PGresult *exec_and_hold(PGconn *c, const char *sql)
+{
+    PGresult *result = held.real(c, sql);
+
+    if (strcmp(sql, "commit") == 0 && atomic_fetch_add(&held.commits, 1) == 0) {
+        sem_post(&held.answered);
+        wait_for(&held.go);
+    }
+    return result;
+}
+
+static void hold_first_commit(void)
+{
+    held.real = pq.exec;
+    held.commits = 0;
+    sem_init(&held.answered, 0, 0);
+    sem_init(&held.go, 0, 0);
+    pq.exec = exec_and_hold;
+}
+
+static void hold_no_more(void)
+{
+    pq.exec = held.real;
+    sem_destroy(&held.answered);
+    sem_destroy(&held.go);
+}
+
+static struct {
+    struct work *works[8];
+    atomic_uint count;
+} announced;
+
+static void note_committed(struct work *w)
+{
+    announced.works[announced.count] = w;
+    atomic_fetch_add(&announced.count, 1);
+}
+
+static void reopen_with(struct fixture *f, unsigned workers)
+{
+    store_close(f->store);
+    f->options.workers = workers;
+    no_error(store_open(&f->options, &f->store));
+}
+
+static void a_work_is_announced_after_those_it_saw(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+
+    counter_make(f);
+    reopen_with(f, 2);
+    struct one *ones = ones_new(3, &finished);
+    for (int i = 0; i < 3; i++)
+        ones[i].work.committed = note_committed;
+    announced.count = 0;
+    hold_first_commit();
+    store_submit(f->store, &ones[0].work);
+    wait_for(&held.answered);
+
+    /* The other worker is past their announcement when it answers the read. */
+    store_submit(f->store, &ones[1].work);
+    store_submit(f->store, &ones[2].work);
+    int64_t n = store_number(f->store, "select n from counter");
+    unsigned early = announced.count;
+    sem_post(&held.go);
+    for (int i = 0; i < 3; i++)
+        wait_for(&finished);
+    hold_no_more();
+    assert_int_equal(n, 3);
+    assert_int_equal(early, 0);
+    assert_int_equal(announced.count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_ptr_equal(announced.works[i], &ones[i].work);
+    ones_free(ones, 3);
+    sem_destroy(&finished);
+}
+
+/* A commit that fails lets those behind it go. */
+static void a_failed_commit_holds_nobody_up(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+
+    counter_make(f);
+    test_postgres_do(f->postgres,
+                     "create function refuse() returns trigger language plpgsql as $$ begin "
+                     "if new.n = 1 then raise 'no' using errcode = '53100'; end if; "
+                     "return null; end $$;"
+                     "create constraint trigger refuse after update on counter "
+                     "deferrable initially deferred for each row execute function refuse()");
+    reopen_with(f, 2);
+    struct one *ones = ones_new(2, &finished);
+    ones[1].add = 2;
+    for (int i = 0; i < 2; i++)
+        ones[i].work.committed = note_committed;
+    announced.count = 0;
+    hold_first_commit();
+    store_submit(f->store, &ones[0].work);
+    wait_for(&held.answered);
+    store_submit(f->store, &ones[1].work);
+    int64_t n = store_number(f->store, "select n from counter");
+    unsigned early = announced.count;
+    sem_post(&held.go);
+    wait_for(&finished);
+    wait_for(&finished);
+    hold_no_more();
+    assert_int_equal(n, 2);
+    assert_int_equal(early, 0);
+    assert_int_equal(ones[0].result, ERR_STORAGE_FULL);
+    assert_int_equal(ones[1].result, OK);
+    assert_int_equal(announced.count, 1);
+    assert_ptr_equal(announced.works[0], &ones[1].work);
+    ones_free(ones, 2);
+    sem_destroy(&finished);
+}
+
 /* More than a connection remembers: the oldest are prepared again. */
 static void many_different_queries_are_fine(void **state)
 {
@@ -216,6 +346,8 @@ int main(void)
         store_test(while_it_is_away_works_wait_and_then_give_up),
         store_test(a_database_that_is_not_there_is_refused_at_once),
         store_test(a_full_disk_is_named),
+        store_test(a_work_is_announced_after_those_it_saw),
+        store_test(a_failed_commit_holds_nobody_up),
         store_test(many_different_queries_are_fine),
         store_test(a_backup_is_refused),
     };
