@@ -4,6 +4,7 @@
 #include "api/jobs.h"
 #include "base/clock.h"
 #include "commands/bundle.h"
+#include "commands/form.h"
 #include "platform/applications/applications.h"
 #include "platform/command_index.h"
 
@@ -88,10 +89,16 @@ static enum err set_badge(struct tx *tx, const struct application *a)
     return tx_exec(tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
 }
 
-enum err commands_settle(struct tx *tx, const struct application *a, snowflake guild_id)
+enum err commands_settle(struct tx *tx, struct form *form, const struct place *here,
+                         const struct application *a, snowflake guild_id)
 {
-    enum err e = bundle_write(tx, a->id, guild_id);
+    size_t grown;
+    enum err e = bundle_write(tx, a->id, guild_id, &grown);
 
+    if (!e && grown > COMMANDS_MOST_BYTES) {
+        form_fail(form, here, FORM_ALL_TOO_LARGE, (int)COMMANDS_MOST_BYTES);
+        return ERR_INVALID_FORM_BODY;
+    }
     if (!e)
         e = command_index_move(tx, guild_id ? guild_id : a->id);
     return e || guild_id ? e : set_badge(tx, a);
@@ -99,7 +106,7 @@ enum err commands_settle(struct tx *tx, const struct application *a, snowflake g
 
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id)
 {
-    enum err e = commands_settle(call->tx, a, guild_id);
+    enum err e = commands_settle(call->tx, &call->form, NULL, a, guild_id);
 
     if (e)
         return e;

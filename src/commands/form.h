@@ -8,6 +8,8 @@
 #define FORM_DUPLICATE_COMMAND \
     "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique"
 #define FORM_TOO_LARGE "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (%d)"
+#define FORM_ALL_TOO_LARGE \
+    "APPLICATION_COMMAND_TOO_LARGE", "All commands here together exceed maximum size (%d bytes)"
 #define FORM_MENU_DESCRIPTION                               \
     "APPLICATION_COMMAND_CONTEXT_MENU_DESCRIPTION_INVALID", \
         "Context menu commands cannot have description"

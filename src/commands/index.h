@@ -40,7 +40,7 @@ enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, 
 /* The global commands of these applications, in a guild each time followed by its own; each
  * bundle is there until the next. */
 enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret);
-bool index_bundles_next(struct rows *rows, struct bundle *ret);
+bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_error);
 /* Of global commands that were used lately (struct command_uses). */
 enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
 /* The rank of each command of a bundle: the most used is 1, of two that are used alike the

@@ -96,13 +96,13 @@ enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struc
     return e;
 }
 
-bool index_bundles_next(struct rows *rows, struct bundle *ret)
+bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_error)
 {
     if (!rows_next(rows))
         return false;
-    *ret = bundle_read(tx_arena(rows->tx), row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
-                       row_text(rows, 3));
-    return true;
+    *ret_error = bundle_read(rows->tx, row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
+                             row_text(rows, 3), ret);
+    return !*ret_error;
 }
 
 /* --- how much they are used ----------------------------------------------------------- */

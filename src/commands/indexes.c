@@ -29,8 +29,8 @@ struct view {
 struct shown {
     const struct bundle *bundle;
     const struct bundle_entry *entry;
-    struct str text;
-    int64_t rank; /* 0: a guild's */
+    struct str text; /* an object */
+    int64_t rank;    /* 0: a guild's */
     const struct command_index_permissions *permissions;
 };
 
@@ -81,7 +81,9 @@ static enum err show(struct view *v, struct shown *s)
     enum err e = show_localized(v, s, &text);
     if (!e)
         json_raw(&v->json, text);
-    return e;
+    else if (e == ERR_UNKNOWN_COMMAND)
+        show_finished(v, s); /* what cannot be taken apart is shown as it is */
+    return e == ERR_UNKNOWN_COMMAND ? OK : e;
 }
 
 /* --- which are shown ------------------------------------------------------------------ */
@@ -125,26 +127,36 @@ static bool belongs_here(const struct view *v, const struct bundle *b, const str
            (!v->integration_type || k->integration_types & v->integration_type);
 }
 
+static enum err add_command(struct view *v, struct shown *s)
+{
+    bool usable = belongs_here(v, s->bundle, s->entry);
+    enum err e = OK;
+
+    if (usable && v->reader)
+        e = index_usable(v->reader, s->bundle, s->entry, &usable);
+    return e || !usable ? e : show(v, s);
+}
+
 static enum err add_bundle(struct view *v, const struct bundle *b, const struct list *uses)
 {
     int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
-    const char *text = b->texts.p;
-    enum err e = OK;
+    struct shown s = { .bundle = b };
+    struct bundle_walk walk;
 
     if (!b->guild_id)
         index_ranks(b, uses, ranks);
-    for (size_t i = 0; !e && i < b->count; i++) {
-        const struct bundle_entry *k = &b->entries[i];
-        struct shown s = { b, k, str_slice(text, k->length), ranks[i], NULL };
-        bool usable = belongs_here(v, b, k);
-
-        text += k->length + 1;
-        if (usable && v->reader)
-            e = index_usable(v->reader, b, k, &usable);
-        if (!e && usable)
-            e = show(v, &s);
+    if (b->unreadable)
+        bundle_repair_later(v->call, b);
+    enum err e = bundle_walk_begin(v->call->tx, b, &walk), end;
+    if (e)
+        return e;
+    walk.rows.lent = true; /* a text is copied into the answer at once */
+    while (!e && bundle_walk_next(&walk, &s.entry, &s.text)) {
+        s.rank = ranks[s.entry - b->entries];
+        e = add_command(v, &s);
     }
-    return e;
+    end = bundle_walk_end(&walk);
+    return e ? e : end;
 }
 
 /* Room for most answers at once: growing would copy what is there again and again. */
@@ -181,7 +193,7 @@ static enum err add_commands(struct view *v)
     if (e)
         return e;
     make_room(v);
-    while (!e && index_bundles_next(&rows, &b))
+    while (!e && index_bundles_next(&rows, &b, &e))
         if (is_here(v, b.application_id))
             e = add_bundle(v, &b, &uses);
     end = rows_end(&rows);

@@ -107,8 +107,10 @@ enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_
 
 /* --- changes.c: what a change means for others ---------------------------------------- */
 
-/* Commands of a scope changed: what is made from their rows is made anew, indexes move. */
-enum err commands_settle(struct tx *tx, const struct application *a, snowflake guild_id);
+/* Commands of a scope changed: what is made from their rows is made anew, indexes move.
+ * ERR_INVALID_FORM_BODY, noted here, when they are too many bytes together. */
+enum err commands_settle(struct tx *tx, struct form *form, const struct place *here,
+                         const struct application *a, snowflake guild_id);
 /* The same, and those who can use them are told. */
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id);
 /* Tells those in a guild that its index may be another. */

@@ -1,7 +1,9 @@
 /* lists.c - reading commands. */
 #include "commands/internal.h"
 
+#include "base/log.h"
 #include "commands/bundle.h"
+#include "json/read.h"
 #include "platform/rows.h"
 
 static const struct type raw_commands = { .kind = KIND_ARRAY, .of = &type_raw };
@@ -14,21 +16,36 @@ static struct str encode(struct arena *arena, const struct command *k)
 /* --- in all languages ----------------------------------------------------------------- */
 
 static const char WHOLE_COMMANDS[] =
-    "select d.definition, c.hidden from commands c join command_definitions d "
+    "select d.definition, c.hidden, c.id from commands c join command_definitions d "
     "on d.command_id = c.id where c.application_id = $1 and c.guild_id = $2 order by c.id";
 
-/* It is kept as it is shown, unless some of it is not. */
-static enum err show_whole(const struct rows *r, struct str *ret)
+/* Once upon a time definitions were cut at COMMAND_MOST_BYTES: those of about that size are
+ * looked at. */
+static bool is_whole(struct str definition)
 {
+    if (definition.n < 2 || definition.p[definition.n - 1] != '}')
+        return false;
+    return definition.n < COMMAND_MOST_BYTES / 2 || json_valid(definition);
+}
+
+/* It is kept as it is shown, unless some of it is not. */
+static enum err show_whole(const struct rows *r, struct arena *arena, struct list *list)
+{
+    struct str text = row_text(r, 0);
     struct command k;
 
-    *ret = row_text(r, 0);
-    if (!row_bool(r, 1))
+    if (!is_whole(text)) {
+        log_warn("commands: command %llu is unreadable", (unsigned long long)row_id(r, 2));
         return OK;
-    enum err e = command_read(r->tx, *ret, &k);
-    if (!e)
-        *ret = encode(tx_arena(r->tx), &k);
-    return e;
+    }
+    if (row_bool(r, 1)) {
+        enum err e = command_read(r->tx, text, &k);
+        if (e)
+            return e;
+        text = encode(tx_arena(r->tx), &k);
+    }
+    *(struct str *)list_add(arena, list, sizeof text) = text;
+    return OK;
 }
 
 static enum err list_whole(struct call *call, snowflake application_id, snowflake guild_id,
@@ -41,14 +58,14 @@ static enum err list_whole(struct call *call, snowflake application_id, snowflak
     if (e)
         return e;
     while (!e && rows_next(&rows))
-        e = show_whole(&rows, list_add(call->arena, list, sizeof(struct str)));
+        e = show_whole(&rows, call->arena, list);
     enum err ended = rows_end(&rows);
     return e ? e : ended;
 }
 
 /* --- in the caller's ------------------------------------------------------------------ */
 
-/* What has words in it is taken apart. */
+/* What has words in it is taken apart; *ret stays what it is where that cannot be done. */
 static enum err show_localized(struct call *call, const struct bundle_entry *entry,
                                struct str locale, struct str *ret)
 {
@@ -56,7 +73,7 @@ static enum err show_localized(struct call *call, const struct bundle_entry *ent
     enum err e = command_find(call->tx, call->target.application->id, entry->id, &k);
 
     if (e)
-        return e;
+        return e == ERR_UNKNOWN_COMMAND ? OK : e;
     command_localize(&k, locale, COMMAND_LISTED);
     *ret = encode(call->arena, &k);
     return OK;
@@ -74,24 +91,25 @@ static enum err list_localized(struct call *call, const struct bundle *b, struct
                                struct list *list)
 {
     uint64_t locales = locale_reach(locale);
-    const char *text = b->texts.p;
-    enum err e = OK;
+    const struct bundle_entry *k;
+    struct bundle_walk walk;
+    struct str text;
 
     /* Nothing has: it is finished, as one piece. */
-    if (!has_words(b, locales)) {
-        if (b->count)
-            *(struct str *)list_add(call->arena, list, sizeof b->texts) = b->texts;
+    if (b->texts.n && !has_words(b, locales)) {
+        *(struct str *)list_add(call->arena, list, sizeof b->texts) = b->texts;
         return OK;
     }
-    for (size_t i = 0; i < b->count && !e; i++) {
-        struct str *item = list_add(call->arena, list, sizeof *item);
-
-        *item = str_slice(text, b->entries[i].length);
-        text += item->n + 1;
-        if (b->entries[i].locales & locales)
-            e = show_localized(call, &b->entries[i], locale, item);
+    enum err e = bundle_walk_begin(call->tx, b, &walk), end;
+    if (e)
+        return e;
+    while (!e && bundle_walk_next(&walk, &k, &text)) {
+        if (k->locales & locales)
+            e = show_localized(call, k, locale, &text);
+        *(struct str *)list_add(call->arena, list, sizeof text) = text;
     }
-    return e;
+    end = bundle_walk_end(&walk);
+    return e ? e : end;
 }
 
 /* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands */
@@ -112,6 +130,8 @@ enum err list_commands(struct call *call)
     e = request_locale(call, &locale);
     if (!e)
         e = bundle_find(call->tx, application_id, guild_id, &bundle);
+    if (!e && bundle.unreadable)
+        bundle_repair_later(call, &bundle);
     if (!e)
         e = list_localized(call, &bundle, locale, &list);
     return e ? e : call_reply_as(call, &raw_commands, &list);

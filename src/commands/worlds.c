@@ -184,7 +184,7 @@ enum err commands_import(struct tx *tx, struct world_scope scope, struct str jso
     }
     if (e || !in.changed)
         return e;
-    return commands_settle(tx, &in.application, scope.guild_id);
+    return commands_settle(tx, form, at, &in.application, scope.guild_id);
 }
 
 /* --- to a file ------------------------------------------------------------------------ */

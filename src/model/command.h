@@ -37,6 +37,10 @@ enum {
     COMMAND_MOST_FILE_TYPES = 10,
     COMMAND_MOST_CHARACTERS = 8000,
     COMMAND_MOST_LENGTH = 6000, /* of a string that somebody enters */
+    /* As JSON in all languages, in bytes: one command, and all of a scope together. The
+     * interface knows neither; 8000 characters can be 5 MB in 34 languages. */
+    COMMAND_MOST_BYTES = 1024 * 1024,
+    COMMANDS_MOST_BYTES = 4 * 1024 * 1024,
 };
 
 /* Dictionaries (…_localizations) are lists of struct pair. In objects that are sent they

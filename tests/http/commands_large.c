@@ -1,0 +1,145 @@
+/* commands_large.c - commands at the end of what fits, and rows that are not what they were. */
+#include "base/buf.h"
+#include "workshops.h"
+
+/* Options of 25 groups at most, each with 25 sub-commands of 25 options; two characters
+ * are counted for each, but its JSON has about 90 bytes. */
+static void add_option(struct buf *b, char name, int type, const char *rest)
+{
+    buf_printf(b, "%s{'type': %d, 'name': '%c', 'description': 'd'%s", name == 'a' ? "" : ",", type,
+               name, rest);
+}
+
+static const char *large_command(struct world *w, const char *name, char groups, const char *words)
+{
+    struct buf b;
+
+    buf_init(&b, 4 << 20);
+    buf_printf(&b, "{'name': '%s', 'description': 'd', 'options': [", name);
+    for (char g = 'a'; g < groups; g++) {
+        add_option(&b, g, 2, ", 'options': [");
+        for (char s = 'a'; s <= 'y'; s++) {
+            add_option(&b, s, 1, ", 'options': [");
+            for (char o = 'a'; o <= 'y'; o++)
+                add_option(&b, o, 4, words);
+            buf_add_lit(&b, "]}");
+        }
+        buf_add_lit(&b, "]}");
+    }
+    buf_add_lit(&b, "]}");
+    expect(!buf_full(&b));
+    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    buf_clear(&b);
+    return text;
+}
+
+#define RANGE ", 'min_value': -9007199254740991, 'max_value': 9007199254740991}"
+
+/* How many commands are in an answer that has more values than our own reader takes. No
+ * text in it has braces. */
+static size_t count_whole(struct answer a)
+{
+    const char *end = a.body.p + a.body.n;
+    size_t count = 0;
+    int depth = 0;
+
+    expect_status(a, 200);
+    for (const char *p = a.body.p; p < end; p++) {
+        depth += *p == '{' || *p == '[';
+        depth -= *p == '}' || *p == ']';
+        count += *p == '"' && str_starts(str_slice(p, (size_t)(end - p)), STR("\"nsfw\":"));
+        expect(depth || p + 1 == end);
+    }
+    expect(!depth);
+    return count;
+}
+
+static struct answer index_of(struct workshop *s)
+{
+    return client_get(s->ada, "/guilds/%s/application-command-index", s->guild);
+}
+
+/* Before there was a limit, sixty of these were more than their list had room for; whoever
+ * then asked for the index got memory of the server, or ended it. */
+static void many_large_commands_are_shown_whole_or_refused(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *last = NULL;
+    size_t made = 0;
+
+    make_command(s.bot, s.global, "{'name': 'small', 'description': 'd'}");
+    for (int i = 0; i < 60; i++) {
+        struct answer a =
+            client_post(s.bot, large_command(w, TEXT(w, "c%d", i), 'g', RANGE), "%s", s.local);
+
+        if (a.status != 201) {
+            expect_invalid(a, "", "APPLICATION_COMMAND_TOO_LARGE");
+            continue;
+        }
+        last = answer_text(a, "id");
+        made++;
+    }
+    expect(made > 5 && made < 20);
+    expect(count_whole(index_of(&s)) == made + 1);
+    expect(count_whole(client_get(s.bot, "%s", s.local)) == made);
+    expect(count_whole(client_get(s.bot, "%s?with_localizations=true", s.local)) == made);
+    expect_status(client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, last), 200);
+    expect(count_whole(index_of(&s)) == made + 1);
+    expect_status(client_delete(s.bot, "%s/%s", s.local, last), 204);
+    expect(count_whole(index_of(&s)) == made);
+    expect_status(client_post(s.bot, "{'name': 'again', 'description': 'd'}", "%s", s.local), 201);
+    expect(count_whole(index_of(&s)) == made + 1);
+}
+
+/* --- rows that are not what they were ------------------------------------------------- */
+
+static void lists_of_commands_that_lie_are_made_anew(struct world *w)
+{
+    static const char *const broken[] = { "texts = '{}'", "texts = ','", "texts = texts || ','",
+                                          "entries = (select entries from command_lists "
+                                          "order by guild_id desc limit 1)" };
+    struct workshop s = world_workshop(w);
+
+    make_command(s.bot, s.global, "{'name': 'a', 'description': 'd'}");
+    make_command(s.bot, s.global, "{'name': 'b', 'description': 'd'}");
+    make_command(s.bot, s.local, "{'name': 'c', 'description': 'd'}");
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        world_sql(w, "update command_lists set %s", broken[i]);
+        world_log_begin(w);
+        expect_json(index_of(&s), "{'application_commands': [{'name': 'a'}, {'name': 'b'}, "
+                                  "{'name': 'c'}]}");
+        /* The next change, or the answer before, has mended it. */
+        expect_status(client_patch(s.bot, TEXT(w, "{'description': 'd%zu'}", i), "%s/%s", s.global,
+                                   answer_text(client_get(s.bot, "%s", s.global), "0.id")),
+                      200);
+        const char *log = world_log_end(w);
+        expect(strstr(log, "it is made anew"));
+        expect_json(client_get(s.bot, "%s", s.global), "[{'description': 'd%zu'}, {'name': 'b'}]",
+                    i);
+    }
+}
+
+static void a_broken_command_costs_only_itself(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *words = "{'name': '%s', 'description': 'd', 'name_localizations': {'de': '%s'}}";
+    const char *bad = make_command(s.bot, s.local, TEXT(w, words, "bad", "schlecht"));
+
+    make_command(s.bot, s.local, TEXT(w, words, "good", "gut"));
+    world_sql(w, "update users set locale = 'de' where id = %s", s.ada->id);
+    world_sql(w, "update command_definitions set definition = '{\"id' where command_id = %s", bad);
+    expect_json(index_of(&s), "{'application_commands': [{'name': 'bad'}, {'name': 'gut'}]}");
+    expect_json(client_get(s.bot, "%s?with_localizations=true", s.local), "[{'name': 'good'}]");
+
+    world_sql(w, "update commands set plain = '' where id = %s", bad);
+    world_sql(w, "update command_lists set texts = '{}'");
+    expect_json(client_get(s.bot, "%s", s.local), "[{'name': 'good'}]");
+    expect_json(index_of(&s), "{'application_commands': [{'name': 'gut'}]}");
+}
+
+const struct test commands_large_tests[] = {
+    TEST(many_large_commands_are_shown_whole_or_refused),
+    TEST(lists_of_commands_that_lie_are_made_anew),
+    TEST(a_broken_command_costs_only_itself),
+    { 0 },
+};
