@@ -132,7 +132,7 @@ static void announce(void *arg, const struct announcement *list)
     gateway_announce(g->gateway, list);
 }
 
-static void forgotten(void *arg, snowflake account, const unsigned char token[8])
+static void forgotten(void *arg, snowflake account, const unsigned char *token)
 {
     gateway_forget(((struct guildhall *)arg)->gateway, account, token);
 }

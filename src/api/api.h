@@ -25,7 +25,7 @@ struct api_options {
     void *announce_arg;
     /* Told when a credential is no longer good, after the commit and before the reply;
      * account 0: the one token. May be NULL. */
-    void (*forgotten)(void *arg, snowflake account, const unsigned char token[8]);
+    void (*forgotten)(void *arg, snowflake account, const unsigned char *token);
     void *forgotten_arg;
     struct gateway *gateway;   /* for routes that ask about it; may be NULL */
     const char *metrics_token; /* who shows it may read /metrics; NULL: local callers only */

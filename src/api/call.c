@@ -230,9 +230,13 @@ static struct forgotten *add_forgotten(struct call *call)
     return f;
 }
 
-void call_forget_session(struct call *call, const unsigned char session[8])
+void call_forget_session(struct call *call, snowflake account, const unsigned char session[8])
 {
-    memcpy(add_forgotten(call)->session, session, 8);
+    struct forgotten *f = add_forgotten(call);
+
+    f->account = account;
+    f->one = true;
+    memcpy(f->session, session, sizeof f->session);
 }
 
 void call_forget_account(struct call *call, snowflake id)

@@ -163,9 +163,9 @@ enum err call_keep_blob(struct call *call, const char *name, struct str bytes);
 /* Deletes a blob as soon as the transaction has committed. */
 void call_drop_blob(struct call *call, const char *name);
 
-/* Drop what is remembered of a credential, or of all of an account's, as soon as
+/* Drop what is remembered of an account's credential, or of all of them, as soon as
  * the transaction has committed. */
-void call_forget_session(struct call *call, const unsigned char session[8]);
+void call_forget_session(struct call *call, snowflake account, const unsigned char session[8]);
 void call_forget_account(struct call *call, snowflake id);
 /* Of what apps hold of the account; its own sessions go on. */
 void call_forget_grants(struct call *call, snowflake id);

@@ -74,7 +74,8 @@ struct life {
 /* What to drop from the credential cache after the commit. */
 struct forgotten {
     struct forgotten *next;
-    snowflake account; /* 0: the session */
+    snowflake account;
+    bool one; /* that session, not all */
     unsigned char session[8];
     bool of_apps; /* not what the account itself logged in with */
 };

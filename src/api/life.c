@@ -186,12 +186,12 @@ void call_committed(struct work *w)
     const struct api_options *o = &call->api->options;
 
     for (struct forgotten *f = call->forgotten; f; f = f->next) {
-        if (f->account)
-            auth_forget_account(o->auth, f->account);
-        else
+        if (f->one)
             auth_forget_session(o->auth, f->session);
+        else
+            auth_forget_account(o->auth, f->account);
         if (o->forgotten && !f->of_apps)
-            o->forgotten(o->forgotten_arg, f->account, f->session);
+            o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL);
     }
     blobs_delete(call, call->dropped);
     if (call->announced && o->announce)

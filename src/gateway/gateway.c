@@ -57,53 +57,6 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
     return true;
 }
 
-/* --- credentials that are gone -------------------------------------------------------- */
-
-struct oblivion {
-    struct post post;
-    struct hub *hub;
-    snowflake account; /* 0: the token */
-    unsigned char token[8];
-};
-
-static bool is_forgotten(const struct session *s, const struct oblivion *o)
-{
-    return o->account ? s->caller.id == o->account
-                      : memcmp(s->caller.session, o->token, sizeof o->token) == 0;
-}
-
-static void forget_here(struct post *post)
-{
-    struct oblivion *o = container_of(post, struct oblivion, post);
-    struct link *at = o->hub->sessions.next;
-
-    while (at != &o->hub->sessions) {
-        struct session *s = container_of(at, struct session, link);
-
-        at = at->next;
-        if (!is_forgotten(s, o))
-            continue;
-        if (s->peer)
-            peer_close(s->peer, CLOSE_BAD_TOKEN, "authentication failed");
-        session_end(s);
-    }
-    mem_free(o);
-}
-
-void gateway_forget(struct gateway *g, snowflake account, const unsigned char token[8])
-{
-    for (unsigned i = 0; i < g->hub_count; i++) {
-        struct oblivion *o = mem_new(sizeof *o);
-
-        o->post.run = forget_here;
-        o->hub = g->hubs[i];
-        o->account = account;
-        if (!account)
-            memcpy(o->token, token, sizeof o->token);
-        loop_post(o->hub->loop, &o->post);
-    }
-}
-
 /* --- the end -------------------------------------------------------------------------- */
 
 static void send_away(struct loop *loop, void *arg)
@@ -164,11 +117,12 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->hub_count;
 
     wait_for_loads(g);
-    for (unsigned i = 0; i < count; i++)
-        loop_call(loops_at(g->loops, i), end_hub, g);
+    /* First, so that what commits from now on is sent to no hub that is about to go. */
     pthread_mutex_lock(&g->publishing);
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);
+    for (unsigned i = 0; i < count; i++)
+        loop_call(loops_at(g->loops, i), end_hub, g);
 }
 
 void gateway_free(struct gateway *g)

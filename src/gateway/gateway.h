@@ -119,9 +119,9 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r,
 
 /* Publishes, from any thread; in the order of the calls. */
 void gateway_announce(struct gateway *g, const struct announcement *list);
-/* A credential is no longer good: its sessions are closed with 4004. account 0: only
- * the sessions of that token. From any thread. */
-void gateway_forget(struct gateway *g, snowflake account, const unsigned char token[8]);
+/* A credential of the account is no longer good: the sessions that were begun or last
+ * resumed with it are closed with 4004. token NULL: all of the account's. From any thread. */
+void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token);
 
 /* The session that READY called by this id, as a number for to_session: when it lives
  * (also without a socket, for a while) and is that user's. From any thread. What is told

@@ -16,6 +16,7 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
     g->peer = p;
     p->asking = g;
     p->state = PEER_ASKING;
+    list_append(&p->hub->greetings, &g->link);
     peer_spare(p);
     return true;
 }
@@ -67,6 +68,8 @@ static void looked(struct load *l, enum err e)
 {
     struct greeting *g = container_of(l, struct greeting, load);
 
+    if (g->revoked)
+        g->verdict = ERR_UNAUTHORIZED;
     if (g->peer && !e && !g->verdict) {
         g->known(g);
         return;
@@ -94,6 +97,7 @@ struct peer *greeting_end(struct greeting *g)
         p->asking = NULL;
         p->state = PEER_STRANGER;
     }
+    list_remove(&g->link);
     g->peer = NULL;
     return p;
 }

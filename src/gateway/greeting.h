@@ -7,12 +7,14 @@
 /* The first look: who the token belongs to. */
 struct greeting {
     struct load load;
+    struct link link;  /* in the hub's list, from the beginning to greeting_end */
     struct peer *peer; /* NULL: the socket is gone */
     struct credential credential;
     struct caller caller;
     char token[320];
     bool bot_only; /* the token came with "Bot " in front */
     enum err verdict;
+    bool revoked;                      /* the token was good, but has ended since */
     void (*known)(struct greeting *g); /* goes on; owns the greeting */
     /* Asked for as well when the caller is a bot. */
     snowflake application_id;
@@ -28,5 +30,8 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token);
 void greeting_begin(struct greeting *g);
 /* The peer, no longer waiting; NULL when its socket is gone. */
 struct peer *greeting_end(struct greeting *g);
+
+/* The session is now that of the greeting's token: it ends with it. */
+void session_bind(struct session *s, const struct greeting *g);
 
 #endif

@@ -17,6 +17,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->loop = loop;
     list_init(&h->peers);
     list_init(&h->sessions);
+    list_init(&h->greetings);
     list_init(&h->waiting);
     list_init(&h->guests);
     list_init(&h->errands);

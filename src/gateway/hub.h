@@ -29,6 +29,7 @@ struct hub {
     struct gateway *gateway;
     struct loop *loop;
     struct link peers, sessions;
+    struct link greetings; /* struct greeting */
     struct map topics;
     struct deadlines *strangers, *overdue, *dead, *doomed, *away, *fading, *windows;
     struct packer *packer;

@@ -12,7 +12,7 @@ static struct session *make_session(struct identification *i, struct hub *h)
 {
     struct session *s = session_new(h, &i->greeting.caller);
 
-    s->caller.application_id = i->greeting.application_id;
+    session_bind(s, &i->greeting);
     /* Libraries set the bits of people for bots all the same. */
     s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_PEOPLE : ~0u);
     s->shard_id = (uint32_t)i->shard[0];

@@ -1,5 +1,4 @@
 /* ready.c - READY: what a session is told first. */
-#include <sodium.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -166,12 +165,9 @@ static void take_seats(struct identification *i)
 /* Names of the login that the token came from: the same for all its sockets. */
 static void write_login(const struct session *s, struct json *j)
 {
-    unsigned char digest[crypto_hash_sha256_BYTES];
-    char uuid[LOGIN_ID_SIZE];
-    char hash[sodium_base64_ENCODED_LEN(sizeof digest, sodium_base64_VARIANT_ORIGINAL)];
+    char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
 
-    crypto_hash_sha256(digest, s->caller.session, sizeof s->caller.session);
-    sodium_bin2base64(hash, sizeof hash, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
+    login_hash(s->caller.session, hash);
     login_id(s->caller.session, uuid);
     json_name(j, "static_client_session_id");
     json_text(j, str_of(uuid));
@@ -245,9 +241,11 @@ static void ready(struct load *l, enum err e)
     struct gateway *g = l->hub->gateway;
     struct peer *p = i->greeting.peer;
 
-    if (e || !p || p->closing) {
+    if (e || !p || p->closing || s->revoked) {
         greeting_end(&i->greeting);
-        if (p)
+        if (p && s->revoked)
+            peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+        else if (p)
             peer_close(p, CLOSE_UNKNOWN, "internal error");
         session_end(s);
         identification_free(i);

@@ -60,6 +60,10 @@ static void take_from_peer(struct session *s)
 
 static void answer_peer(struct peer *p, const struct resumption *r, struct session *s)
 {
+    if (r->greeting.revoked) {
+        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+        return;
+    }
     if (r->late || (s && is_late(s, r))) {
         lose(p);
         return;
@@ -79,6 +83,7 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
         return;
     }
     s->turn = r->turn;
+    session_bind(s, &r->greeting);
     session_regain(s);
     peer_become(p, s);
     session_replay(s, r->seq);
@@ -96,7 +101,7 @@ static void answer(struct resumption *r, struct session *s)
 
 static bool is_theirs(const struct session *s, const struct resumption *r)
 {
-    return s && s->caller.id == r->greeting.caller.id &&
+    return s && !s->revoked && s->caller.id == r->greeting.caller.id &&
            s->caller.kind == r->greeting.caller.kind && memcmp(s->id, r->id, sizeof r->id) == 0;
 }
 
@@ -225,7 +230,7 @@ static void settle(struct load *l, enum err e)
     struct session *s = h->session;
 
     session_attach(s, to);
-    if (e) {
+    if (e || s->revoked) {
         session_end(s);
         handover_end(h, NULL);
         return;

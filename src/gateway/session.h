@@ -62,6 +62,7 @@ struct session {
     uint32_t intents; /* of a person, 0: everything */
     uint32_t shard_id, shard_count;
     bool bot;
+    _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */
     bool listed;          /* in the gateway's lists; of its own loop */
     bool ready;           /* READY was told: others may see it; with the gateway's lock */
     bool faded;           /* away for so long that it is not seen; the same */
@@ -69,9 +70,9 @@ struct session {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
 
-    struct caller caller;
-    struct link link;    /* in the hub's list */
-    struct link of_user; /* in the gateway's list of the account's sessions */
+    struct caller caller; /* the credential of its last identify or resume; changed with the lock */
+    struct link link;     /* in the hub's list */
+    struct link of_user;  /* in the gateway's list of the account's sessions */
     char id[SESSION_ID + 1];
     int64_t capabilities, large_threshold;
     uint64_t turn;       /* of the resumption it came back by */

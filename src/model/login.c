@@ -14,3 +14,11 @@ void login_id(const unsigned char session[8], char ret[LOGIN_ID_SIZE])
              d[2], d[3], d[4], d[5], d[6] & 15, d[7], d[8] & 15, d[9], d[10], d[11], d[12], d[13],
              d[14], d[15]);
 }
+
+void login_hash(const unsigned char session[8], char ret[LOGIN_HASH_SIZE])
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+
+    crypto_hash_sha256(digest, session, 8);
+    sodium_bin2base64(ret, LOGIN_HASH_SIZE, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
+}

@@ -2,10 +2,13 @@
 #ifndef MODEL_LOGIN_H
 #define MODEL_LOGIN_H
 
-enum { LOGIN_ID_SIZE = 37 };
+enum { LOGIN_ID_SIZE = 37, LOGIN_HASH_SIZE = 45 };
 
 /* A UUID in lower case, as READY has it in static_client_session_id. It says nothing
  * about the token. */
 void login_id(const unsigned char session[8], char ret[LOGIN_ID_SIZE]);
+
+/* SHA-256 in base64: what READY calls auth_session_id_hash and the list of logins id_hash. */
+void login_hash(const unsigned char session[8], char ret[LOGIN_HASH_SIZE]);
 
 #endif

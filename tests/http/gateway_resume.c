@@ -1,4 +1,5 @@
 /* gateway_resume.c - sessions that lose their socket and come back. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -278,6 +279,138 @@ static void who_does_not_read_is_cut_and_may_come_back(struct world *w)
     expect_quiet(other);
 }
 
+/* --- whose it is then ----------------------------------------------------------------- */
+
+/* Another log-in of the same account. */
+static struct client *log_in_again(struct client *c)
+{
+    return world_token(c->world, c, CALLER_USER, "", 0);
+}
+
+static void log_out(struct client *c)
+{
+    expect_status(client_post(c, "{}", "/auth/logout"), 204);
+}
+
+/* What is told meanwhile does not matter. */
+static void expect_end(struct gate *g, int code)
+{
+    while (gate_read(g, 10000))
+        ;
+    expect(gate_close_code(g) == code);
+}
+
+static void a_session_belongs_to_the_token_that_resumed_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 6; i++) { /* sockets land on either loop */
+        struct client *first = log_in_again(ada), *second = log_in_again(ada);
+        struct gate *g = gate_session(first, PLAIN, "");
+
+        gate_kill(g);
+        g = come_back(second, PLAIN, gate_id(g), 1);
+        expect_dispatch(g, "RESUMED", "{}");
+        log_out(first);
+        expect_quiet(g);
+        log_out(second);
+        expect_close(g, 4004);
+        expect_op(come_back(ada, PLAIN, gate_id(g), 1), 9);
+    }
+}
+
+/* Nobody reads what is kept for a session whose token is gone. */
+static void a_session_without_a_socket_ends_with_its_token(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 4; i++) {
+        struct client *phone = log_in_again(ada);
+        struct gate *g = gate_session(phone, PLAIN, "");
+
+        gate_kill(g);
+        log_out(phone);
+        expect_op(come_back(ada, PLAIN, gate_id(g), 1), 9);
+    }
+}
+
+/* Whichever comes first, the resumption or the end of its token. */
+static void a_token_that_ends_while_it_resumes_keeps_nothing(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 40; i++) {
+        struct client *thief = log_in_again(ada);
+        struct gate *own = gate_session(ada, PLAIN, "");
+
+        struct gate *g = come_back(thief, PLAIN, gate_id(own), 1);
+        log_out(thief);
+        expect_end(g, 4004);
+        gate_kill(own);
+    }
+}
+
+static void a_token_that_ends_while_it_identifies_keeps_nothing(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 40; i++) {
+        struct client *thief = log_in_again(ada);
+        struct gate *g = gate_open(thief, PLAIN);
+
+        expect_op(g, 10);
+        gate_identify(g, "");
+        log_out(thief);
+        expect_end(g, 4004);
+    }
+}
+
+/* The session may have been the new token's by then, or have ended. */
+static void the_old_token_may_end_while_another_resumes(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 40; i++) {
+        struct client *first = log_in_again(ada), *second = log_in_again(ada);
+        struct gate *g = gate_session(first, PLAIN, "");
+
+        gate_kill(g);
+        g = come_back(second, PLAIN, gate_id(g), 1);
+        log_out(first);
+        const struct dom *m = gate_read(g, 10000);
+        expect(m != NULL);
+        if (dom_at(m, "op")->text.p[0] == '9')
+            continue;
+        expect(str_is(dom_at(m, "t")->text, "RESUMED"));
+        gate_count(g, m);
+        expect_quiet(g);
+        log_out(second);
+        expect_end(g, 4004);
+    }
+}
+
+static void ready_names_the_login_as_the_list_of_logins_does(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *phone = log_in_again(ada);
+    struct gate *g = gate_open(phone, PLAIN);
+
+    expect_op(g, 10);
+    gate_identify(g, "");
+    const struct dom *ready = expect_dispatch(g, "READY", "{}");
+    struct str hash = dom_at(ready, "auth_session_id_hash")->text;
+    expect_json(client_get(ada, "/auth/sessions"), "{'user_sessions': [{}, {'id_hash': '%.*s'}]}",
+                STR_FMT(hash));
+    char body[200];
+    snprintf(body, sizeof body, "{'session_id_hashes': ['%.*s']}", STR_FMT(hash));
+    expect_status(client_post(ada, body, "/auth/sessions/logout"), 204);
+    expect_close(g, 4004);
+}
+
+static void four_loops(struct config *c)
+{
+    c->loops = 4;
+}
+
 const struct test gateway_resume_tests[] = {
     TEST(what_was_missed_is_told_again),
     TEST(what_was_sent_but_not_read_is_told_again),
@@ -291,5 +424,11 @@ const struct test gateway_resume_tests[] = {
     TEST(only_so_much_is_kept),
     TEST(only_so_many_bytes_are_kept),
     TEST(who_does_not_read_is_cut_and_may_come_back),
+    TEST(a_session_belongs_to_the_token_that_resumed_it),
+    TEST(a_session_without_a_socket_ends_with_its_token),
+    TEST_WITH(a_token_that_ends_while_it_resumes_keeps_nothing, four_loops),
+    TEST_WITH(a_token_that_ends_while_it_identifies_keeps_nothing, four_loops),
+    TEST_WITH(the_old_token_may_end_while_another_resumes, four_loops),
+    TEST(ready_names_the_login_as_the_list_of_logins_does),
     { 0 },
 };

@@ -206,7 +206,7 @@ static enum err log_in(struct call *call)
 /* POST /auth/logout: this credential ends, at once. */
 static enum err log_out(struct call *call)
 {
-    call_forget_session(call, call->caller->session);
+    call_forget_session(call, call->caller->id, call->caller->session);
     return auth_revoke(call->tx, call->caller->session);
 }
 

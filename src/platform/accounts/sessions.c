@@ -1,9 +1,8 @@
 /* sessions.c - where an account is logged in. */
 #include "platform/accounts/internal.h"
 
-#include <sodium.h>
-
 #include "base/clock.h"
+#include "model/login.h"
 #include "platform/rows.h"
 
 struct client_info {
@@ -78,23 +77,16 @@ static const struct schema session_logout_schema = {
 };
 const struct type session_logout_body = { .kind = KIND_OBJECT, .schema = &session_logout_schema };
 
-/* Names a session without telling what its tokens hold. */
-static struct str hash_of(struct arena *arena, const unsigned char token[8])
-{
-    unsigned char digest[crypto_hash_sha256_BYTES];
-
-    crypto_hash_sha256(digest, token, 8);
-    return str_hex(arena, digest, sizeof digest);
-}
-
 static void read_session(const struct rows *r, struct session *s)
 {
     struct arena *arena = tx_arena(r->tx);
     struct client_info *info = arena_alloc(arena, sizeof *info);
+    char hash[LOGIN_HASH_SIZE];
 
     info->platform = row_opt_text(r, 2);
     memcpy(s->token, row_bytes(r, 0).p, sizeof s->token);
-    s->id_hash = hash_of(arena, s->token);
+    login_hash(s->token, hash);
+    s->id_hash = str_dup(arena, str_of(hash));
     s->approx_last_used_time = row_int(r, 1);
     s->client_info = info;
 }
@@ -144,7 +136,7 @@ enum err log_out_sessions(struct call *call)
     for (size_t i = 0; !e && i < all.count; i++) {
         if (!is_named(&in->session_id_hashes, s[i].id_hash))
             continue;
-        call_forget_session(call, s[i].token);
+        call_forget_session(call, call->caller->id, s[i].token);
         e = auth_revoke(call->tx, s[i].token);
     }
     return e;
