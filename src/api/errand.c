@@ -37,6 +37,7 @@ static void done(struct work *w, enum err e)
     struct arena *arena = call->arena;
     struct api *api = call->api;
 
+    loop_part(r->errand.name);
     if (e)
         blobs_delete(call, call->kept);
     if (r->errand.done)
@@ -67,6 +68,7 @@ void errand_start(struct api *api, struct loop *loop, const struct errand *e)
     }
     call->work = (struct work){
         .mode = e->store == ROUTE_STORE_READ ? STORE_READ : STORE_WRITE,
+        .name = e->name,
         .loop = loop,
         .run = run,
         .committed = call_committed,

@@ -9,6 +9,7 @@
 #include "api/call.h"
 
 struct errand {
+    const char *name;            /* a literal, for those who look for what takes long; or NULL */
     const struct caller *caller; /* for whom; copied; NULL: the server itself */
     enum route_store store;      /* READ or WRITE */
     /* Inside the transaction; may run more than once. call->data is a copy of data. */

@@ -108,7 +108,8 @@ static void start(struct jobs *jobs, const struct taking *t,
     memcpy(bytes + sizeof *t, t->job.data.p, t->job.data.n);
     jobs->busy++;
     errand_start(jobs->api, jobs->loop,
-                 &(struct errand){ .store = ROUTE_STORE_WRITE,
+                 &(struct errand){ .name = t->job.kind ? t->job.kind->name : "jobs",
+                                   .store = ROUTE_STORE_WRITE,
                                    .run = run_job,
                                    .done = done,
                                    .data = bytes,
@@ -236,7 +237,8 @@ static void start_look(struct jobs *jobs)
     /* What is scheduled from here on lowers it again. */
     jobs->next = INT64_MAX;
     errand_start(jobs->api, jobs->loop,
-                 &(struct errand){ .store = ROUTE_STORE_READ,
+                 &(struct errand){ .name = "jobs",
+                                   .store = ROUTE_STORE_READ,
                                    .run = look,
                                    .done = looked,
                                    .data = &l,

@@ -213,6 +213,7 @@ static void tx_done(struct work *w, enum err e)
     struct life *l = container_of(w, struct life, call.work);
     struct call *call = &l->call;
 
+    loop_part(call->route->name);
     /* A refusal says nothing of what was on its way. */
     if (e)
         call->headers.n = l->lines_before;
@@ -249,6 +250,7 @@ static void submit(struct life *l, enum stage stage, enum store_mode mode)
     call->work = (struct work){
         .mode = mode,
         .aside = stage != STAGE_CREDENTIAL && call->route->aside,
+        .name = call->route->name,
         .loop = call->loop,
         .run = run_in_tx,
         .committed = call_committed,
@@ -289,6 +291,7 @@ static void compute_done(uv_work_t *w, int status)
 {
     struct life *l = container_of(w, struct life, compute);
 
+    loop_part(l->call.route->name);
     if (status || l->computed)
         answer_error(l, l->computed ? l->computed : ERR_UNAVAILABLE);
     else
@@ -422,6 +425,8 @@ void call_begin(struct api *api, struct exchange *x)
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     router_match(api->router, x->arena, x->request->method, x->request->path, &l->match);
     call->route = l->match.route;
+    if (call->route)
+        loop_part(call->route->name);
     if (l->match.error == ERR_METHOD_NOT_ALLOWED)
         add_allow(l, "Allow");
     if (l->match.error)

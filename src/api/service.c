@@ -13,6 +13,8 @@ static const struct limit limit_openapi = {
     .name = "openapi", .count = 30, .window_s = 10, .by_address = true
 };
 
+#include "base/hold.h"
+
 struct status {
     struct str status;
 };
@@ -95,6 +97,30 @@ static void store_metrics(const struct call *call, struct buf *out)
                s.failures);
 }
 
+struct hold_lines {
+    struct buf *out;
+    const char *kind;
+};
+
+static void add_hold(const struct hold_record *r, void *arg)
+{
+    const struct hold_lines *l = arg;
+
+    if (strcmp(r->kind, l->kind) == 0)
+        buf_printf(l->out, "guildhall_longest_%s_seconds{part=\"%s\"} %.6f\n", r->kind, r->part,
+                   (double)r->longest_ns / 1e9);
+}
+
+/* What everybody may have had to wait for. */
+static void hold_metrics(struct buf *out, const char *kind, const char *help)
+{
+    buf_printf(out,
+               "# HELP guildhall_longest_%s_seconds %s\n"
+               "# TYPE guildhall_longest_%s_seconds gauge\n",
+               kind, help, kind);
+    hold_each(add_hold, &(struct hold_lines){ out, kind });
+}
+
 static void memory_metrics(struct buf *out)
 {
     struct mallinfo2 m = mallinfo2();
@@ -146,6 +172,8 @@ static enum err get_metrics(struct call *call)
     answer_metrics(call, &out);
     store_metrics(call, &out);
     memory_metrics(&out);
+    hold_metrics(&out, "turn", "Longest part of a loop's turn; from a millisecond on.");
+    hold_metrics(&out, "write", "Longest work on the writer; from a millisecond on.");
     if (call->api->options.metrics)
         call->api->options.metrics(call->api->options.metrics_arg, &out);
     enum err e =

@@ -93,6 +93,7 @@ static void load_done(struct work *w, enum err e)
     struct hub *h = l->hub;
     struct arena *arena = l->arena;
 
+    loop_part("sessions");
     if (l->quiet)
         h->running--;
     l->done(l, e);
@@ -108,6 +109,7 @@ static void begin(struct hub *h, struct load *l)
     l->work = (struct work){
         .mode = l->writes ? STORE_WRITE : STORE_READ,
         .aside = l->aside,
+        .name = "session",
         .loop = h->loop,
         .run = run_load,
         .done = load_done,
@@ -190,6 +192,7 @@ void hub_pump(struct hub *h)
     if (h->pumping)
         return;
     h->pumping = true;
+    loop_part("events");
     while (!h->running && (h->queue || !list_empty(&h->waiting))) {
         if (h->queue)
             take_event(h);

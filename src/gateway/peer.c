@@ -230,6 +230,7 @@ static void run_row(struct peer *p, const struct opcode_row *row, struct str raw
             return;
         }
     }
+    loop_part(row->name);
     row->handle(p, row->op, raw, d);
 }
 

@@ -46,10 +46,14 @@ void chain_run_with(struct chain *c, enum route_store store, enum err (*run)(str
                     void (*done)(struct call *call, enum err e, void *arg), const void *data,
                     size_t size)
 {
-    errand_start(
-        c->api, c->loop,
-        &(struct errand){
-            .store = store, .run = run, .done = done, .data = data, .size = size, .arg = c });
+    errand_start(c->api, c->loop,
+                 &(struct errand){ .name = "sync",
+                                   .store = store,
+                                   .run = run,
+                                   .done = done,
+                                   .data = data,
+                                   .size = size,
+                                   .arg = c });
 }
 
 void chain_run(struct chain *c, enum route_store store, enum err (*run)(struct call *call),

@@ -252,7 +252,8 @@ void provider_ask_local(struct api *api, struct loop *loop, const struct questio
     copy->secret = (struct str){ 0 };
     errand_start(
         api, loop,
-        &(struct errand){ .store = q->kind == ASK_EXCHANGE ? ROUTE_STORE_WRITE : ROUTE_STORE_READ,
+        &(struct errand){ .name = "provider",
+                          .store = q->kind == ASK_EXCHANGE ? ROUTE_STORE_WRITE : ROUTE_STORE_READ,
                           .run = run,
                           .done = done,
                           .data = &asked,

@@ -37,9 +37,12 @@ static void start_failing(struct api *api, struct loop *loop, snowflake id,
     /* Who is on the way out leaves it to the job that is kept for it. */
     if (api_draining(api))
         return;
-    errand_start(
-        api, loop,
-        &(struct errand){ .store = ROUTE_STORE_WRITE, .run = fail, .data = &r, .size = sizeof r });
+    errand_start(api, loop,
+                 &(struct errand){ .name = "interaction",
+                                   .store = ROUTE_STORE_WRITE,
+                                   .run = fail,
+                                   .data = &r,
+                                   .size = sizeof r });
 }
 
 static enum err take_answer(struct call *call)
@@ -76,7 +79,8 @@ static void start_taking(const struct delivery *d, struct str content_type, stru
     if (body.n)
         memcpy(bytes + sizeof r + content_type.n, body.p, body.n);
     errand_start(d->api, d->loop,
-                 &(struct errand){ .store = ROUTE_STORE_WRITE,
+                 &(struct errand){ .name = "interaction",
+                                   .store = ROUTE_STORE_WRITE,
                                    .run = take_answer,
                                    .done = answer_taken,
                                    .data = bytes,

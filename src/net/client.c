@@ -120,6 +120,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     int flags = status < 0 ? CURL_CSELECT_ERR : 0;
     int running;
 
+    loop_part("fetching");
     if (events & UV_READABLE)
         flags |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
@@ -166,6 +167,7 @@ static void on_timer(uv_timer_t *timer)
     struct fetcher *f = timer->data;
     int running;
 
+    loop_part("fetching");
     curl.multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     finish_all(f);
 }

@@ -68,6 +68,7 @@ static void fire(uv_timer_t *timer)
 {
     struct loop *l = container_of(timer, struct loop, timer);
 
+    loop_part("deadlines");
     l->timer_at = 0;
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
         expire(container_of(at, struct deadlines, link));

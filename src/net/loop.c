@@ -54,6 +54,7 @@ static struct post *oldest_first(struct post *p)
 static void run_posts(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
+    loop_part("posts");
     struct post *p = oldest_first(atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire));
 
     while (p) {
@@ -108,6 +109,7 @@ static void end_turn(uv_prepare_t *turn)
     struct loop *l = container_of(turn, struct loop, turn);
     struct link *at = l->turn_ends.next;
 
+    loop_part("end_of_turn");
     if (l->all->on_turn_end)
         l->all->on_turn_end(l, l->all->arg);
     while (at != &l->turn_ends) {
@@ -116,6 +118,7 @@ static void end_turn(uv_prepare_t *turn)
         at = at->next;
         t->run(t);
     }
+    hold_end(&l->meter);
 }
 
 /* --- life ----------------------------------------------------------------------------- */
@@ -157,6 +160,7 @@ static void start(struct loop *l, struct loops *all, unsigned index)
     l->all = all;
     l->index = index;
     l->stop.run = stop;
+    l->meter.kind = "turn";
     list_init(&l->turn_ends);
     check(uv_loop_init(&l->uv), "make a loop");
     check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
@@ -214,4 +218,10 @@ uv_loop_t *loop_uv(struct loop *l)
 struct loop *loop_current(void)
 {
     return current;
+}
+
+void loop_part(const char *name)
+{
+    if (current)
+        hold_part(&current->meter, name);
 }

@@ -29,6 +29,10 @@ uv_loop_t *loop_uv(struct loop *l);
 /* The loop whose thread this is, or NULL. */
 struct loop *loop_current(void);
 
+/* On a loop's thread: what follows is done for `name`, a literal. Elsewhere: nothing. The
+ * longest parts are shown by /metrics. */
+void loop_part(const char *name);
+
 /* A message to a loop, embedded in what it is about; from any thread. Messages
  * of one thread arrive in order. Costs one wake-up for any number of waiting
  * messages. */

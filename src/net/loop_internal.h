@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/hold.h"
 #include "net/loop.h"
 
 struct loop {
@@ -17,6 +18,7 @@ struct loop {
     _Atomic(struct post *) posts; /* newest first */
     struct post stop;
     struct link turn_ends;
+    struct hold_meter meter;
 
     uv_timer_t timer;           /* for the earliest deadline */
     uint64_t timer_at;          /* when it fires, 0 when it does not run */

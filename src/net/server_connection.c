@@ -351,6 +351,7 @@ static void got_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
     if (n == 0)
         return;
+    loop_part("reading");
     if (n < 0) {
         if (n == UV_EOF)
             end_of_input(c);

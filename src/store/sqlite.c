@@ -207,6 +207,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     q->store.engine = &sqlite_engine;
     q->store.folder = mem_dupz(o->folder);
     q->store.lock = -1;
+    q->meter.kind = "write";
     q->path = mem_new(room);
     snprintf(q->path, room, "%s/guildhall.db", o->folder);
     q->reader_count = o->readers;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "base/hold.h"
 #include "base/map.h"
 #include "store/internal.h"
 
@@ -67,6 +68,7 @@ struct sqlite {
     pthread_t thread;
     bool has_thread;
     struct queue queue;
+    struct hold_meter meter;
     int wal_pages;  /* in the log after the last commit */
     int wal_copied; /* of them, already in the database */
 };

@@ -51,7 +51,10 @@ static enum err run(struct sqlite *q, struct work *w)
 {
     struct tx tx = { .store = &q->store, .work = w, .connection = q->writer };
 
-    return tx_run(&tx);
+    hold_part(&q->meter, w->name ? w->name : "nameless");
+    enum err e = tx_run(&tx);
+    hold_end(&q->meter);
+    return e;
 }
 
 enum err sqlite_run_alone(struct store *s, struct work *w)
@@ -143,7 +146,9 @@ static bool run_batch(struct sqlite *q, struct work *batch)
 
         batch = w->next; /* a finished work is no longer ours */
         was_full |= w->result == ERR_STORAGE_FULL;
+        hold_part(&q->meter, "after_commit");
         work_finish(&q->store, w, w->result);
+        hold_end(&q->meter);
     }
     return was_full;
 }

@@ -63,6 +63,7 @@ bool store_ready(struct store *s);
 struct work {
     enum store_mode mode;
     bool aside;        /* a read whose rows nobody can bound: not on a loop, not before others */
+    const char *name;  /* a literal, for those who look for what takes long; or NULL */
     struct loop *loop; /* where done is called; NULL: on the store's own thread */
     /* Runs inside the transaction, maybe more than once (a serialisation failure
      * is tried again): it must start from scratch each time. An error rolls its

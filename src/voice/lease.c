@@ -92,10 +92,14 @@ static struct lease *of_call(const struct call *call)
 static void start(struct lease *l, enum route_store store, enum err (*run)(struct call *call),
                   void (*done)(struct call *call, enum err e, void *arg))
 {
-    errand_start(
-        l->api, l->loop,
-        &(struct errand){
-            .store = store, .run = run, .done = done, .data = &l, .size = sizeof l, .arg = l });
+    errand_start(l->api, l->loop,
+                 &(struct errand){ .name = "voice_lease",
+                                   .store = store,
+                                   .run = run,
+                                   .done = done,
+                                   .data = &l,
+                                   .size = sizeof l,
+                                   .arg = l });
 }
 
 static void kept(struct call *call, enum err e, void *arg)

@@ -204,7 +204,8 @@ static void done(struct call *call, enum err e, void *arg)
 static void start(struct order *o)
 {
     errand_start(o->voice->api, o->loop,
-                 &(struct errand){ .caller = &o->caller,
+                 &(struct errand){ .name = "voice_order",
+                                   .caller = &o->caller,
                                    .store = ROUTE_STORE_WRITE,
                                    .run = run,
                                    .done = done,

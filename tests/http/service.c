@@ -64,9 +64,12 @@ static void expect_prometheus(struct str text)
             continue;
         }
         struct str value = line, sample = str_cut(&value, ' '), labels = sample;
-        uint64_t n;
+        char number[32] = { 0 }, *end;
         expect(str_eq(str_cut(&labels, '{'), name));
-        expect(str_to_u64(value, &n));
+        expect(value.n > 0 && value.n < sizeof number);
+        memcpy(number, value.p, value.n);
+        strtod(number, &end);
+        expect(*end == '\0');
     }
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hold.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "gate.h"
@@ -31,6 +32,43 @@ void fail_test(const char *file, int line, const char *fmt, ...)
     printf("\n");
     va_end(args);
     longjmp(running->failed, 1);
+}
+
+/* --- holding others up ---------------------------------------------------------------- */
+
+/* Times the limit of a release build: unoptimised code and the sanitizers are slower. */
+#if defined(__SANITIZE_THREAD__)
+enum { SLOWNESS = 15 };
+#elif defined(__SANITIZE_ADDRESS__)
+enum { SLOWNESS = 8 };
+#else
+enum { SLOWNESS = 3 };
+#endif
+
+static struct {
+    pthread_mutex_t lock;
+    struct hold_record worst;
+} held = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* What tests write into the store by themselves has no name. */
+static void note_held(const struct hold_record *r)
+{
+    pthread_mutex_lock(&held.lock);
+    if (r->longest_ns > held.worst.longest_ns && strcmp(r->part, "nameless") != 0)
+        held.worst = *r;
+    pthread_mutex_unlock(&held.lock);
+}
+
+/* The server has stopped. */
+static bool held_nobody_up(void)
+{
+    struct hold_record worst = held.worst;
+
+    held.worst = (struct hold_record){ 0 };
+    if (worst.longest_ns)
+        printf("the server held everybody up: a %s took %lld ms of processor time for %s\n",
+               worst.kind, (long long)(worst.longest_ns / 1000000), worst.part);
+    return !worst.longest_ns;
 }
 
 /* --- announcements -------------------------------------------------------------------- */
@@ -387,6 +425,7 @@ static bool run_test(const struct test *t, const char *store)
         ok = true;
     }
     world_end(&w);
+    ok = held_nobody_up() && ok;
     printf(ok ? "[       OK ] %s (%s)\n" : "[  FAILED  ] %s (%s)\n", t->name, store);
     fflush(stdout);
     return ok;
@@ -434,6 +473,7 @@ int run_tests(int argc, char **argv, const struct suite *suites)
     }
     struct config defaults = { .log_level = "error", .log_format = "text" };
     guildhall_init(&defaults);
+    hold_watch(SLOWNESS, note_held);
     for (unsigned i = 0; suites[i].name; i++)
         for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
             if (is_wanted(argc, argv, suites[i].name, t->name))
