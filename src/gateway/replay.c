@@ -38,25 +38,41 @@ static void grow(struct replay *r)
     r->first = 0;
 }
 
-void replay_trim(struct replay *r, int64_t now_s)
+static bool is_full(const struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
 {
-    while (r->count && (r->count > REPLAY_COUNT || r->bytes > REPLAY_BYTES ||
-                        r->oldest_s < now_s - REPLAY_AGE_S))
+    return r->count + more > REPLAY_COUNT || r->bytes + bytes > REPLAY_BYTES ||
+           r->oldest_s < now_s - REPLAY_AGE_S;
+}
+
+static void make_room(struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
+{
+    while (r->count && is_full(r, more, bytes, now_s))
         drop_oldest(r);
     if (r->count == 0)
         replay_clear(r);
 }
 
+void replay_trim(struct replay *r, int64_t now_s)
+{
+    make_room(r, 0, 0, now_s);
+}
+
+/* What goes goes first, so that the ring never grows beyond what is kept. */
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 {
+    size_t bytes = news_payload(n).n;
+
+    make_room(r, 1, bytes, now_s);
+    if (bytes > REPLAY_BYTES)
+        return;
     if (r->count == r->cap)
         grow(r);
     if (r->count == 0)
         r->oldest_s = now_s;
-    r->ring[(r->first + r->count) & (r->cap - 1)] = (struct kept){ news_ref(n), now_s, form };
+    r->ring[(r->first + r->count) & (r->cap - 1)] =
+        (struct kept){ news_ref(n), (uint32_t)now_s, (uint8_t)form };
     r->count++;
-    r->bytes += news_payload(n).n;
-    replay_trim(r, now_s);
+    r->bytes += bytes;
 }
 
 void replay_clear(struct replay *r)

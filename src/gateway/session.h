@@ -13,10 +13,11 @@ enum {
     SESSION_ID = 32,
 };
 
+/* Small, as a busy session has thousands of them. */
 struct kept {
     struct news *news;
-    int64_t at_s;
-    unsigned form;
+    uint32_t at_s; /* of this era: until 2106 */
+    uint8_t form;
 };
 
 /* The last dispatches, as a ring. The newest has the session's seq. */

@@ -105,6 +105,43 @@ static void the_ring_keeps_the_last(void **state)
     assert_null(r.ring); /* an idle session holds nothing */
 }
 
+/* 10,000 busy sessions are hundreds of megabytes: what one keeps is counted here. */
+static void a_busy_ring_takes_64_kib(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+    struct news *n = sized(10);
+
+    for (int i = 0; i < 3 * REPLAY_COUNT; i++) {
+        replay_add(&r, n, NEWS_EMPTIED, 1000);
+        assert_true(r.cap * sizeof *r.ring <= 64 * 1024);
+    }
+    assert_int_equal(r.count, REPLAY_COUNT);
+    assert_int_equal(r.bytes, REPLAY_COUNT * 10);
+    assert_int_equal(replay_at(&r, REPLAY_COUNT - 1)->form, NEWS_EMPTIED);
+    replay_clear(&r);
+    replay_add(&r, n, 0, 1000);
+    assert_true(r.cap * sizeof *r.ring <= 128); /* and a quiet one next to nothing */
+    replay_clear(&r);
+    news_unref(n);
+}
+
+/* Times are kept in 32 bits: those that do not fit in 31 are right, too. */
+static void the_ring_knows_times_beyond_2038(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+    struct news *n = sized(10);
+
+    for (int64_t i = 0; i < 3; i++)
+        replay_add(&r, n, 0, 4000000000 + i);
+    replay_trim(&r, 4000000001 + REPLAY_AGE_S);
+    assert_int_equal(r.count, 2);
+    assert_int_equal(r.oldest_s, 4000000001);
+    replay_clear(&r);
+    news_unref(n);
+}
+
 static void the_ring_lets_go_one_by_one(void **state)
 {
     (void)state;
@@ -166,6 +203,8 @@ int main(void)
         cmocka_unit_test(forms_are_made_once),
         cmocka_unit_test(pieces_are_one_stream),
         cmocka_unit_test(the_ring_keeps_the_last),
+        cmocka_unit_test(a_busy_ring_takes_64_kib),
+        cmocka_unit_test(the_ring_knows_times_beyond_2038),
         cmocka_unit_test(the_ring_lets_go_one_by_one),
         cmocka_unit_test(the_ring_keeps_so_many_bytes),
         cmocka_unit_test(opcodes_are_each_one_row),
