@@ -18,7 +18,7 @@ struct config {
     const char *integration_words, *partners_guild, *partners_account;
     int64_t loops, store_workers, node, shutdown_seconds, idle_seconds;
     int64_t rate_limit_global, rate_limit_anonymous, rate_limit_percent;
-    int64_t password_memory_mib, password_passes;
+    int64_t password_memory_mib, password_passes, password_threads, password_queue;
 };
 
 extern const struct option_row config_rows[];

@@ -64,11 +64,22 @@ void guildhall_init(const struct config *config)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static unsigned loop_count(const struct config *c)
+static unsigned core_count(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    return c->loops ? (unsigned)c->loops : cores > 0 ? (unsigned)cores : 1;
+    return cores > 0 ? (unsigned)cores : 1;
+}
+
+static unsigned loop_count(const struct config *c)
+{
+    return c->loops ? (unsigned)c->loops : core_count();
+}
+
+/* A flood of log-ins leaves half of the machine to everything else. */
+static unsigned password_threads(const struct config *c)
+{
+    return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;
 }
 
 enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret)
@@ -185,6 +196,8 @@ static struct api *make_api(struct guildhall *g)
         .version = GUILDHALL_VERSION,
         .password_ops = (unsigned long long)c->password_passes,
         .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
+        .password_threads = password_threads(c),
+        .password_queue = (unsigned)c->password_queue,
         .announce = announce,
         .announce_arg = g,
         .forgotten = forgotten,

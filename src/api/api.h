@@ -36,6 +36,7 @@ struct api_options {
     /* Argon2id cost; tests make it cheap. */
     unsigned long long password_ops;
     size_t password_memory;
+    unsigned password_threads, password_queue; /* that hash; that may wait for it */
 };
 
 /* The domains and options must outlive it. Ends the process with a message when

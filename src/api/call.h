@@ -74,11 +74,13 @@ struct call {
 
     /* Stages that prepare may ask for: a read transaction, in which the path was
      * resolved and rights were checked; then an answer from elsewhere, which is waited
-     * for without holding anything up; then work that takes long (on the pool, without
-     * a transaction). await runs on the loop, asks, and sees to it that call_resume is
-     * called there, once. look may take it back by setting it to NULL. */
+     * for without holding anything up; then what is done with a password, on threads of
+     * its own and at most so many at a time; then other work that takes long (on the pool).
+     * hash and compute have no transaction. await runs on the loop, asks, and sees to it that
+     * call_resume is called there, once. look may take it back by setting it to NULL. */
     enum err (*look)(struct call *call);
     void (*await)(struct call *call);
+    enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
     void *data; /* what the stages pass on */
     /* What a handler may ask for: on the loop, when its transaction has committed and

@@ -3,6 +3,7 @@
 #define API_INTERNAL_H
 
 #include "api/api.h"
+#include "api/hashing.h"
 
 struct router;
 
@@ -46,6 +47,7 @@ struct api {
     struct router *router;
     struct limits *limits;
     struct jobs *jobs;
+    struct hashing *hashing;   /* while the loops run */
     struct fetcher **fetchers; /* one a loop, made at first use */
     struct loops *loops;
     struct server *_Atomic server; /* NULL while it starts */
@@ -57,7 +59,7 @@ struct api {
 };
 
 /* What a call waits for next. */
-enum stage { STAGE_CREDENTIAL, STAGE_LOOK, STAGE_AWAIT, STAGE_COMPUTE, STAGE_HANDLE };
+enum stage { STAGE_CREDENTIAL, STAGE_LOOK, STAGE_AWAIT, STAGE_HASH, STAGE_COMPUTE, STAGE_HANDLE };
 
 /* The whole of a call, with what handlers need not see. */
 struct life {
@@ -67,8 +69,10 @@ struct life {
     struct caller caller;
     struct verdict verdict;
     size_t lines_before; /* bytes of call.headers that no stage has added */
+    struct hash_task hash;
+    struct post hashed;
     uv_work_t compute;
-    enum err computed;
+    enum err computed; /* by hash or compute */
 };
 
 /* What to drop from the credential cache after the commit. */

@@ -3,7 +3,8 @@
  *   loop         route, credential, limit, kind of caller, scope, path, body
  *   read tx      (a credential we have not seen lately; a stage a row asked for)
  *   loop         (an answer from elsewhere that is waited for)
- *   pool         (a stage that takes long: passwords)
+ *   hashing      (a stage that works with a password)
+ *   pool         (a stage that takes long: files)
  *   transaction  resolvers, rights, what the body's decoding said, handler
  *   loop         answer
  *
@@ -103,6 +104,8 @@ static void answer_error(struct life *l, enum err e)
         return;
     }
     error_body(e, &call->form, &call->reply);
+    if (error_info(e)->status == 503)
+        call_add_header(call, "Retry-After", STR("5"));
     send_answer(l, error_info(e)->status, STR("application/json"));
 }
 
@@ -280,6 +283,35 @@ static void handle(struct life *l)
 
 /* --- the stages that take long -------------------------------------------------------- */
 
+static void answer_hash(struct post *p)
+{
+    struct life *l = container_of(p, struct life, hashed);
+
+    if (l->computed)
+        answer_error(l, l->computed);
+    else
+        proceed(l, STAGE_HASH);
+}
+
+/* On a thread for passwords. Nobody hears of a hash for a client that has gone. */
+static void run_hash(struct hash_task *t)
+{
+    struct life *l = container_of(t, struct life, hash);
+    struct call *call = &l->call;
+
+    l->computed = exchange_abandoned(call->exchange) ? ERR_UNAVAILABLE : call->hash(call);
+    loop_post(call->loop, &l->hashed);
+}
+
+static void start_hash(struct life *l)
+{
+    l->call.stage = STAGE_HASH;
+    l->hash.run = run_hash;
+    l->hashed.run = answer_hash;
+    if (!hashing_submit(l->call.api->hashing, &l->hash))
+        answer_error(l, ERR_UNAVAILABLE);
+}
+
 static void compute(uv_work_t *w)
 {
     struct life *l = container_of(w, struct life, compute);
@@ -333,7 +365,11 @@ static void proceed(struct life *l, enum stage ended)
         call->await(call);
         return;
     }
-    if (ended <= STAGE_AWAIT && call->compute) {
+    if (ended <= STAGE_AWAIT && call->hash) {
+        start_hash(l);
+        return;
+    }
+    if (ended <= STAGE_HASH && call->compute) {
         start_compute(l);
         return;
     }

@@ -1,4 +1,5 @@
-/* outgoing.c - what the interface does of its own: jobs, and requests to other servers. */
+/* outgoing.c - what the interface does beside answering: jobs, requests to other servers,
+ * and its threads. */
 #include "api/internal.h"
 #include "base/mem.h"
 #include "net/client.h"
@@ -7,6 +8,7 @@ void api_start(struct api *api, struct loops *loops)
 {
     api->loops = loops;
     api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
+    api->hashing = hashing_new(api->options.password_threads, api->options.password_queue);
     jobs_start(api->jobs, loops_at(loops, 0));
 }
 
@@ -47,6 +49,9 @@ void api_stop(struct api *api)
             loop_call(loops_at(api->loops, i), end_fetcher, api);
         api_wait(api);
     } while (any_fetcher(api));
+    /* Before the loops go: a thread may be about to tell one of them. */
+    hashing_free(api->hashing);
+    api->hashing = NULL;
     mem_free(api->fetchers);
     api->fetchers = NULL;
     api->loops = NULL;

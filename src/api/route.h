@@ -71,7 +71,7 @@ struct route {
     bool service;         /* lies at the root, not below /api; no credentials; counted by address */
     bool no_global_limit; /* counted in its own bucket only */
     /* On the loop, before any transaction: may ask for a stage of its own by
-     * setting call->look and call->compute. */
+     * setting call->look, call->hash and call->compute. */
     enum err (*prepare)(struct call *call);
     /* Inside the transaction, after the path and `needs`, before the body counts:
      * rights that a set of bits cannot say. */

@@ -121,6 +121,17 @@ static void hold_metrics(struct buf *out, const char *kind, const char *help)
     hold_each(add_hold, &(struct hold_lines){ out, kind });
 }
 
+static void password_metrics(const struct call *call, struct buf *out)
+{
+    struct hashing_stats s = { 0 };
+
+    hashing_stats(call->api->hashing, &s);
+    api_metric(out, "guildhall_passwords_waiting", "gauge", "Passwords that wait to be hashed.",
+               s.waiting);
+    api_metric(out, "guildhall_passwords_refused_total", "counter",
+               "Calls refused because too many passwords waited.", s.refused);
+}
+
 static void memory_metrics(struct buf *out)
 {
     struct mallinfo2 m = mallinfo2();
@@ -171,6 +182,7 @@ static enum err get_metrics(struct call *call)
     server_metrics(call, &out);
     answer_metrics(call, &out);
     store_metrics(call, &out);
+    password_metrics(call, &out);
     memory_metrics(&out);
     hold_metrics(&out, "turn", "Longest part of a loop's turn; from a millisecond on.");
     hold_metrics(&out, "write", "Longest work on the writer; from a millisecond on.");

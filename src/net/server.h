@@ -7,6 +7,7 @@
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,7 +35,14 @@ struct exchange {
     bool secure;                        /* came over TLS */
     void *app;                          /* the application's own */
     struct connection *connection;      /* the server's own; NULL when it is gone */
+    _Atomic bool abandoned;             /* set with that, for other threads */
 };
+
+/* Has the client gone, so that nobody will read the answer? From any thread. */
+static inline bool exchange_abandoned(const struct exchange *x)
+{
+    return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
+}
 
 struct answer_head {
     int status;

@@ -31,10 +31,12 @@ void connection_close(struct connection *c)
     c->state = CONN_CLOSED;
     deadline_drop(&c->deadline);
     c->call = NULL;
-    if (call && working)
+    if (call && working) {
         call->x.connection = NULL; /* its answer will find nobody */
-    else if (call)
+        atomic_store_explicit(&call->x.abandoned, true, memory_order_relaxed);
+    } else if (call) {
         call_free(call);
+    }
     file_close(c);
     if (c->websocket)
         websocket_end(c);

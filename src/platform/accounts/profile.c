@@ -2,7 +2,7 @@
  *
  * Name, email, password and date of birth need the present password; checking it,
  * hashing a new one and keeping pictures take long, so they are done before the
- * transaction, by the pool. */
+ * transaction, each where it holds up nobody. */
 #include "platform/accounts/internal.h"
 
 /* What the stages before the handler found out. */
@@ -41,26 +41,31 @@ static enum err look_at_password(struct call *call)
     return OK;
 }
 
-static enum err check_and_keep(struct call *call)
+static enum err check_and_hash(struct call *call)
 {
     const struct user_patch *in = call->body;
     struct change *change = call->data;
-    enum err e = OK;
 
     if (change->known_hash.p && !password_verify(call->api, change->known_hash, in->password.value))
         return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH",
                             "Password does not match.");
-    if (in->new_password.given == GIVEN && !is_bot(call))
-        e = password_hash(call->api, call->arena, in->new_password.value, &change->new_hash);
-    if (!e)
-        e = picture_keep(call, "avatars", call->caller->id, &in->avatar, &change->avatar);
+    if (in->new_password.given == GIVEN)
+        return password_hash(call->api, call->arena, in->new_password.value, &change->new_hash);
+    return OK;
+}
+
+static enum err keep_pictures(struct call *call)
+{
+    const struct user_patch *in = call->body;
+    struct change *change = call->data;
+    enum err e = picture_keep(call, "avatars", call->caller->id, &in->avatar, &change->avatar);
+
     return e ? e : picture_keep(call, "banners", call->caller->id, &in->banner, &change->banner);
 }
 
 enum err prepare_modify_current_user(struct call *call)
 {
     const struct user_patch *in = call->body;
-    bool sensitive = is_sensitive(call);
     enum err name = OK, date = OK;
 
     call->data = arena_alloc(call->arena, sizeof(struct change));
@@ -68,10 +73,12 @@ enum err prepare_modify_current_user(struct call *call)
         name = check_username(call, in->username.value);
     if (!is_bot(call))
         date = check_date_of_birth(call, in->date_of_birth);
-    if (sensitive)
+    if (is_sensitive(call)) {
         call->look = look_at_password;
-    if (sensitive || in->avatar.given != ABSENT || in->banner.given != ABSENT)
-        call->compute = check_and_keep;
+        call->hash = check_and_hash;
+    }
+    if (in->avatar.given != ABSENT || in->banner.given != ABSENT)
+        call->compute = keep_pictures;
     return name ? name : date;
 }
 

@@ -84,7 +84,7 @@ static enum err prepare_register(struct call *call)
     enum err date = check_date_of_birth(call, in->date_of_birth);
 
     if (in->password.given == GIVEN)
-        call->compute = hash_registration;
+        call->hash = hash_registration;
     return name ? name : date;
 }
 
@@ -163,7 +163,7 @@ static enum err prepare_login(struct call *call)
     const struct login *in = call->body;
 
     call->look = find_login;
-    call->compute = verify_login;
+    call->hash = verify_login;
     return call_count(call, &limit_login_name, in->login);
 }
 
