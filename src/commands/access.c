@@ -2,46 +2,16 @@
 #include "commands/internal.h"
 
 #include "platform/applications/applications.h"
-#include "platform/rows.h"
-
-static const char SCOPES_IN_GUILD[] = "select scopes from integrations where guild_id = $1 and "
-                                      "application_id = $2 and type = 'service'";
-
-static bool brings_commands(const struct list *scopes)
-{
-    const struct str *s = scopes->items;
-
-    for (size_t i = 0; i < scopes->count; i++)
-        if (str_is(s[i], "applications.commands") || str_is(s[i], "bot"))
-            return true;
-    return false;
-}
-
-enum err application_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                              bool *ret)
-{
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, SCOPES_IN_GUILD, BIND(v_id(guild_id), v_id(application_id)), &row, &found);
-
-    *ret = false;
-    if (e || !found)
-        return e;
-    struct list scopes = column_list(tx_arena(tx), &type_texts, row_text(&row, 0));
-    *ret = brings_commands(&scopes);
-    return OK;
-}
 
 static enum err enter_guild(struct call *call, snowflake guild_id)
 {
     struct guild *g = call->target.guild = arena_alloc(call->arena, sizeof *g);
-    bool there = false;
+    unsigned installed = 0;
 
     enum err e = guild_find(call->tx, guild_id, g);
     if (!e)
-        e = application_in_guild(call->tx, call->target.application->id, guild_id, &there);
-    return e || there ? e : ERR_MISSING_ACCESS;
+        e = installed_in_guild(call->tx, call->target.application->id, guild_id, &installed);
+    return e || installed ? e : ERR_MISSING_ACCESS;
 }
 
 /* Its makers register commands, and need not be in the guild; others do not learn where an

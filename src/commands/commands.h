@@ -18,6 +18,7 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
 
 enum command_verdict {
     COMMAND_ALLOWED,
+    COMMAND_NOT_HERE,       /* not in this context, not installed, nothing to launch */
     COMMAND_NO_ACCESS,      /* cannot view the channel, use commands or send there */
     COMMAND_NOT_OF_AGE,     /* age-restricted: the person or the place is not */
     COMMAND_CHANNEL_DENIED, /* by a row for the channel */
@@ -25,40 +26,55 @@ enum command_verdict {
     COMMAND_DEFAULT_DENIED, /* default_member_permissions */
 };
 
-/* All that the verdict depends on, as plain data. */
+/* All that the verdict depends on, as plain data: the command, the place, the person. */
 struct command_question {
-    snowflake guild_id; /* 0: outside guilds */
+    unsigned contexts, integration_types; /* of the command: sets of bits */
+    bool entry_point;
+    bool nsfw; /* the command is age-restricted */
+    struct opt_id default_member_permissions;
+    struct list of_command, of_application; /* struct command_permission */
+
+    unsigned places;      /* the contexts that are asked about: the place's own, or several */
+    unsigned installed;   /* bits of integration_type: what brings the app to the person there */
+    bool in_group;        /* the app is in this group of people, for all of them */
+    bool launchable;      /* the app has something to enter */
+    snowflake guild_id;   /* 0: outside guilds */
+    snowflake channel_id; /* a thread's parent */
+    bool thread, archived;
+
     snowflake user_id;
     const snowflake *roles; /* without @everyone */
     size_t role_count;
-    bool administrator;   /* or the owner */
-    bool timed_out;       /* owners and administrators are exempt */
-    uint64_t rights;      /* of the person in the channel, or thread, itself */
-    snowflake channel_id; /* a thread's parent */
-    bool thread, archived;
-    bool by_user_install; /* nothing but the person's own install brings it here */
-    bool nsfw;            /* the command is age-restricted */
-    bool nsfw_allowed;    /* the person and the place are of age for it */
-    struct opt_id default_member_permissions;
-    struct list of_command, of_application; /* struct command_permission */
+    bool administrator; /* or the owner */
+    bool timed_out;     /* owners and administrators are exempt */
+    uint64_t rights;    /* of the person in the channel, or thread, itself */
+    bool nsfw_allowed;  /* the person and the place are of age for it */
 };
+/* The one answer to "is it listed?" and to "may it be used?". */
 enum command_verdict command_judge(const struct command_question *q);
-/* The same without a channel: can the person use it at all, with these rights? (Stages U
- * and D of the interface's order.) */
+/* The ways in which the command comes to the person there, of those that it allows: bits of
+ * integration_type. A group that has the app counts as a guild. */
+unsigned command_ways(const struct command_question *q);
+/* The same as command_judge without a place: can the person use it at all, with these rights?
+ * (Stages U and D of the interface's order.) */
 enum command_verdict command_judge_person(const struct command_question *q);
 
+/* What of a question a member's standing answers. */
+void command_ask_of(struct command_question *q, const struct standing *s);
+
 /* Gathers the rows and judges. standing: NULL outside guilds; rights: the invoker's in the
- * channel. own_bot: a direct channel with the app's own bot. */
+ * channel. */
 struct command_invoker {
     const struct user *user;
+    const struct application *application;
     const struct standing *standing;
     const struct channel *channel; /* with overwrites; a thread is one */
+    enum command_context context;
     uint64_t rights;
-    bool own_bot;
-    bool by_user_install;
 };
+/* *ret_ways: as command_ways says. */
 enum err command_permit(struct tx *tx, const struct command *k, const struct command_invoker *who,
-                        enum command_verdict *ret);
+                        enum command_verdict *ret, unsigned *ret_ways);
 
 /* A command was invoked, and its app was told: counts for its popularity. In a writing
  * transaction. */

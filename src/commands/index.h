@@ -56,17 +56,32 @@ enum err index_version(struct tx *tx, snowflake place, const struct list *applic
 struct index_reader {
     struct tx *tx;
     const struct standing *standing;
-    struct list rows;   /* struct target_row: all of the guild's, by target */
-    bool looked_around; /* channels are known */
-    struct list rights; /* uint64_t: in channels that have overwrites */
+    bool adult;
+    struct list targets; /* snowflake: of each row of the guild, in their order */
+    struct list rows;    /* struct command_permission, beside the targets */
+    struct list places;  /* struct index_place: where commands might be used, each kind once */
 };
 
-enum err index_reader_load(struct tx *tx, const struct standing *s, struct index_reader *ret);
-/* Can the reader use it anywhere in the guild? */
-enum err index_usable(struct index_reader *r, const struct bundle *b, const struct bundle_entry *k,
-                      bool *ret);
+enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
+                           struct index_reader *ret);
+/* Rows of a command or an application in the guild (struct command_permission). */
+struct list index_rows_of(const struct index_reader *r, snowflake target_id);
+/* Is there a channel in the guild where the question is answered with yes? It has everything
+ * but the channel. */
+bool index_usable(const struct index_reader *r, struct command_question *q);
 /* What rows of a target say about the reader; NULL: there are none. */
-const struct command_index_permissions *index_permissions(struct index_reader *r,
+const struct command_index_permissions *index_permissions(const struct index_reader *r,
                                                           snowflake target_id);
+
+/* --- index_places.c ------------------------------------------------------------------- */
+
+/* A channel of a guild, or a thread of it, as far as it matters to commands. */
+struct index_place {
+    uint64_t rights;      /* the reader's */
+    snowflake channel_id; /* a thread's parent; 0: no row speaks of channels */
+    bool nsfw, thread;
+};
+/* Those where the reader may view and use commands. Of places that are alike there is one. */
+enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, struct list *ret);
 
 #endif

@@ -1,46 +1,50 @@
-/* index_rules.c - what a member sees of a guild's commands.
- *
- * A command that the member can use nowhere is left out. Nowhere is decided without walking
- * all channels: rights differ from the guild's only where a channel has overwrites. */
+/* index_rules.c - what a member sees of a guild's commands: those that it can use somewhere. */
 #include "commands/index.h"
-
-#include "platform/channels/channels.h"
-
-/* A row of the guild, of whatever target. */
-struct target_row {
-    snowflake target_id;
-    struct command_permission permission;
-};
 
 static const char PERMISSIONS_OF_GUILD[] =
     "select target_id, entity_id, type, permission from command_permissions "
     "where guild_id = $1 order by target_id, position";
 
-enum err index_reader_load(struct tx *tx, const struct standing *s, struct index_reader *ret)
+/* *ret_channels: some row speaks of channels. */
+static enum err load_rows(struct index_reader *r, bool *ret_channels)
 {
+    struct arena *arena = tx_arena(r->tx);
     struct rows rows;
-    enum err e = tx_query(tx, PERMISSIONS_OF_GUILD, BIND(v_id(s->guild_id)), &rows);
+    enum err e = tx_query(r->tx, PERMISSIONS_OF_GUILD, BIND(v_id(r->standing->guild_id)), &rows);
 
-    *ret = (struct index_reader){ .tx = tx, .standing = s };
+    *ret_channels = false;
     if (e)
         return e;
-    while (rows_next(&rows))
-        *(struct target_row *)list_add(tx_arena(tx), &ret->rows, sizeof(struct target_row)) =
-            (struct target_row){ row_id(&rows, 0),
-                                 { row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) } };
+    while (rows_next(&rows)) {
+        struct command_permission *p = list_add(arena, &r->rows, sizeof *p);
+
+        *p = (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
+        *(snowflake *)list_add(arena, &r->targets, sizeof(snowflake)) = row_id(&rows, 0);
+        *ret_channels |= p->type == COMMAND_PERMISSION_CHANNEL;
+    }
     return rows_end(&rows);
 }
 
-/* Where the rows of a target begin; they are in the order of targets. */
-static size_t first_of(const struct list *rows, snowflake target_id)
+enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
+                           struct index_reader *ret)
 {
-    const struct target_row *all = rows->items;
-    size_t low = 0, high = rows->count;
+    bool channels;
+
+    *ret = (struct index_reader){ .tx = tx, .standing = s, .adult = adult };
+    enum err e = load_rows(ret, &channels);
+    return e ? e : index_places(tx, s, channels, &ret->places);
+}
+
+/* Where the rows of a target begin; they are in the order of targets. */
+static size_t first_row_of(const struct list *targets, snowflake target_id)
+{
+    const snowflake *all = targets->items;
+    size_t low = 0, high = targets->count;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
 
-        if (all[middle].target_id < target_id)
+        if (all[middle] < target_id)
             low = middle + 1;
         else
             high = middle;
@@ -48,78 +52,30 @@ static size_t first_of(const struct list *rows, snowflake target_id)
     return low;
 }
 
-static struct list rows_of(const struct index_reader *r, snowflake target_id)
+struct list index_rows_of(const struct index_reader *r, snowflake target_id)
 {
-    const struct target_row *all = r->rows.items;
-    struct list rows = { 0 };
+    const snowflake *targets = r->targets.items;
+    struct command_permission *rows = r->rows.items;
+    size_t first = first_row_of(&r->targets, target_id), end = first;
 
-    for (size_t i = first_of(&r->rows, target_id); i < r->rows.count; i++) {
-        if (all[i].target_id != target_id)
-            break;
-        *(struct command_permission *)list_add(
-            tx_arena(r->tx), &rows, sizeof(struct command_permission)) = all[i].permission;
-    }
-    return rows;
+    while (end < r->targets.count && targets[end] == target_id)
+        end++;
+    return end > first ? (struct list){ rows + first, end - first } : (struct list){ 0 };
 }
 
-/* --- can it be used? ------------------------------------------------------------------ */
-
-static enum err look_around(struct index_reader *r)
+bool index_usable(const struct index_reader *r, struct command_question *q)
 {
-    struct list channels, threads;
-    enum err e = guild_channels(r->tx, r->standing->guild_id, &channels, &threads);
-    const struct channel *c = channels.items;
+    const struct index_place *p = r->places.items;
 
-    r->looked_around = true;
-    for (size_t i = 0; !e && i < channels.count; i++) {
-        const struct list *overwrites = &c[i].permission_overwrites.value;
-        uint64_t rights = rights_in_channel(&r->standing->rights_of, c[i].type, overwrites->items,
-                                            overwrites->count, false);
-
-        if (overwrites->count && rights & PERMISSION(VIEW_CHANNEL))
-            *(uint64_t *)list_add(tx_arena(r->tx), &r->rights, sizeof rights) = rights;
+    for (size_t i = 0; i < r->places.count; i++) {
+        q->rights = p[i].rights;
+        q->channel_id = p[i].channel_id;
+        q->thread = p[i].thread;
+        q->nsfw_allowed = r->adult && p[i].nsfw;
+        if (command_judge(q) == COMMAND_ALLOWED)
+            return true;
     }
-    return e;
-}
-
-/* Is there a channel where the member has what the command asks for? */
-static enum err usable_somewhere(struct index_reader *r, uint64_t needs, bool *ret)
-{
-    enum err e = r->looked_around ? OK : look_around(r);
-    const uint64_t *rights = r->rights.items;
-
-    for (size_t i = 0; !e && !*ret && i < r->rights.count; i++)
-        *ret = needs && (rights[i] & needs) == needs;
-    return e;
-}
-
-enum err index_usable(struct index_reader *r, const struct bundle *b, const struct bundle_entry *k,
-                      bool *ret)
-{
-    const struct standing *s = r->standing;
-    struct command_question q = {
-        .guild_id = s->guild_id,
-        .user_id = s->user_id,
-        .roles = s->rights_of.roles,
-        .role_count = s->rights_of.role_count,
-        .rights = s->rights,
-        .default_member_permissions = { k->default_member_permissions == BUNDLE_ANYBODY ? GIVEN_NULL
-                                                                                        : GIVEN,
-                                        k->default_member_permissions },
-    };
-
-    *ret = true;
-    if (s->rights & PERMISSION(ADMINISTRATOR))
-        return OK;
-    if (r->rows.count) {
-        q.of_command = rows_of(r, k->id);
-        q.of_application = rows_of(r, b->application_id);
-    }
-    enum command_verdict verdict = command_judge_person(&q);
-    *ret = verdict == COMMAND_ALLOWED;
-    if (verdict != COMMAND_DEFAULT_DENIED)
-        return OK;
-    return usable_somewhere(r, k->default_member_permissions, ret);
+    return false;
 }
 
 /* --- what rows say about the reader --------------------------------------------------- */
@@ -141,11 +97,11 @@ static void add_rule(struct arena *arena, struct opt_list *list, const struct co
     rule->permission = p->permission;
 }
 
-const struct command_index_permissions *index_permissions(struct index_reader *r,
+const struct command_index_permissions *index_permissions(const struct index_reader *r,
                                                           snowflake target_id)
 {
     struct arena *arena = tx_arena(r->tx);
-    struct list rows = r->rows.count ? rows_of(r, target_id) : (struct list){ 0 };
+    struct list rows = index_rows_of(r, target_id);
     const struct command_permission *p = rows.items;
 
     if (!rows.count)

@@ -11,14 +11,13 @@
 struct view {
     struct call *call;
     enum index_kind kind;
-    snowflake key, place;               /* place: whose index it is; 0: the key's */
-    unsigned context, integration_type; /* bits of which a command needs one; 0: any */
-    bool adult, nothing;                /* nothing: applications without commands */
+    snowflake key, place;        /* place: whose index it is; 0: the key's */
+    struct command_question ask; /* of every command, with what it says of itself */
     struct str locale;
-    uint64_t locales;            /* whose words the reader gets */
-    struct index_reader *reader; /* of a guild's index */
-    const struct user *bot;      /* of the one application */
-    struct list applications;    /* struct index_application */
+    uint64_t locales;                  /* whose words the reader gets */
+    const struct index_reader *reader; /* of a guild's index */
+    const struct user *bot;            /* of the one application */
+    struct list applications;          /* struct index_application */
     snowflake version;
     struct json json; /* the answer */
 };
@@ -115,26 +114,25 @@ static bool is_here(const struct view *v, snowflake application_id)
     return low < v->applications.count && a[low].id == application_id;
 }
 
+/* The same question that is asked when it is used. */
 static bool belongs_here(const struct view *v, const struct bundle *b, const struct bundle_entry *k)
 {
-    if (v->nothing || (k->nsfw && !v->adult))
-        return false;
-    if (k->type == COMMAND_ENTRY_POINT && !is_launchable(v, b->application_id))
-        return false;
-    if (b->guild_id)
-        return true;
-    return (!v->context || k->contexts & v->context) &&
-           (!v->integration_type || k->integration_types & v->integration_type);
-}
+    struct command_question q = v->ask;
 
-static enum err add_command(struct view *v, struct shown *s)
-{
-    bool usable = belongs_here(v, s->bundle, s->entry);
-    enum err e = OK;
-
-    if (usable && v->reader)
-        e = index_usable(v->reader, s->bundle, s->entry, &usable);
-    return e || !usable ? e : show(v, s);
+    q.contexts = k->contexts;
+    q.integration_types = k->integration_types;
+    q.nsfw = k->nsfw;
+    q.entry_point = k->type == COMMAND_ENTRY_POINT;
+    q.launchable = q.entry_point && is_launchable(v, b->application_id);
+    if (!v->reader)
+        return command_judge(&q) == COMMAND_ALLOWED;
+    q.default_member_permissions = (struct opt_id){
+        k->default_member_permissions == BUNDLE_ANYBODY ? GIVEN_NULL : GIVEN,
+        k->default_member_permissions,
+    };
+    q.of_command = index_rows_of(v->reader, k->id);
+    q.of_application = index_rows_of(v->reader, b->application_id);
+    return index_usable(v->reader, &q);
 }
 
 static enum err add_bundle(struct view *v, const struct bundle *b, const struct list *uses)
@@ -153,7 +151,8 @@ static enum err add_bundle(struct view *v, const struct bundle *b, const struct 
     walk.rows.lent = true; /* a text is copied into the answer at once */
     while (!e && bundle_walk_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
-        e = add_command(v, &s);
+        if (belongs_here(v, b, s.entry))
+            e = show(v, &s);
     }
     end = bundle_walk_end(&walk);
     return e ? e : end;
@@ -211,18 +210,14 @@ static void add_permissions(struct view *v)
 static enum err load(struct view *v)
 {
     struct tx *tx = v->call->tx;
-    struct user user;
+    enum err e = request_locale(v->call, &v->locale);
 
-    enum err e = user_find(tx, v->call->caller->id, &user);
-    if (!e)
-        e = request_locale(v->call, &v->locale);
     if (!e)
         e = index_applications(tx, v->kind, v->key, &v->applications);
     if (!e)
         e = index_version(tx, v->place ? v->place : v->key, &v->applications, &v->version);
     if (e)
         return e;
-    v->adult = user_is_adult(&user);
     v->locales = locale_reach(v->locale);
     if (v->bot)
         ((struct index_application *)v->applications.items)->bot = v->bot;
@@ -255,6 +250,15 @@ static enum err reply(struct view *v)
 
 /* --- the four of them ----------------------------------------------------------------- */
 
+static enum err is_adult(struct call *call, bool *ret)
+{
+    struct user user;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+
+    *ret = !e && user_is_adult(&user);
+    return e;
+}
+
 /* GET /guilds/{guild.id}/application-command-index */
 enum err get_guild_command_index(struct call *call)
 {
@@ -263,14 +267,24 @@ enum err get_guild_command_index(struct call *call)
         .call = call,
         .kind = INDEX_GUILD,
         .key = call->target.guild->id,
-        .context = 1u << CONTEXT_GUILD,
-        .integration_type = 1u << INSTALL_GUILD,
+        .ask = { .places = 1u << CONTEXT_GUILD, .installed = 1u << INSTALL_GUILD },
         .reader = &reader,
     };
+    bool adult;
 
-    enum err e = index_reader_load(call->tx, call->target.standing, &reader);
-    return e ? e : reply(&v);
+    enum err e = is_adult(call, &adult);
+    if (!e)
+        e = index_reader_load(call->tx, call->target.standing, adult, &reader);
+    if (e)
+        return e;
+    command_ask_of(&v.ask, call->target.standing);
+    return reply(&v);
 }
+
+enum {
+    ANYWHERE = 1u << CONTEXT_GUILD | 1u << CONTEXT_BOT_DM | 1u << CONTEXT_PRIVATE_CHANNEL,
+    ANYHOW = 1u << INSTALL_GUILD | 1u << INSTALL_USER,
+};
 
 /* GET /users/@me/application-command-index */
 enum err get_user_command_index(struct call *call)
@@ -279,10 +293,11 @@ enum err get_user_command_index(struct call *call)
         .call = call,
         .kind = INDEX_USER,
         .key = call->caller->id,
-        .integration_type = 1u << INSTALL_USER,
+        .ask = { .places = ANYWHERE, .installed = 1u << INSTALL_USER },
     };
+    enum err e = is_adult(call, &v.ask.nsfw_allowed);
 
-    return reply(&v);
+    return e ? e : reply(&v);
 }
 
 static const char AUTHORIZED[] =
@@ -293,12 +308,20 @@ static const char AUTHORIZED[] =
 enum err get_application_command_index(struct call *call)
 {
     const struct application *a = call->target.application;
-    struct view v = { .call = call, .kind = INDEX_APPLICATION, .key = a->id, .bot = a->bot };
+    struct view v = {
+        .call = call,
+        .kind = INDEX_APPLICATION,
+        .key = a->id,
+        .bot = a->bot,
+        .ask = { .places = ANYWHERE, .installed = ANYHOW },
+    };
     struct rows row;
     bool found;
 
     enum err e =
         tx_one(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &row, &found);
+    if (!e && found)
+        e = is_adult(call, &v.ask.nsfw_allowed);
     if (e)
         return e;
     return found ? reply(&v) : ERR_MISSING_ACCESS;
@@ -325,13 +348,6 @@ static enum err application_across(struct call *call, snowflake *ret)
     return e;
 }
 
-/* From the guilds of somebody, which are few; those of an app may be many. */
-static const char INSTALLED_FOR[] =
-    "select 1 from authorizations where application_id = $1 and user_id = $2 and installed = 1 "
-    "union all select 1 from members m cross join integrations i where m.user_id = $2 and "
-    "i.guild_id = m.guild_id and i.application_id = $1 and i.type = 'service' and " INTEGRATION_HAS_COMMANDS(
-        "i") " limit 1";
-
 /* With a bot: what it does in direct channels, for those who have it installed somewhere. */
 static enum err reply_direct(struct call *call)
 {
@@ -339,19 +355,20 @@ static enum err reply_direct(struct call *call)
         .call = call,
         .kind = INDEX_APPLICATION,
         .place = call->target.channel->id,
-        .context = 1u << CONTEXT_BOT_DM,
+        .ask = { .places = 1u << CONTEXT_BOT_DM },
     };
-    struct rows row;
-    bool installed;
-
+    bool adult = false;
     enum err e = application_across(call, &v.key);
-    if (!e)
-        e = tx_one(call->tx, INSTALLED_FOR, BIND(v_id(v.key), v_id(call->caller->id)), &row,
-                   &installed);
-    if (e)
-        return e;
-    v.nothing = !installed;
-    return reply(&v);
+
+    if (!e && v.key)
+        e = installed_in_guilds_of(call->tx, v.key, call->caller->id, &v.ask.installed);
+    if (!e && v.key)
+        e = installed_on_account(call->tx, v.key, call->caller->id, &v.ask.installed);
+    if (!e && v.key)
+        e = is_adult(call, &adult);
+    if (!e && adult)
+        e = wants_adult_commands(call->tx, call->caller->id, &v.ask.nsfw_allowed);
+    return e ? e : reply(&v);
 }
 
 /* GET /channels/{channel.id}/application-command-index */
@@ -362,8 +379,7 @@ enum err get_channel_command_index(struct call *call)
         .call = call,
         .kind = INDEX_GROUP,
         .key = c->id,
-        .context = 1u << CONTEXT_PRIVATE_CHANNEL,
-        .integration_type = 1u << INSTALL_USER, /* no other reaches private channels */
+        .ask = { .places = 1u << CONTEXT_PRIVATE_CHANNEL, .in_group = true },
     };
 
     if (!channel_is_private(c->type))

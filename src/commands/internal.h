@@ -128,6 +128,21 @@ enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, 
 /* To all bots of the guild, and to people who manage it. */
 void permissions_announce(struct call *call, const struct command_permissions *p);
 
+/* --- installed.c ---------------------------------------------------------------------- */
+
+/* Each adds its bit of integration_type when an app's commands come to somebody that way: the
+ * guild has it with the scope for commands, one of somebody's guilds has, the account has. */
+enum err installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                            unsigned *installed);
+enum err installed_in_guilds_of(struct tx *tx, snowflake application_id, snowflake user_id,
+                                unsigned *installed);
+enum err installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
+                              unsigned *installed);
+enum err installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
+                            bool *ret);
+/* Did somebody ask for age-restricted commands in direct channels with apps? */
+enum err wants_adult_commands(struct tx *tx, snowflake user_id, bool *ret);
+
 /* --- uses.c --------------------------------------------------------------------------- */
 
 /* Uses after this day count for ranks. */
@@ -140,9 +155,6 @@ extern const struct job_kind command_uses_job;
  * in the guild where the path has one. */
 enum err resolve_app_guild(struct call *call);
 enum err resolve_command(struct call *call);
-/* Is the application installed in a guild so that it has commands there? */
-enum err application_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                              bool *ret);
 enum err admit_list_commands(struct call *call);
 
 /* --- handlers ------------------------------------------------------------------------- */

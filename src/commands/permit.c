@@ -3,7 +3,6 @@
 
 #include "platform/age.h"
 #include "platform/channels/channels.h"
-#include "platform/settings.h"
 
 static const char PERMISSIONS_OF[] = "select entity_id, type, permission from command_permissions "
                                      "where guild_id = $1 and target_id = $2 order by position";
@@ -28,8 +27,6 @@ enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, 
 static enum err find_age(struct tx *tx, const struct command_invoker *who,
                          const struct channel *place, bool *ret)
 {
-    struct user_settings settings;
-
     *ret = false;
     if (!user_is_adult(who->user))
         return OK;
@@ -37,37 +34,63 @@ static enum err find_age(struct tx *tx, const struct command_invoker *who,
         *ret = place->nsfw.given == GIVEN && place->nsfw.value;
         return OK;
     }
-    enum err e = settings_find(tx, who->user->id, &settings);
-    *ret = !e && who->own_bot && settings.view_nsfw_commands.value;
+    return who->context == CONTEXT_BOT_DM ? wants_adult_commands(tx, who->user->id, ret) : OK;
+}
+
+static struct command_question question_of(const struct command *k,
+                                           const struct command_invoker *who)
+{
+    return (struct command_question){
+        .contexts = command_contexts(k),
+        .integration_types = command_integration_types(k),
+        .entry_point = k->type == COMMAND_ENTRY_POINT,
+        .nsfw = k->nsfw,
+        .default_member_permissions = k->default_member_permissions,
+        .places = 1u << who->context,
+        .launchable = who->application->flags & APPLICATION_EMBEDDED,
+        .thread = channel_is_thread(who->channel->type),
+        .user_id = who->user->id,
+        .rights = who->rights,
+    };
+}
+
+/* What brings the app to the person, of what the command allows. */
+static enum err find_installed(struct tx *tx, const struct command_invoker *who,
+                               struct command_question *q)
+{
+    snowflake app = who->application->id, user = who->user->id;
+    bool for_guilds = q->integration_types >> INSTALL_GUILD & 1;
+    bool for_accounts = q->integration_types >> INSTALL_USER & 1;
+    enum err e = OK;
+
+    if (for_guilds && who->context == CONTEXT_GUILD)
+        e = installed_in_guild(tx, app, who->standing->guild_id, &q->installed);
+    else if (for_guilds && who->context == CONTEXT_BOT_DM)
+        e = installed_in_guilds_of(tx, app, user, &q->installed);
+    if (!e && for_accounts)
+        e = installed_on_account(tx, app, user, &q->installed);
+    if (!e && for_accounts && who->channel->type == CHANNEL_GROUP)
+        e = installed_in_group(tx, app, who->channel->id, &q->in_group);
     return e;
 }
 
-static void ask_of_member(struct command_question *q, const struct standing *s)
+static enum err find_rows(struct tx *tx, const struct command *k, struct command_question *q)
 {
-    q->guild_id = s->guild_id;
-    q->roles = s->rights_of.roles;
-    q->role_count = s->rights_of.role_count;
-    q->administrator = s->rights_of.owner || s->rights_of.base & PERMISSION(ADMINISTRATOR);
-    q->timed_out = s->rights_of.timed_out;
+    enum err e = permissions_of(tx, q->guild_id, k->id, &q->of_command);
+
+    return e ? e : permissions_of(tx, q->guild_id, k->application_id, &q->of_application);
 }
 
 enum err command_permit(struct tx *tx, const struct command *k, const struct command_invoker *who,
-                        enum command_verdict *ret)
+                        enum command_verdict *ret, unsigned *ret_ways)
 {
-    struct command_question q = {
-        .user_id = who->user->id,
-        .rights = who->rights,
-        .by_user_install = who->by_user_install,
-        .nsfw = k->nsfw,
-        .default_member_permissions = k->default_member_permissions,
-        .thread = channel_is_thread(who->channel->type),
-    };
+    struct command_question q = question_of(k, who);
     struct channel place = *who->channel;
-    enum err e = OK;
+    enum err e = find_installed(tx, who, &q);
 
     if (who->standing)
-        ask_of_member(&q, who->standing);
-    if (q.thread) {
+        command_ask_of(&q, who->standing);
+    if (!e && q.thread) {
         q.archived = who->channel->thread_metadata && who->channel->thread_metadata->archived;
         e = channel_find(tx, who->channel->parent_id.value, &place);
     }
@@ -75,10 +98,10 @@ enum err command_permit(struct tx *tx, const struct command *k, const struct com
     if (!e && q.nsfw)
         e = find_age(tx, who, &place, &q.nsfw_allowed);
     if (!e && q.guild_id)
-        e = permissions_of(tx, q.guild_id, k->id, &q.of_command);
-    if (!e && q.guild_id)
-        e = permissions_of(tx, q.guild_id, k->application_id, &q.of_application);
-    if (!e)
-        *ret = command_judge(&q);
-    return e;
+        e = find_rows(tx, k, &q);
+    if (e)
+        return e;
+    *ret = command_judge(&q);
+    *ret_ways = command_ways(&q);
+    return OK;
 }

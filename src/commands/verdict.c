@@ -1,8 +1,10 @@
 /* verdict.c - who may use a command, from plain data.
  *
- * The interface's order: what the place asks of everybody, then the channel's rows, then
- * the person's and its roles', then the command's own default. Rows of the command come
- * before rows of the application; the first that says anything decides its stage. */
+ * Indexes and invocations both ask here, so that what is listed can be used and nothing else.
+ * The interface's order: how the command comes to the place, what the place asks of everybody,
+ * then the channel's rows, then the person's and its roles', then the command's own default.
+ * Rows of the command come before rows of the application; the first that says anything
+ * decides its stage. */
 #include "commands/commands.h"
 
 enum answer { SILENT, YES, NO };
@@ -54,14 +56,40 @@ static enum answer for_person(const struct list *rows, const struct command_ques
     return answer ? answer : row_for(rows, q->guild_id, COMMAND_PERMISSION_ROLE);
 }
 
+/* --- how it comes here ---------------------------------------------------------------- */
+
+unsigned command_ways(const struct command_question *q)
+{
+    unsigned ways = q->installed & q->integration_types;
+
+    if (!(q->contexts & q->places))
+        return 0;
+    /* Commands of private channels are those for accounts; a group lends its app to everybody
+     * in it. */
+    if (q->in_group && q->integration_types >> INSTALL_USER & 1)
+        ways |= 1u << INSTALL_GUILD;
+    return ways;
+}
+
+static bool comes_here(const struct command_question *q)
+{
+    return command_ways(q) && (!q->entry_point || q->launchable);
+}
+
+/* --- what the place asks of everybody ------------------------------------------------- */
+
+/* The answer to a command of the person's own is sent for it, and shown to it alone where it
+ * may not send; so it need not be able to. */
 static bool has_access(const struct command_question *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
 
-    if (!q->by_user_install)
+    if (command_ways(q) >> INSTALL_GUILD & 1)
         needs |= q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES);
     return q->administrator || (!q->timed_out && (q->rights & needs) == needs);
 }
+
+/* --- what is said of the person ------------------------------------------------------- */
 
 static bool default_allows(const struct command_question *q)
 {
@@ -89,16 +117,28 @@ enum command_verdict command_judge_person(const struct command_question *q)
 
 enum command_verdict command_judge(const struct command_question *q)
 {
+    if (!comes_here(q))
+        return COMMAND_NOT_HERE;
     if (q->nsfw && !q->nsfw_allowed)
         return COMMAND_NOT_OF_AGE;
     if (!q->guild_id)
         return COMMAND_ALLOWED;
     if (q->archived || !has_access(q))
         return COMMAND_NO_ACCESS;
-    if (q->administrator || q->by_user_install)
+    if (q->administrator)
         return COMMAND_ALLOWED;
     enum answer answer = for_channel(&q->of_command, q);
     if (!answer)
         answer = for_channel(&q->of_application, q);
     return answer == NO ? COMMAND_CHANNEL_DENIED : command_judge_person(q);
+}
+
+void command_ask_of(struct command_question *q, const struct standing *s)
+{
+    q->guild_id = s->guild_id;
+    q->user_id = s->user_id;
+    q->roles = s->rights_of.roles;
+    q->role_count = s->rights_of.role_count;
+    q->administrator = s->rights_of.owner || s->rights_of.base & PERMISSION(ADMINISTRATOR);
+    q->timed_out = s->rights_of.timed_out;
 }

@@ -88,6 +88,8 @@ enum err migrate_command_scope(struct call *call)
         add_scope(call->arena, i);
         e = integration_save_scopes(call->tx, i);
         if (!e)
+            e = command_index_installed(call->tx, i->guild_id, i->application_id);
+        if (!e)
             e = announce_migrated(call, i, !migrated.count);
         *(struct integration_row *)list_add(call->arena, &migrated, sizeof *i) = *i;
     }

@@ -9,8 +9,7 @@ static enum err refuse_command(struct call *call)
                        "Invalid interaction application command");
 }
 
-/* A guild's own commands are used there and nowhere else; entry points while the app has
- * something to enter. */
+/* A guild's own commands are used there and nowhere else. */
 static enum err find_command(struct call *call)
 {
     struct invoking *v = call->data;
@@ -21,8 +20,6 @@ static enum err find_command(struct call *call)
     if (e)
         return e == ERR_UNKNOWN_COMMAND ? refuse_command(call) : e;
     if (k->guild_id.given == GIVEN && k->guild_id.value != v->it.guild_id)
-        return refuse_command(call);
-    if (k->type == COMMAND_ENTRY_POINT && !(v->application.flags & APPLICATION_EMBEDDED))
         return refuse_command(call);
     return OK;
 }
@@ -56,34 +53,34 @@ enum err command_recheck(struct call *call)
     return e || found ? e : refuse_version(call);
 }
 
-static enum err check_installed(struct call *call)
+static enum err refuse_permissions(struct call *call)
 {
-    struct invoking *v = call->data;
-    enum err e = owners_find(call);
-
-    if (!e && str_is(v->it.owners, "{}"))
-        e = refuse_command(call);
-    return e;
+    return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS",
+                       "You do not have permission to use this command here");
 }
 
-static enum err check_permitted(struct call *call)
+/* Does it come here at all, and may the caller use it? */
+static enum err check_usable(struct call *call)
 {
     struct invoking *v = call->data;
     enum command_verdict verdict;
+    unsigned ways;
     struct command_invoker who = {
         .user = &v->user,
+        .application = &v->application,
         .standing = call->target.standing,
         .channel = call->target.channel,
+        .context = v->it.context,
         .rights = call->target.rights,
-        .own_bot = v->it.context == CONTEXT_BOT_DM,
-        .by_user_install = owners_only_user(v->it.owners),
     };
-    enum err e = command_permit(call->tx, &v->command, &who, &verdict);
+    enum err e = command_permit(call->tx, &v->command, &who, &verdict, &ways);
 
-    if (!e && verdict != COMMAND_ALLOWED)
-        e = refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS",
-                        "You do not have permission to use this command here");
-    return e;
+    if (e)
+        return e;
+    v->it.owners = owners_write(call->arena, ways, v->it.guild_id, v->user.id);
+    if (verdict == COMMAND_NOT_HERE)
+        return refuse_command(call);
+    return verdict == COMMAND_ALLOWED ? OK : refuse_permissions(call);
 }
 
 /* --- what it is about ----------------------------------------------------------------- */
@@ -144,9 +141,7 @@ enum err look_at_command(struct call *call)
     if (!e)
         e = check_version(call);
     if (!e)
-        e = check_installed(call);
-    if (!e)
-        e = check_permitted(call);
+        e = check_usable(call);
     if (!e)
         e = take_target(call);
     if (e)

@@ -111,8 +111,9 @@ enum err options_take(struct call *call);
 
 /* it.context: in a guild, with the app's own bot, in another private channel. */
 enum err context_find(struct call *call);
-/* it.owners for a command; an empty map: {}. */
-enum err owners_find(struct call *call);
+/* it.owners for a command, from command_ways. Outside guilds (with the bot, in a group that has
+ * the app) the guild is 0. */
+struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, snowflake user_id);
 /* The map of the interaction that a message answered, or of the message's place. */
 struct str owners_of_message(struct call *call, const struct message *m);
 

@@ -266,6 +266,9 @@ static enum err take_branch(struct taking *t)
 
     if (t->in->value.given == GIVEN || is_focused(t->in))
         return refuse_value(t->call, t->def->name);
+    /* A group without subcommands has nothing to use. */
+    if (t->def->type == OPTION_SUB_COMMAND_GROUP && !t->def->options.value.count)
+        return refuse_option(t->call, t->def->name);
     v->it.name = STR_CONCAT(t->call->arena, v->it.name, STR(" "), t->def->name);
     t->out->options.given = GIVEN;
     return take_list(t->call, &t->def->options, &t->in->options, &t->out->options.value);

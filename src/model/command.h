@@ -137,7 +137,8 @@ extern const struct type type_command_permission, type_command_permissions,
 
 /* --- pure facts about commands -------------------------------------------------------- */
 
-/* The bits of enum command_context where it can be used at all. */
+/* The bits of enum command_context where it can be used at all. A command whose groups are all
+ * empty has none. */
 unsigned command_contexts(const struct command *k);
 /* Bits of enum integration_type. */
 unsigned command_integration_types(const struct command *k);

@@ -18,8 +18,21 @@ static unsigned bits_of(const struct list *numbers)
     return bits;
 }
 
+/* Of groups alone, and nothing in any of them: there is nothing to use. */
+static bool has_only_empty_groups(const struct list *options)
+{
+    const struct command_option *o = options->items;
+
+    for (size_t i = 0; i < options->count; i++)
+        if (o[i].type != OPTION_SUB_COMMAND_GROUP || o[i].options.value.count)
+            return false;
+    return options->count > 0;
+}
+
 unsigned command_contexts(const struct command *k)
 {
+    if (has_only_empty_groups(&k->options.value))
+        return 0;
     if (k->guild_id.given == GIVEN)
         return 1u << CONTEXT_GUILD;
     if (k->contexts.given == GIVEN)

@@ -24,16 +24,12 @@ enum err command_index_move(struct tx *tx, snowflake id)
     "exists (select 1 from members m cross join integrations i where m.user_id = r.user_id " \
     "and i.guild_id = m.guild_id and i.application_id = a.id and i.type = 'service' "        \
     "and " INTEGRATION_HAS_COMMANDS("i") and_ ")"
-#define HAS_ON_ACCOUNT                                                        \
-    "exists (select 1 from authorizations u where u.user_id = r.user_id and " \
-    "u.application_id = a.id and u.installed = 1)"
 /* $1, and nowhere else. */
 #define HAS_IN_THIS_GUILD                 \
     HAS_IN_GUILDS(" and i.guild_id = $1") \
-    " and not " HAS_IN_GUILDS(" and i.guild_id <> $1") " and not " HAS_ON_ACCOUNT
+    " and not " HAS_IN_GUILDS(" and i.guild_id <> $1")
 
-static const char MOVE_OF_ACCOUNT[] =
-    MOVE_DIRECT("r.user_id = $1 and a.id = $3 and not " HAS_IN_GUILDS(""));
+static const char MOVE_OF_ACCOUNT[] = MOVE_DIRECT("r.user_id = $1 and a.id = $3");
 static const char MOVE_OF_MEMBER[] = MOVE_DIRECT("r.user_id = $3 and " HAS_IN_THIS_GUILD);
 static const char MOVE_OF_APPLICATION[] = MOVE_DIRECT("a.id = $3 and " HAS_IN_THIS_GUILD);
 static const char MOVE_OF_GUILD[] = MOVE_DIRECT(

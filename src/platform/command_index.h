@@ -13,14 +13,14 @@
  * application's commands in it. */
 enum err command_index_move(struct tx *tx, snowflake id);
 
-/* SQL: an app was installed in a guild for something that brings its commands. */
-#define INTEGRATION_HAS_COMMANDS(i) \
-    "(" i ".scopes like '%\"applications.commands\"%' or " i ".scopes like '%\"bot\"%')"
+/* SQL: an app was installed in a guild with the scope that brings its commands. Its bot alone
+ * does not. */
+#define INTEGRATION_HAS_COMMANDS(i) i ".scopes like '%\"applications.commands\"%'"
 
 /* Somebody has an app's commands in the direct channel with its bot while it is on the account
- * or in one of their guilds. These are for links of that kind that come, once they are there,
- * and that go, while they are still there: indexes of direct channels move where no other link
- * is left, and those of accounts. */
+ * or in one of their guilds; which of them, depends on the two. These are for links of that kind
+ * that come, once they are there, and that go, while they are still there: indexes of direct
+ * channels move where no other guild brings the same, and those of accounts. */
 enum err command_index_account(struct tx *tx, snowflake user_id, snowflake application_id);
 enum err command_index_member(struct tx *tx, snowflake guild_id, snowflake user_id);
 enum err command_index_installed(struct tx *tx, snowflake guild_id, snowflake application_id);

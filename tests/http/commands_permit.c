@@ -150,20 +150,46 @@ static void members_in_time_out_use_no_commands(struct world *w)
     expect_may(&s, cleo, id, here);
 }
 
-static void an_app_of_ones_own_asks_for_less(struct world *w)
+static void an_app_of_ones_own_needs_no_right_to_send(struct world *w)
 {
     struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'integration_types': [1], 'default_member_permissions': "
-                                       "'0'");
-    const char *here = s.venue.channel;
+    const char *id = scene_command(&s, "'integration_types': [1]"), *here = s.venue.channel;
 
     install_on(&s, s.bob);
-    row(&s, id, here, CHANNEL, false);
-    row(&s, id, s.bob->id, USER, false);
     overwrite(&s, here, 0, PERMISSION(SEND_MESSAGES));
     expect_may(&s, s.bob, id, here);
     world_sql(w, "update overwrites set deny = %llu", BITS(PERMISSION(USE_APPLICATION_COMMANDS)));
     expect_may_not(&s, s.bob, id, here);
+}
+
+/* Whether the guild has the app or not: what it says holds for everything that is used there. */
+static void a_guilds_rules_hold_for_apps_of_ones_own(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *id = scene_command(&s, "'integration_types': [1]");
+    const char *latched =
+        scene_command(&s, "'integration_types': [0, 1], 'default_member_permissions': '0'");
+    const char *here = s.venue.channel;
+
+    install_on(&s, s.bob);
+    install_on(&s, s.ada);
+    for (int i = 0; i < 2; i++) {
+        world_sql(w, "delete from command_permissions");
+        expect_may(&s, s.bob, id, here);
+        expect_may_not(&s, s.bob, latched, here);
+        expect_may(&s, s.ada, latched, here); /* the owner */
+        row(&s, latched, s.bob->id, USER, true);
+        expect_may(&s, s.bob, latched, here);
+        row(&s, id, s.bob->id, USER, false);
+        expect_may_not(&s, s.bob, id, here);
+        world_sql(w, "delete from command_permissions");
+        row(&s, s.application, s.venue.id, ROLE, false);
+        expect_may_not(&s, s.bob, id, here);
+        world_sql(w, "delete from command_permissions");
+        row(&s, id, here, CHANNEL, false);
+        expect_may_not(&s, s.bob, id, here);
+        world_sql(w, "delete from integrations");
+    }
 }
 
 static const char *talk_to(struct client *c, const char *id)
@@ -198,7 +224,8 @@ const struct test commands_permit_tests[] = {
     TEST(rows_for_roles_say_who_may_use_commands),
     TEST(threads_follow_their_channel_in_rows_of_commands),
     TEST(members_in_time_out_use_no_commands),
-    TEST(an_app_of_ones_own_asks_for_less),
+    TEST(an_app_of_ones_own_needs_no_right_to_send),
+    TEST(a_guilds_rules_hold_for_apps_of_ones_own),
     TEST(age_restricted_commands_in_private_are_for_the_bots_own_channel),
     { 0 },
 };

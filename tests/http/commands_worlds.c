@@ -14,7 +14,7 @@ static struct str file_with(struct world *w, const char *global, const char *loc
         "{'users': [{'id': '7', 'username': 'ada'}], 'applications': [{'id': '10', 'name': "
         "'Helper', 'owner': 'ada', 'bot': 'helper', 'flags': 565248, 'integration_types_config': "
         "{'0': {}}, 'commands': %s}], 'guilds': [{'id': '20', 'name': 'Here', 'owner': 'ada', "
-        "'members': [{'user': 'helper'}], 'applications': [{'application': 'Helper', 'commands': "
+        "'members': [{'user': 'helper'}], 'channels': [{'name': 'hall'}], 'applications': [{'application': 'Helper', 'commands': "
         "%s}]}]}",
         global, local);
 

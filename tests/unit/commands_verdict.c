@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "model/application.h"
 
 enum {
     GUILD = 100,
@@ -38,10 +39,22 @@ static const snowflake roles[] = { RED, BLUE };
 static const uint64_t ENTER =
     PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS) | PERMISSION(SEND_MESSAGES);
 
+enum {
+    ON_GUILD = 1 << INSTALL_GUILD,
+    ON_ACCOUNT = 1 << INSTALL_USER,
+    IN_GUILD = 1 << CONTEXT_GUILD,
+    IN_BOT_DM = 1 << CONTEXT_BOT_DM,
+    IN_PRIVATE = 1 << CONTEXT_PRIVATE_CHANNEL,
+};
+
 /* A member in a text channel, with nothing said about the command. */
 static struct command_question somebody(void)
 {
     return (struct command_question){
+        .contexts = IN_GUILD,
+        .integration_types = ON_GUILD,
+        .places = IN_GUILD,
+        .installed = ON_GUILD,
         .guild_id = GUILD,
         .user_id = ME,
         .roles = roles,
@@ -96,22 +109,82 @@ static void age_comes_before_everything(void **state)
 
 static void outside_guilds_there_are_no_rows(void **state)
 {
-    struct command_question q = { .user_id = ME, .default_member_permissions = { GIVEN, 0 } };
+    struct command_question q = somebody();
 
     (void)state;
+    q.guild_id = 0;
+    q.default_member_permissions = (struct opt_id){ GIVEN, 0 };
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-static void an_own_install_brings_commands_past_the_rows(void **state)
+static void a_command_comes_where_its_context_and_an_install_meet(void **state)
+{
+    (void)state;
+    for (unsigned contexts = 0; contexts < 8; contexts++) {
+        for (unsigned types = 0; types < 4; types++) {
+            for (unsigned installed = 0; installed < 4; installed++) {
+                for (unsigned place = 0; place < 3; place++) {
+                    struct command_question q = {
+                        .contexts = contexts,
+                        .integration_types = types,
+                        .places = 1u << place,
+                        .installed = installed,
+                    };
+                    bool here = contexts >> place & 1 && types & installed;
+
+                    assert_int_equal(command_judge(&q), here ? COMMAND_ALLOWED : COMMAND_NOT_HERE);
+                    assert_int_equal(command_ways(&q), here ? types & installed : 0);
+                }
+            }
+        }
+    }
+}
+
+static void a_group_lends_its_apps_to_everybody_in_it(void **state)
+{
+    struct command_question q = { .contexts = IN_PRIVATE,
+                                  .integration_types = ON_ACCOUNT,
+                                  .places = IN_PRIVATE };
+
+    (void)state;
+    assert_int_equal(command_judge(&q), COMMAND_NOT_HERE);
+    q.in_group = true;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    assert_int_equal(command_ways(&q), ON_GUILD);
+    q.installed = ON_ACCOUNT;
+    assert_int_equal(command_ways(&q), ON_GUILD | ON_ACCOUNT);
+    q.integration_types = ON_GUILD; /* those never come to private channels */
+    assert_int_equal(command_judge(&q), COMMAND_NOT_HERE);
+}
+
+static void entry_points_need_something_to_enter(void **state)
 {
     struct command_question q = somebody();
 
     (void)state;
-    q.by_user_install = true;
-    q.of_command = ROWS(CHANNEL(HERE, false), USER(ME, false));
-    q.default_member_permissions = (struct opt_id){ GIVEN, 0 };
+    q.entry_point = true;
+    assert_int_equal(command_judge(&q), COMMAND_NOT_HERE);
+    q.launchable = true;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+}
+
+static void an_own_install_need_not_send_but_obeys_the_rows(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.integration_types = q.installed = ON_ACCOUNT;
     q.rights = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.default_member_permissions = (struct opt_id){ GIVEN, 0 };
+    assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
+    q.of_command = ROWS(USER(ME, true));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = ROWS(CHANNEL(HERE, false), USER(ME, true));
+    assert_int_equal(command_judge(&q), COMMAND_CHANNEL_DENIED);
+    q.of_command = (struct list){ 0 };
+    q.of_application = ROWS(ROLE(GUILD, false));
+    assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
     q.rights = PERMISSION(VIEW_CHANNEL);
     assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
 }
@@ -220,6 +293,8 @@ static enum command_verdict slow_judge(const struct command_question *q)
     const struct list *k = &q->of_command, *a = &q->of_application;
     int c[4], u[6];
 
+    if (!(q->contexts & q->places) || !(q->integration_types & q->installed))
+        return COMMAND_NOT_HERE;
     if (q->nsfw && !q->nsfw_allowed)
         return COMMAND_NOT_OF_AGE;
     if (q->guild_id == 0)
@@ -231,9 +306,8 @@ static enum command_verdict slow_judge(const struct command_question *q)
     if (q->timed_out || !(q->rights & PERMISSION(VIEW_CHANNEL)) ||
         !(q->rights & PERMISSION(USE_APPLICATION_COMMANDS)))
         return COMMAND_NO_ACCESS;
-    if (q->by_user_install)
-        return COMMAND_ALLOWED;
-    if (!(q->rights &
+    if (q->integration_types & q->installed & ON_GUILD &&
+        !(q->rights &
           (q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES))))
         return COMMAND_NO_ACCESS;
 
@@ -314,7 +388,9 @@ static void the_verdict_is_the_same_step_by_step(void **state)
         q.timed_out = chance(12) == 0;
         q.thread = chance(4) == 0;
         q.archived = q.thread && chance(4) == 0;
-        q.by_user_install = chance(10) == 0;
+        q.integration_types = chance(3) ? ON_GUILD | ON_ACCOUNT : 1 + chance(3);
+        q.installed = chance(3) ? ON_GUILD : chance(4);
+        q.contexts = chance(12) ? IN_GUILD : chance(8);
         q.nsfw = chance(6) == 0;
         q.nsfw_allowed = chance(2);
         q.rights = ENTER | PERMISSION(SEND_MESSAGES_IN_THREADS);
@@ -336,7 +412,10 @@ int main(void)
         cmocka_unit_test(a_command_needs_the_channel_to_be_open_to_its_user),
         cmocka_unit_test(age_comes_before_everything),
         cmocka_unit_test(outside_guilds_there_are_no_rows),
-        cmocka_unit_test(an_own_install_brings_commands_past_the_rows),
+        cmocka_unit_test(a_command_comes_where_its_context_and_an_install_meet),
+        cmocka_unit_test(a_group_lends_its_apps_to_everybody_in_it),
+        cmocka_unit_test(entry_points_need_something_to_enter),
+        cmocka_unit_test(an_own_install_need_not_send_but_obeys_the_rows),
         cmocka_unit_test(channels_are_asked_first),
         cmocka_unit_test(a_person_goes_before_its_roles_and_these_before_everyone),
         cmocka_unit_test(only_rows_of_the_command_lift_its_default),

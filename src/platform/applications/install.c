@@ -89,7 +89,7 @@ struct integration integration_of_application(struct arena *arena, const struct 
 /* As INTEGRATION_HAS_COMMANDS says of its row. */
 static bool brings_commands(const struct list *scopes)
 {
-    return scopes_have_name(scopes, "applications.commands") || scopes_have_name(scopes, "bot");
+    return scopes_have_name(scopes, "applications.commands");
 }
 
 static enum err write_integration(struct tx *tx, const struct installation *in,

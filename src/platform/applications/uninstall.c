@@ -168,14 +168,6 @@ static enum err save_scopes(struct call *call, const struct integration *i)
     return tx_exec(call->tx, SAVE_SCOPES, BIND(v_id(i->id), v_text(scopes)), NULL);
 }
 
-/* With its bot, the last that brought its commands. */
-static enum err commands_leave(struct tx *tx, snowflake guild_id, snowflake application_id)
-{
-    enum err e = command_index_installed(tx, guild_id, application_id);
-
-    return e ? e : command_index_move(tx, guild_id);
-}
-
 /* What a bot belongs to in a guild, and what is left of it without the bot. */
 struct belonging {
     snowflake id, application_id; /* 0: nothing */
@@ -222,9 +214,6 @@ enum err application_bot_left(struct call *call, snowflake guild_id, snowflake b
         return e;
     struct integration i = integration_of_application(call->arena, &a, guild_id, b.id);
     i.scopes = (struct opt_list){ GIVEN, b.left };
-    if (!scopes_have_name(&b.left, "applications.commands"))
-        e = commands_leave(call->tx, guild_id, a.id);
-    if (!e)
-        e = save_scopes(call, &i);
+    e = save_scopes(call, &i);
     return e ? e : remove_roles(call, BOT_ROLES, guild_id, bot_id);
 }
