@@ -222,6 +222,7 @@ static const struct route routes[] = {
         .doc = "Commands that the caller can use in a guild.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
+        .aside = true,
         .handle = get_guild_command_index,
     },
     {
@@ -231,6 +232,7 @@ static const struct route routes[] = {
         .doc = "Commands of the apps on the caller's account.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
+        .aside = true,
         .handle = get_user_command_index,
     },
     {
@@ -240,6 +242,7 @@ static const struct route routes[] = {
         .doc = "Global commands of an application that the caller allowed something.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
+        .aside = true,
         .handle = get_application_command_index,
     },
     {
@@ -249,6 +252,7 @@ static const struct route routes[] = {
         .doc = "Commands that the caller can use in a private channel.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
+        .aside = true,
         .handle = get_channel_command_index,
     },
     {

@@ -113,11 +113,11 @@ static enum err select_gif(struct call *call)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-#define READ(path_, handler_, query_, reply_, prepare_, doc_)                  \
-    {                                                                          \
-        .method = GET, .path = path_, .name = #handler_, .doc = doc_,          \
-        .auth = AUTH_OPEN | AUTH_GOOD, .query = &(query_), .reply = &(reply_), \
-        .limit = &gif_limit, .prepare = prepare_, .handle = handler_,          \
+#define READ(path_, handler_, query_, reply_, prepare_, doc_)                        \
+    {                                                                                \
+        .method = GET, .path = path_, .name = #handler_, .doc = doc_,                \
+        .auth = AUTH_OPEN | AUTH_GOOD, .query = &(query_), .reply = &(reply_),       \
+        .limit = &gif_limit, .aside = true, .prepare = prepare_, .handle = handler_, \
     }
 
 static const struct route routes[] = {

@@ -154,10 +154,6 @@ static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
     return e;
 }
 
-static const char NEWEST_MEMBERS[] =
-    "select user_id from members where guild_id = $1 order by joined_at desc, user_id desc limit "
-    "1000";
-
 /* Those of some accounts that are members, with their users. */
 static enum err these_members(struct tx *tx, snowflake guild_id, const struct list *user_ids,
                               struct list *ret)
@@ -182,16 +178,13 @@ static enum err these_members(struct tx *tx, snowflake guild_id, const struct li
 
 static enum err members(struct tx *tx, const struct gateway_search *s, struct list *ret)
 {
-    struct list newest;
-
     if (s->user_ids.count)
         return these_members(tx, s->guild_id, &s->user_ids, ret);
     if (s->prefix.n)
         return members_named(tx, s->guild_id, s->prefix, s->limit, ret);
-    if (!s->newest)
-        return members_after(tx, s->guild_id, s->after, s->limit, ret);
-    enum err e = read_ids(tx, NEWEST_MEMBERS, s->guild_id, &newest);
-    return e ? e : these_members(tx, s->guild_id, &newest, ret);
+    if (s->newest)
+        return members_newest(tx, s->guild_id, s->limit, ret);
+    return members_after(tx, s->guild_id, s->after, s->limit, ret);
 }
 
 const struct gateway_source gateway_source = {

@@ -1,4 +1,6 @@
 /* members.c - reading, changing, bringing in and sending away members. */
+#include "gate.h"
+#include "platforms.h"
 #include "venues.h"
 
 #include <stdio.h>
@@ -96,6 +98,55 @@ static void members_are_found_by_the_beginning_of_a_name(struct world *w)
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_get(ada, "/guilds/%s/members/search?query=a&limit=1001", p.id), "limit",
                    "NUMBER_TYPE_MAX");
+}
+
+static size_t found_by(struct client *c, const char *guild, const char *text)
+{
+    return client_get(c, "/guilds/%s/members/search?query=%s&limit=10", guild, text).json->count;
+}
+
+static void members_are_found_by_the_names_they_have_now(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add(&p, bob);
+
+    expect_status(client_patch(bob, "{'global_name': 'Zed'}", "/users/@me"), 200);
+    expect(found_by(ada, p.id, "zed") == 1);
+    expect_status(client_patch(bob, "{'global_name': 'Yan'}", "/users/@me"), 200);
+    expect(found_by(ada, p.id, "zed") == 0 && found_by(ada, p.id, "yan") == 1);
+    expect_status(client_patch(bob, "{'global_name': null}", "/users/@me"), 200);
+    expect(found_by(ada, p.id, "yan") == 0 && found_by(ada, p.id, "bob") == 1);
+    expect_status(client_patch(ada, "{'nick': 'Xena'}", "/guilds/%s/members/%s", p.id, bob->id),
+                  200);
+    expect(found_by(ada, p.id, "xe") == 1);
+    expect_status(client_patch(ada, "{'nick': null}", "/guilds/%s/members/%s", p.id, bob->id), 200);
+    expect(found_by(ada, p.id, "xe") == 0);
+    expect_status(client_delete(bob, "/users/@me/guilds/%s", p.id), 204);
+    expect(found_by(ada, p.id, "bob") == 0);
+}
+
+/* More guilds than one step of the job tells. */
+static void a_new_name_reaches_every_guild(struct world *w)
+{
+    enum { GUILDS = 450 };
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add(&p, bob);
+
+    for (int i = 1; i <= GUILDS; i++) {
+        world_sql(w, "insert into guilds (id, name, owner_id) values (%d, 'g', %s)", i, ada->id);
+        world_sql(w, "insert into members (guild_id, user_id, joined_at) values (%d, %s, 0)", i,
+                  bob->id);
+    }
+    client_connect(ada);
+    expect_status(client_patch(bob, "{'global_name': 'Zed'}", "/users/@me"), 200);
+    expect_number(w, GUILDS + 1,
+                  "select count(*) from member_names where kind = 1 and name = 'zed'");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'account-spread'");
+    expect_event(ada, "GUILD_MEMBER_UPDATE", "{'guild_id': '%s', 'user': {'global_name': 'Zed'}}",
+                 p.id);
+    expect_silence(ada);
 }
 
 /* --- nicks ---------------------------------------------------------------------------- */
@@ -518,6 +569,8 @@ const struct test members_tests[] = {
     TEST(bots_list_members_by_id),
     TEST(listing_needs_the_members_intent),
     TEST(members_are_found_by_the_beginning_of_a_name),
+    TEST(members_are_found_by_the_names_they_have_now),
+    TEST(a_new_name_reaches_every_guild),
     TEST(moderators_change_nicks_of_those_below),
     TEST(equals_are_not_above_each_other),
     TEST(people_change_their_own_nick),

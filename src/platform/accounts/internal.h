@@ -85,6 +85,7 @@ extern const struct schema profile_query_schema;
 extern const struct type profile_reply;
 
 /* Tells guilds and friends, if the account looks different. */
+extern const struct job_kind account_spread_kind; /* goes on with it */
 enum err account_spread(struct call *call, const struct user *before, const struct user *after);
 
 /* --- locale.c ------------------------------------------------------------------------- */

@@ -332,11 +332,14 @@ static const struct route routes[] = {
     { 0 },
 };
 
+static const struct job_kind *const jobs[] = { &account_spread_kind, NULL };
+
 const struct domain accounts_domain = {
     .name = "Accounts",
     .doc = "Accounts and the credentials that stand for them.",
     .routes = routes,
     .resolvers = resolvers,
+    .jobs = jobs,
 };
 
 enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,

@@ -1,15 +1,24 @@
-/* spread.c - telling others that an account looks different now. */
+/* spread.c - telling others that an account looks different now.
+ *
+ * A bot may be in very many guilds: the first of them hear of it in the call itself, the
+ * others in steps of a job. What its members are found by there is changed along. */
+#include "api/jobs.h"
+#include "base/clock.h"
 #include "platform/accounts/internal.h"
 #include "platform/friends.h"
 #include "platform/members/members.h"
 #include "platform/presence.h"
 
-static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
+enum { GUILDS_A_STEP = 200 };
 
-static enum err guilds_of(struct tx *tx, snowflake user_id, struct list *ret)
+static const char GUILDS_AFTER[] =
+    "select guild_id from members where user_id = $1 and guild_id > $2 order by guild_id limit $3";
+
+static enum err guilds_after(struct tx *tx, snowflake user_id, snowflake after, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, GUILDS_OF, BIND(v_id(user_id)), &rows);
+    enum err e =
+        tx_query(tx, GUILDS_AFTER, BIND(v_id(user_id), v_id(after), v_int(GUILDS_A_STEP)), &rows);
 
     if (e)
         return e;
@@ -18,23 +27,48 @@ static enum err guilds_of(struct tx *tx, snowflake user_id, struct list *ret)
     return rows_end(&rows);
 }
 
-static enum err tell_guilds(struct call *call, const struct user *user)
+static enum err tell_guild(struct call *call, snowflake guild_id, const struct user *user)
+{
+    struct member m;
+    enum err e = member_find(call->tx, guild_id, user->id, &m);
+
+    m.user = user;
+    if (!e)
+        call_emit(call, EVENT_GUILD_MEMBER_UPDATE, to_guild(guild_id), &guild_member_schema, &m);
+    return e ? e : member_follow_names(call->tx, guild_id, user);
+}
+
+/* The job keeps the last guild that was told. */
+static enum err spread_step(struct call *call, const struct user *user, snowflake after)
 {
     struct list guilds = { 0 };
-    enum err e = guilds_of(call->tx, user->id, &guilds);
+    enum err e = guilds_after(call->tx, user->id, after, &guilds);
+    const snowflake *ids = guilds.items;
 
-    for (size_t i = 0; !e && i < guilds.count; i++) {
-        snowflake guild_id = ((snowflake *)guilds.items)[i];
-        struct member m;
-
-        e = member_find(call->tx, guild_id, user->id, &m);
-        m.user = user;
-        if (!e)
-            call_emit(call, EVENT_GUILD_MEMBER_UPDATE, to_guild(guild_id), &guild_member_schema,
-                      &m);
-    }
-    return e;
+    for (size_t i = 0; !e && i < guilds.count; i++)
+        e = tell_guild(call, ids[i], user);
+    if (e || guilds.count < GUILDS_A_STEP)
+        return e;
+    return job_schedule(call, &account_spread_kind, user->id, clock_us(),
+                        str_printf(call->arena, "%llu", (unsigned long long)ids[guilds.count - 1]));
 }
+
+static enum err run_spread(struct call *call, const struct job *job)
+{
+    struct user user;
+    snowflake after = 0;
+    enum err e = user_find(call->tx, job->key, &user);
+
+    if (e == ERR_UNKNOWN_USER || !snowflake_parse(job->data, &after))
+        return OK;
+    return e ? e : spread_step(call, &user, after);
+}
+
+const struct job_kind account_spread_kind = {
+    .name = "account-spread",
+    .doc = "Tells the guilds of an account that it looks different now.",
+    .run = run_spread,
+};
 
 static enum err tell_friends(struct call *call, const struct user *user)
 {
@@ -58,6 +92,6 @@ enum err account_spread(struct call *call, const struct user *before, const stru
         opt_str_eq(before->global_name, after->global_name) &&
         opt_str_eq(before->avatar, after->avatar))
         return OK;
-    enum err e = tell_guilds(call, after);
+    enum err e = spread_step(call, after, 0);
     return e ? e : tell_friends(call, after);
 }

@@ -11,9 +11,14 @@ enum err member_load_user(struct tx *tx, struct member *m);
 /* The first `limit` members after an id, with users and roles, by id. */
 enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
                        struct list *ret);
-/* Members whose names begin with a text, by id. */
+/* Members one of whose names begins with a text: of those whose names come first, by id. */
 enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                        struct list *ret);
+
+/* Those who joined last, the last first. */
+enum err members_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret);
+/* A member's account has other names: it is found by them from now on. */
+enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct user *user);
 
 /* Those who are in voice, by id. */
 enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);

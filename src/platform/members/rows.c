@@ -1,6 +1,9 @@
 /* rows.c - members in the store. */
 #include "platform/members/internal.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "platform/command_index.h"
 #include "platform/rows.h"
 #include "platform/users.h"
@@ -144,34 +147,57 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
     return e ? e : load_roles_of_all(tx, ret);
 }
 
+/* Everybody has up to three names, and may be found by all of them. */
+#define FOUND_BY_NAME                                                           \
+    "(select user_id from member_names where guild_id = $1 and name >= $2 and " \
+    "name < $3 order by name, user_id limit 3 * $4)"
 static const char MEMBERS_NAMED[] =
     "select " MEMBER_COLUMNS ", " USER_COLUMNS " from members m join users u on u.id = m.user_id "
-    "where m.guild_id = $1 and (u.username like lower($2) escape '!' or "
-    "lower(u.global_name) like lower($2) escape '!' or lower(m.nick) like lower($2) escape '!') "
-    "order by m.user_id limit $3";
-
-/* "50%_" becomes "50!%!_%". */
-static struct str pattern_of(struct arena *arena, struct str text)
-{
-    char *p = arena_alloc(arena, 2 * text.n + 1), *end = p;
-
-    for (size_t i = 0; i < text.n; i++) {
-        if (strchr("!%_", text.p[i]))
-            *end++ = '!';
-        *end++ = text.p[i];
-    }
-    *end++ = '%';
-    return str_slice(p, (size_t)(end - p));
-}
+    "where m.guild_id = $1 and m.user_id in " FOUND_BY_NAME " order by m.user_id limit $4";
+static const char ROLES_OF_NAMED[] =
+    "select user_id, role_id from member_roles where guild_id = $1 and user_id in " FOUND_BY_NAME
+    " order by user_id, role_id";
 
 enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                        struct list *ret)
 {
-    enum err e =
-        members_of(tx, MEMBERS_NAMED,
-                   BIND(v_id(guild_id), v_text(pattern_of(tx_arena(tx), text)), v_int(limit)), ret);
+    struct str from = str_lower(tx_arena(tx), text);
+    /* Behind everything that begins with it. */
+    struct str to = STR_CONCAT(tx_arena(tx), from, STR("\xf4\x8f\xbf\xbf"));
+    struct value values[] = { v_id(guild_id), v_text(from), v_text(to), v_int(limit) };
+    enum err e = members_of(tx, MEMBERS_NAMED, values, COUNT_OF(values), ret);
 
-    return e ? e : load_roles_of_all(tx, ret);
+    return e ? e : share_roles(tx, ROLES_OF_NAMED, values, COUNT_OF(values), ret);
+}
+
+#define JOINED_LAST                                                              \
+    "(select user_id from members where guild_id = $1 order by joined_at desc, " \
+    "user_id desc limit $2)"
+static const char NEWEST_MEMBERS[] =
+    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from members m join users u on u.id = m.user_id "
+    "where m.guild_id = $1 and m.user_id in " JOINED_LAST " order by m.user_id";
+static const char ROLES_OF_NEWEST[] =
+    "select user_id, role_id from member_roles where guild_id = $1 and user_id in " JOINED_LAST
+    " order by user_id, role_id";
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct member *m = a, *n = b;
+
+    if (m->joined_at != n->joined_at)
+        return m->joined_at < n->joined_at ? 1 : -1;
+    return m->user_id < n->user_id ? 1 : -1;
+}
+
+enum err members_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret)
+{
+    enum err e = members_of(tx, NEWEST_MEMBERS, BIND(v_id(guild_id), v_int(limit)), ret);
+
+    if (!e)
+        e = share_roles(tx, ROLES_OF_NEWEST, BIND(v_id(guild_id), v_int(limit)), ret);
+    if (!e && ret->count)
+        qsort(ret->items, ret->count, sizeof(struct member), newest_first);
+    return e;
 }
 
 static const char MEMBERS_IN_VOICE[] =
@@ -188,6 +214,31 @@ enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
     enum err e = members_of(tx, MEMBERS_IN_VOICE, BIND(v_id(guild_id)), ret);
 
     return e ? e : share_roles(tx, ROLES_IN_VOICE, BIND(v_id(guild_id)), ret);
+}
+
+/* --- names ----------------------------------------------------------------------------- */
+
+static const char SET_USERNAME[] =
+    "update member_names set name = $3 where guild_id = $1 and user_id = $2 and kind = 0";
+static const char DROP_GLOBAL_NAME[] =
+    "delete from member_names where guild_id = $1 and user_id = $2 and kind = 1";
+static const char SET_GLOBAL_NAME[] =
+    "insert into member_names (guild_id, user_id, kind, name) values ($1, $2, 1, $3) "
+    "on conflict (guild_id, user_id, kind) do update set name = excluded.name";
+
+enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct user *user)
+{
+    struct arena *a = tx_arena(tx);
+    struct value guild = v_id(guild_id), id = v_id(user->id);
+    enum err e =
+        tx_exec(tx, SET_USERNAME, BIND(guild, id, v_text(str_lower(a, user->username))), NULL);
+
+    if (e)
+        return e;
+    if (user->global_name.given != GIVEN)
+        return tx_exec(tx, DROP_GLOBAL_NAME, BIND(guild, id), NULL);
+    return tx_exec(tx, SET_GLOBAL_NAME,
+                   BIND(guild, id, v_text(str_lower(a, user->global_name.value))), NULL);
 }
 
 /* --- writing -------------------------------------------------------------------------- */

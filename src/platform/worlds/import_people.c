@@ -18,6 +18,16 @@ static const char DRESS_USER[] =
     "public_flags = coalesce($10, public_flags), premium_type = coalesce($11, premium_type), "
     "accent_color = coalesce($12, accent_color), bot = coalesce($13, bot), "
     "phone = coalesce($14, phone) where id = $1";
+#define IN_ITS_GUILDS "guild_id in (select guild_id from members where user_id = $1)"
+static const char FOLLOW_USERNAME[] =
+    "update member_names set name = (select lower(username) from users where id = $1) "
+    "where user_id = $1 and kind = 0 and " IN_ITS_GUILDS;
+static const char DROP_GLOBAL_NAMES[] =
+    "delete from member_names where user_id = $1 and kind = 1 and " IN_ITS_GUILDS;
+static const char FOLLOW_GLOBAL_NAME[] =
+    "insert into member_names (guild_id, user_id, kind, name) "
+    "select m.guild_id, m.user_id, 1, lower(u.global_name) from members m "
+    "join users u on u.id = m.user_id where m.user_id = $1 and u.global_name is not null";
 static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <> $2";
 static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <> $2";
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
@@ -39,6 +49,16 @@ static enum err refuse_taken(struct importing *im, const char *sql, struct str v
     return e;
 }
 
+/* Where it is a member already it is found by its names of today. */
+static enum err follow_names(struct tx *tx, snowflake id)
+{
+    enum err e = tx_exec(tx, FOLLOW_USERNAME, BIND(v_id(id)), NULL);
+
+    if (!e)
+        e = tx_exec(tx, DROP_GLOBAL_NAMES, BIND(v_id(id)), NULL);
+    return e ? e : tx_exec(tx, FOLLOW_GLOBAL_NAME, BIND(v_id(id)), NULL);
+}
+
 static enum err dress_user(struct importing *im, const struct world_user *u, snowflake id,
                            const struct place *at)
 {
@@ -51,13 +71,14 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
         e = refuse_taken(im, PHONE_TAKEN, u->phone.value, id, "phone", at, &taken);
     if (e || taken)
         return e;
-    return tx_exec(im->tx, DRESS_USER,
-                   BIND(v_id(id), v_text(u->username), v_opt_text(u->global_name),
-                        v_opt_text(u->email), v_opt_text(u->password_hash), v_opt_text(u->bio),
-                        v_opt_text(u->locale), v_opt_text(u->date_of_birth), v_opt_int(u->flags),
-                        v_opt_int(u->public_flags), v_opt_int(u->premium_type),
-                        v_opt_int(u->accent_color), v_opt_bool(u->bot), v_opt_text(u->phone)),
-                   NULL);
+    e = tx_exec(im->tx, DRESS_USER,
+                BIND(v_id(id), v_text(u->username), v_opt_text(u->global_name),
+                     v_opt_text(u->email), v_opt_text(u->password_hash), v_opt_text(u->bio),
+                     v_opt_text(u->locale), v_opt_text(u->date_of_birth), v_opt_int(u->flags),
+                     v_opt_int(u->public_flags), v_opt_int(u->premium_type),
+                     v_opt_int(u->accent_color), v_opt_bool(u->bot), v_opt_text(u->phone)),
+                NULL);
+    return e ? e : follow_names(im->tx, id);
 }
 
 enum err import_user(struct importing *im, const void *entry, const struct place *at,
