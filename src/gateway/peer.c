@@ -19,6 +19,7 @@ void peer_open(struct websocket *ws, void *arg)
     p->ws = ws;
     p->dialect = d;
     p->since_ms = clock_ms();
+    p->turn = atomic_fetch_add(&g->turns, 1) + 1;
     websocket_set_data(ws, p);
     list_append(&p->hub->peers, &p->link);
     atomic_fetch_add(&g->connected, 1);

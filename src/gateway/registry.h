@@ -28,7 +28,7 @@ struct gateway {
     _Atomic unsigned watchers; /* sessions of bots that asked for presences */
     bool busy;                 /* while it stops */
     _Atomic uint64_t connected, identified, resumed, delivered, cut, closed, session_count;
-    _Atomic uint64_t turns; /* how many asked for a session of theirs */
+    _Atomic uint64_t turns; /* sockets that were greeted */
 };
 
 /* What others were last told of an account's sessions, or of those of one shard. */

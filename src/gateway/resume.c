@@ -12,7 +12,7 @@ struct resumption {
     uint64_t number;
     char id[SESSION_ID + 1];
     uint64_t seq;
-    uint64_t turn; /* when it was asked for, among all */
+    uint64_t turn; /* of the socket that asks, among all */
     bool bad_seq, late;
 };
 
@@ -38,8 +38,10 @@ static void lose(struct peer *p)
     peer_close(p, CLOSE_UNKNOWN, "taken over by another connection");
 }
 
-/* A socket may be cut while its session is still on the way to it, and the next one have
- * the session by then: that one keeps it. */
+/* A client gives a socket up and opens the next one, and two loops may read what the two
+ * said in the other order, or a session be on its way to the first when the second asks.
+ * Sockets are numbered when they are greeted, which clients wait for: the newest keeps the
+ * session, whoever is read last. */
 static bool is_late(const struct session *s, const struct resumption *r)
 {
     return s->peer && s->turn > r->turn;
@@ -301,7 +303,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
     int64_t seq;
 
     (void)op, (void)raw;
-    r->turn = atomic_fetch_add(&p->hub->gateway->turns, 1) + 1;
+    r->turn = p->turn;
     r->bad_seq = !in->seq.p || !str_to_i64(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
     /* A name that cannot be one of ours is like one that we forgot. */

@@ -148,6 +148,29 @@ static void the_last_of_a_row_of_sockets_keeps_it(struct world *w)
     }
 }
 
+/* Two loops may read what two sockets said in either order; which one the client opened last
+ * does not depend on it. */
+static void the_socket_that_was_opened_last_keeps_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *first = gate_session(ada, PLAIN, "");
+    struct gate *older[4], *newest;
+
+    for (int i = 0; i < 4; i++) {
+        older[i] = gate_open(ada, PLAIN);
+        expect_op(older[i], 10);
+    }
+    newest = come_back(ada, PLAIN, gate_id(first), 1);
+    expect_dispatch(newest, "RESUMED", "{}");
+    expect_close(first, 4000);
+    for (int i = 0; i < 4; i++) {
+        gate_resume(older[i], gate_id(first), 1);
+        expect_close(older[i], 4000);
+    }
+    tell(ada, 0, 0);
+    expect_told_numbers(newest, 0, 1);
+}
+
 static void sessions_that_are_not_there_are_invalid(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -417,6 +440,7 @@ const struct test gateway_resume_tests[] = {
     TEST(nothing_is_lost_or_doubled_however_often_it_comes_back),
     TEST(a_second_socket_takes_over),
     TEST(the_last_of_a_row_of_sockets_keeps_it),
+    TEST(the_socket_that_was_opened_last_keeps_it),
     TEST(sessions_that_are_not_there_are_invalid),
     TEST(a_bad_sequence_closes),
     TEST(who_says_goodbye_is_forgotten),
