@@ -1,157 +1,18 @@
-/* dispatch.c - each event to those who may see it, and to nobody else.
+/* dispatch.c - each event to those who listen, a piece at a time.
  *
  * What an event changes about rights is taken over before it is delivered, what it
- * takes away after: somebody hears of the last thing it may hear of. */
+ * takes away after: somebody hears of the last thing it may hear of. A crowd is told over
+ * several turns of the loop: topic->told says how many of the seats have heard it. Nobody
+ * takes a seat there in between, since looks at the store wait for the end of the event, and
+ * seats that are left move nobody from one side to the other (topic_remove). */
 #include "base/mem.h"
-#include "gateway/capabilities.h"
-#include "gateway/facts.h"
+#include "gateway/delivery.h"
 #include "gateway/internal.h"
 #include "gateway/sight.h"
-
-struct delivery {
-    struct hub *hub;
-    struct news *news;
-    const struct event_info *info;
-    struct facts facts;
-    bool crowd; /* it is for many, and nothing else waits to leave with it */
-};
 
 /* What so many are told is written to each at once: gathered until the end of the turn it
  * would leave the caches and come back. */
 enum { CROWD = 32 };
-
-/* --- who ------------------------------------------------------------------------------ */
-
-/* In which part of a session's world the event is: its intents count there. */
-static unsigned intents_here(const struct delivery *d)
-{
-    unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
-
-    switch (d->news->to.kind) {
-    case SUBJECT_GUILD:
-        return all & ~INTENTS_PRIVATE;
-    case SUBJECT_CHANNEL:
-        return private;
-    default:
-        /* A message for one account is private, wherever it is. */
-        return private ? private : all;
-    }
-}
-
-static bool about_itself(const struct delivery *d, const struct session *s)
-{
-    return d->facts.about && d->facts.about == s->caller.id;
-}
-
-static bool asked_for(const struct delivery *d, const struct session *s)
-{
-    unsigned intents = intents_here(d);
-
-    if (s->bot && d->info->flags & EVENT_TO_USERS)
-        return false;
-    if (!d->info->intents || intents & s->intents || (!intents && !s->bot))
-        return true;
-    return d->info->flags & EVENT_OWN && about_itself(d, s);
-}
-
-/* A user's event is for one shard: that of its guild, else the first. */
-static bool shard_covers(const struct delivery *d, const struct session *s)
-{
-    snowflake guild_id = d->news->guild_id;
-
-    if (d->news->to.kind == SUBJECT_GUILD || d->news->to.kind == SUBJECT_SESSION)
-        return true;
-    if (d->news->event == EVENT_GUILD_CREATE || d->news->event == EVENT_GUILD_DELETE)
-        guild_id = d->facts.id;
-    return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
-}
-
-/* Of itself an account hears also where it cannot look. */
-static bool has_rights(const struct delivery *d, struct seat *seat)
-{
-    const struct subject *to = &d->news->to;
-    bool own = d->info->flags & EVENT_OWN && about_itself(d, seat->session);
-
-    if (to->hidden_id && (own || seat_rights(seat, to->hidden_id) & PERMISSION(VIEW_CHANNEL)))
-        return false;
-    if (own)
-        return true;
-
-    if (to->kind != SUBJECT_GUILD || !(to->channel_id || to->any_of))
-        return true;
-    if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
-        return true;
-    bool looks = to->channel_id && !(seat->session->bot && d->info->flags & EVENT_STRUCTURE);
-    if (!looks && !to->any_of)
-        return true;
-    uint64_t rights = seat_rights(seat, to->channel_id);
-    return (!looks || rights & PERMISSION(VIEW_CHANNEL)) && (!to->any_of || rights & to->any_of);
-}
-
-static bool receives(const struct delivery *d, const struct session *s)
-{
-    if ((s->bot || s->intents) && !asked_for(d, s))
-        return false;
-    if (d->news->except && d->news->except == s->number)
-        return false;
-    if (!shard_covers(d, s) || (d->news->number && d->news->number <= s->seen))
-        return false;
-    switch (d->news->event) {
-    case EVENT_USER_SETTINGS_UPDATE:
-        return !(s->capabilities & CAPABILITY_NO_SETTINGS);
-    case EVENT_PRESENCE_UPDATE:
-    case EVENT_GUILD_MEMBER_REMOVE: /* the one who went is told that the guild is gone */
-        return !about_itself(d, s);
-    default:
-        return true;
-    }
-}
-
-/* --- what ----------------------------------------------------------------------------- */
-
-static bool mentions(const struct delivery *d, snowflake id)
-{
-    const snowflake *ids = d->facts.mentioned.items;
-
-    for (size_t i = 0; i < d->facts.mentioned.count; i++)
-        if (ids[i] == id)
-            return true;
-    return false;
-}
-
-static unsigned form_for(const struct delivery *d, const struct session *s)
-{
-    bool hidden = d->info->flags & EVENT_CONTENT && s->bot && d->news->to.kind == SUBJECT_GUILD &&
-                  !(s->intents & INTENT(MESSAGE_CONTENT));
-
-    if (!hidden || d->facts.author == s->caller.id || mentions(d, s->caller.id))
-        return 0;
-    return NEWS_EMPTIED;
-}
-
-/* People watch each other come and go in small guilds only. */
-static bool is_crowded(const struct delivery *d, const struct seat *seat)
-{
-    const struct view *v = seat->topic->view;
-    enum event event = d->news->event;
-
-    if (event != EVENT_PRESENCE_UPDATE && event != EVENT_GUILD_MEMBER_ADD)
-        return false;
-    return d->news->to.kind == SUBJECT_GUILD && !seat->session->bot &&
-           !about_itself(d, seat->session) && !(v && v->member_count <= SMALL_GUILD);
-}
-
-static void deliver(const struct delivery *d, struct seat *seat)
-{
-    struct session *s = seat->session;
-
-    if (receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
-        session_dispatch(s, d->news, form_for(d, s));
-    else
-        return;
-    if (d->crowd && s->peer)
-        websocket_flush(s->peer->ws);
-}
 
 /* In a crowd the next ones are fetched while this one is written to. Each step follows a
  * pointer that the step before it brought near, one session earlier. */
@@ -180,30 +41,23 @@ static void fetch_ahead(const struct topic *t, uint32_t i)
         websocket_fetch_more(t->seats[i + 2]->session->peer->ws);
 }
 
-static void deliver_all(struct delivery *d, struct topic *t)
+/* --- what it changes, before anybody is told ------------------------------------------ */
+
+/* The seats of one account in a guild. */
+static void change_member(const struct delivery *d)
 {
-    d->crowd = t->count > CROWD && !d->hub->queue;
-    for (uint32_t i = 0; i < t->count; i++) {
-        if (d->crowd)
-            fetch_ahead(t, i);
-        deliver(d, t->seats[i]);
+    struct topic *own = topic_find(d->hub, SUBJECT_USER, d->facts.about);
+
+    for (uint32_t i = 0; own && i < own->count; i++) {
+        struct seat *seat = seat_find(own->seats[i]->session, SUBJECT_GUILD, d->topic->id);
+
+        if (seat)
+            seat_set_member(seat, &d->facts.member);
     }
 }
 
-/* --- changes -------------------------------------------------------------------------- */
-
-static void change_members(struct delivery *d, struct topic *t)
+static void change_view(const struct delivery *d, struct view *v)
 {
-    for (uint32_t i = 0; i < t->count; i++)
-        if (t->seats[i]->session->caller.id == d->facts.about)
-            seat_set_member(t->seats[i], &d->facts.member);
-}
-
-/* Before delivery. */
-static void change_view(struct delivery *d, struct topic *t)
-{
-    struct view *v = t->view;
-
     if (!v)
         return;
     switch (d->news->event) {
@@ -217,8 +71,6 @@ static void change_view(struct delivery *d, struct topic *t)
         break;
     case EVENT_GUILD_ROLE_DELETE:
         view_drop_role(v, d->facts.role_id);
-        for (uint32_t i = 0; i < t->count; i++)
-            seat_drop_role(t->seats[i], d->facts.role_id);
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
@@ -227,7 +79,7 @@ static void change_view(struct delivery *d, struct topic *t)
         view_set_channel(v, &d->facts.channel);
         break;
     case EVENT_GUILD_MEMBER_UPDATE:
-        change_members(d, t);
+        change_member(d);
         break;
     case EVENT_GUILD_MEMBER_ADD:
         v->member_count++;
@@ -240,26 +92,19 @@ static void change_view(struct delivery *d, struct topic *t)
     }
 }
 
-/* After delivery; the topic may be gone after it. */
-static void take_away(struct delivery *d, struct topic *t)
+/* --- what it changes for those who were told ------------------------------------------ */
+
+/* The seat may be gone after it, and with the last one its topic. */
+static void change_seat(const struct delivery *d, struct seat *seat)
 {
-    switch (d->news->event) {
-    case EVENT_CHANNEL_DELETE:
-    case EVENT_THREAD_DELETE:
-        if (t->view)
-            view_drop_channel(t->view, d->facts.id);
-        break;
-    case EVENT_GUILD_DELETE:
-        for (uint32_t n = t->count; n; n--)
-            seat_leave(t->seats[n - 1]);
-        break;
-    default:
-        break;
-    }
+    if (d->news->event == EVENT_GUILD_ROLE_DELETE)
+        seat_drop_role(seat, d->facts.role_id);
+    else if (d->news->event == EVENT_GUILD_DELETE)
+        seat_leave(seat);
 }
 
 /* What an event to an account means for where its sessions sit. */
-static void move_sessions(struct delivery *d, struct session *s)
+static void move_session(const struct delivery *d, struct session *s)
 {
     struct seat *seat;
 
@@ -288,85 +133,118 @@ static void move_sessions(struct delivery *d, struct session *s)
     }
 }
 
-/* --- channels that come into view or go out of it ------------------------------------- */
+/* --- one after the other -------------------------------------------------------------- */
 
-static bool sees(struct seat *seat, snowflake channel_id)
+/* False: there is more to tell it, when the loop or the store has got so far. */
+static bool tell_seat(struct delivery *d, struct seat *seat)
 {
-    return seat_rights(seat, channel_id) & PERMISSION(VIEW_CHANNEL);
+    if (d->sight && sight_is_telling(d->sight, seat))
+        return sight_tell(d->sight, d, seat);
+    if (!(d->changed && changed_channel_tell(d->changed, d, seat)))
+        delivery_give(d, seat);
+    return !d->sight || sight_tell(d->sight, d, seat);
 }
 
-/* A changed channel is for users a new one, or gone, when they could not see it
- * before, or cannot any more. */
-static void deliver_changed_channel(struct delivery *d, struct topic *t)
+static void finish_seat(struct delivery *d, struct seat *seat)
 {
-    bool *before = mem_new(t->count + 1);
-    struct news *shown = NULL, *hidden = NULL;
-    struct str payload = news_payload(d->news);
+    d->topic->told++;
+    if (d->topic->kind == SUBJECT_GUILD)
+        change_seat(d, seat);
+    else if (d->topic->kind == SUBJECT_USER)
+        move_session(d, seat->session);
+}
 
-    for (uint32_t i = 0; i < t->count; i++)
-        before[i] = sees(t->seats[i], d->facts.id);
-    change_view(d, t);
-    for (uint32_t i = 0; i < t->count; i++) {
-        struct session *s = t->seats[i]->session;
-        bool now = sees(t->seats[i], d->facts.id);
+/* Looks at the store that it brings about are dear. */
+static uint32_t ticks_of(const struct delivery *d)
+{
+    return d->news->event == EVENT_GUILD_CREATE ? HUB_TICKS : 1;
+}
 
-        if (s->bot || now == before[i] || !receives(d, s)) {
-            deliver(d, t->seats[i]);
-        } else if (now) {
-            shown = shown ? shown : news_new(EVENT_CHANNEL_CREATE, d->news->to, payload);
-            session_dispatch(s, shown, 0);
-        } else {
-            hidden = hidden ? hidden : news_new(EVENT_CHANNEL_DELETE, d->news->to, payload);
-            session_dispatch(s, hidden, 0);
-        }
+static bool tell_all(struct delivery *d)
+{
+    uint32_t ticks = ticks_of(d);
+
+    while (d->topic && d->topic->told < d->topic->count) {
+        struct topic *t = d->topic;
+        struct seat *seat = t->seats[t->told];
+
+        if (d->crowd)
+            fetch_ahead(t, t->told);
+        if (!tell_seat(d, seat))
+            return false;
+        finish_seat(d, seat);
+        if (hub_is_spent(d->hub, ticks))
+            return false;
     }
-    news_unref(shown);
-    news_unref(hidden);
-    mem_free(before);
+    return true;
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
-
-static bool delivery_begin(struct delivery *d, struct hub *h, struct news *n)
+static void end_delivery(struct delivery *d)
 {
-    *d = (struct delivery){ .hub = h, .news = n, .info = event_info(n->event) };
-    return facts_read(n->event, news_payload(n), h->scratch, &d->facts);
+    struct topic *t = d->topic;
+
+    sight_free(d->sight);
+    changed_channel_free(d->changed);
+    if (!t)
+        return;
+    t->told = 0;
+    if (t->view &&
+        (d->news->event == EVENT_CHANNEL_DELETE || d->news->event == EVENT_THREAD_DELETE))
+        view_drop_channel(t->view, d->facts.id);
 }
 
-static void dispatch_to_one(struct hub *h, struct news *n)
+static void tell_session(struct hub *h, struct news *n)
 {
-    struct delivery d;
     struct session *s = registry_local(h, n->to.id);
 
-    if (s && delivery_begin(&d, h, n) && receives(&d, s))
+    if (s && delivery_init(h->delivery, h, n) && delivery_receives(h->delivery, s))
         session_dispatch(s, n, 0);
 }
 
-void dispatch(struct hub *h, struct news *n)
+void dispatch_begin(struct hub *h, struct news *n)
 {
-    struct delivery d;
+    struct delivery *d = h->delivery;
 
     if (n->to.kind == SUBJECT_SESSION) {
-        dispatch_to_one(h, n);
+        tell_session(h, n);
+        d->news = n;
         return;
     }
     struct topic *t = topic_find(h, n->to.kind, n->to.id);
-    if (!t || !delivery_begin(&d, h, n))
+    d->news = n;
+    if (!t || !delivery_init(d, h, n))
         return;
-    if (n->event == EVENT_CHANNEL_UPDATE && t->view) {
-        deliver_changed_channel(&d, t);
+    d->topic = t;
+    if (t->view) {
+        d->sight = sight_begin(d);
+        d->changed = changed_channel_begin(d);
+    }
+    change_view(d, t->view);
+    d->crowd = t->count > CROWD && !h->queue;
+}
+
+bool dispatch_continue(struct hub *h)
+{
+    struct delivery *d = h->delivery;
+
+    if (d->topic && !tell_all(d))
+        return false;
+    dispatch_drop(h);
+    return true;
+}
+
+void dispatch_drop(struct hub *h)
+{
+    struct delivery *d = h->delivery;
+
+    if (!d->news)
         return;
-    }
-    struct sight *sight = sight_begin(t, n->event, &d.facts);
-    change_view(&d, t);
-    deliver_all(&d, t);
-    sight_end(sight, h);
-    if (n->to.kind == SUBJECT_GUILD) {
-        take_away(&d, t);
-    } else if (n->to.kind == SUBJECT_USER) {
-        for (uint32_t i = 0; i < t->count; i++)
-            move_sessions(&d, t->seats[i]->session);
-    }
+    end_delivery(d);
+    news_unref(d->news);
+    d->news = NULL;
+    d->topic = NULL;
+    d->sight = NULL;
+    d->changed = NULL;
 }
 
 void dispatch_to(struct session *s, struct news *n)
@@ -376,14 +254,14 @@ void dispatch_to(struct session *s, struct news *n)
 
     if (n->to.kind == SUBJECT_SESSION ? n->to.id != s->number : !seat)
         return;
-    if (!delivery_begin(&d, s->hub, n))
+    if (!delivery_init(&d, s->hub, n))
         return;
     if (n->to.kind == SUBJECT_SESSION) {
-        if (receives(&d, s))
+        if (delivery_receives(&d, s))
             session_dispatch(s, n, 0);
         return;
     }
-    deliver(&d, seat);
+    delivery_give(&d, seat);
     if (n->to.kind == SUBJECT_USER)
-        move_sessions(&d, s);
+        move_session(&d, s);
 }

@@ -77,10 +77,8 @@ void errands_run(struct post *post)
 }
 
 /* What waited for a socket to take more may go on. */
-void errands_turn(struct turn_end *t)
+void errands_turn(struct hub *h)
 {
-    struct hub *h = container_of(t, struct hub, turn_end);
-
     if (next_errand(h))
         run_soon(h);
 }

@@ -24,7 +24,7 @@ void errands_drop(struct session *s);
 bool errands_stepping(const struct session *s);
 void errands_detach(struct session *s);
 void errands_attach(struct session *s);
-void errands_turn(struct turn_end *t);
+void errands_turn(struct hub *h);
 void errands_run(struct post *post);
 
 #endif

@@ -83,12 +83,13 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
         usleep(20 * 1000);
 }
 
-/* Whether looks at the store are still running. */
+/* Whether looks at the store are still running, or something of the hub is on its way to it. */
 static void look_busy(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
+    const struct hub *h = g->hubs[loop_index(loop)];
 
-    g->busy |= g->hubs[loop_index(loop)]->loads > 0;
+    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted;
 }
 
 static void wait_for_loads(struct gateway *g)

@@ -2,12 +2,25 @@
  *
  * A session is set up from what the store says at one moment and told of
  * everything after it. So events stand in line while such a look is running, and
- * a new one begins only when the line is empty: nothing falls between the two. */
+ * a new one begins only when the line is empty: nothing falls between the two. In a line
+ * that does not get empty it begins when all is told that stood there before it; the session
+ * then hears again of some of what it has read.
+ *
+ * Events take at most a few milliseconds of a turn, also in the middle of one that many
+ * hear. An event is finished before the next one begins. */
+#include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/delivery.h"
 #include "gateway/internal.h"
 #include "gateway/presence.h"
 
-enum { LOADS_AT_ONCE = 8 };
+enum {
+    LOADS_AT_ONCE = 8,
+    SHARE_NS = 5 * 1000 * 1000, /* of a turn, for events */
+    EVENT_TICKS = 4,            /* of an event that nobody hears */
+};
+
+static void hub_pump_on(struct post *post);
 
 struct hub *hub_new(struct gateway *g, struct loop *loop)
 {
@@ -35,7 +48,9 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
     h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
     h->windows = deadlines_new(loop, PRESENCE_MS, true, presence_window_ended);
-    h->turn_end.run = errands_turn;
+    h->delivery = mem_new(sizeof *h->delivery);
+    h->turn_end.run = hub_turn_end;
+    h->pump_post.run = hub_pump_on;
     h->errands_post.run = errands_run;
     loop_add_turn_end(loop, &h->turn_end);
     return h;
@@ -59,6 +74,8 @@ void hub_free(struct hub *h)
     while (!list_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
     drop_queue(h);
+    dispatch_drop(h);
+    mem_free(h->delivery);
     hub_log_clear(h);
     mem_free(h->log);
     topics_free(h);
@@ -102,7 +119,7 @@ static void load_done(struct work *w, enum err e)
     hub_pump(h);
 }
 
-static void begin(struct hub *h, struct load *l)
+static void load_begin(struct hub *h, struct load *l)
 {
     l->hub = h;
     l->arena = arena_new();
@@ -121,16 +138,9 @@ static void begin(struct hub *h, struct load *l)
     store_submit(h->gateway->options.store, &l->work);
 }
 
-void hub_load(struct hub *h, struct load *l)
-{
-    l->quiet = true;
-    list_append(&h->waiting, &l->link);
-    hub_pump(h);
-}
-
 void hub_load_now(struct hub *h, struct load *l)
 {
-    begin(h, l);
+    load_begin(h, l);
 }
 
 /* --- events in line ------------------------------------------------------------------- */
@@ -161,7 +171,21 @@ void hub_log_clear(struct hub *h)
     h->log_count = 0;
 }
 
-static void take_event(struct hub *h)
+/* The last that stands in line, or that was begun. */
+static uint64_t last_in_line(const struct hub *h)
+{
+    return h->queue ? container_of(h->queue_end, struct parcel, next)->news->number : h->begun;
+}
+
+void hub_load(struct hub *h, struct load *l)
+{
+    l->quiet = true;
+    l->after = last_in_line(h);
+    list_append(&h->waiting, &l->link);
+    hub_pump(h);
+}
+
+static void begin_event(struct hub *h)
 {
     struct parcel *p = h->queue;
 
@@ -171,35 +195,109 @@ static void take_event(struct hub *h)
     arena_reset(h->scratch);
     if (h->expected)
         log_news(h, p->news);
-    dispatch(h, p->news);
-    h->position = p->news->number;
-    news_unref(p->news);
+    h->begun = p->news->number;
+    dispatch_begin(h, p->news);
     mem_free(p);
+}
+
+static void continue_event(struct hub *h)
+{
+    if (!dispatch_continue(h))
+        return;
+    h->position = h->begun;
+    hub_is_spent(h, EVENT_TICKS);
+    if (!list_empty(&h->guests))
+        handovers_continue(h);
+}
+
+/* The next load, when all is told that stood in line before it; or NULL. */
+static struct load *due_load(const struct hub *h)
+{
+    if (list_empty(&h->waiting))
+        return NULL;
+    struct load *first = container_of(h->waiting.next, struct load, link);
+
+    return first->after <= h->position ? first : NULL;
 }
 
 static void begin_waiting(struct hub *h)
 {
-    for (int i = 0; i < LOADS_AT_ONCE && !list_empty(&h->waiting); i++) {
-        struct load *l = container_of(h->waiting.next, struct load, link);
+    struct load *l;
 
+    h->held_up = false;
+    for (int i = 0; i < LOADS_AT_ONCE && (l = due_load(h)); i++) {
         list_remove(&l->link);
-        begin(h, l);
+        load_begin(h, l);
+        if (hub_is_spent(h, HUB_TICKS))
+            return;
     }
+}
+
+static void pump_later(struct hub *h)
+{
+    if (!h->delivery->news && !h->queue && list_empty(&h->waiting))
+        return;
+    h->held_up = true;
+    h->pump_posted = true;
+    loop_post(h->loop, &h->pump_post);
+}
+
+/* One step; false: nothing can be done now. */
+static bool pump_once(struct hub *h)
+{
+    if (h->delivery->news)
+        continue_event(h);
+    else if ((!h->queue || h->held_up) && due_load(h))
+        begin_waiting(h);
+    else if (h->queue)
+        begin_event(h);
+    else
+        return false;
+    return true;
 }
 
 void hub_pump(struct hub *h)
 {
-    if (h->pumping)
+    if (h->pumping || h->pump_posted)
         return;
     h->pumping = true;
     loop_part("events");
-    while (!h->running && (h->queue || !list_empty(&h->waiting))) {
-        if (h->queue)
-            take_event(h);
-        else
-            begin_waiting(h);
-    }
-    arena_reset(h->scratch);
+    while (!h->running && !h->spent && pump_once(h))
+        ;
+    if (!h->delivery->news)
+        arena_reset(h->scratch);
     h->pumping = false;
     handovers_continue(h);
+    if (h->spent && !h->running)
+        pump_later(h);
+}
+
+static void hub_pump_on(struct post *post)
+{
+    struct hub *h = container_of(post, struct hub, pump_post);
+
+    h->pump_posted = false;
+    hub_pump(h);
+}
+
+/* --- shares of a turn ----------------------------------------------------------------- */
+
+bool hub_look_at_clock(struct hub *h)
+{
+    int64_t now = clock_mono();
+
+    h->ticks = 0;
+    if (!h->turn_began)
+        h->turn_began = now;
+    h->spent |= now - h->turn_began > SHARE_NS;
+    return h->spent;
+}
+
+void hub_turn_end(struct turn_end *t)
+{
+    struct hub *h = container_of(t, struct hub, turn_end);
+
+    h->turn_began = 0;
+    h->spent = false;
+    errands_turn(h);
 }

@@ -19,8 +19,9 @@ struct load {
     struct hub *hub;
     struct arena *arena;
     bool quiet;
-    bool writes; /* in a write transaction */
-    bool aside;  /* a read that may take long */
+    bool writes;    /* in a write transaction */
+    bool aside;     /* a read that may take long */
+    uint64_t after; /* number of the last event in line when it was asked for */
     enum err (*run)(struct load *l, struct tx *tx);
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
 };
@@ -39,11 +40,20 @@ struct hub {
     struct buf in;         /* scratch for what is read */
 
     struct parcel *queue, **queue_end; /* events in line */
-    uint64_t position;                 /* number of the last event that was looked at */
+    struct delivery *delivery;         /* the event at hand */
+    uint64_t begun, position;          /* numbers of the last event that was begun, and finished */
     struct link waiting;               /* struct load that wait for a quiet moment */
     unsigned running;                  /* loads that events wait for */
     unsigned loads;                    /* all that run */
     bool pumping;
+
+    /* Events have a share of each turn; the rest of them is posted. */
+    struct post pump_post;
+    bool pump_posted;
+    bool spent;         /* this turn's share is */
+    bool held_up;       /* a turn ended with events in line since the last loads began */
+    uint32_t ticks;     /* since the clock was looked at */
+    int64_t turn_began; /* nanoseconds; 0: nothing was measured in this turn yet */
 
     struct link guests; /* struct handover: sessions to be given away */
     unsigned expected;  /* sessions on their way here: news is logged for them */
@@ -70,9 +80,26 @@ void hub_load_now(struct hub *h, struct load *l); /* before the next event, or b
 void hub_pump(struct hub *h);
 void hub_receive(struct post *post); /* struct parcel */
 void hub_log_clear(struct hub *h);
+void hub_turn_end(struct turn_end *t);
 
-/* Gives one event to those who may see it, and keeps views and seats right. */
-void dispatch(struct hub *h, struct news *n);
+/* What is done between two looks at the clock: about as many sessions are told something. */
+enum { HUB_TICKS = 64 };
+bool hub_look_at_clock(struct hub *h);
+
+/* Whether events have had their share of this turn, after so much more of it. */
+static inline bool hub_is_spent(struct hub *h, uint32_t ticks)
+{
+    h->ticks += ticks;
+    return h->ticks >= HUB_TICKS && hub_look_at_clock(h);
+}
+
+/* Gives one event to those who may see it, and keeps views and seats right. Takes the
+ * reference; the event is h->delivery until it is finished. */
+void dispatch_begin(struct hub *h, struct news *n);
+/* True: it is finished. False: when the turn's share is spent, or a look at the store has to
+ * end first. */
+bool dispatch_continue(struct hub *h);
+void dispatch_drop(struct hub *h); /* what is at hand, if anything */
 /* One event to one session that came late. */
 void dispatch_to(struct session *s, struct news *n);
 

@@ -94,7 +94,7 @@ struct peer {
     struct deadline deadline; /* stranger, overdue, dead or doomed: one at a time */
     struct zstd *zstd;
     int64_t since_ms, window_ms;
-    uint64_t turn; /* among all sockets, in the order they were greeted */
+    uint64_t turn;                  /* among all sockets, in the order they were greeted */
     unsigned short payloads, beats; /* in the window */
     unsigned char state;
     bool streaming; /* the zlib header was sent */

@@ -174,15 +174,17 @@ static void asked(struct post *post)
     handovers_continue(h->from);
 }
 
-/* Not in the middle of a look at the store for it: what that brings would be lost. Nor
- * while it is on its way here. */
+/* Not in the middle of a look at the store for it: what that brings would be lost. Not in
+ * the middle of an event, which it may have heard or not. Nor while the session itself is on
+ * its way here. */
 static bool may_give(const struct handover *o, struct hub *h)
 {
     const struct session *s = registry_local(h, o->resumption->number);
 
     if (!s && registry_home(h->gateway, o->resumption->number) == h)
         return false;
-    return h->position >= o->least && !h->running && !(s && errands_stepping(s));
+    return h->position >= o->least && h->position == h->begun && !h->running &&
+           !(s && errands_stepping(s));
 }
 
 void handovers_continue(struct hub *h)
@@ -273,7 +275,7 @@ static void ask(struct hub *from, struct resumption *r)
     h->from = from;
     h->to = r->greeting.peer->hub;
     h->resumption = r;
-    h->least = h->to->position;
+    h->least = h->to->begun;
     h->to->expected++;
     h->post.run = asked;
     loop_post(from->loop, &h->post);

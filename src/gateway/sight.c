@@ -1,21 +1,49 @@
 /* sight.c - channels that come into view for somebody, or go out of it.
  *
  * When roles, or who has them, change what somebody can view, people are told of each
- * channel as if it had been made or deleted. Bots know every channel anyway. Which ones
- * these are is worked out here; what they are like is read from the store before the
- * next event. */
+ * channel as if it had been made or deleted. Bots know every channel anyway. Of the state
+ * before the event only what it changes is kept: from that and the view what a session saw
+ * is worked out when its turn comes, so that no table of sessions and channels is needed.
+ * What a channel is like is read from the store when the first one has to be told of it. */
 #include "gateway/sight.h"
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/internal.h"
+
+enum {
+    OVERWRITES_A_TICK = 16,
+    LOOK_PLACES = 32,          /* channels that are read in one look at the store */
+    LOOK_TICKS = 256,          /* spent on finding them */
+    LOOK_NS = 3 * 1000 * 1000, /* after which a look ends */
+};
+
+struct sight_place {
+    const struct place_rule *rule; /* the view's: nothing changes it during an event */
+    snowflake id;
+    bool wanted, known;
+    struct str payload;   /* in the look's arena */
+    struct news *news[2]; /* hidden, shown; neither: the channel is gone */
+};
 
 struct sight {
-    struct topic *topic;
-    uint32_t seat_count, place_count;
-    struct seat **seats;              /* whose view may change */
-    const struct place_rule **places; /* channels of the guild */
-    bool *seen;                       /* place_count for each seat */
+    struct load load;
+    snowflake guild_id;
+    enum event event;
+
+    /* What was so before the event. */
+    snowflake owner_id, role_id;
+    uint64_t permissions; /* of the role */
+    snowflake *roles;     /* of the member */
+    uint32_t role_count;
+
+    uint64_t session; /* who is being told, or 0 */
+    uint32_t at;      /* of which place next */
+    bool failed;      /* a look at the store did */
+    struct sight_place *places;
+    uint32_t place_count;
 };
 
 /* --- whom it may concern -------------------------------------------------------------- */
@@ -37,215 +65,369 @@ static bool has_other_roles(const struct seat *seat, const struct member *m)
             memcmp(seat->roles, m->roles.items, m->roles.count * sizeof *seat->roles) != 0);
 }
 
-static bool may_change(enum event event, const struct view *v, const struct facts *f)
+/* A seat of the account that the event is about, in its guild. */
+static const struct seat *seat_of_member(const struct delivery *d)
 {
-    switch (event) {
+    const struct topic *own = topic_find(d->hub, SUBJECT_USER, d->facts.about);
+
+    for (uint32_t i = 0; own && i < own->count; i++) {
+        const struct seat *seat = seat_find(own->seats[i]->session, SUBJECT_GUILD, d->topic->id);
+
+        if (seat && !seat->session->bot)
+            return seat;
+    }
+    return NULL;
+}
+
+static bool may_change(const struct delivery *d)
+{
+    const struct view *v = d->topic->view;
+    const struct facts *f = &d->facts;
+    const struct seat *seat;
+
+    switch (d->news->event) {
     case EVENT_GUILD_ROLE_UPDATE:
         return (view_role(v, f->role_id) ^ f->permissions) & SHOWS;
     case EVENT_GUILD_UPDATE:
         return f->owner_id && f->owner_id != v->owner_id;
     case EVENT_GUILD_ROLE_DELETE:
-    case EVENT_GUILD_MEMBER_UPDATE:
         return true;
+    case EVENT_GUILD_MEMBER_UPDATE:
+        seat = seat_of_member(d);
+        return seat && has_other_roles(seat, &f->member);
     default:
         return false;
     }
 }
 
-static bool concerns(enum event event, const struct seat *seat, const struct facts *f)
+static bool concerns(const struct sight *s, const struct delivery *d, const struct seat *seat)
 {
     snowflake id = seat->session->caller.id;
 
-    if (seat->session->bot)
+    /* What was told on another loop was told there with what it showed and hid. */
+    if (seat->session->bot || d->news->number <= seat->session->seen)
         return false;
-    switch (event) {
+    switch (s->event) {
     case EVENT_GUILD_ROLE_UPDATE:
-        return f->role_id == seat->topic->id || has_role(seat, f->role_id);
+        return s->role_id == s->guild_id || has_role(seat, s->role_id);
     case EVENT_GUILD_ROLE_DELETE:
-        return has_role(seat, f->role_id);
+        return has_role(seat, s->role_id);
     case EVENT_GUILD_MEMBER_UPDATE:
-        return f->about == id && has_other_roles(seat, &f->member);
+        return id == d->facts.about;
     default:
-        return id == f->owner_id || id == seat->topic->view->owner_id;
+        return id == s->owner_id || id == d->facts.owner_id;
     }
 }
 
-/* --- before and after ----------------------------------------------------------------- */
+/* --- before --------------------------------------------------------------------------- */
 
-static bool sees(struct seat *seat, snowflake channel_id)
+static void set_roles(struct sight *s, const struct seat *seat, snowflake more)
 {
-    return seat_rights(seat, channel_id) & PERMISSION(VIEW_CHANNEL);
+    s->roles = mem_resize(s->roles, (seat->role_count + 1) * sizeof *s->roles);
+    if (seat->role_count)
+        memcpy(s->roles, seat->roles, seat->role_count * sizeof *s->roles);
+    s->role_count = seat->role_count;
+    if (more)
+        s->roles[s->role_count++] = more;
 }
 
-static int by_id(const void *a, const void *b)
+struct sight *sight_begin(const struct delivery *d)
 {
-    snowflake x = (*(const struct place_rule *const *)a)->id;
-    snowflake y = (*(const struct place_rule *const *)b)->id;
+    if (!may_change(d))
+        return NULL;
+    struct sight *s = mem_new(sizeof *s);
+    s->guild_id = d->topic->id;
+    s->event = d->news->event;
+    s->owner_id = d->topic->view->owner_id;
+    s->role_id = d->facts.role_id;
+    s->permissions = s->role_id ? view_role(d->topic->view, s->role_id) : 0;
+    if (s->event == EVENT_GUILD_MEMBER_UPDATE)
+        set_roles(s, seat_of_member(d), 0);
+    return s;
+}
+
+static void free_places(struct sight *s)
+{
+    for (uint32_t i = 0; i < s->place_count; i++) {
+        news_unref(s->places[i].news[0]);
+        news_unref(s->places[i].news[1]);
+    }
+    mem_free(s->places);
+}
+
+void sight_free(struct sight *s)
+{
+    if (!s)
+        return;
+    free_places(s);
+    mem_free(s->roles);
+    mem_free(s);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    snowflake x = ((const struct sight_place *)a)->id, y = ((const struct sight_place *)b)->id;
 
     return x < y ? -1 : x > y;
 }
 
 /* The oldest first: categories come before what is in them. */
-static void list_places(struct sight *s)
+static void list_places(struct sight *s, const struct view *v)
 {
-    const struct view *v = s->topic->view;
     size_t at = 0;
 
     s->places = mem_new((v->channels.count + 1) * sizeof *s->places);
     for (const struct place_rule *p; (p = map_next(&v->channels, &at));)
         if (!channel_is_thread(p->type))
-            s->places[s->place_count++] = p;
-    qsort(s->places, s->place_count, sizeof(const struct place_rule *), by_id);
+            s->places[s->place_count++] = (struct sight_place){ .rule = p, .id = p->id };
+    qsort(s->places, s->place_count, sizeof *s->places, compare_places);
 }
 
-static void look(struct sight *s)
+/* --- before and after ----------------------------------------------------------------- */
+
+/* Time-outs take no right to view: they do not matter here. */
+static struct rights_of rights_now(const struct seat *seat)
 {
-    s->seen = mem_new((size_t)s->seat_count * s->place_count + 1);
-    for (uint32_t i = 0; i < s->seat_count; i++)
-        for (uint32_t k = 0; k < s->place_count; k++)
-            s->seen[(size_t)i * s->place_count + k] = sees(s->seats[i], s->places[k]->id);
+    const struct view *v = seat->topic->view;
+    struct rights_of who = {
+        .guild_id = v->guild_id,
+        .user_id = seat->session->caller.id,
+        .owner = v->owner_id == seat->session->caller.id,
+        .base = view_role(v, v->guild_id),
+        .roles = seat->roles,
+        .role_count = seat->role_count,
+    };
+
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        who.base |= view_role(v, seat->roles[i]);
+    return who;
 }
 
-struct sight *sight_begin(struct topic *t, enum event event, const struct facts *f)
+static uint64_t permissions_before(const struct sight *s, const struct view *v, snowflake id)
 {
-    if (!t->view || !may_change(event, t->view, f))
-        return NULL;
-    struct sight *s = mem_new(sizeof *s);
-    s->topic = t;
-    s->seats = mem_new((t->count + 1) * sizeof(struct seat *));
-    for (uint32_t i = 0; i < t->count; i++)
-        if (concerns(event, t->seats[i], f))
-            s->seats[s->seat_count++] = t->seats[i];
-    if (s->seat_count) {
-        list_places(s);
-        look(s);
-    }
-    return s;
+    return id == s->role_id ? s->permissions : view_role(v, id);
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+static struct rights_of rights_before(const struct sight *s, const struct seat *seat)
+{
+    const struct view *v = seat->topic->view;
+    bool own = s->event == EVENT_GUILD_MEMBER_UPDATE || s->event == EVENT_GUILD_ROLE_DELETE;
+    struct rights_of who = {
+        .guild_id = v->guild_id,
+        .user_id = seat->session->caller.id,
+        .owner = s->owner_id == seat->session->caller.id,
+        .base = permissions_before(s, v, v->guild_id),
+        .roles = own ? s->roles : seat->roles,
+        .role_count = own ? s->role_count : seat->role_count,
+    };
 
-struct change {
-    uint64_t session;
-    uint32_t place; /* which of the places */
-    bool shown;
+    for (size_t i = 0; i < who.role_count; i++)
+        who.base |= permissions_before(s, v, who.roles[i]);
+    return who;
+}
+
+struct sight_change {
+    struct rights_of before, now;
 };
 
-/* A look at the channels, then what each session is told. */
-struct unveiling {
-    struct load load;
-    snowflake guild_id;
-    struct change *changes;
-    size_t count, cap;
-    uint32_t place_count;
-    struct spot {
-        snowflake id;
-        bool wanted;
-        struct str payload;   /* p == NULL: it is gone */
-        struct news *news[2]; /* hidden, shown */
-    } places[];
-};
-
-static void note(struct unveiling *u, const struct seat *seat, uint32_t place, bool shown)
+static bool is_shown(const struct rights_of *who, const struct place_rule *p)
 {
-    if (u->count == u->cap) {
-        u->cap = u->cap ? u->cap * 2 : 16;
-        u->changes = mem_resize(u->changes, u->cap * sizeof *u->changes);
-    }
-    u->changes[u->count++] = (struct change){ seat->session->number, place, shown };
-    u->places[place].wanted = true;
+    return rights_in_channel(who, p->type, p->overwrites, p->count, false) &
+           PERMISSION(VIEW_CHANNEL);
+}
+
+static bool place_changes(const struct sight_change *c, const struct sight_place *p,
+                          bool *ret_shown)
+{
+    *ret_shown = is_shown(&c->now, p->rule);
+    return is_shown(&c->before, p->rule) != *ret_shown;
+}
+
+static uint32_t place_ticks(const struct sight_place *p)
+{
+    return 1 + p->rule->count / OVERWRITES_A_TICK;
+}
+
+/* --- what the channels are like ------------------------------------------------------- */
+
+static enum err read_place(struct sight *s, struct sight_place *p, struct tx *tx)
+{
+    const struct gateway_source *source = s->load.hub->gateway->options.source;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    enum err e = source->channel(tx, p->id, &j);
+    if (!e)
+        p->payload = str_dup(tx_arena(tx), buf_str(&out));
+    buf_clear(&out);
+    p->known = true;
+    return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* that it is deleted comes next */
 }
 
 static enum err read_places(struct load *l, struct tx *tx)
 {
-    struct unveiling *u = container_of(l, struct unveiling, load);
-    const struct gateway_source *source = l->hub->gateway->options.source;
-    struct buf out;
+    struct sight *s = container_of(l, struct sight, load);
+    int64_t end = clock_mono() + LOOK_NS;
     enum err e = OK;
 
-    buf_init(&out, MAX_PAYLOAD);
-    for (uint32_t i = 0; !e && i < u->place_count; i++) {
-        struct json j = json_to(&out);
-
-        if (!u->places[i].wanted)
-            continue;
-        buf_reset(&out);
-        e = source->channel(tx, u->places[i].id, &j);
-        if (!e)
-            u->places[i].payload = str_dup(tx_arena(tx), buf_str(&out));
-        else if (e == ERR_UNKNOWN_CHANNEL)
-            e = OK; /* that it is deleted comes next */
-    }
-    buf_clear(&out);
+    for (uint32_t i = s->at; i < s->place_count && !e && clock_mono() < end; i++)
+        if (s->places[i].wanted && !s->places[i].known)
+            e = read_place(s, &s->places[i], tx);
     return e;
 }
 
-static void tell(struct hub *h, struct unveiling *u, const struct change *c)
+static void places_read(struct load *l, enum err e)
 {
-    struct session *s = registry_local(h, c->session);
-    struct spot *p = &u->places[c->place];
+    struct sight *s = container_of(l, struct sight, load);
 
-    if (!s || !p->payload.p || !seat_find(s, SUBJECT_GUILD, u->guild_id))
-        return;
-    if (!p->news[c->shown])
-        p->news[c->shown] = news_new(c->shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE,
-                                     to_viewers(u->guild_id, p->id), p->payload);
-    session_dispatch(s, p->news[c->shown], 0);
-}
+    s->failed = e != OK;
+    for (uint32_t i = s->at; i < s->place_count; i++) {
+        struct sight_place *p = &s->places[i];
 
-static void tell_all(struct load *l, enum err e)
-{
-    struct unveiling *u = container_of(l, struct unveiling, load);
-
-    for (size_t i = 0; i < u->count; i++)
-        if (!e)
-            tell(l->hub, u, &u->changes[i]);
-        else /* it would not know what it sees */
-            session_invalid_soon(l->hub, u->changes[i].session);
-    for (uint32_t i = 0; i < u->place_count; i++) {
-        news_unref(u->places[i].news[0]);
-        news_unref(u->places[i].news[1]);
+        if (p->payload.p)
+            p->news[1] = news_new(EVENT_CHANNEL_CREATE, to_viewers(s->guild_id, p->id), p->payload);
+        p->payload = (struct str){ 0 };
     }
-    mem_free(u->changes);
-    mem_free(u);
 }
 
-static void compare(struct sight *s, struct unveiling *u)
+/* The next channels that the session has to be told of. */
+static void look_at_places(struct sight *s, const struct sight_change *c, struct hub *h)
 {
-    for (uint32_t i = 0; i < s->seat_count; i++)
-        for (uint32_t k = 0; k < s->place_count; k++) {
-            bool now = sees(s->seats[i], s->places[k]->id);
+    uint32_t wanted = 0, ticks = 0;
+    bool shown;
 
-            if (now != s->seen[(size_t)i * s->place_count + k])
-                note(u, s->seats[i], k, now);
+    for (uint32_t i = s->at; i < s->place_count && wanted < LOOK_PLACES && ticks < LOOK_TICKS;
+         i++) {
+        struct sight_place *p = &s->places[i];
+
+        ticks += place_ticks(p);
+        if (!p->known && place_changes(c, p, &shown))
+            wanted += p->wanted = true;
+    }
+    s->load = (struct load){ .quiet = true, .run = read_places, .done = places_read };
+    hub_load_now(h, &s->load);
+}
+
+/* --- telling -------------------------------------------------------------------------- */
+
+static void tell_place(const struct sight *s, struct sight_place *p, struct session *to, bool shown)
+{
+    if (!p->news[1])
+        return;
+    if (!shown && !p->news[0])
+        p->news[0] = news_new(EVENT_CHANNEL_DELETE, to_viewers(s->guild_id, p->id),
+                              news_payload(p->news[1]));
+    session_dispatch(to, p->news[shown], 0);
+}
+
+static bool tell_places(struct sight *s, const struct sight_change *c, struct seat *seat)
+{
+    struct hub *h = seat->session->hub;
+    bool shown;
+
+    for (; s->at < s->place_count; s->at++) {
+        struct sight_place *p = &s->places[s->at];
+
+        if (hub_is_spent(h, place_ticks(p)))
+            return false;
+        if (!place_changes(c, p, &shown))
+            continue;
+        if (s->failed) {
+            /* It would not know what it sees. */
+            session_invalid_soon(h, s->session);
+            return true;
         }
-}
-
-static void unveil(struct sight *s, struct hub *h)
-{
-    struct unveiling *u = mem_new(sizeof *u + s->place_count * sizeof *u->places);
-
-    u->guild_id = s->topic->id;
-    u->place_count = s->place_count;
-    for (uint32_t k = 0; k < s->place_count; k++)
-        u->places[k].id = s->places[k]->id;
-    compare(s, u);
-    if (!u->count) {
-        mem_free(u);
-        return;
+        if (!p->known) {
+            look_at_places(s, c, h);
+            return false;
+        }
+        tell_place(s, p, seat->session, shown);
     }
-    u->load = (struct load){ .quiet = true, .run = read_places, .done = tell_all };
-    hub_load_now(h, &u->load);
+    return true;
 }
 
-void sight_end(struct sight *s, struct hub *h)
+bool sight_is_telling(const struct sight *s, const struct seat *seat)
 {
-    if (!s)
+    return s->session == seat->session->number;
+}
+
+bool sight_tell(struct sight *s, const struct delivery *d, struct seat *seat)
+{
+    if (!sight_is_telling(s, seat)) {
+        if (!concerns(s, d, seat))
+            return true;
+        if (!s->places)
+            list_places(s, seat->topic->view);
+        s->session = seat->session->number;
+        s->at = 0;
+    }
+    if (s->event == EVENT_GUILD_ROLE_DELETE) {
+        seat_drop_role(seat, s->role_id);
+        set_roles(s, seat, s->role_id);
+    }
+    struct sight_change c = { rights_before(s, seat), rights_now(seat) };
+    if (!tell_places(s, &c, seat))
+        return false;
+    s->session = 0;
+    return true;
+}
+
+/* --- a channel that is changed itself ------------------------------------------------- */
+
+struct changed_channel {
+    struct news *news[2];      /* hidden, shown */
+    struct place_rule *before; /* NULL: it was not there */
+};
+
+static bool has_other_overwrites(const struct place_rule *p, const struct channel *c)
+{
+    const struct list *now = &c->permission_overwrites.value;
+
+    return p->count != now->count ||
+           (p->count && memcmp(p->overwrites, now->items, p->count * sizeof *p->overwrites) != 0);
+}
+
+struct changed_channel *changed_channel_begin(const struct delivery *d)
+{
+    if (d->news->event != EVENT_CHANNEL_UPDATE)
+        return NULL;
+    const struct place_rule *old = map_get(&d->topic->view->channels, d->facts.id);
+    if (old && !has_other_overwrites(old, &d->facts.channel))
+        return NULL;
+    struct changed_channel *c = mem_new(sizeof *c);
+    if (old) {
+        size_t size = sizeof *old + old->count * sizeof *old->overwrites;
+
+        c->before = mem_resize(NULL, size);
+        memcpy(c->before, old, size);
+    }
+    return c;
+}
+
+bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, struct seat *seat)
+{
+    if (seat->session->bot || !delivery_receives(d, seat->session))
+        return false;
+    struct rights_of who = rights_now(seat);
+    const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts.id);
+    bool shown = now && is_shown(&who, now);
+
+    if ((c->before && is_shown(&who, c->before)) == shown)
+        return false;
+    if (!c->news[shown])
+        c->news[shown] = news_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE, d->news->to,
+                                  news_payload(d->news));
+    session_dispatch(seat->session, c->news[shown], 0);
+    return true;
+}
+
+void changed_channel_free(struct changed_channel *c)
+{
+    if (!c)
         return;
-    if (s->seat_count)
-        unveil(s, h);
-    mem_free(s->seats);
-    mem_free(s->places);
-    mem_free(s->seen);
-    mem_free(s);
+    news_unref(c->news[0]);
+    news_unref(c->news[1]);
+    mem_free(c->before);
+    mem_free(c);
 }

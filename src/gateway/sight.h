@@ -2,14 +2,26 @@
 #ifndef GATEWAY_SIGHT_H
 #define GATEWAY_SIGHT_H
 
-#include "gateway/facts.h"
-#include "gateway/internal.h"
+#include "gateway/delivery.h"
 
 struct sight;
 
 /* Before an event changes rights in a guild; NULL when it cannot change who views what. */
-struct sight *sight_begin(struct topic *t, enum event event, const struct facts *f);
-/* After it, with the same seats: tells who sees more now, or less. Accepts NULL. */
-void sight_end(struct sight *s, struct hub *h);
+struct sight *sight_begin(const struct delivery *d);
+/* After the event was told to who sits there: tells what it sees more now, or less. False:
+ * there is more to tell, when the turn is over or a look at the store has ended. */
+bool sight_tell(struct sight *s, const struct delivery *d, struct seat *seat);
+/* Whether it is in the middle of that. */
+bool sight_is_telling(const struct sight *s, const struct seat *seat);
+void sight_free(struct sight *s); /* accepts NULL */
+
+struct changed_channel;
+
+/* Before a channel is changed; NULL when it is seen by the same people after it. */
+struct changed_channel *changed_channel_begin(const struct delivery *d);
+/* Tells those who could not see it before that it was made, and those who cannot any more
+ * that it is gone. False: it saw, or did not see it, before and after. */
+bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, struct seat *seat);
+void changed_channel_free(struct changed_channel *c); /* accepts NULL */
 
 #endif

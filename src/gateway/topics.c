@@ -1,6 +1,7 @@
 /* topics.c - subjects of a loop and the sessions that listen to them. */
 #include "base/hash.h"
 #include "base/mem.h"
+#include "gateway/delivery.h"
 #include "gateway/internal.h"
 
 /* Ids do not reach the two highest bits: the kind goes there. */
@@ -66,14 +67,29 @@ struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id)
     return seat;
 }
 
+static void seat_move(struct topic *t, uint32_t from, uint32_t to)
+{
+    t->seats[to] = t->seats[from];
+    t->seats[to]->index = to;
+}
+
+/* The last seat fills the hole. Those who have heard the event at hand sit before the others
+ * and stay there: their own last one fills a hole among them. */
+static void topic_remove(struct topic *t, uint32_t hole)
+{
+    if (hole < t->told) {
+        seat_move(t, --t->told, hole);
+        hole = t->told;
+    }
+    seat_move(t, --t->count, hole);
+}
+
 void seat_leave(struct seat *seat)
 {
     struct session *s = seat->session;
     struct topic *t = seat->topic;
-    struct seat *last = t->seats[--t->count];
 
-    t->seats[seat->index] = last;
-    last->index = seat->index;
+    topic_remove(t, seat->index);
     for (uint32_t i = 0; i < s->seat_count; i++)
         if (s->seats[i] == seat) {
             s->seats[i] = s->seats[--s->seat_count];
@@ -83,6 +99,8 @@ void seat_leave(struct seat *seat)
     mem_free(seat);
     if (t->count == 0) {
         map_remove(&s->hub->topics, key_of(t->kind, t->id));
+        if (s->hub->delivery->topic == t)
+            s->hub->delivery->topic = NULL;
         topic_free(t);
     }
 }

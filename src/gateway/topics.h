@@ -50,6 +50,7 @@ struct topic {
     snowflake id;
     struct seat **seats;
     uint32_t count, cap;
+    uint32_t told;     /* of an event that is at hand: the first ones of the seats */
     struct view *view; /* guilds */
 };
 

@@ -344,6 +344,108 @@ static void a_thousand_that_do_not_read_are_cut_and_nobody_notices(struct world 
     crowd_close(&c);
 }
 
+/* --- turns of a loop ------------------------------------------------------------------ */
+
+static uint64_t count_delivered(struct world *w)
+{
+    struct gateway_stats stats;
+
+    gateway_stats(guildhall_gateway(world_server(w)), &stats);
+    return stats.delivered;
+}
+
+/* Says goodbye: its session ends and leaves its seats. */
+static void face_leave(struct face *f)
+{
+    static const char bye[] = { (char)0x88, (char)0x82, 0, 0, 0, 0, 0x03, (char)0xe8 };
+
+    send(f->fd, bye, sizeof bye, MSG_NOSIGNAL);
+}
+
+static bool heard_all_or_left(struct crowd *c, struct face *f)
+{
+    return f->slow || f->next == c->published;
+}
+
+/* All of them have their sockets on one loop. It answers others before everybody has heard
+ * everything, and whoever stays hears each event once though every third one leaves. */
+static void a_loop_serves_its_sockets_while_a_crowd_is_told(struct world *w)
+{
+    struct crowd c;
+
+    crowd_open(&c, w, CROWD);
+    crowd_connect(&c);
+    uint64_t before = count_delivered(w);
+    for (int i = 0; i < EVENTS; i++)
+        publish(&c, i, 100);
+    for (int i = 0; i < CROWD; i += 3) {
+        c.faces[i].slow = true; /* it is not waited for */
+        face_leave(&c.faces[i]);
+    }
+    expect_status(client_get(world_client(w, "ada"), "/voice/regions"), 200);
+    expect(count_delivered(w) - before < CROWD * EVENTS / 2);
+    crowd_run(&c, heard_all_or_left);
+    crowd_close(&c);
+}
+
+struct flood {
+    struct crowd *crowd;
+    uint64_t before;
+    _Atomic bool stop;
+    bool ran_dry;
+};
+
+/* Publishes as fast as the loop delivers, and always some ahead of it. */
+static void *keep_ahead(void *arg)
+{
+    struct flood *f = arg;
+
+    for (int i = 0; !f->stop;) {
+        uint64_t heard = (count_delivered(f->crowd->world) - f->before) / CROWD;
+
+        f->ran_dry |= i && heard >= (uint64_t)i;
+        if (heard + 50 > (uint64_t)i)
+            publish(f->crowd, i++, 100);
+        else
+            usleep(1000);
+    }
+    return NULL;
+}
+
+/* A line of events that never ends does not keep anybody out. */
+static void a_session_begins_though_the_line_does_not_end(struct world *w)
+{
+    struct crowd c;
+    pthread_t thread;
+
+    crowd_open(&c, w, CROWD);
+    crowd_connect(&c);
+    struct flood f = { .crowd = &c, .before = count_delivered(w) };
+    expect(pthread_create(&thread, NULL, keep_ahead, &f) == 0);
+    struct gate *late = gate_session(c.bot, "v=10", "'intents': 513");
+    const struct dom *m = gate_read(late, 20000);
+    f.stop = true;
+    pthread_join(thread, NULL);
+    expect(m && str_is(dom_at(m, "t")->text, "GUILD_CREATE"));
+    gate_count(late, m);
+    expect(!f.ran_dry);
+    publish(&c, c.published, 100);
+    for (int next = -1; next < c.published;) {
+        const struct dom *d = expect_dispatch(late, "MESSAGE_DELETE", "{}");
+        int i = atoi(dom_at(d, "i")->text.p);
+
+        expect(next < 0 || i == next);
+        next = i + 1;
+    }
+    crowd_run(&c, heard_published);
+    crowd_close(&c);
+}
+
+static void one_loop(struct config *c)
+{
+    c->loops = 1;
+}
+
 static void many_loops(struct config *c)
 {
     c->loops = 4;
@@ -352,5 +454,7 @@ static void many_loops(struct config *c)
 const struct test gateway_crowd_tests[] = {
     TEST_WITH(a_thousand_sockets_cut_mid_stream_lose_and_double_nothing, many_loops),
     TEST_WITH(a_thousand_that_do_not_read_are_cut_and_nobody_notices, many_loops),
+    TEST_WITH(a_loop_serves_its_sockets_while_a_crowd_is_told, one_loop),
+    TEST_WITH(a_session_begins_though_the_line_does_not_end, one_loop),
     { 0 },
 };

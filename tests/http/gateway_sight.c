@@ -133,6 +133,64 @@ static void a_deleted_role_hides_what_it_showed(struct world *w)
     expect_quiet(s.of_bob);
 }
 
+/* --- many at once --------------------------------------------------------------------- */
+
+enum { WATCHERS = 40, ROOMS = 120 };
+
+static void show_to_everyone(struct scene *s, bool shown)
+{
+    expect_status(client_patch(s->ada,
+                               shown ? "{'permissions': '3072'}" : "{'permissions': '2048'}",
+                               "/guilds/%s/roles/%s", s->guild, s->guild),
+                  200);
+}
+
+/* In the order of their ids, and all of them. */
+static void expect_rooms(struct gate *g, const char *event, const char *const *rooms)
+{
+    expect_dispatch(g, "GUILD_ROLE_UPDATE", "{}");
+    expect_channels_to(g, event, rooms[0]);
+    for (int i = 1; i < ROOMS; i++)
+        expect_dispatch(g, event, "{'id': '%s'}", rooms[i]);
+}
+
+/* So many sessions and channels that a loop tells of them over several turns. Some leave in
+ * the middle of it; what is said in a channel comes after the channel. */
+static void many_are_shown_many_channels_before_what_follows(struct world *w)
+{
+    struct scene s = open_scene(w);
+    const char *rooms[ROOMS];
+    struct gate *watchers[WATCHERS];
+
+    gate_close(s.of_bob, 1000);
+    for (int i = 0; i < ROOMS; i++)
+        rooms[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
+    for (int i = 0; i < WATCHERS; i++)
+        watchers[i] = gate_session(s.bob, PLAIN, "");
+    for (int i = 0; i < WATCHERS; i++)
+        for (int k = i + 1; k < WATCHERS; k++) /* of those that came after it */
+            gate_count(watchers[i], gate_read(watchers[i], 5000));
+    show_to_everyone(&s, false);
+    show_to_everyone(&s, true);
+    expect_status(client_post(s.ada, "{'content': 'x'}", "/channels/%s/messages", rooms[ROOMS / 2]),
+                  200);
+    for (int i = 0; i < WATCHERS; i += 4)
+        gate_kill(watchers[i]);
+    for (int i = 0; i < WATCHERS; i++) {
+        if (i % 4 == 0)
+            continue;
+        expect_rooms(watchers[i], "CHANNEL_DELETE", rooms);
+        expect_rooms(watchers[i], "CHANNEL_CREATE", rooms);
+        expect_dispatch(watchers[i], "MESSAGE_CREATE", "{'content': 'x'}");
+        expect_quiet(watchers[i]);
+    }
+}
+
+static void one_loop(struct config *c)
+{
+    c->loops = 1;
+}
+
 /* --- threads -------------------------------------------------------------------------- */
 
 static const char *start_thread(struct scene *s, struct client *c, const char *channel, int type)
@@ -196,6 +254,7 @@ const struct test gateway_sight_tests[] = {
     TEST(a_role_that_comes_and_goes_shows_and_hides_channels),
     TEST(rights_of_a_role_show_and_hide_channels),
     TEST(a_deleted_role_hides_what_it_showed),
+    TEST_WITH(many_are_shown_many_channels_before_what_follows, one_loop),
     TEST(private_threads_are_their_starters),
     TEST(archived_threads_are_heard_of),
     { 0 },
