@@ -82,7 +82,8 @@ struct call {
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    void *data; /* what the stages pass on */
+    void *data;   /* what the stages pass on */
+    bool decides; /* set by prepare of a route that appends: this call needs more */
     /* What a handler may ask for: on the loop, when its transaction has committed and
      * before the answer leaves. */
     void (*after)(struct call *call);

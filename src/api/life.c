@@ -276,6 +276,9 @@ static void handle(struct life *l)
     case ROUTE_STORE_READ:
         submit(l, STAGE_HANDLE, STORE_READ);
         break;
+    case ROUTE_STORE_APPEND:
+        submit(l, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
+        break;
     default:
         submit(l, STAGE_HANDLE, STORE_WRITE);
     }

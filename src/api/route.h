@@ -33,8 +33,15 @@ enum auth_kinds {
     AUTH_GOOD = 16,  /* with AUTH_OPEN: a credential need not be sent, but must be good */
 };
 
-/* Where the handler's transaction runs; by default GET reads and the rest write. */
-enum route_store { ROUTE_STORE_BY_METHOD, ROUTE_STORE_NONE, ROUTE_STORE_READ, ROUTE_STORE_WRITE };
+/* Where the handler's transaction runs; by default GET reads and the rest write. For
+ * APPEND see STORE_APPEND; prepare may set call->decides to write after all. */
+enum route_store {
+    ROUTE_STORE_BY_METHOD,
+    ROUTE_STORE_NONE,
+    ROUTE_STORE_READ,
+    ROUTE_STORE_WRITE,
+    ROUTE_STORE_APPEND,
+};
 
 /* How often. The same limit in several rows is one bucket for all of them; rows
  * without one get a bucket of their own, for reads or for writes. */

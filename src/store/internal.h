@@ -28,7 +28,8 @@ struct engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    uint64_t (*version)(struct tx *tx); /* see tx_version; or NULL */
+    uint64_t (*version)(struct tx *tx);    /* see tx_version; or NULL */
+    unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
     /* Several statements without parameters or rows, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
     /* What the words of migrations stand for. */
@@ -59,6 +60,11 @@ struct cursor {
     struct cursor *next;
     struct value *row;
 };
+
+static inline bool work_writes(const struct work *w)
+{
+    return w->mode == STORE_WRITE || w->mode == STORE_APPEND;
+}
 
 /* Runs the work's function inside a transaction that the engine has begun, ends
  * the cursors that it left open and returns what became of it. */

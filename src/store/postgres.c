@@ -26,6 +26,13 @@ static void postgres_turn_end(struct store *s, struct loop *loop)
     (void)s, (void)loop; /* snapshots last as long as their work */
 }
 
+static unsigned postgres_lane(const struct tx *tx)
+{
+    const struct postgres_conn *c = tx->connection;
+
+    return c->lane;
+}
+
 static bool postgres_ready(struct store *s)
 {
     return atomic_load(&postgres_of(s)->connected) > 0;
@@ -80,10 +87,30 @@ static void postgres_close(struct store *s)
     queue_clear(&p->queue);
     queue_clear(&p->aside);
     commit_line_clear(&p->line);
+    pthread_rwlock_destroy(&p->writing);
     mem_free(p->workers);
     mem_free(p->where);
     mem_free(s->folder);
     mem_free(p);
+}
+
+/* Above 0, and different at each node. */
+static unsigned lane_of(unsigned worker)
+{
+    enum { MOST_WORKERS = 1 << 16 };
+
+    return snowflake_node() * MOST_WORKERS + worker + 1;
+}
+
+/* By default those who share would keep one who wants it alone waiting for ever. */
+static void init_writing(pthread_rwlock_t *writing)
+{
+    pthread_rwlockattr_t attr;
+
+    pthread_rwlockattr_init(&attr);
+    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(writing, &attr);
+    pthread_rwlockattr_destroy(&attr);
 }
 
 static struct postgres *postgres_new(const struct store_options *o)
@@ -100,11 +127,13 @@ static struct postgres *postgres_new(const struct store_options *o)
     for (unsigned i = 0; i < p->count; i++) {
         p->workers[i].pool = p;
         p->workers[i].queue = i < ordinary ? &p->queue : &p->aside;
+        p->workers[i].conn.lane = lane_of(i);
         p->workers[i].random = i + (unsigned)clock_mono();
     }
     queue_init(&p->queue);
     queue_init(&p->aside);
     commit_line_init(&p->line);
+    init_writing(&p->writing);
     return p;
 }
 
@@ -166,6 +195,7 @@ const struct engine postgres_engine = {
     .query = postgres_query,
     .next = postgres_next,
     .end = postgres_end,
+    .lane = postgres_lane,
     .script = postgres_script,
     .id_word = "bigint primary key",
     .clustered_word = "",

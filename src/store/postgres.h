@@ -11,6 +11,7 @@
 
 struct postgres_conn {
     PGconn *pg;            /* NULL: not connected */
+    unsigned lane;         /* see tx_lane */
     struct map statements; /* by the address of the SQL */
     unsigned named;        /* statements so far, for their names */
     bool lost;             /* noticed while it was used */
@@ -74,6 +75,7 @@ struct postgres {
     struct queue queue;
     struct queue aside; /* reads that may take long */
     struct commit_line line;
+    pthread_rwlock_t writing;   /* held alone by a work that met others too often */
     _Atomic unsigned connected; /* workers that are */
     atomic_bool away;           /* none was, since last we logged it */
     unsigned count;             /* of workers, those for long reads last */

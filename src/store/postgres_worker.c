@@ -12,6 +12,7 @@
 
 enum {
     MAX_TRIES = 10,
+    TRIES_AMONG_OTHERS = 4,
     PATIENCE_MS = 5000,  /* of a work, when the database is away */
     FIRST_WAIT_MS = 100, /* between tries to connect, doubled … */
     LAST_WAIT_MS = 5000, /* … up to this */
@@ -96,7 +97,7 @@ static enum err commit_in_line(struct postgres_worker *w, struct work *work)
 
 static enum outcome commit(struct postgres_worker *w, struct work *work)
 {
-    bool announces = work->mode == STORE_WRITE && work->committed;
+    bool announces = work_writes(work) && work->committed;
     enum err e = announces ? commit_in_line(w, work) : postgres_conn_end(&w->conn, "commit");
 
     /* A read has all that it wanted, whatever became of its commit. */
@@ -110,13 +111,17 @@ static enum outcome commit(struct postgres_worker *w, struct work *work)
     return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
 }
 
+static const char *const begin_words[] = {
+    [STORE_READ] = "begin isolation level repeatable read read only",
+    [STORE_WRITE] = "begin isolation level serializable",
+    [STORE_APPEND] = "begin isolation level repeatable read",
+};
+
 static enum outcome try_once(struct postgres_worker *w, struct work *work)
 {
     struct tx tx = { .store = &w->pool->store, .work = work, .connection = &w->conn };
 
-    postgres_conn_begin(&w->conn, work->mode == STORE_READ
-                                      ? "begin isolation level repeatable read read only"
-                                      : "begin isolation level serializable");
+    postgres_conn_begin(&w->conn, begin_words[work->mode]);
     work->result = tx_run(&tx);
     if (!work->result)
         return commit(w, work);
@@ -136,6 +141,24 @@ static void step_aside(struct postgres_worker *w, unsigned tries)
     nanosleep(&t, NULL);
 }
 
+/* Works that write share the right to do so, until one has met others too often: that
+ * one gets it for itself, and within one process nobody is refused because of the
+ * others. The lock lets who wants it alone go first. */
+static enum outcome try_among_others(struct postgres_worker *w, struct work *work, unsigned tries)
+{
+    pthread_rwlock_t *writing = &w->pool->writing;
+
+    if (!work_writes(work))
+        return try_once(w, work);
+    if (tries < TRIES_AMONG_OTHERS)
+        pthread_rwlock_rdlock(writing);
+    else
+        pthread_rwlock_wrlock(writing);
+    enum outcome o = try_once(w, work);
+    pthread_rwlock_unlock(writing);
+    return o;
+}
+
 enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
@@ -144,7 +167,7 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
         if (!connect_for(w, work))
             return ERR_UNAVAILABLE;
 
-        enum outcome o = try_once(w, work);
+        enum outcome o = try_among_others(w, work, tries);
         if (w->conn.lost)
             hang_up(w);
         if (o == FINISHED)

@@ -18,6 +18,13 @@ struct arena *tx_use_arena(struct tx *tx, struct arena *a)
     return before;
 }
 
+unsigned tx_lane(const struct tx *tx)
+{
+    const struct engine *engine = tx->store->engine;
+
+    return engine->lane ? engine->lane(tx) : 0;
+}
+
 uint64_t tx_version(struct tx *tx)
 {
     const struct engine *engine = tx->store->engine;

@@ -103,8 +103,8 @@ static void read_off_loop(struct store *s, struct work *w)
 
 static void sqlite_submit(struct store *s, struct work *w)
 {
-    assert(w->mode != STORE_WRITE || sqlite_of(s)->has_thread);
-    if (w->mode == STORE_WRITE)
+    assert(!work_writes(w) || sqlite_of(s)->has_thread);
+    if (work_writes(w))
         queue_push(&sqlite_of(s)->queue, w);
     else if (w->aside && sqlite_of(s)->asides[0].has_thread)
         queue_push(&sqlite_of(s)->aside, w);

@@ -78,7 +78,7 @@ void work_finish(struct store *s, struct work *w, enum err result)
     if (is_failure(result))
         atomic_fetch_add_explicit(&s->failures, 1, memory_order_relaxed);
     w->result = result;
-    if (!result && w->committed && w->mode == STORE_WRITE)
+    if (!result && w->committed && work_writes(w))
         w->committed(w);
     if (!w->loop || w->loop == loop_current()) {
         w->done(w, result);
@@ -90,7 +90,7 @@ void work_finish(struct store *s, struct work *w, enum err result)
 
 void store_submit(struct store *s, struct work *w)
 {
-    assert(w->mode == STORE_READ || w->mode == STORE_WRITE);
+    assert(w->mode != STORE_NONE);
     assert(w->arena);
     atomic_fetch_add_explicit(w->mode == STORE_READ ? &s->reads : &s->writes, 1,
                               memory_order_relaxed);

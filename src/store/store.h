@@ -32,7 +32,17 @@
 struct store;
 struct tx;
 
-enum store_mode { STORE_NONE, STORE_READ, STORE_WRITE };
+enum store_mode {
+    STORE_NONE,
+    STORE_READ,
+    /* Serializable: as if works ran one after the other. */
+    STORE_WRITE,
+    /* For works that add rows which no decision of their like depends on, such as
+     * messages. On PostgreSQL two that change the same row still meet, but nobody
+     * watches what was read: many can add to one place without getting in each other's
+     * way. What one of them has read may have changed when it commits. */
+    STORE_APPEND,
+};
 
 struct store_options {
     const char *folder;   /* SQLite database and blobs; made when missing */
@@ -106,6 +116,11 @@ void store_turn_end(struct store *s, struct loop *loop);
 struct arena *tx_arena(struct tx *tx);
 /* From now on rows go to another arena; returns the one before, to be put back. */
 struct arena *tx_use_arena(struct tx *tx, struct arena *a);
+
+/* Where one writes at a time: 0. Else a number that no other work has at the same time,
+ * of this server or another: works that count in a row of their own for each lane do not
+ * get in each other's way. */
+unsigned tx_lane(const struct tx *tx);
 
 /* Two reads of this process with the same version, on the same thread, have seen the
  * same data. Asked after a query. 0: not known (writes; PostgreSQL). */

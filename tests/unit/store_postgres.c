@@ -187,6 +187,45 @@ static void a_full_disk_is_named(void **state)
     sem_destroy(&finished);
 }
 
+static void reopen_with(struct fixture *f, unsigned workers)
+{
+    store_close(f->store);
+    f->options.workers = workers;
+    no_error(store_open(&f->options, &f->store));
+}
+
+/* --- works that meet ------------------------------------------------------------------ */
+
+static enum err add_slowly(struct work *w, struct tx *tx)
+{
+    enum err e = tx_exec(tx, "select n, pg_sleep(0.002) from counter where id = 1", NO_BIND, NULL);
+
+    return e ? e : add_to_counter(w, tx);
+}
+
+/* All of them want the same row, and each takes long enough to meet all others. */
+static void however_often_works_meet_none_is_refused(void **state)
+{
+    enum { COUNT = 160 };
+    struct fixture *f = *state;
+    sem_t finished;
+
+    counter_make(f);
+    reopen_with(f, 16);
+    struct one *ones = ones_new(COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        ones[i].work.run = add_slowly;
+    for (int i = 0; i < COUNT; i++)
+        store_submit(f->store, &ones[i].work);
+    for (int i = 0; i < COUNT; i++)
+        wait_for(&finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select n from counter"), COUNT);
+    ones_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
 /* --- the order of announcements ------------------------------------------------------- */
 
 /* Stands where the store sends its commits: holds the first one back once it was
@@ -233,13 +272,6 @@ static void note_committed(struct work *w)
 {
     announced.works[announced.count] = w;
     atomic_fetch_add(&announced.count, 1);
-}
-
-static void reopen_with(struct fixture *f, unsigned workers)
-{
-    store_close(f->store);
-    f->options.workers = workers;
-    no_error(store_open(&f->options, &f->store));
 }
 
 static void a_work_is_announced_after_those_it_saw(void **state)
@@ -346,6 +378,7 @@ int main(void)
         store_test(while_it_is_away_works_wait_and_then_give_up),
         store_test(a_database_that_is_not_there_is_refused_at_once),
         store_test(a_full_disk_is_named),
+        store_test(however_often_works_meet_none_is_refused),
         store_test(a_work_is_announced_after_those_it_saw),
         store_test(a_failed_commit_holds_nobody_up),
         store_test(many_different_queries_are_fine),

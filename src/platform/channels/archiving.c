@@ -18,6 +18,12 @@ static int64_t quiet_until(const struct channel *c)
     return last + t->auto_archive_duration * MINUTE_US;
 }
 
+bool thread_is_quiet(const struct channel *c)
+{
+    return c->thread_metadata &&
+           (c->thread_metadata->archived || quiet_until(c) - MINUTE_US < clock_us());
+}
+
 static enum err archive(struct call *call, const struct job *job)
 {
     struct thread_metadata thread;

@@ -45,6 +45,8 @@ enum err group_join(struct call *call, const struct channel *c, const struct use
 /* An open thread is archived when it has been quiet for as long as it says. To be said when
  * it is made, opened again, or its time changes. */
 enum err thread_watch(struct call *call, const struct channel *thread);
+/* It is archived, or will be within a minute if nobody says anything. */
+bool thread_is_quiet(const struct channel *thread);
 
 /* Whom an event about this channel is for: viewers in a guild, else its people. */
 struct subject to_channel_viewers(const struct channel *c);

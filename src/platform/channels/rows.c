@@ -6,11 +6,22 @@
 #include "platform/command_index.h"
 #include "platform/rows.h"
 
-#define CHANNEL_COLUMNS                                                                          \
+#define COLUMNS_WITH(last_message_id, thread_message_count)                                      \
     "id, guild_id, type, name, topic, position, parent_id, nsfw, rate_limit_per_user, bitrate, " \
-    "user_limit, rtc_region, video_quality_mode, last_message_id, flags, owner_id, "             \
+    "user_limit, rtc_region, video_quality_mode, " last_message_id ", flags, owner_id, "         \
     "application_id, icon, default_auto_archive_duration, thread_archived, thread_archived_at, " \
-    "thread_archive_minutes, thread_locked, thread_message_count"
+    "thread_archive_minutes, thread_locked, " thread_message_count
+
+#define STORED_COLUMNS COLUMNS_WITH("last_message_id", "thread_message_count")
+
+/* Messages that came in lanes are noted there, and later than what the channel's own row
+ * has (see note_last in messages/create.c). */
+#define CHANNEL_COLUMNS                                                          \
+    COLUMNS_WITH("coalesce((select max(t.last_message_id) from channel_tails t " \
+                 "where t.channel_id = channels.id), last_message_id)",          \
+                 "case when type between 10 and 12 then thread_message_count + " \
+                 "coalesce((select sum(t.messages) from channel_tails t "        \
+                 "where t.channel_id = channels.id), 0) else 0 end")
 
 enum { TYPE_COLUMN = 2 };
 
@@ -219,7 +230,7 @@ static int64_t or_else(struct opt_int i, int64_t otherwise)
 }
 
 static const char ADD_CHANNEL[] =
-    "insert into channels (" CHANNEL_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+    "insert into channels (" STORED_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
     "$11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
 
 enum err channel_insert(struct tx *tx, const struct channel *c)

@@ -19,15 +19,39 @@ static void announce(struct call *call, enum event event, const struct channel *
 
 /* --- the channel takes notice --------------------------------------------------------- */
 
-static const char WAKE_THREAD[] =
-    "update channels set thread_archived = 0, thread_message_count = thread_message_count + 1 "
-    "where id = $1";
+/* Never back: other nodes have other clocks. */
+static const char LAST_MESSAGE[] = "update channels set last_message_id = $2 where id = $1 and "
+                                   "coalesce(last_message_id, 0) < $2";
+static const char COUNT_IN_THREAD[] =
+    "update channels set thread_message_count = thread_message_count + 1 where id = $1";
+static const char LAST_OF_LANE[] =
+    "insert into channel_tails (channel_id, lane, last_message_id, messages) "
+    "values ($1, $2, $3, 1) on conflict (channel_id, lane) do update set "
+    "messages = channel_tails.messages + 1, last_message_id = case when "
+    "channel_tails.last_message_id < $3 then $3 else channel_tails.last_message_id end";
 
+/* Where many write at once each lane has a row of its own: on the channel's one they
+ * would wait for each other, or be tried again. */
+static enum err note_last(struct call *call, const struct channel *c, snowflake id)
+{
+    unsigned lane = tx_lane(call->tx);
+
+    if (lane)
+        return tx_exec(call->tx, LAST_OF_LANE, BIND(v_id(c->id), v_int(lane), v_id(id)), NULL);
+    enum err e = tx_exec(call->tx, LAST_MESSAGE, BIND(v_id(c->id), v_id(id)), NULL);
+    if (!e && channel_is_thread(c->type))
+        e = tx_exec(call->tx, COUNT_IN_THREAD, BIND(v_id(c->id)), NULL);
+    return e;
+}
+
+static const char WAKE_THREAD[] = "update channels set thread_archived = 0 where id = $1";
+
+/* A thread that is about to be archived is touched too: of a message and the job that
+ * archives, one is tried again and sees the other. */
 static enum err wake_thread(struct call *call, const struct channel *c)
 {
     struct channel woken = *c;
     enum err e = tx_exec(call->tx, WAKE_THREAD, BIND(v_id(c->id)), NULL);
-
     if (e || !c->thread_metadata || !c->thread_metadata->archived)
         return e;
     struct thread_metadata metadata = *c->thread_metadata;
@@ -37,16 +61,15 @@ static enum err wake_thread(struct call *call, const struct channel *c)
     return thread_watch(call, &woken);
 }
 
-static const char LAST_MESSAGE[] = "update channels set last_message_id = $2 where id = $1";
-
 static enum err notice(struct call *call, struct channel *c, snowflake id)
 {
-    enum err e = tx_exec(call->tx, LAST_MESSAGE, BIND(v_id(c->id), v_id(id)), NULL);
+    bool was_quiet = channel_is_thread(c->type) && thread_is_quiet(c);
+    enum err e = note_last(call, c, id);
 
     c->last_message_id = given_id(id);
     if (!e && channel_is_private(c->type))
         e = channel_open_for_all(call, c);
-    if (!e && channel_is_thread(c->type))
+    if (!e && was_quiet)
         e = wake_thread(call, c);
     return e;
 }

@@ -236,6 +236,7 @@ static const struct route routes[] = {
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
                                        EVENT_THREAD_UPDATE, 0 },
+        .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
         .admit = may_send,
         .handle = create_message,

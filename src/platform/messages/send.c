@@ -135,6 +135,10 @@ static enum err check_files(struct call *call)
 
 enum err prepare_create_message(struct call *call)
 {
+    const struct message_body *in = call->body;
+
+    /* Of two with the same nonce the second must see the first. */
+    call->decides = in->enforce_nonce.value;
     return prepare_sending(call, check_files);
 }
 

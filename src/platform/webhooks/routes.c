@@ -153,6 +153,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_THREAD_UPDATE, 0 },
+        .store = ROUTE_STORE_APPEND,
         .prepare = prepare_execute_webhook,
         .handle = execute_webhook,
     },
