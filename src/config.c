@@ -97,6 +97,8 @@ const struct option_row config_rows[] = {
       .help = "Log-ins that may wait for a thread; more are answered with 503" },
     { "metrics-token", OPTION_TEXT, AT(metrics_token), .value = "TOKEN",
       .help = "Bearer token that /metrics asks for; unset: it answers this machine only" },
+    { "body-memory", OPTION_INT, AT(body_memory_mib), .fallback = "256", .min = 8, .max = 1048576,
+      .help = "MiB that bodies of requests may take together; one caller gets a third" },
     { "idle-seconds", OPTION_INT, AT(idle_seconds), .fallback = "75", .min = 1, .max = 86400,
       .help = "How long a connection may wait between requests" },
     { "shutdown-seconds", OPTION_INT, AT(shutdown_seconds), .fallback = "10", .min = 0, .max = 600,

@@ -19,6 +19,7 @@ struct config {
     int64_t loops, store_workers, node, shutdown_seconds, idle_seconds;
     int64_t rate_limit_global, rate_limit_anonymous, rate_limit_percent;
     int64_t password_memory_mib, password_passes, password_threads, password_queue;
+    int64_t body_memory_mib;
 };
 
 extern const struct option_row config_rows[];

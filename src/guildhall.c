@@ -272,6 +272,13 @@ static struct intake intake(void *arg, const struct http_request *r)
     return g->api_app.intake(g->api_app.arg, r);
 }
 
+static void admit(void *arg, struct exchange *x)
+{
+    const struct guildhall *g = arg;
+
+    g->api_app.admit(g->api_app.arg, x);
+}
+
 static void request(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;
@@ -305,9 +312,15 @@ static enum err start_server(struct guildhall *g, int port)
         .tls_only = g->config->tls_only,
         .head_timeout_ms = 30 * 1000,
         .idle_timeout_ms = g->config->idle_seconds * 1000,
+        .body_memory = (size_t)g->config->body_memory_mib * 1024 * 1024,
         .via = "1.1 guildhall",
     };
-    struct server_app app = { g, intake, request, refusal, upgrade };
+    struct server_app app = { .arg = g,
+                              .intake = intake,
+                              .admit = admit,
+                              .request = request,
+                              .refusal = refusal,
+                              .upgrade = upgrade };
 
     g->api_app = api_app(g->api);
     enum err e = server_start(g->loops, &options, &app, &g->server);

@@ -55,6 +55,11 @@ static struct intake intake(void *arg, const struct http_request *r)
     return in;
 }
 
+static void admit(void *arg, struct exchange *x)
+{
+    call_admit(arg, x);
+}
+
 static void request(void *arg, struct exchange *x)
 {
     call_begin(arg, x);
@@ -72,8 +77,9 @@ static void refusal(void *arg, int status, struct buf *out)
 
 struct server_app api_app(struct api *api)
 {
-    return (
-        struct server_app){ .arg = api, .intake = intake, .request = request, .refusal = refusal };
+    return (struct server_app){
+        .arg = api, .intake = intake, .admit = admit, .request = request, .refusal = refusal
+    };
 }
 
 void api_set_server(struct api *api, struct server *server)

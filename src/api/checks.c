@@ -1,7 +1,8 @@
 /* checks.c - what is decided about a call before the store is asked.
  *
  * How often, which kind of caller, which scope, is the path well-formed, is the
- * body: in this order, for every route. */
+ * body: in this order, for every route. All but the last need no body, and are
+ * decided before a long one is read. */
 #include "api/internal.h"
 
 #include "base/hash.h"
@@ -9,7 +10,7 @@
 
 static uint64_t address_key(const struct life *l)
 {
-    return hash_str(l->call.exchange->remote);
+    return l->call.exchange->address;
 }
 
 /* What limits are counted apart for: a guild, a channel, a webhook and its token. */
@@ -42,6 +43,12 @@ static enum err check_service_limit(struct life *l)
     return l->verdict.allowed ? OK : ERR_RATE_LIMITED;
 }
 
+void add_limit_lines(struct life *l)
+{
+    if (!limits_off(l->call.api->limits) && !l->call.route->service)
+        limits_headers(&l->verdict, l->match.limit, &l->call.headers);
+}
+
 static enum err check_limits(struct life *l)
 {
     struct call *call = &l->call;
@@ -66,7 +73,7 @@ static enum err check_limits(struct life *l)
     l->verdict = limits_count(limits, who, anonymous, l->match.limit, major_parameter(l));
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
-    limits_headers(&l->verdict, l->match.limit, &call->headers);
+    add_limit_lines(l);
     return OK;
 }
 
@@ -157,17 +164,20 @@ static void decode_input(struct call *call)
     }
 }
 
-enum err check_on_loop(struct life *l)
+enum err check_head(struct life *l)
 {
-    struct call *call = &l->call;
     enum err e = check_limits(l);
 
     if (!e)
-        e = check_kind(call);
-    if (!e)
-        e = parse_params(l);
-    if (e)
-        return e;
+        e = check_kind(&l->call);
+    return e ? e : parse_params(l);
+}
+
+enum err check_body(struct life *l)
+{
+    struct call *call = &l->call;
+    enum err e = OK;
+
     decode_input(call);
     /* Nothing in the path that could be missing or forbidden: say it now. */
     if (call->decoded && l->match.count == 0 && !call->route->needs)

@@ -68,6 +68,8 @@ struct life {
     struct credential credential;
     struct caller caller;
     struct verdict verdict;
+    bool admitting;      /* the body has not come yet */
+    bool admitted;       /* what can be said without the body was said before it came */
     size_t lines_before; /* bytes of call.headers that no stage has added */
     struct hash_task hash;
     struct post hashed;
@@ -109,12 +111,17 @@ void jobs_free(struct jobs *jobs);
 /* Something will be due then; from any thread. */
 void jobs_expect(struct jobs *jobs, int64_t due);
 
-/* Takes an exchange from its head to its answer. */
+/* Looks at the head of an exchange: refuses it, or lets its body come. */
+void call_admit(struct api *api, struct exchange *x);
+/* Takes a whole exchange to its answer. */
 void call_begin(struct api *api, struct exchange *x);
 
-/* All that can be said without the store; a bad body is kept in call->decoded
- * where something in the path must be looked at first. */
-enum err check_on_loop(struct life *l);
+/* All that can be said without the store: first of the head, then of the body. A bad body is
+ * kept in call->decoded where something in the path must be looked at first. */
+enum err check_head(struct life *l);
+enum err check_body(struct life *l);
+/* What check_head found out about how often, as lines of the answer. */
+void add_limit_lines(struct life *l);
 
 /* Named schemas, in the order in which the rows lead to them. */
 struct schema_set {

@@ -1,6 +1,8 @@
 /* life.c - the life of a call, from its bytes to its answer.
  *
- *   loop         route, credential, limit, kind of caller, scope, path, body
+ *   loop         route, credential, limit, kind of caller, scope, path
+ *   loop         (a long body is read)
+ *   loop         body
  *   read tx      (a credential we have not seen lately; a stage a row asked for)
  *   loop         (an answer from elsewhere that is waited for)
  *   hashing      (a stage that works with a password)
@@ -339,6 +341,39 @@ static void start_compute(struct life *l)
     uv_queue_work(loop_uv(l->call.loop), &l->compute, compute, compute_done);
 }
 
+/* --- before a long body --------------------------------------------------------------- */
+
+/* The head is good. Until the body is here the connection may end without a word, so nothing
+ * is held meanwhile but the arena. */
+static void let_body_come(struct life *l)
+{
+    struct call *call = &l->call;
+    struct api *api = call->api;
+
+    buf_clear(&call->headers);
+    l->admitting = false;
+    l->admitted = true;
+    call->exchange->app = l;
+    http_admit(call->exchange, call->caller ? call->caller->id : 0);
+    atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
+}
+
+/* What can be said of the caller and the head; once, though a credential is looked at again
+ * when the body is here, because it may have been revoked meanwhile. */
+static enum err check_caller(struct life *l)
+{
+    const struct caller *c = l->call.caller;
+
+    if (c && c->disabled)
+        return ERR_ACCOUNT_DISABLED;
+    if (c && c->deleting)
+        return ERR_ACCOUNT_DELETING;
+    if (!l->admitted)
+        return check_head(l);
+    add_limit_lines(l);
+    return OK;
+}
+
 /* --- from stage to stage -------------------------------------------------------------- */
 
 /* What follows the stage that just ended well. */
@@ -347,13 +382,14 @@ static void proceed(struct life *l, enum stage ended)
     struct call *call = &l->call;
 
     if (ended == STAGE_CREDENTIAL) {
-        const struct caller *c = call->caller;
-        enum err e = c && c->disabled   ? ERR_ACCOUNT_DISABLED
-                     : c && c->deleting ? ERR_ACCOUNT_DELETING
-                                        : OK;
+        enum err e = check_caller(l);
 
+        if (!e && l->admitting) {
+            let_body_come(l);
+            return;
+        }
         if (!e)
-            e = check_on_loop(l);
+            e = check_body(l);
         if (e) {
             answer_error(l, e);
             return;
@@ -453,7 +489,7 @@ void call_init(struct call *call, struct api *api, struct arena *arena, struct l
     buf_init(&call->headers, CALL_MAX_HEADERS);
 }
 
-void call_begin(struct api *api, struct exchange *x)
+static void life_begin(struct api *api, struct exchange *x, bool admitting)
 {
     struct life *l = arena_raw(x->arena, sizeof *l);
     struct call *call = &l->call;
@@ -461,6 +497,8 @@ void call_begin(struct api *api, struct exchange *x)
     call_init(call, api, x->arena, x->loop);
     call->exchange = x;
     call->parts = x->parts;
+    l->admitting = admitting;
+    l->admitted = false;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     router_match(api->router, x->arena, x->request->method, x->request->path, &l->match);
     call->route = l->match.route;
@@ -474,4 +512,23 @@ void call_begin(struct api *api, struct exchange *x)
         answer_options(l);
     else
         identify(l);
+}
+
+void call_admit(struct api *api, struct exchange *x)
+{
+    life_begin(api, x, true);
+}
+
+void call_begin(struct api *api, struct exchange *x)
+{
+    struct life *l = x->app;
+
+    if (!l) {
+        life_begin(api, x, false);
+        return;
+    }
+    atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    l->call.parts = x->parts;
+    l->call.caller = NULL; /* a credential may have been revoked meanwhile */
+    identify(l);
 }

@@ -70,6 +70,8 @@ static void server_metrics(const struct call *call, struct buf *out)
     api_metric(out, "guildhall_refused_total", "counter", "Requests refused as malformed.",
                s.refused);
     api_metric(out, "guildhall_received_bytes_total", "counter", "Bytes read.", s.bytes_in);
+    api_metric(out, "guildhall_body_bytes", "gauge", "Memory held by bodies of requests.",
+               s.body_bytes);
     api_metric(out, "guildhall_sent_bytes_total", "counter", "Bytes written.", s.bytes_out);
 }
 

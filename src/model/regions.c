@@ -1,17 +1,16 @@
 /* regions.c - where voice can be hosted, as the operator configured it. */
 #include "model/regions.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "net/address.h"
 
 enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_NETS = 256 };
 
 /* Where clients of a network are best off. */
 struct near_net {
-    unsigned char address[16];
-    unsigned bits;
+    struct network network;
     size_t region;
 };
 
@@ -117,36 +116,16 @@ bool region_usable(struct str id, bool vip)
 
 /* --- nearness ------------------------------------------------------------------------- */
 
-/* IPv4 is written as ::ffff:a.b.c.d, so that there is one kind of address. */
-static bool parse_address(struct str text, unsigned char ret[16], bool *ret_four)
-{
-    static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-    char z[INET6_ADDRSTRLEN];
-
-    if (text.n == 0 || text.n >= sizeof z)
-        return false;
-    memcpy(z, text.p, text.n);
-    z[text.n] = '\0';
-    memcpy(ret, mapped, sizeof mapped);
-    *ret_four = inet_pton(AF_INET, z, ret + 12) == 1;
-    return *ret_four || inet_pton(AF_INET6, z, ret) == 1;
-}
-
 static const char *add_near(struct str text)
 {
     struct str id = str_trim(text), net = str_trim(str_cut(&id, '='));
-    struct str bits = net, address = str_cut(&bits, '/');
     struct near_net *n = &regions.near[regions.near_count];
-    uint64_t count;
-    bool four;
 
     id = str_trim(id);
     if (regions.near_count == MAX_NETS)
         return "has more than 256 networks";
-    if (!parse_address(address, n->address, &four) || !str_to_u64(bits, &count) ||
-        count > (four ? 32 : 128))
+    if (!memchr(net.p, '/', net.n) || !network_parse(net, &n->network))
         return "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
-    n->bits = (unsigned)count + (four ? 96 : 0);
     for (n->region = 0; n->region < regions.count; n->region++)
         if (str_eq(regions.list[n->region].id, id))
             break;
@@ -165,30 +144,22 @@ bool regions_set_near(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-static bool inside(const unsigned char *address, const struct near_net *n)
-{
-    unsigned bytes = n->bits / 8, rest = n->bits % 8;
-
-    return memcmp(address, n->address, bytes) == 0 &&
-           (!rest || (address[bytes] ^ n->address[bytes]) >> (8 - rest) == 0);
-}
-
 /* The region of the narrowest network that the address is in, else the first. */
 static size_t nearest(struct str address, bool vip)
 {
-    unsigned char bytes[16];
+    struct address a;
     size_t best = 0;
     int width = -1;
-    bool four;
 
-    if (!parse_address(address, bytes, &four))
+    if (!address_parse(address, &a))
         return 0;
     for (size_t i = 0; i < regions.near_count; i++) {
         const struct near_net *n = &regions.near[i];
 
-        if ((int)n->bits <= width || !inside(bytes, n) || (regions.list[n->region].custom && !vip))
+        if ((int)n->network.bits <= width || !network_holds(&n->network, &a) ||
+            (regions.list[n->region].custom && !vip))
             continue;
-        width = (int)n->bits;
+        width = (int)n->network.bits;
         best = n->region;
     }
     return best;

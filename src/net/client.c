@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "net/address.h"
 #include "net/curl.h"
 
 /* --- what there is -------------------------------------------------------------------- */

@@ -52,7 +52,4 @@ struct fetch {
 /* Copies all it is given. Calls done later, never before it returns. */
 void fetcher_start(struct fetcher *f, const struct fetch *request);
 
-/* Is this address on the public internet? Takes a struct sockaddr. */
-bool address_is_public(const void *sockaddr);
-
 #endif

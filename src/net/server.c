@@ -22,6 +22,7 @@ void home_free(struct home *h)
     buf_clear(&h->plain);
     buf_clear(&h->cipher);
     buf_clear(&h->pieces);
+    body_budget_unref(h->budget);
     mem_free(h);
 }
 
@@ -36,6 +37,7 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->tls = o->tls;
     h->tls_only = o->tls_only;
     h->via = s->via;
+    h->budget = body_budget_ref(s->budget);
     list_init(&h->connections);
     list_init(&h->dirty);
     /* What goes in is bounded before it gets here; what goes out is ours. */
@@ -198,6 +200,7 @@ static void discard(struct server *s)
     pthread_mutex_destroy(&s->lock);
     mem_free(s->homes);
     mem_free(s->via);
+    body_budget_unref(s->budget);
     mem_free(s);
 }
 
@@ -227,6 +230,7 @@ static struct server *server_new(struct loops *loops, const struct server_option
     s->loops = loops;
     s->port = o->port;
     s->via = mem_dupz(o->via ? o->via : "1.1 guildhall");
+    s->budget = body_budget_new(o->body_memory);
     s->busy = loops_count(loops);
     s->homes = mem_new(loops_count(loops) * sizeof *s->homes);
     for (unsigned i = 0; i < loops_count(loops); i++)
@@ -290,7 +294,7 @@ int server_port(const struct server *s)
 
 void server_stats(const struct server *s, struct server_stats *ret)
 {
-    *ret = (struct server_stats){ 0 };
+    *ret = (struct server_stats){ .body_bytes = body_budget_used(s->budget) };
     for (unsigned i = 0; i < loops_count(s->loops); i++) {
         struct server_figures *f = &s->homes[i]->figures;
 

@@ -32,6 +32,7 @@ struct exchange {
     struct str body;                    /* without chunks; empty for multipart */
     struct multipart *parts;            /* multipart/form-data, or NULL */
     struct str remote;                  /* "127.0.0.1" */
+    uint64_t address;                   /* key of the address, by which limits count */
     bool secure;                        /* came over TLS */
     void *app;                          /* the application's own */
     struct connection *connection;      /* the server's own; NULL when it is gone */
@@ -64,6 +65,10 @@ struct server_app {
     /* How much body may this request have? Called when the head is complete and
      * says that there is one. */
     struct intake (*intake)(void *arg, const struct http_request *r);
+    /* The head of a request whose body is long, of unknown length or a form. Say with
+     * http_admit, now or later, that the body may come, or refuse it with http_answer; until
+     * then none of it is read. NULL: all may come. */
+    void (*admit)(void *arg, struct exchange *x);
     /* A whole request; answer it now or later with http_answer. */
     void (*request)(void *arg, struct exchange *x);
     /* The server itself must refuse (malformed, too large, too slow): the body of
@@ -81,6 +86,7 @@ struct server_options {
     bool tls_only;           /* refuse plain HTTP */
     int64_t head_timeout_ms; /* for a whole head and body: 30 s */
     int64_t idle_timeout_ms; /* between requests: 75 s */
+    size_t body_memory;      /* what bodies may take together; 0: without a bound */
     const char *via;         /* the Via header */
 };
 
@@ -98,9 +104,14 @@ void server_free(struct server *s);
 
 struct server_stats {
     uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
+    uint64_t body_bytes; /* of bodies that are coming in or worked on */
 };
 void server_stats(const struct server *s, struct server_stats *ret);
 
+/* Lets the body of an exchange come that admit was asked about; account is who sends it, or 0.
+ * On the exchange's loop, which may drop the exchange without a word from then until request is
+ * called: it must hold nothing outside its arena. */
+void http_admit(struct exchange *x, uint64_t account);
 /* Answers on the exchange's loop, exactly once; from inside request or later; the exchange and its
  * arena are gone afterwards. HEAD gets no body; large bodies are gzipped when offered. */
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body);

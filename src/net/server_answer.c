@@ -31,6 +31,8 @@ void call_free(struct serving *call)
 
     buf_clear(&call->data);
     multipart_free(call->x.parts);
+    if (call->paid)
+        body_budget_give(h->budget, &call->owner, call->paid);
     h->calls--;
     if (h->arena_count < ARENAS_KEPT && !h->orphaned) {
         arena_reset(a);
@@ -183,6 +185,8 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
         return;
     }
     bool keep = call->keep_alive && !head->close && !call->home->stopping;
+    if (c->state == CONN_ASKED)
+        keep = body_give_up(c, call, keep);
     struct answer_to to = { x->request->accept_encoding, call->head, keep, call->old };
     if (c->home->current == c) { /* its bytes are being taken: they go on by themselves */
         answer_add(c, &to, head, body);

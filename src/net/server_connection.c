@@ -27,7 +27,7 @@ void connection_close(struct connection *c)
 
     if (c->state == CONN_CLOSED)
         return;
-    bool working = c->state == CONN_CALL;
+    bool working = c->state == CONN_CALL || c->state == CONN_ASKED;
     c->state = CONN_CLOSED;
     deadline_drop(&c->deadline);
     c->call = NULL;
@@ -119,7 +119,7 @@ static void set_deadline(struct connection *c)
                ((c->state == CONN_LAST || c->state == CONN_FILE) && c->timing != TIMING_IDLE)) {
         deadline_touch(h->idle, &c->deadline);
         c->timing = TIMING_IDLE;
-    } else if (c->state == CONN_CALL) {
+    } else if (c->state == CONN_CALL || c->state == CONN_ASKED) {
         deadline_drop(&c->deadline);
         c->timing = TIMING_NONE;
     }
@@ -310,7 +310,8 @@ static void end_of_input(struct connection *c)
     c->ended = true;
     if (c->state == CONN_HEAD && connection_unsent(c))
         return; /* requests may wait for room; seen again when all is sent */
-    if (c->state != CONN_CALL && c->state != CONN_FILE && c->state != CONN_LAST)
+    if (c->state != CONN_CALL && c->state != CONN_ASKED && c->state != CONN_FILE &&
+        c->state != CONN_LAST)
         connection_close(c);
 }
 

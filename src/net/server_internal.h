@@ -22,6 +22,8 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "net/address.h"
+#include "net/body_budget.h"
 #include "net/server.h"
 #include "net/tls.h"
 
@@ -32,8 +34,7 @@ enum {
     SCRATCH_KEPT = 256 * 1024,  /* a scratch buffer above it is given back */
     COPY_LIMIT = 16 * 1024,     /* longer payloads are sent from where they lie */
     ARENAS_KEPT = 64,
-    REMOTE_TEXT = 46, /* an IPv6 address and its NUL */
-    PAUSE_MS = 100,   /* without descriptors */
+    PAUSE_MS = 100, /* without descriptors */
     LINGER_MS = 1000,
     GOODBYE_MS = 5000, /* for the peer's close frame */
 };
@@ -49,6 +50,7 @@ struct home {
     struct server_app app;
     struct tls_context *tls;
     bool tls_only;
+    struct body_budget *budget; /* of all homes */
 
     uv_poll_t listener;
     int listen_fd;
@@ -87,6 +89,7 @@ struct server {
     struct home **homes;
     int port;
     char *via;
+    struct body_budget *budget;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     unsigned busy; /* homes with open handles */
@@ -100,13 +103,20 @@ struct serving {
     bool head, keep_alive, old; /* HEAD; HTTP/1.0 */
 
     /* While the body comes in. */
-    uint64_t left; /* of a body with a length */
+    bool form, expects; /* multipart; waits for 100 Continue */
+    bool charged;       /* its bytes count against the budget */
+    size_t max_parts;   /* the longest contents of a form */
+    uint64_t max;       /* the longest that is taken */
+    uint64_t left;      /* of a body with a length */
+    struct body_owner owner;
+    size_t received, paid; /* bytes of a charged body; bytes taken from the budget */
     struct http_chunks chunks;
     struct buf data;
 };
 
 enum connection_state {
     CONN_HEAD,      /* waits for a request, or for the rest of its head */
+    CONN_ASKED,     /* the application decides whether the body may come */
     CONN_BODY,      /* waits for the rest of a body */
     CONN_CALL,      /* the application works on it */
     CONN_FILE,      /* a file is being sent */
@@ -136,8 +146,9 @@ struct connection {
     struct serving *call;
     struct websocket *websocket;
     struct sending *file;
+    uint64_t address; /* its key */
     uint8_t remote_n;
-    char remote[REMOTE_TEXT];
+    char remote[ADDRESS_TEXT];
 };
 
 static inline void figure_add(_Atomic uint64_t *figure, uint64_t n)
@@ -204,6 +215,8 @@ void connection_dispatch(struct connection *c, struct serving *call);
 /* server_body.c */
 size_t body_begin(struct connection *c, struct serving *call, struct str rest);
 size_t body_read(struct connection *c, struct str bytes);
+/* An answer comes instead of the body: can the connection go on after it? */
+bool body_give_up(struct connection *c, struct serving *call, bool keep_alive);
 
 /* server_answer.c */
 struct serving *call_new(struct home *h);

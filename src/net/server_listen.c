@@ -80,16 +80,10 @@ int listen_open(const char *host, int port, int *ret_port)
 
 /* --- new connections ------------------------------------------------------------------ */
 
-/* An IPv4 peer of a socket that takes both is shown as what it is. */
-static void note_remote(struct connection *c, const struct sockaddr_storage *peer)
+static void note_remote(struct connection *c, const struct address *a)
 {
-    if (peer->ss_family == AF_INET6)
-        uv_ip6_name((const struct sockaddr_in6 *)peer, c->remote, sizeof c->remote);
-    else
-        uv_ip4_name((const struct sockaddr_in *)peer, c->remote, sizeof c->remote);
-    if (strncmp(c->remote, "::ffff:", 7) == 0 && strchr(c->remote, '.'))
-        memmove(c->remote, c->remote + 7, strlen(c->remote + 7) + 1);
-    c->remote_n = (uint8_t)strlen(c->remote);
+    c->remote_n = (uint8_t)address_write(a, c->remote);
+    c->address = address_key(a);
 }
 
 static void add_connection(struct home *h, int fd, const struct sockaddr_storage *peer)
@@ -108,7 +102,8 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
         connection_close(c);
         return;
     }
-    note_remote(c, peer);
+    struct address a = address_from(peer);
+    note_remote(c, &a);
     deadline_touch(h->reading, &c->deadline);
     c->timing = TIMING_READING;
     connection_read_start(c);

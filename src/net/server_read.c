@@ -96,6 +96,7 @@ static struct serving *read_head(struct connection *c, const char *bytes, size_t
     call->x.request = copy_request(call->x.arena, &h->request);
     call->x.connection = c;
     call->x.secure = c->tls != NULL;
+    call->x.address = c->address;
     call->x.remote = str_dup(call->x.arena, str_slice(c->remote, c->remote_n));
     call->head = h->request.method == HTTP_HEAD;
     call->keep_alive = h->request.keep_alive;
@@ -169,6 +170,8 @@ static void end_if_done(struct connection *c)
 {
     if (c->ended && c->state == CONN_HEAD && connection_unsent(c) <= WAITING_OUTPUT)
         c->state = CONN_LAST;
+    else if (c->ended && c->state == CONN_BODY)
+        connection_close(c); /* the rest of the body will not come */
 }
 
 static void take_waiting(struct connection *c)
@@ -185,7 +188,8 @@ static void after_taking(struct connection *c, struct connection *before)
 {
     end_if_done(c);
     connection_end(c, before);
-    connection_pause(c, c->in.n >= WAITING_INPUT && c->state != CONN_BODY);
+    connection_pause(c,
+                     c->state == CONN_ASKED || (c->in.n >= WAITING_INPUT && c->state != CONN_BODY));
     if (c->state == CONN_WEBSOCKET)
         websocket_sent(c);
 }

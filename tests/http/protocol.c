@@ -178,10 +178,10 @@ static void bodies_have_limits(struct world *w)
         str_printf(world_arena(w), LOGIN "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%.*s", larger.n,
                    STR_FMT(larger));
     expect_refused(w, "a chunk too long", chunked, 413);
-    /* A route that is nowhere does not take more. */
+    /* A route that is nowhere does not take any. */
     expect_refused(w, "a body for nobody",
                    STR("POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n"),
-                   413);
+                   404);
 }
 
 /* --- framing -------------------------------------------------------------------------- */

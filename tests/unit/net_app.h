@@ -18,7 +18,8 @@ enum { APP_SMALL_BODY = 1000, APP_BODY = 1024 * 1024, APP_FORM = 10000 };
 static struct {
     struct loops *loops;
     struct server *server;
-    _Atomic(struct exchange *) held; /* by /hold */
+    _Atomic(struct exchange *) held; /* by /hold, or before the body of /wait */
+    _Atomic int asked;               /* how often a body was asked about */
     _Atomic int closed, code;        /* WebSockets; the last one's code */
     _Atomic int shutdowns;
 } app;
@@ -124,7 +125,7 @@ static void app_request(void *arg, struct exchange *x)
     struct answer_head moved = { .status = 302, .headers = STR("Location: /echo\r\n") };
 
     (void)arg;
-    if (str_is(path, "/echo") || str_is(path, "/small"))
+    if (str_is(path, "/echo") || str_is(path, "/small") || str_is(path, "/wait"))
         app_answer(x, 200, x->body.n ? x->body : STR("hello"));
     else if (str_is(path, "/size"))
         app_answer(x, 200, app_bytes(x));
@@ -161,6 +162,35 @@ static struct intake app_intake(void *arg, const struct http_request *r)
     (void)arg;
     return (struct intake){ str_is(r->path, "/small") ? APP_SMALL_BODY : APP_BODY,
                             form ? APP_FORM : 0 };
+}
+
+/* Who may send a long body: anybody but to /closed. */
+static void app_admit(void *arg, struct exchange *x)
+{
+    (void)arg;
+    atomic_fetch_add(&app.asked, 1);
+    if (str_is(x->request->path, "/closed"))
+        app_answer(x, 401, STR("who are you"));
+    else if (str_is(x->request->path, "/wait"))
+        atomic_store(&app.held, x);
+    else
+        http_admit(x, 7);
+}
+
+static void app_admit_on_loop(struct loop *l, void *arg)
+{
+    (void)l;
+    http_admit(arg, 7);
+}
+
+/* Admits what /wait held back. */
+static inline void app_let_in(void)
+{
+    struct exchange *x;
+
+    while (!(x = atomic_exchange(&app.held, NULL)))
+        usleep(1000);
+    loop_call(x->loop, app_admit_on_loop, x);
 }
 
 static void app_refusal(void *arg, int status, struct buf *out)
@@ -223,7 +253,11 @@ static bool app_upgrade(void *arg, const struct http_request *r, struct websocke
 /* --- life ----------------------------------------------------------------------------- */
 
 static const struct server_app app_calls = {
-    .intake = app_intake, .request = app_request, .refusal = app_refusal, .upgrade = app_upgrade
+    .intake = app_intake,
+    .admit = app_admit,
+    .request = app_request,
+    .refusal = app_refusal,
+    .upgrade = app_upgrade,
 };
 
 static inline void app_start(const struct server_options *changes)
@@ -235,6 +269,7 @@ static inline void app_start(const struct server_options *changes)
     o.idle_timeout_ms = o.idle_timeout_ms ? o.idle_timeout_ms : 5000;
     o.via = "1.1 guildhall";
     atomic_store(&app.closed, 0);
+    atomic_store(&app.asked, 0);
     atomic_store(&app.code, 0);
     atomic_store(&app.shutdowns, 0);
     app.loops = loops_start(2, NULL, NULL);

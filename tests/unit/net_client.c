@@ -4,6 +4,7 @@
 #include <semaphore.h>
 
 #include "base/log.h"
+#include "net/address.h"
 #include "net/client.h"
 #include "net/tls.h"
 #include "net_app.h"

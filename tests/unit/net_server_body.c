@@ -220,6 +220,134 @@ static void a_form_that_is_none_is_refused(void **state)
     close(fd);
 }
 
+/* --- who sends it --------------------------------------------------------------------- */
+
+static void send_body(int fd, const char *path, size_t length, size_t sent)
+{
+    char head[256], *body = calloc(1, sent + 1);
+
+    memset(body, 'b', sent);
+    snprintf(head, sizeof head, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", path,
+             length);
+    peer_send(fd, head);
+    peer_send_bytes(fd, body, sent);
+    free(body);
+}
+
+static void only_long_bodies_are_asked_about(void **state)
+{
+    int fd = app_connect();
+
+    (void)state;
+    send_body(fd, "/echo", 8 * 1024, 8 * 1024);
+    peer_expect(fd, 200, NULL);
+    assert_int_equal(atomic_load(&app.asked), 0);
+    send_body(fd, "/echo", 600 * 1024, 600 * 1024);
+    peer_expect(fd, 200, NULL);
+    assert_int_equal(atomic_load(&app.asked), 1);
+    peer_send(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  "1\r\na\r\n0\r\n\r\n");
+    peer_expect(fd, 200, "a");
+    assert_int_equal(atomic_load(&app.asked), 2);
+    assert_int_equal(stats().body_bytes, 0);
+    close(fd);
+}
+
+static void a_stranger_is_refused_before_its_body(void **state)
+{
+    int fd = app_connect();
+
+    (void)state;
+    send_body(fd, "/closed", 60 * 1024, 0);
+    peer_expect(fd, 401, "who are you");
+    send_body(fd, "/echo", 0, 0); /* of the first body only its beginning: */
+    char *rest = calloc(1, 60 * 1024);
+    peer_send_bytes(fd, rest,
+                    60 * 1024 - strlen("POST /echo HTTP/1.1\r\nHost: x\r\n"
+                                       "Content-Length: 0\r\n\r\n"));
+    free(rest);
+    peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    /* Nobody waits for a long one. */
+    send_body(fd, "/closed", 900 * 1024, 0);
+    peer_expect(fd, 401, "who are you");
+    peer_expect_end(fd);
+    fd = app_connect();
+    peer_send(fd, "POST /closed HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n"
+                  "Expect: 100-continue\r\n\r\n");
+    peer_expect(fd, 401, "who are you");
+    peer_expect_end(fd);
+}
+
+static void a_body_waits_for_the_word(void **state)
+{
+    int fd = app_connect();
+    uint64_t before = stats().bytes_in;
+
+    (void)state;
+    send_body(fd, "/wait", 200 * 1024, 200 * 1024);
+    app_wait_until(atomic_load(&app.held));
+    usleep(20000);
+    assert_true(stats().bytes_in - before < 130 * 1024); /* one read at most after the head's */
+    app_let_in();
+    peer_expect(fd, 200, NULL);
+    close(fd);
+}
+
+static void who_leaves_before_the_word_is_forgotten(void **state)
+{
+    struct linger reset = { .l_onoff = 1 };
+    int fd = app_connect(), half = app_connect();
+
+    (void)state;
+    send_body(fd, "/wait", 200 * 1024, 10);
+    app_wait_until(atomic_load(&app.held));
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fd);
+    app_let_in();
+    send_body(half, "/wait", 200 * 1024, 10);
+    app_wait_until(atomic_load(&app.held));
+    shutdown(half, SHUT_WR);
+    app_let_in();
+    peer_expect_end(half);
+    app_wait_until(stats().open == 0);
+}
+
+static void bodies_share_a_budget(void **state)
+{
+    static const struct server_options small = { .body_memory = 1536 * 1024 };
+    int first, second;
+
+    (void)state;
+    app_start(&small);
+    /* A third for one caller: what can never fit is too long. */
+    first = app_connect();
+    send_body(first, "/echo", 512 * 1024 + 1, 0);
+    peer_expect(first, 413, "{\"refused\":413}");
+    peer_expect_end(first);
+
+    first = app_connect();
+    send_body(first, "/echo", 512 * 1024, 400 * 1024);
+    app_wait_until(stats().body_bytes >= 400 * 1024);
+    second = app_connect();
+    send_body(second, "/echo", 512 * 1024, 300 * 1024);
+    struct peer_answer a = peer_read_answer(second, false);
+    assert_int_equal(a.status, 503);
+    assert_true(peer_has(&a, "\r\nRetry-After: 5\r\n"));
+    free(a.body);
+    peer_expect_end(second);
+
+    char *rest = calloc(1, 112 * 1024);
+    peer_send_bytes(first, rest, 112 * 1024);
+    free(rest);
+    peer_expect(first, 200, NULL);
+    app_wait_until(stats().body_bytes == 0);
+    send_body(first, "/echo", 300 * 1024, 300 * 1024);
+    peer_expect(first, 200, NULL);
+    close(first);
+    app_stop();
+}
+
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -233,6 +361,11 @@ int main(void)
         with_server(the_server_says_continue_only_when_it_will_read_the_body),
         with_server(forms_are_taken_apart_and_limited),
         with_server(a_form_that_is_none_is_refused),
+        with_server(only_long_bodies_are_asked_about),
+        with_server(a_stranger_is_refused_before_its_body),
+        with_server(a_body_waits_for_the_word),
+        with_server(who_leaves_before_the_word_is_forgotten),
+        cmocka_unit_test(bodies_share_a_budget),
     };
     log_init(2, LOG_OFF, 0); /* before there are threads */
     return cmocka_run_group_tests_name("net/server bodies", tests, NULL, NULL);

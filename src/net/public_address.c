@@ -1,0 +1,100 @@
+/* public_address.c - which addresses are on the public internet. */
+#include <netinet/in.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/address.h"
+
+struct net4 {
+    uint32_t net;
+    int bits;
+};
+
+#define NET4(a, b, c, d, bits)                                                               \
+    {                                                                                        \
+        (uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d), bits \
+    }
+
+/* IANA's special-purpose registry: not globally reachable. */
+static const struct net4 special4[] = {
+    NET4(0, 0, 0, 0, 8),       /* this network */
+    NET4(10, 0, 0, 0, 8),      /* private */
+    NET4(100, 64, 0, 0, 10),   /* carrier-grade NAT */
+    NET4(127, 0, 0, 0, 8),     /* loopback */
+    NET4(169, 254, 0, 0, 16),  /* link-local */
+    NET4(172, 16, 0, 0, 12),   /* private */
+    NET4(192, 0, 0, 0, 24),    /* protocol assignments */
+    NET4(192, 0, 2, 0, 24),    /* documentation */
+    NET4(192, 31, 196, 0, 24), /* AS112 */
+    NET4(192, 52, 193, 0, 24), /* AMT */
+    NET4(192, 88, 99, 0, 24),  /* 6to4 relays */
+    NET4(192, 168, 0, 0, 16),  /* private */
+    NET4(192, 175, 48, 0, 24), /* AS112 */
+    NET4(198, 18, 0, 0, 15),   /* benchmarks */
+    NET4(198, 51, 100, 0, 24), /* documentation */
+    NET4(203, 0, 113, 0, 24),  /* documentation */
+    NET4(224, 0, 0, 0, 4),     /* multicast */
+    NET4(240, 0, 0, 0, 4),     /* reserved, broadcast */
+};
+
+static bool public4(uint32_t address)
+{
+    for (size_t i = 0; i < COUNT_OF(special4); i++)
+        if (((address ^ special4[i].net) >> (32 - special4[i].bits)) == 0)
+            return false;
+    return true;
+}
+
+struct net6 {
+    uint8_t net[16];
+    int bits;
+};
+
+/* Inside 2000::/3, which is all that was ever given out. */
+static const struct net6 special6[] = {
+    { { 0x20, 0x01, 0x00, 0x00 }, 23 }, /* protocol assignments, Teredo, ORCHID */
+    { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
+    { { 0x3f, 0xff }, 20 },             /* documentation */
+};
+
+static bool inside6(const uint8_t *address, const uint8_t *net, int bits)
+{
+    int bytes = bits / 8, rest = bits % 8;
+
+    return memcmp(address, net, (size_t)bytes) == 0 &&
+           (rest == 0 || ((address[bytes] ^ net[bytes]) >> (8 - rest)) == 0);
+}
+
+static uint32_t be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static bool public6(const uint8_t *a)
+{
+    static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
+    static const uint8_t translated[16] = { 0x00, 0x64, 0xff, 0x9b };
+
+    /* Addresses that stand for an IPv4 address are as public as that one. */
+    if (inside6(a, mapped, 96) || inside6(a, translated, 96))
+        return public4(be32(a + 12));
+    if (a[0] == 0x20 && a[1] == 0x02)
+        return public4(be32(a + 2));
+    if ((a[0] & 0xe0) != 0x20)
+        return false;
+    for (size_t i = 0; i < COUNT_OF(special6); i++)
+        if (inside6(a, special6[i].net, special6[i].bits))
+            return false;
+    return true;
+}
+
+bool address_is_public(const void *sockaddr)
+{
+    const struct sockaddr *any = sockaddr;
+
+    if (any->sa_family == AF_INET)
+        return public4(ntohl(((const struct sockaddr_in *)sockaddr)->sin_addr.s_addr));
+    if (any->sa_family == AF_INET6)
+        return public6(((const struct sockaddr_in6 *)sockaddr)->sin6_addr.s6_addr);
+    return false;
+}

@@ -1,0 +1,168 @@
+/* edge.c - what the server says, and keeps, before it knows a whole request. */
+#include "world.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { QUIET_MS = 5000 };
+
+/* Only the head of a call whose body would be as long; all that comes back. */
+static struct str ask(struct world *w, const char *method, const char *path,
+                      const char *authorization, size_t length)
+{
+    struct str head =
+        str_printf(world_arena(w),
+                   "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                   "%s%s%sContent-Length: %zu\r\n\r\n",
+                   method, path, authorization ? "Authorization: " : "",
+                   authorization ? authorization : "", authorization ? "\r\n" : "", length);
+
+    return client_raw(world_stranger(w), head, QUIET_MS);
+}
+
+static void expect_first_line(struct str answer, const char *line)
+{
+    if (answer.n < strlen(line) || memcmp(answer.p, line, strlen(line)) != 0)
+        fail_test(__FILE__, __LINE__, "expected '%s', not '%.*s'", line, STR_FMT(answer));
+}
+
+static void a_long_body_is_refused_by_its_head(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+
+    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 401 ");
+    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", "nonsense", 60 << 20), "HTTP/1.1 401 ");
+    expect_first_line(ask(w, "PATCH", "/api/v10/nowhere", NULL, 60 << 20), "HTTP/1.1 404 ");
+    expect_first_line(ask(w, "PUT", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 405 ");
+    expect_first_line(ask(w, "PATCH", "/api/v6/guilds/1", NULL, 60 << 20), "HTTP/1.1 400 ");
+    /* One that does not know its kind of account, and a path that is none. */
+    expect_first_line(
+        ask(w, "PUT", "/api/v10/users/@me/relationships/1", bot->authorization, 60000),
+        "HTTP/1.1 403 ");
+    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/x", ada->authorization, 60 << 20),
+                      "HTTP/1.1 400 ");
+    /* Who may speak is told that it is too much; the credential comes first. */
+    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 80 << 20),
+                      "HTTP/1.1 413 ");
+    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", NULL, 80 << 20), "HTTP/1.1 401 ");
+    expect_first_line(ask(w, "POST", "/api/v10/auth/login", NULL, 2 << 20), "HTTP/1.1 413 ");
+}
+
+/* A body that is still coming when its credential is revoked does nothing. */
+static void a_credential_is_looked_at_again_after_the_body(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct client *other = world_token(w, ada, CALLER_USER, "", 0);
+    int fd = client_dial(other);
+    char text[20000], in[4096];
+    int n = snprintf(text, sizeof text,
+                     "POST /api/v10/guilds HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"
+                     "Content-Type: application/json\r\nContent-Length: 10000\r\n"
+                     "Expect: 100-continue\r\n\r\n",
+                     other->authorization);
+
+    expect(send(fd, text, (size_t)n, MSG_NOSIGNAL) == n);
+    expect(recv(fd, in, sizeof in, 0) > 0);
+    expect(memcmp(in, "HTTP/1.1 100 ", 13) == 0);
+    expect_status(client_post(other, "{}", "/auth/logout"), 204);
+    n = snprintf(text, sizeof text, "{\"name\":\"hall\"}%*s", 10000 - 15, "");
+    expect(send(fd, text, (size_t)n, MSG_NOSIGNAL) == n);
+    expect(recv(fd, in, sizeof in, 0) > 0);
+    expect(memcmp(in, "HTTP/1.1 401 ", 13) == 0);
+    close(fd);
+    expect_json(client_get(ada, "/users/@me/guilds"), "[]");
+}
+
+/* Its answer has what every other has, and is counted once. */
+static void a_long_body_is_counted_once(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    char text[20000];
+
+    snprintf(text, sizeof text, "{'name': 'hall'%*s}", 15000, "");
+    struct answer a = client_post(ada, text, "/guilds");
+    expect_status(a, 201);
+    struct str left = answer_header(a, "X-RateLimit-Remaining"),
+               most = answer_header(a, "X-RateLimit-Limit");
+    uint64_t remaining, limit;
+    expect(str_to_u64(left, &remaining) && str_to_u64(most, &limit));
+    expect(remaining == limit - 1);
+}
+
+static void with_limits(struct config *config)
+{
+    config->rate_limits = true;
+}
+
+/* A caller that asks too often is told before it sends. */
+static void a_limit_is_told_before_the_body(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    int status = 404;
+
+    for (int i = 0; i < 60 && status == 404; i++)
+        status = client_patch(ada, "{}", "/guilds/1").status;
+    expect(status == 429);
+    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 60 << 20),
+                      "HTTP/1.1 429 ");
+}
+
+static void little_memory(struct config *config)
+{
+    config->body_memory_mib = 8;
+}
+
+enum { SENDERS = 8 };
+
+static void begin_bodies(struct world *w, int *fds)
+{
+    static const char head[] = "POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\n"
+                               "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+    static char body[900 * 1024];
+
+    for (int i = 0; i < SENDERS; i++) {
+        ssize_t n = 1;
+
+        fds[i] = client_dial(world_stranger(w));
+        expect(send(fds[i], head, sizeof head - 1, MSG_NOSIGNAL) == sizeof head - 1);
+        for (size_t sent = 0; sent < sizeof body && n > 0; sent += (size_t)n)
+            n = send(fds[i], body + sent, sizeof body - sent, MSG_NOSIGNAL);
+    }
+}
+
+static int count_refused(const int *fds)
+{
+    int refused = 0;
+
+    for (int i = 0; i < SENDERS; i++) {
+        char in[13];
+
+        if (recv(fds[i], in, sizeof in, MSG_DONTWAIT | MSG_PEEK) == sizeof in)
+            refused += memcmp(in, "HTTP/1.1 503 ", sizeof in) == 0;
+    }
+    return refused;
+}
+
+/* Many that begin long bodies get a third of the memory together, as one address. */
+static void anonymous_bodies_do_not_pile_up(struct world *w)
+{
+    int fds[SENDERS];
+
+    begin_bodies(w, fds);
+    for (int left = 1000; count_refused(fds) < SENDERS - 2 && left; left--)
+        usleep(10000);
+    expect(count_refused(fds) >= SENDERS - 2);
+    for (int i = 0; i < SENDERS; i++)
+        close(fds[i]);
+}
+
+const struct test edge_tests[] = {
+    TEST(a_long_body_is_refused_by_its_head),
+    TEST(a_credential_is_looked_at_again_after_the_body),
+    TEST_WITH(a_long_body_is_counted_once, with_limits),
+    TEST_WITH(a_limit_is_told_before_the_body, with_limits),
+    TEST_WITH(anonymous_bodies_do_not_pile_up, little_memory),
+    { 0 },
+};
