@@ -247,16 +247,26 @@ void dispatch_drop(struct hub *h)
     d->changed = NULL;
 }
 
-void dispatch_to(struct session *s, struct news *n)
+/* Of channels of guilds people are told by what they see now: seen_channels. */
+static bool is_told_by_sight(const struct session *s, const struct news *n)
 {
-    struct seat *seat = seat_find(s, n->to.kind, n->to.id);
-    struct delivery d;
+    return !s->bot && n->to.kind == SUBJECT_GUILD &&
+           (n->event == EVENT_CHANNEL_CREATE || n->event == EVENT_CHANNEL_DELETE);
+}
 
-    if (n->to.kind == SUBJECT_SESSION ? n->to.id != s->number : !seat)
+void dispatch_to(struct session *s, struct recent_event *e)
+{
+    struct news *n = e->news;
+    bool own = n->to.kind == SUBJECT_SESSION;
+    struct seat *seat = own ? NULL : seat_find(s, n->to.kind, n->to.id);
+
+    if (own ? n->to.id != s->number : !seat || is_told_by_sight(s, n))
         return;
-    if (!delivery_init(&d, s->hub, n))
+    const struct facts *f = recent_facts(e);
+    if (!f)
         return;
-    if (n->to.kind == SUBJECT_SESSION) {
+    struct delivery d = { .hub = s->hub, .news = n, .info = event_info(n->event), .facts = *f };
+    if (own) {
         if (delivery_receives(&d, s))
             session_dispatch(s, n, 0);
         return;
@@ -264,4 +274,6 @@ void dispatch_to(struct session *s, struct news *n)
     delivery_give(&d, seat);
     if (n->to.kind == SUBJECT_USER)
         move_session(&d, s);
+    else if (n->event == EVENT_GUILD_DELETE && n->to.kind == SUBJECT_GUILD)
+        seat_leave(seat);
 }

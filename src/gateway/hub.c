@@ -33,6 +33,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     list_init(&h->greetings);
     list_init(&h->waiting);
     list_init(&h->guests);
+    list_init(&h->expected);
     list_init(&h->errands);
     map_init(&h->topics);
     h->queue_end = &h->queue;
@@ -76,8 +77,7 @@ void hub_free(struct hub *h)
     drop_queue(h);
     dispatch_drop(h);
     mem_free(h->delivery);
-    hub_log_clear(h);
-    mem_free(h->log);
+    recent_clear(&h->recent);
     topics_free(h);
     loop_drop_turn_end(&h->turn_end);
     deadlines_free(h->strangers);
@@ -155,22 +155,6 @@ void hub_receive(struct post *post)
     hub_pump(h);
 }
 
-static void log_news(struct hub *h, struct news *n)
-{
-    if (h->log_count == h->log_cap) {
-        h->log_cap = h->log_cap ? h->log_cap * 2 : 64;
-        h->log = mem_resize(h->log, h->log_cap * sizeof *h->log);
-    }
-    h->log[h->log_count++] = news_ref(n);
-}
-
-void hub_log_clear(struct hub *h)
-{
-    for (size_t i = 0; i < h->log_count; i++)
-        news_unref(h->log[i]);
-    h->log_count = 0;
-}
-
 /* The last that stands in line, or that was begun. */
 static uint64_t last_in_line(const struct hub *h)
 {
@@ -193,8 +177,8 @@ static void begin_event(struct hub *h)
     if (!h->queue)
         h->queue_end = &h->queue;
     arena_reset(h->scratch);
-    if (h->expected)
-        log_news(h, p->news);
+    if (!list_empty(&h->expected))
+        recent_add(&h->recent, p->news);
     h->begun = p->news->number;
     dispatch_begin(h, p->news);
     mem_free(p);

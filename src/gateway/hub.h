@@ -8,6 +8,7 @@
 #include "gateway/gateway.h"
 #include "gateway/news.h"
 #include "gateway/pack.h"
+#include "gateway/recent.h"
 
 struct session;
 
@@ -55,11 +56,10 @@ struct hub {
     uint32_t ticks;     /* since the clock was looked at */
     int64_t turn_began; /* nanoseconds; 0: nothing was measured in this turn yet */
 
-    struct link guests; /* struct handover: sessions to be given away */
-    unsigned expected;  /* sessions on their way here: news is logged for them */
-    struct news **log;
-    size_t log_count, log_cap;
-    struct link errands; /* what is done bit by bit, when nothing else is to do */
+    struct link guests;   /* struct handover: sessions to be given away */
+    struct link expected; /* struct handover: sessions on their way here, as they were asked for */
+    struct recent recent; /* events since the first of them was */
+    struct link errands;  /* what is done bit by bit, when nothing else is to do */
     struct post errands_post;
     bool errands_posted;
     struct turn_end turn_end;
@@ -79,7 +79,6 @@ void hub_load(struct hub *h, struct load *l);     /* when it is quiet */
 void hub_load_now(struct hub *h, struct load *l); /* before the next event, or beside them */
 void hub_pump(struct hub *h);
 void hub_receive(struct post *post); /* struct parcel */
-void hub_log_clear(struct hub *h);
 void hub_turn_end(struct turn_end *t);
 
 /* What is done between two looks at the clock: about as many sessions are told something. */
@@ -101,7 +100,7 @@ void dispatch_begin(struct hub *h, struct news *n);
 bool dispatch_continue(struct hub *h);
 void dispatch_drop(struct hub *h); /* what is at hand, if anything */
 /* One event to one session that came late. */
-void dispatch_to(struct session *s, struct news *n);
+void dispatch_to(struct session *s, struct recent_event *e);
 
 /* Handovers that wait for this hub to get further. */
 void handovers_continue(struct hub *h);

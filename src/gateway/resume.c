@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "gateway/greeting.h"
 #include "gateway/opcodes.h"
+#include "gateway/seen_channels.h"
 
 struct resumption {
     struct greeting greeting;
@@ -24,11 +25,14 @@ struct handover {
     struct resumption *resumption;
     uint64_t least;          /* events that must have been looked at */
     struct session *session; /* NULL: it is not there any more */
-    struct load load;        /* rights, as the new home sees them */
+    struct link awaited;     /* in the receiver's list */
+    uint64_t since;          /* the first event that the receiver began after it asked */
+    struct load load;        /* rights, as the new home sees them; then channels */
     struct gateway_viewer viewer;
     struct guild_facts *facts;
     snowflake *channels;
     size_t guild_count, channel_count;
+    struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
 };
 
 /* --- two sockets that want the same one ----------------------------------------------- */
@@ -111,7 +115,7 @@ static bool is_theirs(const struct session *s, const struct resumption *r)
 
 static void arrive(struct post *post);
 
-/* Where the session sat; its seats themselves stay behind. */
+/* Where the session sat, and what it saw from there; its seats themselves stay behind. */
 static void pack_seats(struct handover *h, struct session *s)
 {
     h->facts = mem_new((s->seat_count + 1) * sizeof *h->facts);
@@ -119,10 +123,13 @@ static void pack_seats(struct handover *h, struct session *s)
     while (s->seat_count) {
         struct seat *seat = s->seats[s->seat_count - 1];
 
-        if (seat->topic->kind == SUBJECT_GUILD)
+        if (seat->topic->kind == SUBJECT_GUILD) {
             h->facts[h->guild_count++].guild_id = seat->topic->id;
-        else if (seat->topic->kind == SUBJECT_CHANNEL)
+            if (!s->bot)
+                seen_channels_add(&h->seen, seat);
+        } else if (seat->topic->kind == SUBJECT_CHANNEL) {
             h->channels[h->channel_count++] = seat->topic->id;
+        }
         seat_leave(seat);
     }
 }
@@ -202,15 +209,32 @@ void handovers_continue(struct hub *h)
 
 /* --- the receiver --------------------------------------------------------------------- */
 
-static void handover_end(struct handover *h, struct session *s)
+static void expect_session(struct handover *h)
+{
+    h->since = recent_end(&h->to->recent);
+    list_append(&h->to->expected, &h->awaited);
+}
+
+/* Events that nobody needs any more go: those before the oldest question. */
+static void stop_expecting(struct handover *h)
 {
     struct hub *to = h->to;
+    uint64_t needed = recent_end(&to->recent);
 
-    if (--to->expected == 0)
-        hub_log_clear(to);
+    list_remove(&h->awaited);
+    if (!list_empty(&to->expected))
+        needed = container_of(to->expected.next, struct handover, awaited)->since;
+    recent_trim(&to->recent, needed);
+}
+
+static void handover_end(struct handover *h, struct session *s)
+{
+    stop_expecting(h);
     answer(h->resumption, s);
     mem_free(h->facts);
     mem_free(h->channels);
+    seen_channels_clear(&h->seen);
+    seen_channels_clear(&h->changes);
     mem_free(h);
 }
 
@@ -227,29 +251,84 @@ static enum err read_rights(struct load *l, struct tx *tx)
     return OK;
 }
 
+/* The guild is gone, or the account from it, but the event that says so may be still to come
+ * here: the seat waits for it, without rights. */
+static void await_goodbye(struct session *s, snowflake guild_id)
+{
+    seat_take(s, SUBJECT_GUILD, guild_id);
+}
+
+static void take_seats(struct handover *h, struct session *s)
+{
+    seat_take(s, SUBJECT_USER, s->caller.id);
+    for (size_t i = 0; i < h->channel_count; i++)
+        seat_take(s, SUBJECT_CHANNEL, h->channels[i]);
+    for (size_t i = 0; i < h->guild_count; i++) {
+        const struct seat *seat = guild_facts_apply(s, &h->facts[i]);
+
+        if (!seat)
+            await_goodbye(s, h->facts[i].guild_id);
+        else if (!s->bot && seat->topic->view)
+            seen_channels_compare(&h->seen, seat, &h->changes);
+        else if (!s->bot) /* nobody here knows yet what it sees */
+            session_invalid_soon(h->to, s->number);
+    }
+}
+
+/* Tells it what this loop has begun since it asked; what the other has told already is known
+ * by its number. */
+static void catch_up(struct handover *h, struct session *s)
+{
+    struct recent *r = &h->to->recent;
+    struct recent_event *e;
+
+    seen_channels_tell(&h->changes, s);
+    for (uint64_t i = recent_after(r, h->since, s->seen); (e = recent_at(r, i)); i++)
+        dispatch_to(s, e);
+    if (!s->peer) /* a newer socket may have it already */
+        session_lose_peer(s);
+    handover_end(h, s);
+}
+
+static enum err read_changes(struct load *l, struct tx *tx)
+{
+    struct handover *h = container_of(l, struct handover, load);
+
+    return seen_channels_read(&h->changes, l->hub->gateway->options.source, tx);
+}
+
+static void changes_read(struct load *l, enum err e)
+{
+    struct handover *h = container_of(l, struct handover, load);
+    struct session *s = registry_local(l->hub, h->resumption->number);
+
+    if (s && !e) {
+        catch_up(h, s);
+        return;
+    }
+    if (s)
+        session_end(s); /* it would not know what it sees */
+    handover_end(h, NULL);
+}
+
 static void settle(struct load *l, enum err e)
 {
     struct handover *h = container_of(l, struct handover, load);
-    struct hub *to = h->to;
     struct session *s = h->session;
 
-    session_attach(s, to);
+    session_attach(s, h->to);
     if (e || s->revoked) {
         session_end(s);
         handover_end(h, NULL);
         return;
     }
-    seat_take(s, SUBJECT_USER, s->caller.id);
-    for (size_t i = 0; i < h->channel_count; i++)
-        seat_take(s, SUBJECT_CHANNEL, h->channels[i]);
-    for (size_t i = 0; i < h->guild_count; i++)
-        guild_facts_apply(s, &h->facts[i]);
-    /* What this loop has looked at since it asked; what the other had, too, is known
-     * by its number. */
-    for (size_t i = 0; i < to->log_count; i++)
-        dispatch_to(s, to->log[i]);
-    deadline_touch(to->away, &s->away);
-    handover_end(h, s);
+    take_seats(h, s);
+    if (!h->changes.count) {
+        catch_up(h, s);
+        return;
+    }
+    h->load = (struct load){ .quiet = true, .run = read_changes, .done = changes_read };
+    hub_load_now(h->to, &h->load);
 }
 
 static void arrive(struct post *post)
@@ -276,7 +355,7 @@ static void ask(struct hub *from, struct resumption *r)
     h->to = r->greeting.peer->hub;
     h->resumption = r;
     h->least = h->to->begun;
-    h->to->expected++;
+    expect_session(h);
     h->post.run = asked;
     loop_post(from->loop, &h->post);
 }

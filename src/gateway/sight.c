@@ -28,6 +28,13 @@ struct sight_place {
     struct news *news[2]; /* hidden, shown; neither: the channel is gone */
 };
 
+/* A seat that was taken just now may have the new roles already, another one the old. */
+struct old_roles {
+    uint64_t session;
+    snowflake *ids;
+    uint32_t count;
+};
+
 struct sight {
     struct load load;
     snowflake guild_id;
@@ -35,9 +42,9 @@ struct sight {
 
     /* What was so before the event. */
     snowflake owner_id, role_id;
-    uint64_t permissions; /* of the role */
-    snowflake *roles;     /* of the member */
-    uint32_t role_count;
+    uint64_t permissions;    /* of the role */
+    struct old_roles *roles; /* of the member's sessions, whose roles become other ones */
+    uint32_t role_sets;
 
     uint64_t session; /* who is being told, or 0 */
     uint32_t at;      /* of which place next */
@@ -65,17 +72,11 @@ static bool has_other_roles(const struct seat *seat, const struct member *m)
             memcmp(seat->roles, m->roles.items, m->roles.count * sizeof *seat->roles) != 0);
 }
 
-/* A seat of the account that the event is about, in its guild. */
-static const struct seat *seat_of_member(const struct delivery *d)
+static const struct old_roles *old_roles_of(const struct sight *s, const struct seat *seat)
 {
-    const struct topic *own = topic_find(d->hub, SUBJECT_USER, d->facts.about);
-
-    for (uint32_t i = 0; own && i < own->count; i++) {
-        const struct seat *seat = seat_find(own->seats[i]->session, SUBJECT_GUILD, d->topic->id);
-
-        if (seat && !seat->session->bot)
-            return seat;
-    }
+    for (uint32_t i = 0; i < s->role_sets; i++)
+        if (s->roles[i].session == seat->session->number)
+            return &s->roles[i];
     return NULL;
 }
 
@@ -83,7 +84,6 @@ static bool may_change(const struct delivery *d)
 {
     const struct view *v = d->topic->view;
     const struct facts *f = &d->facts;
-    const struct seat *seat;
 
     switch (d->news->event) {
     case EVENT_GUILD_ROLE_UPDATE:
@@ -93,8 +93,7 @@ static bool may_change(const struct delivery *d)
     case EVENT_GUILD_ROLE_DELETE:
         return true;
     case EVENT_GUILD_MEMBER_UPDATE:
-        seat = seat_of_member(d);
-        return seat && has_other_roles(seat, &f->member);
+        return topic_find(d->hub, SUBJECT_USER, f->about);
     default:
         return false;
     }
@@ -113,7 +112,7 @@ static bool concerns(const struct sight *s, const struct delivery *d, const stru
     case EVENT_GUILD_ROLE_DELETE:
         return has_role(seat, s->role_id);
     case EVENT_GUILD_MEMBER_UPDATE:
-        return id == d->facts.about;
+        return id == d->facts.about && old_roles_of(s, seat);
     default:
         return id == s->owner_id || id == d->facts.owner_id;
     }
@@ -121,14 +120,36 @@ static bool concerns(const struct sight *s, const struct delivery *d, const stru
 
 /* --- before --------------------------------------------------------------------------- */
 
-static void set_roles(struct sight *s, const struct seat *seat, snowflake more)
+static void note_roles(struct sight *s, const struct seat *seat)
 {
-    s->roles = mem_resize(s->roles, (seat->role_count + 1) * sizeof *s->roles);
+    struct old_roles *old;
+
+    s->roles = mem_resize(s->roles, (s->role_sets + 1) * sizeof *s->roles);
+    old = &s->roles[s->role_sets++];
+    *old = (struct old_roles){ .session = seat->session->number, .count = seat->role_count };
+    old->ids = mem_resize(NULL, (seat->role_count + 1) * sizeof *old->ids);
     if (seat->role_count)
-        memcpy(s->roles, seat->roles, seat->role_count * sizeof *s->roles);
-    s->role_count = seat->role_count;
-    if (more)
-        s->roles[s->role_count++] = more;
+        memcpy(old->ids, seat->roles, seat->role_count * sizeof *old->ids);
+}
+
+static void forget_roles(struct sight *s)
+{
+    for (uint32_t i = 0; i < s->role_sets; i++)
+        mem_free(s->roles[i].ids);
+    s->role_sets = 0;
+}
+
+/* Of all sessions of the account that the event is about. */
+static void note_member(struct sight *s, const struct delivery *d)
+{
+    const struct topic *own = topic_find(d->hub, SUBJECT_USER, d->facts.about);
+
+    for (uint32_t i = 0; own && i < own->count; i++) {
+        const struct seat *seat = seat_find(own->seats[i]->session, SUBJECT_GUILD, s->guild_id);
+
+        if (seat && !seat->session->bot && has_other_roles(seat, &d->facts.member))
+            note_roles(s, seat);
+    }
 }
 
 struct sight *sight_begin(const struct delivery *d)
@@ -142,7 +163,7 @@ struct sight *sight_begin(const struct delivery *d)
     s->role_id = d->facts.role_id;
     s->permissions = s->role_id ? view_role(d->topic->view, s->role_id) : 0;
     if (s->event == EVENT_GUILD_MEMBER_UPDATE)
-        set_roles(s, seat_of_member(d), 0);
+        note_member(s, d);
     return s;
 }
 
@@ -160,6 +181,7 @@ void sight_free(struct sight *s)
     if (!s)
         return;
     free_places(s);
+    forget_roles(s);
     mem_free(s->roles);
     mem_free(s);
 }
@@ -186,7 +208,7 @@ static void list_places(struct sight *s, const struct view *v)
 /* --- before and after ----------------------------------------------------------------- */
 
 /* Time-outs take no right to view: they do not matter here. */
-static struct rights_of rights_now(const struct seat *seat)
+struct rights_of sight_rights(const struct seat *seat)
 {
     const struct view *v = seat->topic->view;
     struct rights_of who = {
@@ -211,14 +233,14 @@ static uint64_t permissions_before(const struct sight *s, const struct view *v, 
 static struct rights_of rights_before(const struct sight *s, const struct seat *seat)
 {
     const struct view *v = seat->topic->view;
-    bool own = s->event == EVENT_GUILD_MEMBER_UPDATE || s->event == EVENT_GUILD_ROLE_DELETE;
+    const struct old_roles *old = old_roles_of(s, seat);
     struct rights_of who = {
         .guild_id = v->guild_id,
         .user_id = seat->session->caller.id,
         .owner = s->owner_id == seat->session->caller.id,
         .base = permissions_before(s, v, v->guild_id),
-        .roles = own ? s->roles : seat->roles,
-        .role_count = own ? s->role_count : seat->role_count,
+        .roles = old ? old->ids : seat->roles,
+        .role_count = old ? old->count : seat->role_count,
     };
 
     for (size_t i = 0; i < who.role_count; i++)
@@ -230,7 +252,7 @@ struct sight_change {
     struct rights_of before, now;
 };
 
-static bool is_shown(const struct rights_of *who, const struct place_rule *p)
+bool sight_shows(const struct rights_of *who, const struct place_rule *p)
 {
     return rights_in_channel(who, p->type, p->overwrites, p->count, false) &
            PERMISSION(VIEW_CHANNEL);
@@ -239,8 +261,8 @@ static bool is_shown(const struct rights_of *who, const struct place_rule *p)
 static bool place_changes(const struct sight_change *c, const struct sight_place *p,
                           bool *ret_shown)
 {
-    *ret_shown = is_shown(&c->now, p->rule);
-    return is_shown(&c->before, p->rule) != *ret_shown;
+    *ret_shown = sight_shows(&c->now, p->rule);
+    return sight_shows(&c->before, p->rule) != *ret_shown;
 }
 
 static uint32_t place_ticks(const struct sight_place *p)
@@ -361,12 +383,13 @@ bool sight_tell(struct sight *s, const struct delivery *d, struct seat *seat)
             list_places(s, seat->topic->view);
         s->session = seat->session->number;
         s->at = 0;
+        if (s->event == EVENT_GUILD_ROLE_DELETE) {
+            forget_roles(s); /* of the last one who was told */
+            note_roles(s, seat);
+            seat_drop_role(seat, s->role_id);
+        }
     }
-    if (s->event == EVENT_GUILD_ROLE_DELETE) {
-        seat_drop_role(seat, s->role_id);
-        set_roles(s, seat, s->role_id);
-    }
-    struct sight_change c = { rights_before(s, seat), rights_now(seat) };
+    struct sight_change c = { rights_before(s, seat), sight_rights(seat) };
     if (!tell_places(s, &c, seat))
         return false;
     s->session = 0;
@@ -409,11 +432,11 @@ bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, s
 {
     if (seat->session->bot || !delivery_receives(d, seat->session))
         return false;
-    struct rights_of who = rights_now(seat);
+    struct rights_of who = sight_rights(seat);
     const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts.id);
-    bool shown = now && is_shown(&who, now);
+    bool shown = now && sight_shows(&who, now);
 
-    if ((c->before && is_shown(&who, c->before)) == shown)
+    if ((c->before && sight_shows(&who, c->before)) == shown)
         return false;
     if (!c->news[shown])
         c->news[shown] = news_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE, d->news->to,

@@ -15,6 +15,10 @@ bool sight_tell(struct sight *s, const struct delivery *d, struct seat *seat);
 bool sight_is_telling(const struct sight *s, const struct seat *seat);
 void sight_free(struct sight *s); /* accepts NULL */
 
+/* What decides over what somebody can view now, and whether it shows a channel. */
+struct rights_of sight_rights(const struct seat *seat);
+bool sight_shows(const struct rights_of *who, const struct place_rule *p);
+
 struct changed_channel;
 
 /* Before a channel is changed; NULL when it is seen by the same people after it. */
