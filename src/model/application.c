@@ -198,7 +198,7 @@ const struct type type_integration_application = { .kind = KIND_OBJECT,
 static const struct field described_application_fields[] = {
     BRIEF_FIELDS,
     { FIELD(struct application, role_connections_verification_url), .type = &type_url,
-      .flags = NULLABLE },
+      .flags = OPTIONAL | NULLABLE, .doc = "With include_role_connections_metadata" },
     { 0 },
 };
 static const struct schema described_application_schema = {

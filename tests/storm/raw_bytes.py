@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""raw_bytes - bytes as nobody should send them, at a whole server.
+
+Requests are made, bent, pipelined and cut at any byte. Whatever arrives, the server goes on,
+answers in whole answers, never with a 5xx, and says the same however the bytes were cut.
+"""
+
+import re
+import socket
+
+from storm import dice, expect, run_cases, server_for_storm, until_over
+
+HEAD_MAX = 32 * 1024
+PATHS = ["/healthz", "/api/v10/gateway", "/api/v10/users/@me", "/api/v10/guilds", "/nowhere",
+         "/api/v10/guilds/1", "/api/v10/auth/login", "/api/v10/channels/1/messages", "/",
+         "/api/v10/voice/regions", "/api/v10/%2e%2e/x", "/gateway?v=10&encoding=json"]
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"]
+BODIES = [b"", b"{}", b"[]", b'{"a":1}', b"null", b'{"login":"a","password":"b"}', b"x" * 300,
+          b'{"x":"' + b"y" * 9000 + b'"}', b"[" * 200, b'{"\xff":1}']
+
+
+def exchange(port, pieces, patience=15):
+    """Sends pieces one after the other; all that comes back until the server closes."""
+    with socket.create_connection(("127.0.0.1", port), patience) as s:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            for piece in pieces:
+                s.sendall(piece)
+            s.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it has said what it had to say
+        got = b""
+        try:
+            while piece := s.recv(65536):
+                got += piece
+        except ConnectionResetError:
+            pass
+        return got
+
+
+def answers_in(text, heads):
+    """Splits what came back into statuses and bodies; fails on anything that is no answer."""
+    found = []
+    while text:
+        head, mark, rest = text.partition(b"\r\n\r\n")
+        expect(mark, f"half a head: {text[:200]!r}")
+        status = re.match(rb"HTTP/1\.1 (\d\d\d) ", head)
+        expect(status, f"no answer: {head[:200]!r}")
+        code = int(status[1])
+        if code == 100:
+            text = rest
+            continue
+        length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+        is_head = len(found) < len(heads) and heads[len(found)]
+        n = 0 if is_head or code in (204, 304) else int(length[1]) if length else 0
+        expect(len(rest) >= n, f"{code} with half a body: {rest[:100]!r}")
+        found.append((code, rest[:n]))
+        text = rest[n:]
+    return found
+
+
+def a_request(d):
+    """A request that is well formed, whatever it asks for."""
+    method, path, body = d.choice(METHODS), d.choice(PATHS), d.choice(BODIES)
+    if d.random() < 0.2:
+        path += ("&" if "?" in path else "?") + "a=" + "x" * d.choice([1, 500, 3000, 7000])
+    lines = [f"{method} {path} HTTP/1.1".encode(), b"Host: a"]
+    if d.random() < 0.2:
+        lines += [b"X-Filler: " + b"f" * d.choice([10, 1000, 7000])] * d.choice([1, 2, 3])
+    if d.random() < 0.3:
+        lines.append(b"Authorization: " + d.choice([b"Bot x.y.z", b"Bearer abc", b"token", b"Basic eDp5"]))
+    if body and method not in ("GET", "HEAD", "OPTIONS"):
+        lines.append(b"Content-Type: application/json")
+        if d.random() < 0.3:
+            at = d.randrange(len(body))
+            parts = [p for p in (body[:at], body[at:]) if p]
+            body = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in parts) + b"0\r\n\r\n"
+            lines.append(b"Transfer-Encoding: chunked")
+        else:
+            lines.append(b"Content-Length: %d" % len(body))
+    else:
+        body = b""
+    return method, b"\r\n".join(lines) + b"\r\n\r\n" + body
+
+
+def cut(d, text):
+    """The same bytes in pieces."""
+    at, pieces = 0, []
+    while at < len(text):
+        n = d.choice([1, 2, 7, 64, 1000, 8192, len(text)])
+        pieces.append(text[at:at + n])
+        at += n
+    return pieces
+
+
+def well_formed_trains_are_answered_one_by_one(executable):
+    d = dice("trains")
+    with server_for_storm(executable) as server:
+        for _ in until_over():
+            train = [a_request(d) for _ in range(d.randrange(1, 8))]
+            text = b"".join(r for _, r in train)
+            heads = [m == "HEAD" for m, _ in train]
+            whole = answers_in(exchange(server.port, [text]), heads)
+            # One that was refused for its form ends the train.
+            expect(whole, f"no answer to {text[:200]!r}")
+            expect(all(code < 500 for code, _ in whole), f"{whole} to {text[:2000]!r}")
+            again = answers_in(exchange(server.port, cut(d, text)), heads)
+            codes, expected = [c for c, _ in again], [c for c, _ in whole]
+            expect(codes == expected, f"cut: {codes}, whole: {expected}, of {text[:2000]!r}")
+
+
+def bent(d, text):
+    """A few bytes of it are others, missing or there twice."""
+    text = bytearray(text)
+    for _ in range(d.choice([1, 1, 2, 5, 20])):
+        at = d.randrange(len(text)) if text else 0
+        kind = d.randrange(4)
+        if kind == 0 and text:
+            text[at] = d.randrange(256)
+        elif kind == 1 and text:
+            del text[at:at + d.choice([1, 2, 10])]
+        elif kind == 2:
+            text[at:at] = d.choice([b"\r\n", b"\0", b" ", b"\r\n\r\n", b"Content-Length: 5\r\n", b"\xff" * 9,
+                                    b"Transfer-Encoding: chunked\r\n", b"Connection: close\r\n",
+                                    b"Upgrade: websocket\r\nConnection: Upgrade\r\n"])
+        else:
+            text[at:at] = text[at:at + d.choice([1, 10, 100])]
+    return bytes(text)
+
+
+def bent_bytes_are_answered_or_refused(executable):
+    d = dice("bent")
+    with server_for_storm(executable) as server:
+        for _ in until_over():
+            text = bent(d, b"".join(a_request(d)[1] for _ in range(d.randrange(1, 4))))
+            got = exchange(server.port, cut(d, text) if d.random() < 0.5 else [text])
+            found = re.findall(rb"HTTP/1\.1 (\d\d\d) ", got)
+            # 501 and 505 are what the protocol has for methods and versions that are none.
+            expect(all(c < b"500" or c in (b"501", b"505") for c in found),
+                   f"{found} to {text[:3000]!r}")
+
+
+def heads_of_every_length_are_read_or_refused(executable):
+    """With a body in the same packet: it must not be taken for a request."""
+    d = dice("heads")
+    with server_for_storm(executable) as server:
+        for n in until_over():
+            length = [7900, 8000, 8100, 16000, HEAD_MAX, HEAD_MAX + 100, 40000][n % 7] + d.randrange(-64, 64)
+            where = d.choice(["path", "header", "headers"])
+            path, more = "/api/v10/guilds", b""
+            if where == "path":
+                path += "?a=" + "x" * length
+            elif where == "header":
+                more = b"X-Filler: " + b"x" * length + b"\r\n"
+            else:
+                more = b"".join(b"X-%d: %s\r\n" % (i, b"x" * 600) for i in range(max(1, length // 610)))
+            body = b"GET /healthz HTTP/1.1\r\nHost: b\r\n\r\n"
+            text = (f"POST {path} HTTP/1.1\r\nHost: a\r\n".encode() + more
+                    + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            got = answers_in(exchange(server.port, [text]), [])
+            expect(len(got) == 1 and 400 <= got[0][0] < 500, f"{got} to a head of {length} in {where}")
+
+
+def every_cut_of_a_request_is_the_same_request(executable):
+    """At each byte once, the two halves in packets of their own."""
+    body = b'{"login":"ada","password":"x"}'
+    text = (b"POST /api/v10/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+            + b"GET /api/v10/gateway HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    with server_for_storm(executable) as server:
+        expected = [c for c, _ in answers_in(exchange(server.port, [text]), [])]
+        expect(expected == [400, 200], str(expected))
+        for at in range(1, len(text)):
+            got = [c for c, _ in answers_in(exchange(server.port, [text[:at], text[at:]]), [])]
+            expect(got == expected, f"cut at {at}: {got}")
+
+
+if __name__ == "__main__":
+    run_cases("storm/raw_bytes", [
+        well_formed_trains_are_answered_one_by_one,
+        bent_bytes_are_answered_or_refused,
+        heads_of_every_length_are_read_or_refused,
+        every_cut_of_a_request_is_the_same_request,
+    ])

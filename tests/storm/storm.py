@@ -1,0 +1,55 @@
+"""What the storms share: a server of their own, dice with a known seed, and an end.
+
+    STORM_SECONDS   how long each storm goes on (6)
+    STORM_SEED      which storm it is; a failure prints it (as it comes)
+"""
+
+import contextlib
+import os
+import random
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402,F401
+from process import Failed, Process, serve_command  # noqa: E402
+
+SECONDS = float(os.environ.get("STORM_SECONDS", "6"))
+SEED = int(os.environ.get("STORM_SEED", "0")) or random.randrange(1, 1 << 31)
+
+# Freed memory is filled, so that whoever reads it reads nonsense; the sanitizers do so anyway.
+PERTURBED = {"MALLOC_PERTURB_": "255"}
+
+
+def dice(name):
+    """The same for the same seed and name."""
+    return random.Random(f"{SEED} {name}")
+
+
+@contextlib.contextmanager
+def server_for_storm(executable, *flags):
+    """A server that has to be alive, and to end by itself, when the storm is over."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = serve_command(executable, os.path.join(folder, "data"), *flags)
+        server = Process(command, env=PERTURBED)
+        try:
+            yield server
+            expect(server.alive(), f"the server ended: {server.words()}")
+            status = server.stop()
+            expect(status == 0, f"the server ended with {status}: {server.words()}")
+        except BaseException as e:
+            if server.alive():
+                server.kill()
+            raise Failed(f"{e}\n(STORM_SEED={SEED})\n{server.words()}") from e
+
+
+def until_over():
+    """Counts until the time is over."""
+    end = time.monotonic() + SECONDS
+    n = 0
+    while time.monotonic() < end:
+        yield n
+        n += 1
