@@ -19,12 +19,14 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->limits = limits_new(&options->limits);
     api->jobs = jobs_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
-        if ((*d)->permit && api->permit) {
-            fprintf(stderr, "guildhall: two domains decide on rights\n");
+        if (((*d)->permit && api->permit) || ((*d)->people && api->people)) {
+            fprintf(stderr, "guildhall: two domains decide on rights or know who is where\n");
             abort();
         }
         if ((*d)->permit)
             api->permit = (*d)->permit;
+        if ((*d)->people)
+            api->people = (*d)->people;
     }
     return api;
 }

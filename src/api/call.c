@@ -143,6 +143,9 @@ void call_emit_text(struct call *call, enum event event, struct subject to, snow
     struct announcement *a = arena_alloc(call->arena, sizeof *a);
 
     *a = (struct announcement){ .event = event, .to = to, .payload = json, .guild_id = guild_id };
+    /* Who leaves a private channel later in the same call has still heard of this. */
+    if (to.kind == SUBJECT_CHANNEL && call->api->people && !call->announce_error)
+        call->announce_error = call->api->people(call->tx, to.id, &a->people);
     *call->announced_end = a;
     call->announced_end = &a->next;
 }

@@ -100,6 +100,7 @@ struct call {
     int status;
     struct buf headers; /* lines for the answer */
     struct announcement *announced, **announced_end;
+    enum err announce_error; /* who hears of it could not be read: the call fails */
     struct forgotten *forgotten;
     struct blob_name *kept, *dropped;
     int64_t job_due; /* the earliest job that it scheduled; 0: none */

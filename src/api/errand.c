@@ -27,7 +27,7 @@ static enum err run(struct work *w, struct tx *tx)
     attempt_forget(&r->life);
     enum err e = r->errand.run(call);
     call->tx = NULL;
-    return e;
+    return e ? e : call->announce_error;
 }
 
 static void done(struct work *w, enum err e)

@@ -52,6 +52,7 @@ struct api {
     struct loops *loops;
     struct server *_Atomic server; /* NULL while it starts */
     enum err (*permit)(struct call *call, uint64_t needs);
+    enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     struct document *_Atomic openapi; /* NULL: nobody has asked for it */
     _Atomic bool draining;
     _Atomic uint64_t running;    /* calls that have no answer yet */

@@ -150,6 +150,7 @@ void attempt_forget(struct life *l)
     call->status = 0;
     call->announced = NULL;
     call->announced_end = &call->announced;
+    call->announce_error = OK;
     call->forgotten = NULL;
     call->dropped = NULL;
     call->job_due = 0;
@@ -181,7 +182,7 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
             e = call->route->handle(call);
     }
     call->tx = NULL;
-    return e;
+    return e ? e : call->announce_error;
 }
 
 void call_committed(struct work *w)

@@ -16,6 +16,7 @@
 
 struct call;
 struct job_kind;
+struct tx;
 
 /* As the rows write them. */
 #define GET    HTTP_GET
@@ -111,6 +112,9 @@ struct domain {
     /* Does the caller have these rights where the path leads? At most one domain
      * says. */
     enum err (*permit)(struct call *call, uint64_t needs);
+    /* Who is in a private channel now (snowflakes): they hear of what is announced to it.
+     * At most one domain says. */
+    enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
 };
 

@@ -19,12 +19,24 @@ void publish(struct gateway *g, struct news *n)
     news_unref(n);
 }
 
+static void announce_to(struct gateway *g, const struct announcement *a, struct subject to)
+{
+    struct news *n = news_new(a->event, to, a->payload);
+
+    n->guild_id = a->guild_id;
+    publish(g, n);
+}
+
+/* Sessions do not listen to each private channel of their account, as there may be a
+ * hundred thousand: what happens there comes to them as people. */
 void gateway_announce(struct gateway *g, const struct announcement *list)
 {
     for (; list; list = list->next) {
-        struct news *n = news_new(list->event, list->to, list->payload);
+        const snowflake *people = list->people.items;
 
-        n->guild_id = list->guild_id;
-        publish(g, n);
+        if (list->to.kind != SUBJECT_CHANNEL)
+            announce_to(g, list, list->to);
+        for (size_t i = 0; i < list->people.count; i++)
+            announce_to(g, list, to_person_in(list->to.id, people[i]));
     }
 }

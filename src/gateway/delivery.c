@@ -20,11 +20,9 @@ static unsigned intents_here(const struct delivery *d)
     switch (d->news->to.kind) {
     case SUBJECT_GUILD:
         return all & ~INTENTS_PRIVATE;
-    case SUBJECT_CHANNEL:
-        return private;
     default:
         /* A message for one account is private, wherever it is. */
-        return private ? private : all;
+        return private || d->news->to.channel_id ? private : all;
     }
 }
 

@@ -118,16 +118,6 @@ static void move_session(const struct delivery *d, struct session *s)
         if (seat)
             seat_leave(seat);
         break;
-    case EVENT_CHANNEL_CREATE:
-        if (channel_is_private(d->facts.channel.type) && s->shard_id == 0)
-            seat_take(s, SUBJECT_CHANNEL, d->facts.id);
-        break;
-    case EVENT_CHANNEL_DELETE:
-        /* A direct channel that was put aside is still heard of; a group is left. */
-        seat = seat_find(s, SUBJECT_CHANNEL, d->facts.id);
-        if (seat && d->facts.channel.type == CHANNEL_GROUP)
-            seat_leave(seat);
-        break;
     default:
         break;
     }

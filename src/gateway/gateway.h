@@ -46,10 +46,9 @@ struct gateway_source {
     /* How many sessions a bot began on a day; and in a write transaction, notes it. */
     enum err (*starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret);
     enum err (*set_starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t starts);
-    /* Ids of the account's guilds and private channels. */
+    /* Ids of the account's guilds. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
-    enum err (*private_channels)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Those of its private channels in which a call runs. */
+    /* Those of its open private channels in which a call runs. */
     enum err (*calls)(struct tx *tx, snowflake user_id, struct list *ret);
     /* The account itself. */
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);

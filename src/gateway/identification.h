@@ -20,7 +20,7 @@ struct identification {
     struct gateway_viewer viewer;
     struct guild_facts *facts; /* of users' guilds; those the first look found */
     size_t fact_count;
-    struct list guilds, private_channels, friends, calls;
+    struct list guilds, friends, calls;
     struct str ready;
 };
 

@@ -125,8 +125,6 @@ static enum err read_ready(struct load *l, struct tx *tx)
 
     enum err e = source->guilds(tx, v.user_id, &i->guilds);
     if (!e)
-        e = source->private_channels(tx, v.user_id, &i->private_channels);
-    if (!e)
         e = source->user(tx, v.user_id, &v.user);
     if (!e && !v.bot)
         e = source->friends(tx, v.user_id, &i->friends);
@@ -153,11 +151,8 @@ static enum err read_ready(struct load *l, struct tx *tx)
 static void take_seats(struct identification *i)
 {
     struct session *s = i->session;
-    const snowflake *channels = i->private_channels.items;
 
     seat_take(s, SUBJECT_USER, s->caller.id);
-    for (size_t k = 0; k < i->private_channels.count && s->shard_id == 0; k++)
-        seat_take(s, SUBJECT_CHANNEL, channels[k]);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++)
         guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
 }

@@ -30,8 +30,7 @@ struct handover {
     struct load load;        /* rights, as the new home sees them; then channels */
     struct gateway_viewer viewer;
     struct guild_facts *facts;
-    snowflake *channels;
-    size_t guild_count, channel_count;
+    size_t guild_count;
     struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
 };
 
@@ -119,7 +118,6 @@ static void arrive(struct post *post);
 static void pack_seats(struct handover *h, struct session *s)
 {
     h->facts = mem_new((s->seat_count + 1) * sizeof *h->facts);
-    h->channels = mem_new((s->seat_count + 1) * sizeof *h->channels);
     while (s->seat_count) {
         struct seat *seat = s->seats[s->seat_count - 1];
 
@@ -127,8 +125,6 @@ static void pack_seats(struct handover *h, struct session *s)
             h->facts[h->guild_count++].guild_id = seat->topic->id;
             if (!s->bot)
                 seen_channels_add(&h->seen, seat);
-        } else if (seat->topic->kind == SUBJECT_CHANNEL) {
-            h->channels[h->channel_count++] = seat->topic->id;
         }
         seat_leave(seat);
     }
@@ -232,7 +228,6 @@ static void handover_end(struct handover *h, struct session *s)
     stop_expecting(h);
     answer(h->resumption, s);
     mem_free(h->facts);
-    mem_free(h->channels);
     seen_channels_clear(&h->seen);
     seen_channels_clear(&h->changes);
     mem_free(h);
@@ -261,8 +256,6 @@ static void await_goodbye(struct session *s, snowflake guild_id)
 static void take_seats(struct handover *h, struct session *s)
 {
     seat_take(s, SUBJECT_USER, s->caller.id);
-    for (size_t i = 0; i < h->channel_count; i++)
-        seat_take(s, SUBJECT_CHANNEL, h->channels[i]);
     for (size_t i = 0; i < h->guild_count; i++) {
         const struct seat *seat = guild_facts_apply(s, &h->facts[i]);
 

@@ -3,6 +3,7 @@
 #define GATEWAY_SESSION_H
 
 #include "base/list.h"
+#include "base/map.h"
 #include "gateway/gateway.h"
 #include "gateway/news.h"
 
@@ -82,6 +83,7 @@ struct session {
     struct deadline away, fade, window; /* window: of what is told of its presence */
     struct seat **seats;
     uint32_t seat_count, seat_cap;
+    struct map seat_map; /* of its seats, once there are many; else empty */
     struct link errands; /* of this session */
     unsigned errand_count;
     struct str presence; /* JSON of activities, on the heap; p == NULL: none */

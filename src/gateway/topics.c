@@ -35,12 +35,45 @@ static void topic_free(struct topic *t)
     mem_free(t);
 }
 
+/* Most sessions have a few seats, which a look at each finds soonest. A bot may have
+ * thousands: those are found by a map. */
+enum { FEW_SEATS = 16 };
+
 struct seat *seat_find(const struct session *s, enum subject_kind kind, snowflake id)
 {
+    if (s->seat_map.count)
+        return map_get(&s->seat_map, key_of(kind, id));
     for (uint32_t i = 0; i < s->seat_count; i++)
         if (s->seats[i]->topic->id == id && s->seats[i]->topic->kind == kind)
             return s->seats[i];
     return NULL;
+}
+
+static void map_seat(struct session *s, struct seat *seat)
+{
+    map_put(&s->seat_map, key_of(seat->topic->kind, seat->topic->id), seat);
+}
+
+/* The newest of the session's seats is in its list. */
+static void note_seat(struct session *s, struct seat *seat)
+{
+    if (s->seat_map.count)
+        map_seat(s, seat);
+    else if (s->seat_count > FEW_SEATS)
+        for (uint32_t i = 0; i < s->seat_count; i++)
+            map_seat(s, s->seats[i]);
+}
+
+static void forget_seat(struct session *s, struct seat *seat)
+{
+    struct seat *last = s->seats[--s->seat_count];
+
+    s->seats[seat->place] = last;
+    last->place = seat->place;
+    if (s->seat_map.count)
+        map_remove(&s->seat_map, key_of(seat->topic->kind, seat->topic->id));
+    if (s->seat_count == 0)
+        map_clear(&s->seat_map);
 }
 
 static void add(struct seat ***list, uint32_t *count, uint32_t *cap, struct seat *seat)
@@ -63,7 +96,9 @@ struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id)
     seat->topic = topic_make(s->hub, kind, id);
     seat->index = seat->topic->count;
     add(&seat->topic->seats, &seat->topic->count, &seat->topic->cap, seat);
+    seat->place = s->seat_count;
     add(&s->seats, &s->seat_count, &s->seat_cap, seat);
+    note_seat(s, seat);
     return seat;
 }
 
@@ -90,11 +125,7 @@ void seat_leave(struct seat *seat)
     struct topic *t = seat->topic;
 
     topic_remove(t, seat->index);
-    for (uint32_t i = 0; i < s->seat_count; i++)
-        if (s->seats[i] == seat) {
-            s->seats[i] = s->seats[--s->seat_count];
-            break;
-        }
+    forget_seat(s, seat);
     mem_free(seat->roles);
     mem_free(seat);
     if (t->count == 0) {

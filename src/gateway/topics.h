@@ -19,6 +19,7 @@ struct seat {
     int64_t timed_out_until; /* microseconds */
     int64_t listed_ms;       /* when all members were last asked for */
     uint32_t role_count;
+    uint32_t place; /* in the session's list */
     snowflake *roles;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/snowflake.h"
 #include "base/str.h"
+#include "json/schema.h"
 
 enum event {
     EVENT_NONE,
@@ -79,7 +80,7 @@ enum subject_kind { SUBJECT_USER, SUBJECT_GUILD, SUBJECT_CHANNEL, SUBJECT_SESSIO
 struct subject {
     enum subject_kind kind;
     snowflake id;
-    snowflake channel_id; /* SUBJECT_GUILD: 0, or only who can view it */
+    snowflake channel_id; /* SUBJECT_GUILD: 0, or only who can view it; to_person_in */
     uint64_t any_of;      /* SUBJECT_GUILD: 0, or only who has one of these rights */
     snowflake hidden_id;  /* SUBJECT_GUILD: 0, or only who cannot view this channel */
 };
@@ -122,6 +123,12 @@ static inline struct subject to_channel(snowflake id)
     return (struct subject){ .kind = SUBJECT_CHANNEL, .id = id };
 }
 
+/* The same for one of them: their sessions hear it as something of the private channel. */
+static inline struct subject to_person_in(snowflake channel_id, snowflake user_id)
+{
+    return (struct subject){ .kind = SUBJECT_USER, .id = user_id, .channel_id = channel_id };
+}
+
 /* One session, by the number that the gateway gave it. */
 static inline struct subject to_session(uint64_t number)
 {
@@ -134,6 +141,7 @@ struct announcement {
     struct subject to;
     struct str payload; /* JSON of "d" */
     struct announcement *next;
+    struct list people; /* SUBJECT_CHANNEL: snowflakes, who was in it then */
     snowflake guild_id; /* of a user's event that belongs to a guild: its shard gets it; or 0 */
 };
 

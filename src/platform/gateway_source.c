@@ -64,21 +64,15 @@ static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, stru
 }
 
 static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
-static const char PRIVATE_CHANNELS_OF[] = "select channel_id from recipients where user_id = $1";
 
 static enum err guilds(struct tx *tx, snowflake user_id, struct list *ret)
 {
     return read_ids(tx, GUILDS_OF, user_id, ret);
 }
 
-/* Also those that are not in the list now: a message brings them back. */
-static enum err private_channels(struct tx *tx, snowflake user_id, struct list *ret)
-{
-    return read_ids(tx, PRIVATE_CHANNELS_OF, user_id, ret);
-}
-
-static const char CALLS_OF[] = "select c.channel_id from calls c join recipients r on "
-                               "r.channel_id = c.channel_id where r.user_id = $1";
+static const char CALLS_OF[] =
+    "select c.channel_id from calls c join recipients r on r.channel_id = c.channel_id "
+    "where r.user_id = $1 and r.closed = 0";
 
 static enum err calls(struct tx *tx, snowflake user_id, struct list *ret)
 {
@@ -192,7 +186,6 @@ const struct gateway_source gateway_source = {
     .starts = starts,
     .set_starts = set_starts,
     .guilds = guilds,
-    .private_channels = private_channels,
     .calls = calls,
     .user = user,
     .friends = friends_of,

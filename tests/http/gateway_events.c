@@ -193,7 +193,12 @@ static void every_event_of_a_private_channel_reaches_who_asked(struct world *w)
 
         if (is_for_one(e))
             continue;
-        publish(&h, e, to_channel(id_of(channel)), h.payload);
+        snowflake people[] = { id_of(h.ada->id), id_of(h.bot->id) };
+        struct announcement n = { .event = e,
+                                  .to = to_channel(id_of(channel)),
+                                  .people = { people, 2 },
+                                  .payload = str_of(h.payload) };
+        gateway_announce(guildhall_gateway(world_server(w)), &n);
         expect_heard(&h, e, info->intents & INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS), true);
     }
 }

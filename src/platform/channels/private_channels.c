@@ -245,8 +245,14 @@ static const struct route routes[] = {
     { 0 },
 };
 
+static enum err people_in(struct tx *tx, snowflake channel_id, struct list *ret)
+{
+    return channel_others(tx, channel_id, 0, ret);
+}
+
 const struct domain private_channels_domain = {
     .name = "Private channels",
     .doc = "Direct channels and groups.",
     .routes = routes,
+    .people = people_in,
 };
