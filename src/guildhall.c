@@ -198,6 +198,8 @@ static struct api *make_api(struct guildhall *g)
         .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
         .password_threads = password_threads(c),
         .password_queue = (unsigned)c->password_queue,
+        .quota = c->upload_quota_mib * 1024 * 1024,
+        .daily_quota = c->upload_quota_daily_mib * 1024 * 1024,
         .announce = announce,
         .announce_arg = g,
         .forgotten = forgotten,

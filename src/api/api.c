@@ -18,6 +18,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->router = router_new(domains);
     api->limits = limits_new(&options->limits);
     api->jobs = jobs_new(api);
+    api->file_removal = file_removal_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
         if (((*d)->permit && api->permit) || ((*d)->people && api->people)) {
             fprintf(stderr, "guildhall: two domains decide on rights or know who is where\n");
@@ -35,6 +36,7 @@ void api_free(struct api *api)
 {
     if (!api)
         return;
+    file_removal_free(api->file_removal);
     jobs_free(api->jobs);
     limits_free(api->limits);
     document_free(api->openapi);

@@ -37,6 +37,8 @@ struct api_options {
     unsigned long long password_ops;
     size_t password_memory;
     unsigned password_threads, password_queue; /* that hash; that may wait for it */
+    /* Bytes of files that an account may keep, and take in a day; 0: any. */
+    int64_t quota, daily_quota;
 };
 
 /* The domains and options must outlive it. Ends the process with a message when

@@ -202,28 +202,6 @@ enum err call_wait_shared(struct call *call, int64_t ms)
     return e;
 }
 
-static void note_blob(struct call *call, struct blob_name **list, const char *name)
-{
-    struct blob_name *b = arena_alloc(call->arena, sizeof *b);
-
-    *b = (struct blob_name){ *list, str_dupz(call->arena, str_of(name)) };
-    *list = b;
-}
-
-enum err call_keep_blob(struct call *call, const char *name, struct str bytes)
-{
-    enum err e = blob_put(call->api->options.store, name, bytes);
-
-    if (!e)
-        note_blob(call, &call->kept, name);
-    return e;
-}
-
-void call_drop_blob(struct call *call, const char *name)
-{
-    note_blob(call, &call->dropped, name);
-}
-
 static struct forgotten *add_forgotten(struct call *call)
 {
     struct forgotten *f = arena_alloc(call->arena, sizeof *f);

@@ -53,7 +53,7 @@ struct target {
 };
 
 struct api;
-struct blob_name;
+struct kept_blob;
 struct forgotten;
 
 struct call {
@@ -82,8 +82,9 @@ struct call {
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    void *data;   /* what the stages pass on */
-    bool decides; /* set by prepare of a route that appends: this call needs more */
+    void *data;         /* what the stages pass on */
+    bool decides;       /* set by prepare of a route that appends: this call needs more */
+    snowflake files_of; /* whose quota files count for; 0: the caller's */
     /* What a handler may ask for: on the loop, when its transaction has committed and
      * before the answer leaves. */
     void (*after)(struct call *call);
@@ -102,7 +103,8 @@ struct call {
     struct announcement *announced, **announced_end;
     enum err announce_error; /* who hears of it could not be read: the call fails */
     struct forgotten *forgotten;
-    struct blob_name *kept, *dropped;
+    struct kept_blob *kept;
+    bool dropped;    /* files were marked that have to go */
     int64_t job_due; /* the earliest job that it scheduled; 0: none */
     struct work work;
     int stage;
@@ -162,10 +164,14 @@ enum err call_wait(struct call *call, int64_t ms);
 /* The same where everybody has to wait, not only this caller. */
 enum err call_wait_shared(struct call *call, int64_t ms);
 
-/* Keeps a blob, in a compute stage; it goes again when the call fails after all. */
-enum err call_keep_blob(struct call *call, const char *name, struct str bytes);
-/* Deletes a blob as soon as the transaction has committed. */
-void call_drop_blob(struct call *call, const char *name);
+/* Keeps a blob, in a compute stage; it goes again when the call fails after all. id and name
+ * were never used before. Its bytes count for call->files_of, else for the caller:
+ * ERR_UPLOAD_QUOTA at the end of the transaction when there are too many. */
+enum err call_keep_blob(struct call *call, snowflake id, const char *name, struct str bytes);
+/* In the transaction: the blob is deleted when it has committed. Fine when there is none. */
+enum err call_drop_blob(struct call *call, const char *name);
+/* The transaction has marked rows of `files` itself. */
+void call_dropped_blobs(struct call *call);
 
 /* Drop what is remembered of an account's credential, or of all of them, as soon as
  * the transaction has committed. */

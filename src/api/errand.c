@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 struct running {
-    struct life life;
+    struct life life; /* its compute stage is the errand's */
     struct errand errand;
 };
 
@@ -26,20 +26,20 @@ static enum err run(struct work *w, struct tx *tx)
     call->tx = tx;
     attempt_forget(&r->life);
     enum err e = r->errand.run(call);
+    if (!e && call->kept)
+        e = files_record(call);
     call->tx = NULL;
     return e ? e : call->announce_error;
 }
 
-static void done(struct work *w, enum err e)
+static void finish(struct running *r, enum err e)
 {
-    struct running *r = of_work(w);
     struct call *call = &r->life.call;
     struct arena *arena = call->arena;
     struct api *api = call->api;
 
     loop_part(r->errand.name);
-    if (e)
-        blobs_delete(call, call->kept);
+    files_finish(call, e);
     if (r->errand.done)
         r->errand.done(call, e, r->errand.arg);
     else if (e)
@@ -48,6 +48,29 @@ static void done(struct work *w, enum err e)
     buf_clear(&call->headers);
     arena_free(arena);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
+}
+
+static void done(struct work *w, enum err e)
+{
+    finish(of_work(w), e);
+}
+
+static void compute(uv_work_t *w)
+{
+    struct running *r = container_of(w, struct running, life.compute);
+
+    r->life.computed = r->errand.compute(&r->life.call);
+}
+
+static void computed(uv_work_t *w, int status)
+{
+    struct running *r = container_of(w, struct running, life.compute);
+    struct call *call = &r->life.call;
+
+    if (status || r->life.computed)
+        finish(r, r->life.computed ? r->life.computed : ERR_UNAVAILABLE);
+    else
+        store_submit(call->api->options.store, &call->work);
 }
 
 void errand_start(struct api *api, struct loop *loop, const struct errand *e)
@@ -76,5 +99,8 @@ void errand_start(struct api *api, struct loop *loop, const struct errand *e)
         .arena = arena,
     };
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    store_submit(api->options.store, &call->work);
+    if (e->compute)
+        uv_queue_work(loop_uv(loop), &r->life.compute, compute, computed);
+    else
+        store_submit(api->options.store, &call->work);
 }

@@ -12,6 +12,9 @@ struct errand {
     const char *name;            /* a literal, for those who look for what takes long; or NULL */
     const struct caller *caller; /* for whom; copied; NULL: the server itself */
     enum route_store store;      /* READ or WRITE */
+    /* May be NULL: what takes long, on the pool, once and before the transaction. What it
+     * puts into call->data is there afterwards. After an error there is no transaction. */
+    enum err (*compute)(struct call *call);
     /* Inside the transaction; may run more than once. call->data is a copy of data. */
     enum err (*run)(struct call *call);
     /* On the loop, after the commit; the call goes when it returns. May be NULL: then a

@@ -47,7 +47,8 @@ struct api {
     struct router *router;
     struct limits *limits;
     struct jobs *jobs;
-    struct hashing *hashing;   /* while the loops run */
+    struct hashing *hashing; /* while the loops run */
+    struct file_removal *file_removal;
     struct fetcher **fetchers; /* one a loop, made at first use */
     struct loops *loops;
     struct server *_Atomic server; /* NULL while it starts */
@@ -87,13 +88,36 @@ struct forgotten {
     bool of_apps; /* not what the account itself logged in with */
 };
 
-/* A blob that was kept, or is to go. */
-struct blob_name {
-    struct blob_name *next;
+/* --- files.c --------------------------------------------------------------------------- */
+
+/* A blob that the call has written. */
+struct kept_blob {
+    struct kept_blob *next;
+    snowflake id;
     const char *name;
+    int64_t size;
+    uint64_t since_ms; /* of a clock that nobody moves */
+    bool dropped;      /* it goes again, although the call succeeds */
 };
 
-void blobs_delete(const struct call *call, const struct blob_name *list);
+/* At the end of a transaction that succeeds: rows for what was kept. */
+enum err files_record(struct call *call);
+void files_forget_attempt(struct call *call);
+/* On the loop, when the call is over: what has no row goes, on the pool. */
+void files_finish(struct call *call, enum err e);
+
+/* --- file_removal.c -------------------------------------------------------------------- */
+
+struct file_removal *file_removal_new(struct api *api);
+/* Begins with what a process that died has left. */
+void file_removal_start(struct file_removal *r, struct loop *loop);
+/* What runs goes on until api_wait. */
+void file_removal_stop(struct file_removal *r);
+void file_removal_free(struct file_removal *r);
+/* Something was marked; from any thread. */
+void file_removal_expect(struct file_removal *r);
+
+/* --- the life of a call ---------------------------------------------------------------- */
 
 /* A call that has done nothing yet. */
 void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop);

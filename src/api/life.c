@@ -64,6 +64,7 @@ static void answer_success(struct life *l)
 
     if (status == 204 || status == 304)
         type = (struct str){ 0 };
+    files_finish(call, OK);
     send_answer(l, status, type);
 }
 
@@ -76,12 +77,6 @@ static void answer_limited(struct life *l, enum err e)
     limits_headers(&l->verdict, limit, &call->headers);
     limits_body(&l->verdict, error_info(e)->code, &call->reply);
     send_answer(l, 429, STR("application/json"));
-}
-
-void blobs_delete(const struct call *call, const struct blob_name *list)
-{
-    for (; list; list = list->next)
-        blob_delete(call->api->options.store, list->name);
 }
 
 /* Whatever the answer was going to be. */
@@ -100,7 +95,7 @@ static void answer_error(struct life *l, enum err e)
     struct call *call = &l->call;
 
     forget_reply(call);
-    blobs_delete(call, call->kept);
+    files_finish(call, e);
     if (e == ERR_RATE_LIMITED || e == ERR_TOO_MANY_REQUESTS) {
         answer_limited(l, e);
         return;
@@ -152,7 +147,7 @@ void attempt_forget(struct life *l)
     call->announced_end = &call->announced;
     call->announce_error = OK;
     call->forgotten = NULL;
-    call->dropped = NULL;
+    files_forget_attempt(call);
     call->job_due = 0;
     call->after = NULL;
     if (!call->decoded)
@@ -180,6 +175,8 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
         e = enter(l);
         if (!e)
             e = call->route->handle(call);
+        if (!e && call->kept)
+            e = files_record(call);
     }
     call->tx = NULL;
     return e ? e : call->announce_error;
@@ -199,11 +196,12 @@ void call_committed(struct work *w)
         if (o->forgotten && !f->of_apps)
             o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL);
     }
-    blobs_delete(call, call->dropped);
     if (call->announced && o->announce)
         o->announce(o->announce_arg, call->announced);
     if (call->job_due)
         jobs_expect(call->api->jobs, call->job_due);
+    if (call->dropped)
+        file_removal_expect(call->api->file_removal);
 }
 
 /* May somebody call whose credential is not good? */

@@ -10,6 +10,7 @@ void api_start(struct api *api, struct loops *loops)
     api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
     api->hashing = hashing_new(api->options.password_threads, api->options.password_queue);
     jobs_start(api->jobs, loops_at(loops, 0));
+    file_removal_start(api->file_removal, loops_at(loops, 0));
 }
 
 struct fetcher *api_fetcher(struct api *api, struct loop *loop)
@@ -43,6 +44,7 @@ void api_stop(struct api *api)
     if (!api->loops)
         return;
     jobs_stop(api->jobs);
+    file_removal_stop(api->file_removal);
     /* What is given up ends with an errand each, and an errand may ask again. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)

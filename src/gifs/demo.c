@@ -218,5 +218,8 @@ enum err gifs_import_demo(struct store *store, struct gifs_report *ret)
 {
     struct demo demo = { store, ret };
 
-    return store_run(store, STORE_WRITE, NULL, put_all, &demo);
+    enum err e = store_run(store, STORE_WRITE, NULL, put_all, &demo);
+    if (!e)
+        gif_files_settle(store);
+    return e;
 }

@@ -66,6 +66,9 @@ static enum err get_gif_file(struct call *call)
     enum err e = find_gif(call, call_text(call, "gif.name"), &row);
     if (e)
         return e;
+    /* A file that a later import left out is on its way to be deleted. */
+    if (!gif_media_read(row_text(&row, 4)).of[format].width)
+        return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);
     e = blob_open(api_options(call->api)->store, name, &fd, &size);
     if (e)

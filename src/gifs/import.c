@@ -178,6 +178,8 @@ enum err gifs_import(struct store *store, const struct gifs_import *in, struct g
     for (int i = 0; i <= GIF_FORMAT_COUNT; i++)
         buf_init(&files[i], MAX_FILE);
     enum err e = store_run(store, STORE_WRITE, im.arena, import_all, &im);
+    if (!e)
+        gif_files_settle(store);
     for (int i = 0; i <= GIF_FORMAT_COUNT; i++)
         buf_clear(&files[i]);
     arena_free(im.arena);

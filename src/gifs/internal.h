@@ -291,6 +291,8 @@ bool draft_next(struct draft_reader *r, struct arena *a, struct form *form, stru
 /* In a transaction; put the files first. *ret_new: there was none with that id. */
 enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *draft,
                  const struct list *files, bool *ret_new);
+/* When the transaction of gif_put has committed: its files have rows now. */
+void gif_files_settle(struct store *store);
 /* After the last one: tags are counted anew. */
 enum err gifs_count_tags(struct tx *tx);
 

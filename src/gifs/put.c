@@ -20,7 +20,34 @@ static const char PUT_TAG[] =
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static enum err put_files(struct store *store, int64_t n, const struct list *files,
+static const char PUT_FILE[] =
+    "insert into files (id, name, owner_id, size, created_at) values ($1, $2, 0, $3, $4) "
+    "on conflict (name) do update set size = excluded.size, gone = 0";
+static const char DROP_FILE[] = "update files set gone = 1 where name = $1";
+
+static enum err put_file(struct tx *tx, struct store *store, const char *name, struct str bytes)
+{
+    enum err e = blob_put(store, name, bytes);
+
+    return e ? e
+             : tx_exec(tx, PUT_FILE,
+                       BIND(v_id(snowflake_new()), v_text(str_of(name)), v_int((int64_t)bytes.n),
+                            v_int(clock_us())),
+                       NULL);
+}
+
+static void settle_file(void *store, const char *name)
+{
+    if (str_starts(str_of(name), STR("gifs/")))
+        blob_settle(store, name);
+}
+
+void gif_files_settle(struct store *store)
+{
+    blobs_unsettled(store, 0, settle_file, store);
+}
+
+static enum err put_files(struct tx *tx, struct store *store, int64_t n, const struct list *files,
                           const struct gif_media *before)
 {
     const struct gif_file *f = files->items;
@@ -31,13 +58,13 @@ static enum err put_files(struct store *store, int64_t n, const struct list *fil
     for (size_t i = 0; i < files->count && !e; i++) {
         gone.of[f[i].format].width = 0;
         gif_blob_name(name, n, f[i].format);
-        e = blob_put(store, name, f[i].bytes);
+        e = put_file(tx, store, name, f[i].bytes);
     }
     for (int i = 0; i < GIF_FORMAT_COUNT && !e; i++) {
         if (!gone.of[i].width)
             continue;
         gif_blob_name(name, n, (enum gif_format)i);
-        blob_delete(store, name);
+        e = tx_exec(tx, DROP_FILE, BIND(v_text(str_of(name))), NULL);
     }
     return e;
 }
@@ -129,7 +156,7 @@ enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *d,
     }
     struct str id = d->id.n ? d->id : str_printf(tx_arena(tx), "%" PRId64, n);
     if (!e)
-        e = put_files(store, n, files, &before);
+        e = put_files(tx, store, n, files, &before);
     if (!e)
         e = put_row(tx, n, id, d, &media);
     if (!e)

@@ -238,7 +238,12 @@ static enum err check_files(struct call *call)
 
 enum err prepare_callback_files(struct call *call, const struct callback *in)
 {
-    return prepare_sending_part(call, message_of(in), &data_place, check_files);
+    enum err e = prepare_sending_part(call, message_of(in), &data_place, check_files);
+
+    /* The other answers have no place for files: they are checked and not kept. */
+    if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
+        call->compute = NULL;
+    return e;
 }
 
 enum err prepare_callback(struct call *call)

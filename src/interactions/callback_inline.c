@@ -32,31 +32,46 @@ static enum err keep_files(struct call *call, const struct callback *in)
     return e;
 }
 
-static enum err take(struct call *call, struct interaction *it, struct str json)
+static enum err read_answer(struct call *call, struct inline_answer *a, struct str json)
 {
-    void *data = call->data, *in;
-
-    call->form = (struct form){ .arena = call->arena };
+    void *data = call->data, *in = NULL;
     enum err e = schema_decode(&callback_body, json, &call->form, &in);
+
     if (!e)
         e = keep_files(call, in);
-    if (!e)
-        e = callback_apply(call, it, in);
+    a->in = in;
+    a->sending = call->data;
     call->data = data;
     return e;
 }
 
-enum err interaction_answer_inline(struct call *call, struct interaction *it,
-                                   struct str content_type, struct str body)
+enum err inline_answer_read(struct call *call, struct str content_type, struct str body,
+                            struct inline_answer *ret)
 {
+    *ret = (struct inline_answer){ 0 };
     if (!http_media_type_is(content_type, STR("multipart/form-data")))
-        return take(call, it, body);
+        return read_answer(call, ret, body);
 
-    struct multipart *parts = read_parts(content_type, body);
+    struct multipart *parts = ret->parts = read_parts(content_type, body);
     const struct part *json = parts ? multipart_find(parts, STR("payload_json")) : NULL;
     call->parts = parts;
-    enum err e = json ? take(call, it, buf_str(&json->data)) : ERR_BAD_REQUEST;
+    return json ? read_answer(call, ret, buf_str(&json->data)) : ERR_BAD_REQUEST;
+}
+
+void inline_answer_clear(struct call *call, struct inline_answer *a)
+{
     call->parts = NULL;
-    multipart_free(parts);
+    multipart_free(a->parts);
+    a->parts = NULL;
+}
+
+enum err inline_answer_apply(struct call *call, struct interaction *it,
+                             const struct inline_answer *a)
+{
+    void *data = call->data;
+
+    call->data = a->sending;
+    enum err e = callback_apply(call, it, a->in);
+    call->data = data;
     return e;
 }

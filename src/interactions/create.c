@@ -184,8 +184,8 @@ static enum err create_interaction(struct call *call)
     bool meanwhile = false;
     enum err e = v->again ? OK : asked_before(call, &meanwhile);
 
-    if (meanwhile)
-        files_drop(call);
+    if (!e && meanwhile)
+        e = files_drop(call);
     if (e || v->again || meanwhile)
         return e;
     e = write_rows(call);

@@ -5,7 +5,10 @@
 #include "api/errand.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "net/http.h"
 #include "platform/applications/endpoint.h"
+
+enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes of an answer, inside a transaction */
 
 /* --- at its address ------------------------------------------------------------------- */
 
@@ -19,7 +22,8 @@ struct delivery {
 struct returned {
     snowflake id;
     size_t type, body;
-    enum failure_reason reason; /* of a failure */
+    enum failure_reason reason;  /* of a failure */
+    struct inline_answer answer; /* what the type and the body say, once they were read */
 };
 
 static enum err fail(struct call *call)
@@ -45,26 +49,41 @@ static void start_failing(struct api *api, struct loop *loop, snowflake id,
                                    .size = sizeof r });
 }
 
+static enum err read_answer(struct call *call)
+{
+    struct returned *r = call->data;
+    const char *text = (const char *)(r + 1);
+
+    return inline_answer_read(call, str_slice(text, r->type), str_slice(text + r->type, r->body),
+                              &r->answer);
+}
+
 static enum err take_answer(struct call *call)
 {
     const struct returned *r = call->data;
-    const char *text = (const char *)(r + 1);
     struct interaction it;
-    enum err e = interaction_find(call->tx, r->id, &it);
+    enum err e = r->answer.in ? OK : read_answer(call);
 
-    return e ? e
-             : interaction_answer_inline(call, &it, str_slice(text, r->type),
-                                         str_slice(text + r->type, r->body));
+    if (!e)
+        e = interaction_find(call->tx, r->id, &it);
+    return e ? e : inline_answer_apply(call, &it, &r->answer);
 }
 
 /* An answer that cannot be used is a failure; one that came twice is not. */
 static void answer_taken(struct call *call, enum err e, void *arg)
 {
-    const struct returned *r = call->data;
+    struct returned *r = call->data;
 
     (void)arg;
+    inline_answer_clear(call, &r->answer);
     if (e)
         start_failing(call->api, call->loop, r->id, FAILURE_UNKNOWN);
+}
+
+/* Files are written, and much text is read, on the pool; the rest is not worth the way. */
+static bool is_long(struct str content_type, struct str body)
+{
+    return body.n > MOST_READ_AT_ONCE || !http_media_type_is(content_type, STR("application/json"));
 }
 
 static void start_taking(const struct delivery *d, struct str content_type, struct str body)
@@ -81,6 +100,7 @@ static void start_taking(const struct delivery *d, struct str content_type, stru
     errand_start(d->api, d->loop,
                  &(struct errand){ .name = "interaction",
                                    .store = ROUTE_STORE_WRITE,
+                                   .compute = is_long(content_type, body) ? read_answer : NULL,
                                    .run = take_answer,
                                    .done = answer_taken,
                                    .data = bytes,

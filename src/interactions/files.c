@@ -92,13 +92,15 @@ enum err files_keep(struct call *call)
     return e;
 }
 
-void files_drop(struct call *call)
+enum err files_drop(struct call *call)
 {
     const struct invoking *v = call->data;
     const struct file_out *f = v->files.items;
+    enum err e = OK;
 
-    for (size_t i = 0; i < v->files.count; i++)
-        attachment_drop(call, f[i].kept.id);
+    for (size_t i = 0; !e && i < v->files.count; i++)
+        e = attachment_drop(call, f[i].kept.id);
+    return e;
 }
 
 static const char ADD_FILE[] =

@@ -137,10 +137,22 @@ enum err interaction_launch(struct call *call, struct interaction *it);
 
 /* --- callback.c, callback_inline.c: answers ------------------------------------------- */
 
-/* An answer that came inline, with the app's own address: the same as a callback with this
- * body. content_type: application/json, or multipart/form-data with payload_json and
- * files[n]. In a write transaction; an error means that nothing happened. */
-enum err interaction_answer_inline(struct call *call, struct interaction *it,
-                                   struct str content_type, struct str body);
+/* An answer that came inline, from the app's own address: the same as a callback with this
+ * body. */
+struct inline_answer {
+    const struct callback *in; /* NULL: not read yet */
+    struct multipart *parts;
+    void *sending; /* what callback_apply finds in call->data */
+};
+
+/* content_type: application/json, or multipart/form-data with payload_json and files[n]. Files
+ * are written to the disk, so where there are any, in a compute stage. Cleared by the caller,
+ * also after an error. */
+enum err inline_answer_read(struct call *call, struct str content_type, struct str body,
+                            struct inline_answer *ret);
+void inline_answer_clear(struct call *call, struct inline_answer *a);
+/* In a write transaction, maybe more than once; an error means that nothing happened. */
+enum err inline_answer_apply(struct call *call, struct interaction *it,
+                             const struct inline_answer *a);
 
 #endif

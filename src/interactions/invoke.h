@@ -158,7 +158,7 @@ bool file_take(struct call *call, uint64_t number, const struct list *file_types
 enum err files_keep(struct call *call);
 /* In the handler: as the interaction's, or not after all. */
 enum err files_insert(struct call *call);
-void files_drop(struct call *call);
+enum err files_drop(struct call *call);
 
 /* --- payload.c, deliver.c ------------------------------------------------------------- */
 

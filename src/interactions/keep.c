@@ -59,32 +59,42 @@ enum err deadline_set(struct call *call, const struct interaction *it)
 
 /* --- those that are over -------------------------------------------------------------- */
 
-static const char OLD_FILES[] = "select id from interaction_files where interaction_id < $1";
-static const char DROP_FILES[] = "delete from interaction_files where interaction_id < $1";
-static const char DROP_OLD[] = "delete from interactions where id < $1";
+enum { SWEPT_AT_ONCE = 500 }; /* rows: a few milliseconds of the writer */
+
+static const char MARK_FILES[] =
+    "update files set gone = 1 where id in (select id from interaction_files where "
+    "interaction_id < $1 order by interaction_id, id limit $2)";
+static const char DROP_FILES[] =
+    "delete from interaction_files where id in (select id from interaction_files where "
+    "interaction_id < $1 order by interaction_id, id limit $2)";
+static const char DROP_OLD[] = "delete from interactions where id in "
+                               "(select id from interactions where id < $1 order by id limit $2)";
 
 /* Files are kept as long as the token is good; rows longer, for modals that follow. */
-static enum err drop_files(struct call *call)
+static enum err drop_files(struct call *call, int64_t *ret_gone)
 {
     snowflake before = snowflake_at((clock_us() - INTERACTION_LIFE) / 1000);
-    struct rows rows;
-    enum err e = tx_query(call->tx, OLD_FILES, BIND(v_id(before)), &rows);
+    const struct value values[] = { v_id(before), v_int(SWEPT_AT_ONCE) };
+    enum err e = tx_exec(call->tx, MARK_FILES, values, 2, NULL);
 
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        attachment_drop(call, row_id(&rows, 0));
-    e = rows_end(&rows);
-    return e ? e : tx_exec(call->tx, DROP_FILES, BIND(v_id(before)), NULL);
+    if (!e)
+        e = tx_exec(call->tx, DROP_FILES, values, 2, ret_gone);
+    if (!e && *ret_gone)
+        call_dropped_blobs(call);
+    return e;
 }
 
 static enum err sweep(struct call *call, const struct job *job)
 {
     snowflake before = snowflake_at((clock_us() - INTERACTION_KEPT) / 1000);
-    enum err e = drop_files(call);
+    int64_t files = 0, rows = 0;
+    enum err e = drop_files(call, &files);
 
-    (void)job;
-    return e ? e : tx_exec(call->tx, DROP_OLD, BIND(v_id(before)), NULL);
+    if (!e)
+        e = tx_exec(call->tx, DROP_OLD, BIND(v_id(before), v_int(SWEPT_AT_ONCE)), &rows);
+    if (e || (files < SWEPT_AT_ONCE && rows < SWEPT_AT_ONCE))
+        return e;
+    return job_schedule(call, job->kind, job->key, clock_us(), (struct str){ 0 });
 }
 
 static const struct job_kind sweeping = {

@@ -59,6 +59,7 @@ enum err response_load(struct call *call, const struct interaction *it,
     uint64_t rights = 0;
 
     *ret = (struct response){ .it = it };
+    call->files_of = it->application_id;
     enum err e = application_find(call->tx, it->application_id, &ret->application);
     if (!e)
         e = channel_find(call->tx, it->channel_id, &ret->channel);

@@ -29,6 +29,12 @@ bool username_reserved(struct str name);
  * owner: whose picture it is. */
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret);
+/* In the transaction: a picture goes, with its owner or alone. No hash: there is none. */
+enum err picture_drop(struct call *call, const char *area, snowflake owner,
+                      const struct opt_str *hash);
+/* The same for one that another (or none) takes the place of; fine when it is the same. */
+enum err picture_replace(struct call *call, const char *area, snowflake owner,
+                         const struct opt_str *before, const struct opt_str *now);
 
 /* Argon2id at this cost; takes tens of milliseconds and megabytes, so never on a loop. */
 enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,

@@ -1,7 +1,10 @@
 /* blobs.c - bytes that are not rows, a file each under <folder>/blobs.
  *
  * A blob is written under a name that no blob can have, synced, and renamed to
- * its own: a reader, or a crash, finds all of it or nothing. */
+ * its own: a reader, or a crash, finds all of it or nothing. Before that an empty
+ * file with the blob's name is put into blobs/.new, and it stays until the row that
+ * the blob belongs to is committed: whoever looks for blobs without a row has to
+ * read that small folder only, however many blobs there are. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "store/internal.h"
 
+/* In blobs/.new a whole name is one file name, with another character for its slashes. */
 enum { MAX_NAME = 255 };
+static const char SLASH = '+';
 
 static bool is_name_char(char c)
 {
@@ -56,6 +62,19 @@ static enum err find_path(struct store *s, const char *name, char path[PATH_MAX]
     return OK;
 }
 
+/* Where a blob is noted until its row is committed. */
+static enum err find_note(struct store *s, const char *name, char path[PATH_MAX])
+{
+    int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
+
+    if (!is_blob_name(name) || n < 0 || n + MAX_NAME >= PATH_MAX)
+        return ERR_NOT_FOUND;
+    for (char *p = path + n; (*p = *name); p++, name++)
+        if (*p == '/')
+            *p = SLASH;
+    return OK;
+}
+
 static enum err error_of_errno(const char *what, const char *path)
 {
     int code = errno;
@@ -89,7 +108,9 @@ enum err blobs_open(struct store *s)
     enum err e = folder_make(path);
     if (!e && s->lock >= 0)
         remove_parts(path);
-    return e;
+    if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    return e ? e : folder_make(path);
 }
 
 /* --- put ------------------------------------------------------------------------------ */
@@ -137,11 +158,28 @@ static enum err move_into_place(const char *from, const char *to)
     return folder_sync(folder) ? OK : error_of_errno("sync", folder);
 }
 
+/* The note needs no sync of its own: it is older than what is synced after it. */
+static enum err write_note(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    enum err e = find_note(s, name, path);
+
+    if (e)
+        return e;
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_of_errno("make", path);
+    close(fd);
+    return OK;
+}
+
 enum err blob_put(struct store *s, const char *name, struct str bytes)
 {
     char path[PATH_MAX], part[PATH_MAX];
     enum err e = find_path(s, name, path);
 
+    if (!e)
+        e = write_note(s, name);
     if (e)
         return e;
     /* Nodes may share the folder; process and count tell their parts apart. */
@@ -179,12 +217,62 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     return OK;
 }
 
+enum err blob_settle(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    enum err e = find_note(s, name, path);
+
+    if (!e && unlink(path) != 0 && errno != ENOENT)
+        e = error_of_errno("delete", path);
+    return e;
+}
+
 enum err blob_delete(struct store *s, const char *name)
 {
     char path[PATH_MAX];
     enum err e = find_path(s, name, path);
 
-    if (!e && unlink(path) != 0)
+    if (e)
+        return e;
+    if (unlink(path) != 0)
         e = error_of_errno("delete", path);
-    return e;
+    enum err settled = e && e != ERR_NOT_FOUND ? OK : blob_settle(s, name);
+    return e ? e : settled;
+}
+
+/* --- those that have no row yet ------------------------------------------------------- */
+
+static bool is_older(int folder, const char *name, int64_t seconds)
+{
+    struct stat st;
+
+    return fstatat(folder, name, &st, 0) == 0 && st.st_mtime <= time(NULL) - seconds;
+}
+
+static void name_of_note(char *note)
+{
+    for (char *p = note; *p; p++)
+        if (*p == SLASH)
+            *p = '/';
+}
+
+enum err blobs_unsettled(struct store *s, int64_t seconds,
+                         void (*found)(void *arg, const char *name), void *arg)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+
+    if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return error_of_errno("read", path);
+    while ((entry = readdir(folder))) {
+        if (entry->d_name[0] == '.' || !is_older(dirfd(folder), entry->d_name, seconds))
+            continue;
+        name_of_note(entry->d_name);
+        found(arg, entry->d_name);
+    }
+    closedir(folder);
+    return OK;
 }

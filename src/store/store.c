@@ -27,6 +27,11 @@ const char *store_engine(const struct store *s)
     return s->engine->name;
 }
 
+bool store_is_alone(const struct store *s)
+{
+    return s->lock >= 0;
+}
+
 bool store_ready(struct store *s)
 {
     return s->engine->ready(s);

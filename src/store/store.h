@@ -222,10 +222,20 @@ enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size
 /* --- blobs ---------------------------------------------------------------------------- */
 
 /* Bytes that are not rows: avatars, attachments. A name is "area/a/b.ext" of
- * [a-z0-9_.-]; a blob is whole and synced before put returns, or not there. */
+ * [a-z0-9_.-]; a blob is whole and synced before put returns, or not there. It waits for
+ * a disk, so never on a loop or inside a transaction. */
 enum err blob_put(struct store *s, const char *name, struct str bytes);
+/* Its row is committed. Until then it is one of those that blobs_unsettled names. */
+enum err blob_settle(struct store *s, const char *name);
+/* Names blobs that were put at least so many seconds ago and not settled since: their row
+ * may never have been committed. */
+enum err blobs_unsettled(struct store *s, int64_t seconds,
+                         void (*found)(void *arg, const char *name), void *arg);
+/* Does this process have the folder of the blobs for itself? */
+bool store_is_alone(const struct store *s);
 /* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+/* ERR_NOT_FOUND when it is not there any more. */
 enum err blob_delete(struct store *s, const char *name);
 
 /* A copy of the whole database (SQLite: online backup; PostgreSQL: refused with

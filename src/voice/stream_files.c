@@ -70,12 +70,16 @@ const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_sc
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* "hash.ext", from what is in it. */
-static struct str file_name(struct arena *a, struct str bytes, const char *extension)
+/* "hash.ext", from what is in it and when it came: the same bytes again are another file. */
+static struct str file_name(struct arena *a, snowflake id, struct str bytes, const char *extension)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
 
-    crypto_hash_sha256(digest, (const unsigned char *)bytes.p, bytes.n);
+    crypto_hash_sha256_init(&state);
+    crypto_hash_sha256_update(&state, (const unsigned char *)&id, sizeof id);
+    crypto_hash_sha256_update(&state, (const unsigned char *)bytes.p, bytes.n);
+    crypto_hash_sha256_final(&state, digest);
     return str_printf(a, "%.*s.%s", HASH, str_hex(a, digest, sizeof digest).p, extension);
 }
 
@@ -84,20 +88,21 @@ static void blob_name(char out[128], snowflake owner_id, struct str file)
     snprintf(out, 128, "streams/%" PRIu64 "/%.*s", owner_id, STR_FMT(file));
 }
 
-static void drop(struct call *call, const struct stream *s, struct str file)
+static enum err drop_file(struct call *call, const struct stream *s, struct str file)
 {
     char name[128];
 
     if (!file.p)
-        return;
+        return OK;
     blob_name(name, s->key.owner_id, file);
-    call_drop_blob(call, name);
+    return call_drop_blob(call, name);
 }
 
-void stream_drop_files(struct call *call, const struct stream *s)
+enum err stream_drop_files(struct call *call, const struct stream *s)
 {
-    drop(call, s, s->preview);
-    drop(call, s, s->video);
+    enum err e = drop_file(call, s, s->preview);
+
+    return e ? e : drop_file(call, s, s->video);
 }
 
 /* --- taking in ------------------------------------------------------------------------ */
@@ -121,11 +126,12 @@ static enum err look_done(struct call *call, struct str bytes, const char *exten
 static enum err keep(struct call *call)
 {
     struct upload *u = call->data;
+    snowflake id = snowflake_new();
     char name[128];
 
-    u->file = file_name(call->arena, u->bytes, u->extension);
+    u->file = file_name(call->arena, id, u->bytes, u->extension);
     blob_name(name, call->caller->id, u->file);
-    return call_keep_blob(call, name, u->bytes);
+    return call_keep_blob(call, id, name, u->bytes);
 }
 
 /* The first bytes decide, whatever the label says. */
@@ -181,7 +187,7 @@ enum err prepare_stream_video(struct call *call)
     return OK;
 }
 
-/* One of each is kept; the same bytes again are the same file. */
+/* One of each is kept. */
 static enum err save(struct call *call, bool video)
 {
     const struct upload *u = call->data;
@@ -191,10 +197,9 @@ static enum err save(struct call *call, bool video)
     if (e)
         return e;
     struct str *place = video ? &s.video : &s.preview;
-    if (!str_eq(*place, u->file))
-        drop(call, &s, *place);
+    e = drop_file(call, &s, *place);
     *place = u->file;
-    return stream_update(call->tx, &s);
+    return e ? e : stream_update(call->tx, &s);
 }
 
 /* POST /streams/{stream_key}/preview */

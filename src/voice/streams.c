@@ -192,8 +192,8 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
     for (size_t i = 0; i < parts.count; i++)
         stream_tell_gone(call, p[i].session, key,
                          p[i].user_id == s->key.owner_id ? owner_reason : STREAM_ENDED);
-    stream_drop_files(call, s);
-    return clear_mark(call, &s->key);
+    e = stream_drop_files(call, s);
+    return e ? e : clear_mark(call, &s->key);
 }
 
 enum err stream_unwatch(struct call *call, const struct stream *s, snowflake user_id,

@@ -87,7 +87,7 @@ enum err get_stream_preview(struct call *call);
 enum err prepare_stream_video(struct call *call);
 enum err upload_stream_video(struct call *call);
 /* When the stream has ended. */
-void stream_drop_files(struct call *call, const struct stream *s);
+enum err stream_drop_files(struct call *call, const struct stream *s);
 
 /* --- stream_notify.c ------------------------------------------------------------------ */
 

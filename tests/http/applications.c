@@ -393,8 +393,8 @@ static void icons_are_kept_and_shown(struct world *w)
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
     expect_json(client_patch(ada, "{'icon': null}", APPS "/%s", id), "{'icon': null}");
-    expect_json(client_patch(application_bot(ada, id), "{'icon': '" PNG "'}", APPS "/@me"),
-                "{'icon': '%s'}", icon);
+    a = client_patch(application_bot(ada, id), "{'icon': '" PNG "'}", APPS "/@me");
+    expect(strlen(answer_text(a, "icon")) == 32);
 
     /* Nobody leaves pictures in other people's folders. */
     const char *other = make_application(ada, "Other");

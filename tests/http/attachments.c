@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "files.h"
 #include "rooms.h"
 #include "venues.h"
 
@@ -26,19 +27,6 @@ static const char *path_of(const char *url)
 static struct answer fetch(struct client *c, const char *url, const char *headers)
 {
     return client_request(c, "GET", path_of(url), headers, (struct str){ 0 });
-}
-
-static int64_t files_on_disk(struct world *w)
-{
-    char command[200];
-
-    snprintf(command, sizeof command, "find %s -path '*attachments*' -type f | wc -l",
-             world_folder(w));
-    FILE *f = popen(command, "r");
-    int n = -1;
-    expect(f && fscanf(f, "%d", &n) == 1);
-    pclose(f);
-    return n;
 }
 
 static void a_file_comes_back_as_it_was(struct world *w)
@@ -221,7 +209,7 @@ static void files_are_at_most_10_mib(struct world *w)
                                    { 0 } };
     struct client *bob = world_client_with(w, ada->authorization);
     expect_error(client_upload(bob, "POST", NULL, many, MESSAGES, v.channel), 413, 40005);
-    expect(files_on_disk(w) == 1);
+    expect_files(w, "attachments", 1);
     mem_free(bytes);
 }
 
@@ -238,7 +226,7 @@ static void ten_files_are_enough(struct world *w)
     }
     expect_invalid(client_upload(ada, "POST", NULL, u, MESSAGES, v.channel), "files",
                    "BASE_TYPE_MAX_LENGTH");
-    expect(files_on_disk(w) == 0);
+    expect_files(w, "attachments", 0);
     u[10].name = NULL;
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
     expect_status(a, 200);
@@ -274,7 +262,7 @@ static void what_is_said_about_files_is_checked(struct world *w)
              "{'attachments': [{'id': 0, 'filename': 'n.txt', 'description': '%01024d'}]}", 1);
     expect_json(client_upload(ada, "POST", body, hello, MESSAGES, v.channel),
                 "{'attachments': [{'filename': 'n.txt'}]}");
-    expect(files_on_disk(w) == 1);
+    expect_files(w, "attachments", 1);
 }
 
 static void nothing_is_kept_for_those_who_may_not(struct world *w)
@@ -294,7 +282,7 @@ static void nothing_is_kept_for_those_who_may_not(struct world *w)
                                  "{'message_reference': {'message_id': '77'}, 'attachments': []}",
                                  hello, MESSAGES, v.channel),
                    "message_reference", "REPLIES_UNKNOWN_MESSAGE");
-    expect(files_on_disk(w) == 0);
+    expect_files(w, "attachments", 0);
 }
 
 static void edits_keep_what_they_list(struct world *w)
@@ -319,7 +307,7 @@ static void edits_keep_what_they_list(struct world *w)
                 "{'filename': 'hello.txt'}]}",
                 first);
     expect_error(fetch(ada, url, NULL), 404, 0);
-    expect(files_on_disk(w) == 2);
+    expect_files(w, "attachments", 2);
     snprintf(body, sizeof body, "{'attachments': [{'id': '%s', 'description': null}]}", first);
     a = client_patch(ada, body, MESSAGE, v.channel, id);
     expect_json(a, "{'attachments': [{'id': '%s'}]}", first);
@@ -328,7 +316,7 @@ static void edits_keep_what_they_list(struct world *w)
                    "attachments.0.id", "ATTACHMENT_NOT_FOUND");
     a = client_patch(ada, "{'attachments': []}", MESSAGE, v.channel, id);
     expect_json(a, "{'attachments': []}");
-    expect(files_on_disk(w) == 0);
+    expect_files(w, "attachments", 0);
     expect_error(client_patch(ada, "{'content': ''}", MESSAGE, v.channel, id), 400, 50006);
 }
 
@@ -338,10 +326,10 @@ static void files_go_with_their_message(struct world *w)
     struct venue v = world_venue(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
 
-    expect(files_on_disk(w) == 1);
+    expect_files(w, "attachments", 1);
     expect_status(client_delete(ada, MESSAGE, v.channel, answer_text(a, "id")), 204);
     expect_error(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 404, 0);
-    expect(files_on_disk(w) == 0);
+    expect_files(w, "attachments", 0);
 }
 
 static void files_go_with_their_guild(struct world *w)
@@ -353,9 +341,9 @@ static void files_go_with_their_guild(struct world *w)
     client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
     client_upload(ada, "POST", NULL, hello, MESSAGES, answer_text(a, "id"));
     client_upload(ada, "POST", NULL, hello, MESSAGES, other.channel);
-    expect(files_on_disk(w) == 3);
+    expect_files(w, "attachments", 3);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
-    expect(files_on_disk(w) == 1);
+    expect_files(w, "attachments", 1);
 }
 
 static void files_go_with_the_last_of_a_group(struct world *w)
@@ -364,9 +352,9 @@ static void files_go_with_the_last_of_a_group(struct world *w)
     struct answer a = client_post(ada, "{'recipients': []}", "/users/@me/channels");
 
     client_upload(ada, "POST", NULL, hello, MESSAGES, answer_text(a, "id"));
-    expect(files_on_disk(w) == 1);
+    expect_files(w, "attachments", 1);
     expect_status(client_delete(ada, "/channels/%s", answer_text(a, "id")), 200);
-    expect(files_on_disk(w) == 0);
+    expect_files(w, "attachments", 0);
 }
 
 const struct test attachments_tests[] = {

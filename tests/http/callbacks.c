@@ -1,5 +1,6 @@
 /* callbacks.c - the first answer of an app: what it does and what it may not. */
 #include "asks.h"
+#include "files.h"
 
 #include <stdio.h>
 
@@ -198,6 +199,20 @@ static void files_come_with_an_answer(struct world *w)
     a = client_upload(other.app, "POST", "{'type': 4}", files, "/interactions/%s/%s/callback",
                       other.id, other.token);
     expect_status(a, 204);
+    expect_files(w, "attachments", 2);
+}
+
+static void files_without_a_place_in_the_answer_are_not_kept(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+    const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
+
+    expect_status(client_upload(ask.app, "POST", "{'type': 5}", files,
+                                "/interactions/%s/%s/callback", ask.id, ask.token),
+                  204);
+    expect_files(w, "", 0);
+    expect(world_number(w, "select count(*) from files") == 0);
 }
 
 /* --- who may answer, and when --------------------------------------------------------- */
@@ -354,6 +369,7 @@ const struct test callbacks_tests[] = {
     TEST(rights_to_call_everybody_are_the_bots),
     TEST(an_app_answers_where_it_cannot_look),
     TEST(files_come_with_an_answer),
+    TEST(files_without_a_place_in_the_answer_are_not_kept),
     TEST(only_the_token_answers),
     TEST(an_answer_counts_once),
     TEST(an_answer_comes_within_three_seconds),

@@ -1,5 +1,6 @@
 /* interactions_http.c - apps that are called at an address of their own. */
 #include "endpoint.h"
+#include "files.h"
 #include "gate.h"
 #include "invoking.h"
 
@@ -220,6 +221,19 @@ static void files_can_come_back(struct world *w)
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'attachments': [{'filename': 'a.txt', 'size': 5}]}");
+    expect_files(w, "attachments", 1);
+
+    /* Written before the answer is refused, and gone again. */
+    endpoint_answer(
+        e, 200, "multipart/form-data; boundary=b",
+        "--b\r\nContent-Disposition: form-data; name='payload_json'\r\n\r\n{'type': 7}\r\n"
+        "--b\r\nContent-Disposition: form-data; name='files[0]'; filename='a.txt'\r\n\r\n"
+        "hello\r\n--b--\r\n",
+        0);
+    bob_rolls(&s);
+    expect_event(s.bob, "INTERACTION_CREATE", "{}");
+    expect_event(s.bob, "INTERACTION_FAILURE", "{'reason_code': 1}");
+    expect_files(w, "attachments", 1);
     endpoint_close(e);
 }
 

@@ -124,7 +124,8 @@ static void icons_are_kept_and_taken_away(struct world *w)
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
     expect_json(client_patch(ada, "{'icon': null}", "/teams/%s", id), "{'icon': null}");
-    expect_json(client_patch(ada, "{'icon': '" PNG "'}", "/teams/%s", id), "{'icon': '%s'}", icon);
+    a = client_patch(ada, "{'icon': '" PNG "'}", "/teams/%s", id);
+    expect(strlen(answer_text(a, "icon")) == 32);
     expect_invalid(client_patch(ada, "{'icon': 'data:image/png;base64,AAAA'}", "/teams/%s", id),
                    "icon", "IMAGE_INVALID");
     expect_error(client_patch(world_client(w, "eve"), "{'icon': '" PNG "'}", "/teams/%s", id), 403,

@@ -122,6 +122,40 @@ static void a_half_written_blob_is_swept_away_at_start(void **state)
     assert_blob(f->store, "x/y", STR("kept"));
 }
 
+static void count_name(void *arg, const char *name)
+{
+    assert_string_equal(name, "avatars/1/new");
+    ++*(int *)arg;
+}
+
+static int unsettled(struct store *s, int64_t seconds)
+{
+    int count = 0;
+
+    no_error(blobs_unsettled(s, seconds, count_name, &count));
+    return count;
+}
+
+static void a_blob_is_noted_until_it_is_settled_or_deleted(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(unsettled(f->store, 0), 0);
+    no_error(blob_put(f->store, "avatars/1/new", STR("x")));
+    assert_int_equal(unsettled(f->store, 0), 1);
+    assert_int_equal(unsettled(f->store, 60), 0);
+    store_close(f->store);
+    no_error(store_open(&f->options, &f->store));
+    assert_int_equal(unsettled(f->store, 0), 1);
+    no_error(blob_settle(f->store, "avatars/1/new"));
+    no_error(blob_settle(f->store, "avatars/1/new"));
+    assert_int_equal(unsettled(f->store, 0), 0);
+    assert_blob(f->store, "avatars/1/new", STR("x"));
+    no_error(blob_put(f->store, "avatars/1/new", STR("y")));
+    no_error(blob_delete(f->store, "avatars/1/new"));
+    assert_int_equal(unsettled(f->store, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +163,7 @@ int main(void)
         store_test(a_deleted_blob_is_not_there),
         store_test(names_that_lead_elsewhere_are_refused),
         store_test(a_half_written_blob_is_swept_away_at_start),
+        store_test(a_blob_is_noted_until_it_is_settled_or_deleted),
     };
 
     log_init(2, LOG_OFF, 0);

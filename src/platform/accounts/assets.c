@@ -4,18 +4,44 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static void picture_name(char out[256], const char *area, snowflake owner, struct str hash)
+{
+    snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_FMT(hash));
+}
+
+/* Every upload has a name of its own, also when the same bytes come again: the one may be on
+ * its way out while the other comes in. */
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret)
 {
+    snowflake id = snowflake_new();
     char name[256];
 
     ret->given = image->given;
     if (image->given != GIVEN)
         return OK;
-    ret->value = image_hash(call->arena, &image->value);
-    snprintf(name, sizeof name, "%s/%llu/%.*s", area, (unsigned long long)owner,
-             STR_FMT(ret->value));
-    return blob_put(api_options(call->api)->store, name, image->value.bytes);
+    ret->value = image_hash(call->arena, &image->value, id);
+    picture_name(name, area, owner, ret->value);
+    return call_keep_blob(call, id, name, image->value.bytes);
+}
+
+enum err picture_drop(struct call *call, const char *area, snowflake owner,
+                      const struct opt_str *hash)
+{
+    char name[256];
+
+    if (hash->given != GIVEN)
+        return OK;
+    picture_name(name, area, owner, hash->value);
+    return call_drop_blob(call, name);
+}
+
+enum err picture_replace(struct call *call, const char *area, snowflake owner,
+                         const struct opt_str *before, const struct opt_str *now)
+{
+    bool stays = now->given == GIVEN && str_eq(before->value, now->value);
+
+    return stays ? OK : picture_drop(call, area, owner, before);
 }
 
 /* Pictures are kept as they came; the first bytes tell what they are. */
@@ -93,8 +119,7 @@ static enum err get_asset(struct call *call)
 
     if (!is_hash(hash))
         return ERR_NOT_FOUND;
-    snprintf(name, sizeof name, "%s/%llu/%.*s", area, (unsigned long long)call_id(call, "owner.id"),
-             STR_FMT(hash));
+    picture_name(name, area, call_id(call, "owner.id"), hash);
     enum err e = blob_open(api_options(call->api)->store, name, &fd, &size);
     if (e)
         return e;

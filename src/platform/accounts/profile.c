@@ -150,6 +150,10 @@ enum err modify_current_user(struct call *call)
     e = user_update(call->tx, &out.user, &taken);
     if (!e && taken)
         e = refuse_taken(call, taken);
+    if (!e)
+        e = picture_replace(call, "avatars", before.id, &before.avatar, &out.user.avatar);
+    if (!e)
+        e = picture_replace(call, "banners", before.id, &before.banner, &out.user.banner);
     if (!e && change->new_hash.p)
         e = renew_token(call, &out.token);
     if (e)

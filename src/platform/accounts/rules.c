@@ -45,11 +45,15 @@ static bool is_animated(const struct image *image)
     return false;
 }
 
-struct str image_hash(struct arena *a, const struct image *image)
+struct str image_hash(struct arena *a, const struct image *image, snowflake id)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
 
-    crypto_hash_sha256(digest, (const unsigned char *)image->bytes.p, image->bytes.n);
+    crypto_hash_sha256_init(&state);
+    crypto_hash_sha256_update(&state, (const unsigned char *)&id, sizeof id);
+    crypto_hash_sha256_update(&state, (const unsigned char *)image->bytes.p, image->bytes.n);
+    crypto_hash_sha256_final(&state, digest);
     struct str hex = str_hex(a, digest, 16);
     return is_animated(image) ? str_printf(a, "a_%.*s", STR_FMT(hex)) : hex;
 }

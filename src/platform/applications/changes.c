@@ -223,7 +223,9 @@ enum err modify_application(struct call *call)
     struct application *a = call->target.application, before = *a;
 
     apply(call, a);
-    enum err e = application_update(call->tx, a);
+    enum err e = picture_replace(call, "app-icons", a->id, &before.icon, &a->icon);
+    if (!e)
+        e = application_update(call->tx, a);
     if (!e && looks_different(a, &before))
         e = command_index_move(call->tx, a->id);
     if (!e)

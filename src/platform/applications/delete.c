@@ -90,5 +90,7 @@ enum err delete_application(struct call *call)
         e = end_tokens(call, a);
     if (!e)
         e = bot_disable(call->tx, a->bot_id);
+    if (!e)
+        e = picture_drop(call, "app-icons", a->id, &a->icon);
     return e ? e : application_delete_row(call->tx, a->id);
 }

@@ -24,7 +24,35 @@ static enum err gather(struct tx *tx, const char *sql, snowflake guild_id, snowf
 static const char CHANNELS_WITH_WEBHOOKS[] =
     "select distinct channel_id from webhooks where guild_id = $1 and application_id = $2";
 static const char DELETE_WEBHOOKS[] =
-    "delete from webhooks where guild_id = $1 and application_id = $2";
+    "delete from webhooks where guild_id = $1 and application_id = $2 returning id, avatar";
+
+struct gone_webhook {
+    snowflake id;
+    struct opt_str avatar;
+};
+
+static enum err delete_webhooks(struct call *call, snowflake guild_id, snowflake application_id)
+{
+    struct list gone = { 0 };
+    struct rows rows;
+    enum err e =
+        tx_query(call->tx, DELETE_WEBHOOKS, BIND(v_id(guild_id), v_id(application_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct gone_webhook *w = list_add(call->arena, &gone, sizeof *w);
+
+        *w = (struct gone_webhook){ row_id(&rows, 0), row_opt_text(&rows, 1) };
+    }
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < gone.count; i++) {
+        const struct gone_webhook *w = (const struct gone_webhook *)gone.items + i;
+
+        e = picture_drop(call, "avatars", w->id, &w->avatar);
+    }
+    return e;
+}
 
 static enum err remove_webhooks(struct call *call, snowflake guild_id, snowflake application_id)
 {
@@ -35,7 +63,7 @@ static enum err remove_webhooks(struct call *call, snowflake guild_id, snowflake
         webhooks_announce(call, guild_id, ((const snowflake *)channels.items)[i]);
     if (e || !channels.count)
         return e;
-    return tx_exec(call->tx, DELETE_WEBHOOKS, BIND(v_id(guild_id), v_id(application_id)), NULL);
+    return delete_webhooks(call, guild_id, application_id);
 }
 
 static const char BOT_ROLES[] =
@@ -52,7 +80,7 @@ enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake 
     if (e == ERR_UNKNOWN_ROLE)
         return OK;
     if (!e)
-        e = role_delete(call->tx, &role);
+        e = role_delete(call, &role);
     if (!e)
         call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(guild_id), &guild_role_gone_schema,
                   &gone);

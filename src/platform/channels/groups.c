@@ -214,9 +214,12 @@ enum err modify_group(struct call *call, const struct edit_stages *stages)
         return e;
     if (in->name.given != ABSENT)
         c.name = in->name;
-    if (stages->icon.given != ABSENT)
+    if (stages->icon.given != ABSENT) {
+        e = picture_replace(call, "channel-icons", c.id, &c.icon, &stages->icon);
         c.icon = stages->icon;
-    e = channel_save(call->tx, &c);
+    }
+    if (!e)
+        e = channel_save(call->tx, &c);
     if (!e)
         e = tell_group(call, EVENT_CHANNEL_UPDATE, &c);
     if (!e)

@@ -50,7 +50,7 @@ enum err role_update(struct tx *tx, const struct role *r);
 /* Every role but @everyone goes up by one, so that position 1 is free. */
 enum err roles_make_room(struct tx *tx, snowflake guild_id);
 /* Takes it from members and channels too; roles above it go down by one. */
-enum err role_delete(struct tx *tx, const struct role *r);
+enum err role_delete(struct call *call, const struct role *r);
 
 /* Everything about a guild as the gateway shows it to a member: guild_look when the
  * member and its account are there already. Of a read, valid until the next one. */

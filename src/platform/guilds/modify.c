@@ -84,13 +84,30 @@ enum err prepare_modify_guild(struct call *call)
     return OK;
 }
 
-static void apply_pictures(const struct call *call, struct guild *g)
+static enum err apply_pictures(struct call *call, struct guild *g)
 {
     const struct opt_str *kept = call->data;
+    enum err e = OK;
 
-    for (size_t i = 0; i < COUNT_OF(pictures); i++)
-        if (kept[i].given != ABSENT)
-            *MEMBER_AT(struct opt_str, g, pictures[i].out) = kept[i];
+    for (size_t i = 0; !e && i < COUNT_OF(pictures); i++) {
+        struct opt_str *now = MEMBER_AT(struct opt_str, g, pictures[i].out);
+
+        if (kept[i].given == ABSENT)
+            continue;
+        e = picture_replace(call, pictures[i].area, g->id, now, &kept[i]);
+        *now = kept[i];
+    }
+    return e;
+}
+
+enum err guild_drop_pictures(struct call *call, const struct guild *g)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < COUNT_OF(pictures); i++)
+        e = picture_drop(call, pictures[i].area, g->id,
+                         INPUT_AT(struct opt_str, g, pictures[i].out));
+    return e;
 }
 
 /* --- channels ------------------------------------------------------------------------- */
@@ -200,7 +217,6 @@ static void apply_fields(struct call *call, struct guild *g)
         g->premium_progress_bar_enabled = in->premium_progress_bar_enabled.value;
     if (in->features.given != ABSENT)
         g->features = merge_features(call->arena, g->features, &in->features.value);
-    apply_pictures(call, g);
 }
 
 /* The guild goes to another member, who is a person. */
@@ -248,7 +264,9 @@ enum err modify_guild(struct call *call)
     if (e)
         return e;
     apply_fields(call, &g);
-    e = apply_owner(call, &g);
+    e = apply_pictures(call, &g);
+    if (!e)
+        e = apply_owner(call, &g);
     if (!e)
         e = guild_update(call->tx, &g);
     if (!e)

@@ -139,10 +139,13 @@ static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
     "and not exists (select 1 from roles r where r.guild_id = $1 and r.position = $2)";
 
-enum err role_delete(struct tx *tx, const struct role *r)
+enum err role_delete(struct call *call, const struct role *r)
 {
-    enum err e = tx_exec(tx, DELETE_OVERWRITES, BIND(v_id(r->id)), NULL);
+    struct tx *tx = call->tx;
+    enum err e = picture_drop(call, "role-icons", r->id, &r->icon);
 
+    if (!e)
+        e = tx_exec(tx, DELETE_OVERWRITES, BIND(v_id(r->id)), NULL);
     if (!e)
         e = tx_exec(tx, DELETE_ROLE, BIND(v_id(r->id)), NULL);
     if (!e)

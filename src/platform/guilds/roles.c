@@ -141,7 +141,9 @@ static enum err modify_role(struct call *call)
     role_apply(call->arena, &role, in, everyone.permissions);
     if (kept->icon.given != ABSENT)
         role.icon = kept->icon;
-    e = check_granted(call, role.permissions & ~call->target.role->permissions);
+    e = picture_replace(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
+    if (!e)
+        e = check_granted(call, role.permissions & ~call->target.role->permissions);
     if (!e && is_everyone(&role) && changes_more_than_rights(in))
         e = ERR_INVALID_ROLE;
     if (!e)
@@ -166,7 +168,7 @@ static enum err delete_role(struct call *call)
 
     if (is_everyone(role) || role->managed)
         return ERR_INVALID_ROLE;
-    enum err e = role_delete(call->tx, role);
+    enum err e = role_delete(call, role);
     if (!e)
         e = audit(call, role->guild_id, AUDIT_ROLE_DELETE, role->id);
     if (e)

@@ -33,6 +33,8 @@ static enum err delete_guild(struct call *call)
     if (!e)
         e = guild_drop_files(call, gone.id);
     if (!e)
+        e = guild_drop_pictures(call, call->target.guild);
+    if (!e)
         e = guild_delete(call->tx, gone.id);
     if (e)
         return e;

@@ -100,7 +100,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
         return e;
     e = voice_drop_member(call, guild_id, user_id);
     if (!e)
-        e = member_delete(call->tx, guild_id, user_id);
+        e = member_delete(call, guild_id, user_id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_REMOVE, to_guild(guild_id), &guild_user_event_schema, &gone);

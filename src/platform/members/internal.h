@@ -11,7 +11,7 @@
 /* With roles; announces nothing. */
 enum err member_update(struct tx *tx, const struct member *m);
 /* ERR_UNKNOWN_MEMBER. */
-enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
+enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id);
 /* Makes the stored roles those of m. */
 enum err member_store_roles(struct tx *tx, const struct member *m);
 

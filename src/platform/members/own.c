@@ -42,6 +42,26 @@ enum err prepare_modify_own_member(struct call *call)
 
 static const char SAVE_BIO[] = "update members set bio = $3 where guild_id = $1 and user_id = $2";
 
+static enum err replace_picture(struct call *call, const char *area, struct opt_str *now,
+                                const struct opt_str *kept)
+{
+    enum err e = OK;
+
+    if (kept->given != ABSENT) {
+        e = picture_replace(call, area, call->caller->id, now, kept);
+        *now = *kept;
+    }
+    return e;
+}
+
+static enum err replace_pictures(struct call *call, struct member *m)
+{
+    const struct pictures *kept = call->data;
+    enum err e = replace_picture(call, "member-avatars", &m->avatar, &kept->avatar);
+
+    return e ? e : replace_picture(call, "member-banners", &m->banner, &kept->banner);
+}
+
 enum err modify_own_member(struct call *call)
 {
     const struct own_member_patch *in = call->body;
@@ -53,11 +73,9 @@ enum err modify_own_member(struct call *call)
         return e;
     if (in->nick.given)
         m->nick = given_str(in->nick.value.n ? in->nick.value : (struct str){ 0 });
-    if (kept->avatar.given)
-        m->avatar = kept->avatar;
-    if (kept->banner.given)
-        m->banner = kept->banner;
-    e = member_load_user(call->tx, m);
+    e = replace_pictures(call, m);
+    if (!e)
+        e = member_load_user(call->tx, m);
     if (!e && in->bio.given)
         e = tx_exec(call->tx, SAVE_BIO,
                     BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(in->bio)), NULL);

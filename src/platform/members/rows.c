@@ -264,20 +264,26 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     return e ? e : member_store_roles(tx, m);
 }
 
-static const char DELETE_MEMBER[] = "delete from members where guild_id = $1 and user_id = $2";
+static const char DELETE_MEMBER[] =
+    "delete from members where guild_id = $1 and user_id = $2 returning avatar, banner";
 
-enum err member_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
+enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
 {
-    int64_t gone;
+    struct tx *tx = call->tx;
+    struct rows row;
+    bool found = false;
     enum err e = command_index_member(tx, guild_id, user_id);
 
     if (!e)
-        e = tx_exec(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &gone);
-    if (e)
-        return e;
-    if (!gone)
-        return ERR_UNKNOWN_MEMBER;
-    e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
+        e = tx_one(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_MEMBER;
+    struct opt_str avatar = row_opt_text(&row, 0), banner = row_opt_text(&row, 1);
+    e = picture_drop(call, "member-avatars", user_id, &avatar);
+    if (!e)
+        e = picture_drop(call, "member-banners", user_id, &banner);
+    if (!e)
+        e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
     return e ? e : command_permissions_forget(tx, guild_id, user_id);
 }
 

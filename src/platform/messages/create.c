@@ -202,7 +202,8 @@ static enum err save_attachments(struct call *call, const struct message *m)
         if (stays)
             continue;
         e = attachment_remove(call->tx, old[i].id);
-        attachment_drop(call, old[i].id);
+        if (!e)
+            e = attachment_drop(call, old[i].id);
     }
     for (size_t j = 0; !e && j < m->attachments.count; j++)
         e = attachment_insert(call->tx, m, &kept[j]);
@@ -230,10 +231,11 @@ enum err message_save(struct call *call, const struct channel *c, struct message
 enum err message_forget(struct call *call, const struct message *m)
 {
     const struct attachment *a = m->attachments.items;
+    enum err e = OK;
 
-    for (size_t i = 0; a && i < m->attachments.count; i++)
-        attachment_drop(call, a[i].id);
-    return message_remove(call->tx, m->id);
+    for (size_t i = 0; !e && a && i < m->attachments.count; i++)
+        e = attachment_drop(call, a[i].id);
+    return e ? e : message_remove(call->tx, m->id);
 }
 
 static struct opt_id guild_of(const struct channel *c)

@@ -13,40 +13,31 @@ static void blob_name(char out[64], snowflake id)
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
 }
 
-void attachment_drop(struct call *call, snowflake id)
+enum err attachment_drop(struct call *call, snowflake id)
 {
     char name[64];
 
     blob_name(name, id);
-    call_drop_blob(call, name);
+    return call_drop_blob(call, name);
 }
 
-static enum err drop_all(struct call *call, const char *sql, snowflake of)
-{
-    struct rows rows;
-    enum err e = tx_query(call->tx, sql, BIND(v_id(of)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        attachment_drop(call, row_id(&rows, 0));
-    return rows_end(&rows);
-}
-
-static const char FILES_OF_CHANNEL[] = "select a.id from messages m join attachments a on "
-                                       "a.message_id = m.id where m.channel_id = $1";
-static const char FILES_OF_GUILD[] =
-    "select a.id from channels c join messages m on m.channel_id = c.id "
-    "join attachments a on a.message_id = m.id where c.guild_id = $1";
+static const char DROP_FILES_OF_CHANNEL[] =
+    "update files set gone = 1 where id in (select a.id from messages m join attachments a on "
+    "a.message_id = m.id where m.channel_id = $1)";
+static const char DROP_FILES_OF_GUILD[] =
+    "update files set gone = 1 where id in (select a.id from channels c join messages m on "
+    "m.channel_id = c.id join attachments a on a.message_id = m.id where c.guild_id = $1)";
 
 enum err channel_drop_files(struct call *call, snowflake channel_id)
 {
-    return drop_all(call, FILES_OF_CHANNEL, channel_id);
+    call_dropped_blobs(call);
+    return tx_exec(call->tx, DROP_FILES_OF_CHANNEL, BIND(v_id(channel_id)), NULL);
 }
 
 enum err guild_drop_files(struct call *call, snowflake guild_id)
 {
-    return drop_all(call, FILES_OF_GUILD, guild_id);
+    call_dropped_blobs(call);
+    return tx_exec(call->tx, DROP_FILES_OF_GUILD, BIND(v_id(guild_id)), NULL);
 }
 
 static bool is_file(const struct part *p)
@@ -142,7 +133,7 @@ enum err upload_keep(struct call *call, snowflake id, const struct part *p,
         a->height = given_int(media.height);
     }
     blob_name(blob, a->id);
-    return call_keep_blob(call, blob, bytes.p ? bytes : STR(""));
+    return call_keep_blob(call, a->id, blob, bytes.p ? bytes : STR(""));
 }
 
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)

@@ -12,7 +12,7 @@ const struct part *upload_find(const struct call *call, uint64_t number);
 enum err upload_keep(struct call *call, snowflake id, const struct part *p,
                      const struct attachment_in *in, struct attachment *ret);
 /* Its bytes go when the transaction has committed. */
-void attachment_drop(struct call *call, snowflake id);
+enum err attachment_drop(struct call *call, snowflake id);
 /* Where a file can be had, signed. */
 void attachment_sign(struct call *call, snowflake channel_id, struct attachment *a);
 

@@ -146,9 +146,12 @@ static enum err modify_team(struct call *call)
         return e;
     if (in->name.given == GIVEN)
         team->name = in->name.value;
-    if (in->icon.given != ABSENT)
+    if (in->icon.given != ABSENT) {
+        e = picture_replace(call, "team-icons", team->id, &team->icon, &change->icon);
         team->icon = change->icon;
-    e = team_update(call->tx, team);
+    }
+    if (!e)
+        e = team_update(call->tx, team);
     if (!e)
         e = team_find(call->tx, team->id, team);
     return e ? e : call_reply(call, team);
@@ -165,7 +168,8 @@ static enum err delete_team(struct call *call)
     if (used)
         return call_invalid(call, NULL, "TEAM_HAS_APPLICATIONS",
                             "A team that has applications cannot be deleted.");
-    return team_delete(call->tx, call->target.team->id);
+    e = picture_drop(call, "team-icons", call->target.team->id, &call->target.team->icon);
+    return e ? e : team_delete(call->tx, call->target.team->id);
 }
 
 /* --- the table ------------------------------------------------------------------------ */

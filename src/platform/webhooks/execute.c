@@ -72,6 +72,12 @@ static struct opt_str shown_name(const struct call *call)
     return h->name.given == GIVEN ? h->name : given_str(STR("Webhook"));
 }
 
+/* Nobody is behind a webhook's call: its files count for whoever made it. */
+static snowflake payer(const struct webhook *h)
+{
+    return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
+}
+
 /* POST /webhooks/{webhook.id}/{webhook.token} */
 enum err execute_webhook(struct call *call)
 {
@@ -81,6 +87,7 @@ enum err execute_webhook(struct call *call)
     struct message_draft draft;
     struct message m;
 
+    call->files_of = payer(h);
     enum err e = find_place(call);
     if (!e)
         e = check_name(call);
@@ -129,6 +136,8 @@ enum err prepare_edit_webhook_message(struct call *call)
 enum err edit_webhook_message(struct call *call)
 {
     struct sender from = sender(call);
+
+    call->files_of = payer(call->target.webhook);
     enum err e = message_edit(call, &from, call->target.message);
 
     return e ? e : call_reply(call, call->target.message);

@@ -300,6 +300,8 @@ enum err modify_webhook(struct call *call)
         e = move(call, h, in->channel_id.value);
     if (in->name.given == GIVEN)
         h->name = in->name;
+    if (!e && p->avatar.given != ABSENT)
+        e = picture_replace(call, "avatars", h->id, &h->avatar, &p->avatar);
     if (p->avatar.given != ABSENT)
         h->avatar = p->avatar;
     if (!e)
@@ -320,6 +322,8 @@ enum err delete_webhook(struct call *call)
     const struct webhook *h = call->target.webhook;
     enum err e = webhook_remove(call->tx, h->id);
 
+    if (!e)
+        e = picture_drop(call, "avatars", h->id, &h->avatar);
     if (!e)
         e = audit(call, h->guild_id, AUDIT_WEBHOOK_DELETE, h->id);
     if (!e)
