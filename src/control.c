@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { QUESTION = 256, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5 };
+enum { QUESTION = 256, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5, PAUSE_MS = 100 };
 
 static const char FILE_NAME[] = "control";
 
@@ -101,8 +101,12 @@ static void *listen_for_questions(void *arg)
         if (both[1].revents)
             break;
         int fd = both[0].revents ? accept4(c->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
-        if (fd < 0)
+        if (fd < 0) {
+            /* Without descriptors whoever waits stays there to be seen: not too often. */
+            if (both[0].revents)
+                poll(&both[1], 1, PAUSE_MS);
             continue;
+        }
         serve(c, fd);
         close(fd);
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -47,6 +48,19 @@ static enum log_level level_of(const char *name)
     return LOG_INFO;
 }
 
+/* Each connection is a descriptor; the soft limit is often 1,024 for the sake of programs
+ * that use select(), which we do not. */
+void guildhall_raise_descriptors(void)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur == r.rlim_max)
+        return;
+    r.rlim_cur = r.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &r) != 0)
+        log_warn("cannot use more than the soft limit of descriptors");
+}
+
 void guildhall_init(const struct config *config)
 {
     bool json = strcmp(config->log_format, "json") == 0 ||
@@ -62,6 +76,7 @@ void guildhall_init(const struct config *config)
     snowflake_init((unsigned)config->node);
     voice_init();
     signal(SIGPIPE, SIG_IGN);
+    guildhall_raise_descriptors();
 }
 
 static unsigned core_count(void)

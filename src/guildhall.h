@@ -32,6 +32,8 @@ struct guildhall_hooks {
 
 /* Once a process: libraries, hashing, signals that would end it. */
 void guildhall_init(const struct config *config);
+/* Part of it: as many descriptors as the hard limit allows. */
+void guildhall_raise_descriptors(void);
 
 /* Logs a sentence and returns an error when the port, the folder or the
  * configuration is bad. */

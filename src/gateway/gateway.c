@@ -47,7 +47,7 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
         .arg = (void *)(uintptr_t)dialect_find(g, r),
         .max_message = MAX_MESSAGE,
         .too_large = CLOSE_BAD_PAYLOAD,
-        .max_waiting = MAX_PAYLOAD,
+        .max_waiting = STRANGER_WAITING,
         .open = peer_open,
         .message = peer_message,
         .closed = peer_closed,

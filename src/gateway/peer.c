@@ -27,7 +27,7 @@ void peer_open(struct websocket *ws, void *arg)
         peer_close(p, d->fault, d->fault == CLOSE_BAD_VERSION ? "version" : "encoding");
         return;
     }
-    p->counted = registry_count_stranger(g, websocket_remote(ws));
+    p->counted = registry_count_stranger(g, websocket_address(ws));
     if (!p->counted) {
         peer_close(p, CLOSE_TOO_MANY, "too many connections that have not identified");
         return;
@@ -40,7 +40,7 @@ void peer_open(struct websocket *ws, void *arg)
 static void uncount(struct peer *p)
 {
     if (p->counted)
-        registry_uncount_stranger(p->hub->gateway, websocket_remote(p->ws));
+        registry_uncount_stranger(p->hub->gateway, websocket_address(p->ws));
     p->counted = false;
 }
 
@@ -102,6 +102,7 @@ void peer_drained(struct websocket *ws)
 void peer_become(struct peer *p, struct session *s)
 {
     uncount(p);
+    websocket_set_max_waiting(p->ws, MAX_PAYLOAD);
     p->state = PEER_KNOWN;
     p->session = s;
     s->peer = p;

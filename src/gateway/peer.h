@@ -16,8 +16,9 @@ enum {
 
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,
-    MAX_MESSAGE = 32 * 1024, /* what the websocket itself takes */
-    MAX_QUEUED = 64 * 1024,  /* bytes at a socket; more wait among what is kept */
+    MAX_MESSAGE = 16 * 1024,      /* what the websocket itself takes */
+    STRANGER_WAITING = 16 * 1024, /* unsent bytes for one that has not identified */
+    MAX_QUEUED = 64 * 1024,       /* bytes at a socket; more wait among what is kept */
     MAX_PAYLOAD = 64 * 1024 * 1024,
 };
 

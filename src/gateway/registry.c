@@ -11,9 +11,8 @@ enum { DAY_MS = 24 * 60 * 60 * 1000, PACE_MS = 5000, BURST = 5 };
 
 /* --- strangers ------------------------------------------------------------------------ */
 
-bool registry_count_stranger(struct gateway *g, struct str address)
+bool registry_count_stranger(struct gateway *g, uint64_t key)
 {
-    uint64_t key = hash_str(address);
     uintptr_t max = g->options.max_strangers ? g->options.max_strangers : 64;
 
     pthread_mutex_lock(&g->lock);
@@ -25,10 +24,8 @@ bool registry_count_stranger(struct gateway *g, struct str address)
     return ok;
 }
 
-void registry_uncount_stranger(struct gateway *g, struct str address)
+void registry_uncount_stranger(struct gateway *g, uint64_t key)
 {
-    uint64_t key = hash_str(address);
-
     pthread_mutex_lock(&g->lock);
     uintptr_t count = (uintptr_t)map_get(&g->strangers, key);
     if (count > 1)

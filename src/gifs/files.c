@@ -74,7 +74,6 @@ static enum err get_gif_file(struct call *call)
     if (e)
         return e;
     call_add_header(call, "Cache-Control", STR("public, max-age=86400"));
-    call_add_header(call, "X-Content-Type-Options", STR("nosniff"));
     return call_reply_range(call, gif_formats[format].type, fd, size);
 }
 

@@ -37,6 +37,7 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->tls = o->tls;
     h->tls_only = o->tls_only;
     h->via = s->via;
+    h->window_ms = o->head_timeout_ms;
     h->budget = body_budget_ref(s->budget);
     list_init(&h->connections);
     list_init(&h->dirty);
@@ -69,6 +70,7 @@ static void open_home(struct loop *l, void *arg)
     struct home *h = o->home;
 
     h->reading = deadlines_new(l, o->options->head_timeout_ms, false, connection_expired_reading);
+    h->sending = deadlines_new(l, o->options->head_timeout_ms, false, connection_expired_sending);
     h->idle = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired);
     h->lingering = deadlines_new(l, LINGER_MS, false, connection_expired);
     h->goodbyes = deadlines_new(l, GOODBYE_MS, false, connection_expired);
@@ -86,6 +88,7 @@ static void release_home(struct loop *l, void *arg)
     (void)l;
     loop_drop_turn_end(&h->turn_end);
     deadlines_free(h->reading);
+    deadlines_free(h->sending);
     deadlines_free(h->idle);
     deadlines_free(h->lingering);
     deadlines_free(h->goodbyes);

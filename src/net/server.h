@@ -84,7 +84,7 @@ struct server_options {
     int port;                /* 0: any free one */
     struct tls_context *tls; /* NULL: plain HTTP only */
     bool tls_only;           /* refuse plain HTTP */
-    int64_t head_timeout_ms; /* for a whole head and body: 30 s */
+    int64_t head_timeout_ms; /* for a whole head; the window of the least rate: 30 s */
     int64_t idle_timeout_ms; /* between requests: 75 s */
     size_t body_memory;      /* what bodies may take together; 0: without a bound */
     const char *via;         /* the Via header */
@@ -141,8 +141,11 @@ struct websocket_handler {
 
 void *websocket_data(const struct websocket *ws); /* what open stored */
 void websocket_set_data(struct websocket *ws, void *data);
+/* Another max_waiting than the handler began with, once it is known who the peer is. */
+void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting);
 struct loop *websocket_loop(const struct websocket *ws);
 struct str websocket_remote(const struct websocket *ws);
+uint64_t websocket_address(const struct websocket *ws); /* the key, as of an exchange */
 bool websocket_secure(const struct websocket *ws);
 
 /* Sends one message; those of a turn leave together, in one write. On the

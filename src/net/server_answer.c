@@ -57,8 +57,9 @@ static void refresh_common(struct home *h)
         return;
     timestamp_http(now, date);
     h->date = now;
-    h->common_n = (size_t)snprintf(h->common, sizeof h->common,
-                                   "\r\nDate: %.29s\r\nVia: %.128s\r\n", date, h->via);
+    h->common_n = (size_t)snprintf(
+        h->common, sizeof h->common,
+        "\r\nDate: %.29s\r\nVia: %.128s\r\nX-Content-Type-Options: nosniff\r\n", date, h->via);
 }
 
 static char *put(char *at, const char *p, size_t n)

@@ -76,6 +76,7 @@ static void body_expect(struct connection *c)
         return;
     }
     c->state = CONN_BODY;
+    c->timing = TIMING_NONE; /* the time of the head is not the body's */
     call->left = r->length;
     buf_init(&call->data, call->form ? 0 : (size_t)(r->chunked ? call->max : r->length));
     if (call->expects)
@@ -202,6 +203,7 @@ size_t body_read(struct connection *c, struct str bytes)
     bool done = false;
     size_t before = call->left && bytes.n > call->left ? (size_t)call->left : bytes.n;
 
+    c->received += before;
     if (!pay(c->home, call, before)) {
         connection_refuse(c, 503, STR("Retry-After: 5\r\n"));
         return bytes.n;

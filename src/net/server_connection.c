@@ -91,10 +91,39 @@ void connection_expired(struct deadline *d)
     connection_close(container_of(d, struct connection, deadline));
 }
 
+/* What the peer has sent or taken, whichever the deadline is for. */
+static uint64_t count_moved(const struct connection *c)
+{
+    return c->timing == TIMING_READING ? c->received : c->handed - connection_unsent(c);
+}
+
+/* At the end of a window: a peer that moved enough gets another. */
+static bool renew_window(struct connection *c, struct deadlines *list)
+{
+    uint64_t moved = count_moved(c), least = (uint64_t)c->home->window_ms * LEAST_RATE / 1000;
+
+    if (moved - c->mark < least)
+        return false;
+    c->mark = moved;
+    deadline_touch(list, &c->deadline);
+    return true;
+}
+
+/* Large answers take as long as they take, while they are taken. */
+void connection_expired_sending(struct deadline *d)
+{
+    struct connection *c = container_of(d, struct connection, deadline);
+
+    if (!renew_window(c, c->home->sending))
+        connection_close(c);
+}
+
 void connection_expired_reading(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
 
+    if (c->state == CONN_BODY && renew_window(c, c->home->reading))
+        return;
     if (c->in.n == 0 && c->state != CONN_BODY) {
         connection_close(c);
         return;
@@ -104,24 +133,47 @@ void connection_expired_reading(struct deadline *d)
     connection_end(c, before);
 }
 
-/* A request has one deadline for all its bytes; between requests each answer
- * starts the patience anew, and while one is sent only progress does; a call
- * takes as long as it takes. */
+static void begin_timing(struct connection *c, enum connection_timing timing,
+                         struct deadlines *list)
+{
+    if (c->timing == timing)
+        return;
+    c->timing = timing;
+    c->mark = count_moved(c);
+    deadline_touch(list, &c->deadline);
+}
+
+/* A head has one deadline for all its bytes. Bodies, and answers that the peer does not take at
+ * once, go on while a least rate is held. Between requests each answer starts the patience
+ * anew; a call takes as long as it takes. */
 static void set_deadline(struct connection *c)
 {
     struct home *h = c->home;
+    bool unsent = connection_unsent(c) > 0;
 
-    if (c->state == CONN_BODY || (c->state == CONN_HEAD && c->in.n)) {
-        if (c->timing != TIMING_READING)
-            deadline_touch(h->reading, &c->deadline);
-        c->timing = TIMING_READING;
-    } else if (c->state == CONN_HEAD ||
-               ((c->state == CONN_LAST || c->state == CONN_FILE) && c->timing != TIMING_IDLE)) {
-        deadline_touch(h->idle, &c->deadline);
-        c->timing = TIMING_IDLE;
-    } else if (c->state == CONN_CALL || c->state == CONN_ASKED) {
+    switch ((enum connection_state)c->state) {
+    case CONN_CALL:
+    case CONN_ASKED:
         deadline_drop(&c->deadline);
         c->timing = TIMING_NONE;
+        break;
+    case CONN_BODY:
+        begin_timing(c, TIMING_READING, h->reading);
+        break;
+    case CONN_HEAD:
+    case CONN_FILE:
+    case CONN_LAST:
+        if (unsent) {
+            begin_timing(c, TIMING_SENDING, h->sending);
+        } else if (c->state == CONN_HEAD && c->in.n) {
+            begin_timing(c, TIMING_READING, h->reading);
+        } else {
+            deadline_touch(h->idle, &c->deadline);
+            c->timing = TIMING_IDLE;
+        }
+        break;
+    default:
+        break;
     }
 }
 
@@ -142,8 +194,6 @@ static void sent(uv_write_t *request, int status)
         connection_close(c);
     if (c->state == CONN_CLOSED)
         return;
-    if (c->timing == TIMING_IDLE)
-        deadline_touch(c->home->idle, &c->deadline);
     if (c->state == CONN_LAST)
         connection_finish(c);
     else if (c->state == CONN_WEBSOCKET)
@@ -173,6 +223,7 @@ static void keep(struct connection *c, const struct str *pieces, size_t count, s
         n += pieces[i].n - cut;
         done -= cut;
     }
+    c->handed += n;
     uv_buf_t b = uv_buf_init(o->bytes, (unsigned)n);
     if (uv_write(&o->request, (uv_stream_t *)&c->tcp, &b, 1, sent) != 0) {
         mem_free(o);
@@ -301,7 +352,8 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
     struct connection *c = container_of(handle, struct connection, tcp);
 
     (void)suggested;
-    *ret = uv_buf_init(c->home->bytes, READ_SIZE);
+    /* What is read and cannot be handled yet is kept, so little is read unless it will be. */
+    *ret = uv_buf_init(c->home->bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
 }
 
 /* The peer sends nothing more; what it asked for is still answered. */

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "net/server_internal.h"
 
-enum { PIECE = 64 * 1024 };
+/* What waits in memory for a peer that is slow is one piece. */
+enum { PIECE = 16 * 1024, AT_ONCE = 256 * 1024 };
 
 struct sending {
     int fd;
@@ -32,9 +33,10 @@ static bool send_inside(struct connection *c, struct sending *f)
         return true;
     ssize_t n = 1;
     while (f->left && n > 0) {
-        n = sendfile(socket, f->fd, NULL, (size_t)(f->left < PIECE ? f->left : PIECE));
+        n = sendfile(socket, f->fd, NULL, (size_t)(f->left < AT_ONCE ? f->left : AT_ONCE));
         if (n > 0) {
             f->left -= n;
+            c->handed += (uint64_t)n;
             figure_add(&c->home->figures.bytes_out, (uint64_t)n);
         }
     }

@@ -29,14 +29,16 @@
 
 enum {
     READ_SIZE = 64 * 1024,      /* the loop's buffer for reads */
-    WAITING_INPUT = 64 * 1024,  /* unhandled bytes at which reading pauses */
+    HEAD_READ = 16 * 1024,      /* of which this is used while nothing long is expected */
+    WAITING_INPUT = 16 * 1024,  /* unhandled bytes at which reading pauses */
     WAITING_OUTPUT = 64 * 1024, /* unsent bytes at which no further request is taken */
     SCRATCH_KEPT = 256 * 1024,  /* a scratch buffer above it is given back */
     COPY_LIMIT = 16 * 1024,     /* longer payloads are sent from where they lie */
     ARENAS_KEPT = 64,
     PAUSE_MS = 100, /* without descriptors */
     LINGER_MS = 1000,
-    GOODBYE_MS = 5000, /* for the peer's close frame */
+    GOODBYE_MS = 5000,     /* for the peer's close frame */
+    LEAST_RATE = 8 * 1024, /* bytes a second of a body, or of an answer that is taken */
 };
 
 struct server_figures {
@@ -62,7 +64,8 @@ struct home {
     struct link connections;
     struct link dirty; /* WebSockets with something to do at the end of the turn */
     struct turn_end turn_end;
-    struct deadlines *reading, *idle, *lingering, *goodbyes, *pauses;
+    struct deadlines *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
+    int64_t window_ms; /* over which the least rate is held */
     struct server_figures figures;
 
     size_t calls;  /* not answered yet */
@@ -77,7 +80,7 @@ struct home {
     struct gzip *gzip;
     bool dated;       /* the clock was read in this turn */
     int64_t date;     /* the second that common is of */
-    char common[256]; /* "Date" and "Via", ready to copy */
+    char common[256]; /* lines that all answers share, ready to copy */
     size_t common_n;
     const char *via;
     struct http_request request; /* being read */
@@ -126,7 +129,7 @@ enum connection_state {
     CONN_CLOSED,    /* only its memory is left */
 };
 
-enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_IDLE };
+enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
 
 struct connection {
     uv_tcp_t tcp;
@@ -140,9 +143,12 @@ struct connection {
     bool linger : 1;  /* unread bytes are likely: do not reset the peer */
     struct link link; /* in home->connections */
     struct deadline deadline;
-    struct buf in;    /* not handled yet */
-    size_t looked_at; /* bytes of an incomplete head already checked */
-    uint64_t skip;    /* bytes of a refused body still to come */
+    struct buf in;     /* not handled yet */
+    size_t looked_at;  /* bytes of an incomplete head already checked */
+    uint64_t skip;     /* bytes of a refused body still to come */
+    uint64_t received; /* bytes of bodies */
+    uint64_t handed;   /* bytes that had to wait for the peer */
+    uint64_t mark;     /* what had moved when the deadline was set */
     struct serving *call;
     struct websocket *websocket;
     struct sending *file;
@@ -186,6 +192,7 @@ void home_free(struct home *h);
 
 /* server_connection.c */
 void connection_expired_reading(struct deadline *d);
+void connection_expired_sending(struct deadline *d);
 void connection_expired(struct deadline *d);
 /* Around everything that may produce answers outside of a read: makes c current
  * and returns who was; gives the turn back after sending what gathered. */

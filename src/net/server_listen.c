@@ -91,7 +91,7 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     struct connection *c = mem_new(sizeof *c);
 
     c->home = h;
-    buf_init(&c->in, 4 * WAITING_INPUT);
+    buf_init(&c->in, 4 * READ_SIZE);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;
     list_append(&h->connections, &c->link);

@@ -184,12 +184,19 @@ static void take_waiting(struct connection *c)
         buf_drop(&c->in, used);
 }
 
+/* Bytes that nobody can handle yet stay with the kernel, but for the rest of a head. */
+static bool input_waits(const struct connection *c)
+{
+    bool head = c->state == CONN_HEAD && c->looked_at && connection_unsent(c) <= WAITING_OUTPUT;
+
+    return c->state == CONN_ASKED || (c->in.n >= WAITING_INPUT && c->state != CONN_BODY && !head);
+}
+
 static void after_taking(struct connection *c, struct connection *before)
 {
     end_if_done(c);
     connection_end(c, before);
-    connection_pause(c,
-                     c->state == CONN_ASKED || (c->in.n >= WAITING_INPUT && c->state != CONN_BODY));
+    connection_pause(c, input_waits(c));
     if (c->state == CONN_WEBSOCKET)
         websocket_sent(c);
 }

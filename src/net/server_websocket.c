@@ -6,7 +6,19 @@
 #include "base/mem.h"
 #include "net/server_internal.h"
 
-enum { CONTROL_ROOM = 512 }; /* for close frames beyond max_waiting */
+enum {
+    CONTROL_ROOM = 512,       /* for close frames beyond max_waiting */
+    PONGS_WAITING = 4 * 1024, /* unsent bytes above which only the last ping is answered */
+    CONTROLS_A_MINUTE = 600,  /* pings and pongs of one peer */
+    MINUTE_MS = 60 * 1000,
+};
+
+/* The newest ping of a peer that does not read: the only one that must be answered
+ * (RFC 6455 §5.5.3). */
+struct pong {
+    size_t n;
+    char payload[WS_MAX_CONTROL];
+};
 
 struct websocket {
     /* What sending needs stands together. */
@@ -23,6 +35,9 @@ struct websocket {
     struct websocket_handler on;
     void *data;
     struct ws_reader reader;
+    struct pong *pong; /* NULL: none is owed */
+    uint64_t minute;   /* when the window of control frames began */
+    unsigned controls; /* in it */
 };
 
 /* --- the application's side ----------------------------------------------------------- */
@@ -47,6 +62,11 @@ struct str websocket_remote(const struct websocket *ws)
     return str_slice(ws->c->remote, ws->c->remote_n);
 }
 
+uint64_t websocket_address(const struct websocket *ws)
+{
+    return ws->c->address;
+}
+
 bool websocket_secure(const struct websocket *ws)
 {
     return ws->c->tls != NULL;
@@ -56,6 +76,12 @@ static void mark(struct websocket *ws)
 {
     if (!ws->dirty.next)
         list_append(&ws->c->home->dirty, &ws->dirty);
+}
+
+void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting)
+{
+    ws->on.max_waiting = max_waiting;
+    ws->out.max = max_waiting + CONTROL_ROOM;
 }
 
 size_t websocket_waiting(const struct websocket *ws)
@@ -114,6 +140,42 @@ static void tell_drained(struct websocket *ws)
         return;
     ws->awaited = false;
     ws->on.drained(ws);
+}
+
+/* Pongs must not pile up before a peer that asks and does not read. */
+static void answer_ping(struct websocket *ws, struct str payload)
+{
+    if (websocket_waiting(ws) <= PONGS_WAITING) {
+        websocket_send(ws, WS_PONG, payload);
+        return;
+    }
+    if (!ws->pong)
+        ws->pong = mem_new(sizeof *ws->pong);
+    ws->pong->n = payload.n;
+    memcpy(ws->pong->payload, payload.p, payload.n);
+}
+
+static void send_owed_pong(struct websocket *ws)
+{
+    struct pong *p = ws->pong;
+
+    if (!p || connection_unsent(ws->c))
+        return;
+    ws->pong = NULL;
+    websocket_send(ws, WS_PONG, str_slice(p->payload, p->n));
+    mem_free(p);
+}
+
+/* Nobody needs ten a second for long. */
+static bool controls_in_pace(struct websocket *ws)
+{
+    uint64_t now = uv_now(loop_uv(websocket_loop(ws)));
+
+    if (ws->controls == 0 || now - ws->minute >= MINUTE_MS) {
+        ws->minute = now;
+        ws->controls = 0;
+    }
+    return ++ws->controls <= CONTROLS_A_MINUTE;
 }
 
 static void send_close(struct websocket *ws, int code, struct str reason)
@@ -201,6 +263,7 @@ void websocket_free(struct websocket *ws)
         return;
     ws_reader_clear(&ws->reader);
     buf_clear(&ws->out);
+    mem_free(ws->pong);
     mem_free(ws);
 }
 
@@ -234,7 +297,13 @@ static void handle(struct websocket *ws, const struct ws_message *m)
         finish_at_turn_end(ws);
         break;
     case WS_PING:
-        websocket_send(ws, WS_PONG, m->payload);
+    case WS_PONG:
+        if (!controls_in_pace(ws)) {
+            send_close(ws, 1008, STR("too many control frames"));
+            finish_at_turn_end(ws);
+        } else if (m->opcode == WS_PING) {
+            answer_ping(ws, m->payload);
+        }
         break;
     case WS_TEXT:
     case WS_BINARY:
@@ -282,8 +351,10 @@ void websocket_sent(struct connection *c)
     struct websocket *ws = c->websocket;
     struct buf early = c->in;
 
-    if (ws->open)
+    if (ws->open) {
+        send_owed_pong(ws);
         tell_drained(ws);
+    }
     if (ws->open || connection_unsent(c))
         return;
     ws->open = true;

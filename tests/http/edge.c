@@ -1,9 +1,13 @@
 /* edge.c - what the server says, and keeps, before it knows a whole request. */
 #include "world.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { QUIET_MS = 5000 };
@@ -158,11 +162,64 @@ static void anonymous_bodies_do_not_pile_up(struct world *w)
         close(fds[i]);
 }
 
+/* --- descriptors ---------------------------------------------------------------------- */
+
+static void descriptors_are_raised_to_the_hard_limit(struct world *w)
+{
+    struct rlimit before, r;
+
+    (void)w;
+    expect(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    r = (struct rlimit){ before.rlim_max - 1, before.rlim_max };
+    expect(setrlimit(RLIMIT_NOFILE, &r) == 0);
+    guildhall_raise_descriptors();
+    expect(getrlimit(RLIMIT_NOFILE, &r) == 0);
+    expect(r.rlim_cur == before.rlim_max);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static double processor_time(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* A question that cannot be taken for want of descriptors waits without work. */
+static void the_operators_socket_does_not_spin(struct world *w)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    int folder = open(world_folder(w), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct rlimit before, none;
+
+    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", folder);
+    expect(folder >= 0 && fd >= 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = (struct rlimit){ 0, before.rlim_max };
+    expect(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    int connected = connect(fd, (struct sockaddr *)&at, sizeof at);
+    double spent = processor_time();
+    usleep(500000);
+    spent = processor_time() - spent;
+    setrlimit(RLIMIT_NOFILE, &before);
+    expect(connected == 0);
+    expect(spent < 0.25);
+    /* It is answered once there is room. */
+    char in[16];
+    expect(send(fd, "sessions\n", 9, MSG_NOSIGNAL) == 9);
+    expect(recv(fd, in, sizeof in, 0) > 0);
+    close(fd);
+    close(folder);
+}
+
 const struct test edge_tests[] = {
     TEST(a_long_body_is_refused_by_its_head),
     TEST(a_credential_is_looked_at_again_after_the_body),
     TEST_WITH(a_long_body_is_counted_once, with_limits),
     TEST_WITH(a_limit_is_told_before_the_body, with_limits),
     TEST_WITH(anonymous_bodies_do_not_pile_up, little_memory),
+    TEST(descriptors_are_raised_to_the_hard_limit),
+    TEST(the_operators_socket_does_not_spin),
     { 0 },
 };

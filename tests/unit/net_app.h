@@ -236,13 +236,14 @@ static void app_shutdown(struct websocket *ws)
 static bool app_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
 {
     static char name[] = "app";
-
     (void)arg;
-    if (!str_is(r->path, "/socket"))
+    bool patient = str_is(r->path, "/patient");
+
+    if (!patient && !str_is(r->path, "/socket"))
         return false;
     *ret = (struct websocket_handler){ .arg = name,
                                        .max_message = 100000,
-                                       .max_waiting = 1024 * 1024,
+                                       .max_waiting = (patient ? 64 : 1) * 1024 * 1024,
                                        .open = app_open,
                                        .message = app_message,
                                        .closed = app_closed,

@@ -51,6 +51,66 @@ static void slow_senders_are_told_and_idle_peers_are_not(void **state)
     app_stop();
 }
 
+/* Two windows and more, each with enough bytes in it. */
+static void a_body_may_take_long_at_a_least_rate(void **state)
+{
+    enum { PIECE = 4096, PIECES = 30 };
+    struct server_options quick = { .head_timeout_ms = 1000, .idle_timeout_ms = 60000 };
+    char head[128], piece[PIECE];
+
+    (void)state;
+    app_start(&quick);
+    int steady = app_connect(), slow = app_connect();
+    memset(piece, 'b', sizeof piece);
+    snprintf(head, sizeof head, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n",
+             PIECE * PIECES);
+    peer_send(steady, head);
+    peer_send(slow, head);
+    for (int i = 0; i < PIECES; i++) {
+        peer_send_bytes(steady, piece, PIECE);
+        send(slow, "b", 1, MSG_NOSIGNAL);
+        usleep(100000);
+    }
+    peer_expect(steady, 200, NULL);
+    peer_expect(slow, 408, "{\"refused\":408}");
+    close(steady);
+    close(slow);
+    app_stop();
+}
+
+static void a_large_answer_is_sent_while_it_is_taken(void **state)
+{
+    enum { LENGTH = 24 * 1024 * 1024, PIECE = 1024 * 1024 };
+    struct server_options quick = { .head_timeout_ms = 1000, .idle_timeout_ms = 60000 };
+    static const char *const requests[] = { "GET /size?25165824 HTTP/1.1\r\nHost: x\r\n\r\n",
+                                            "GET /file?25165824 HTTP/1.1\r\nHost: x\r\n\r\n" };
+    char *room = malloc(PIECE);
+
+    (void)state;
+    app_start(&quick);
+    for (size_t i = 0; i < COUNT_OF(requests); i++) {
+        int steady = app_connect(), idle = app_connect();
+        size_t got = 0;
+
+        peer_send(steady, requests[i]);
+        peer_send(idle, requests[i]);
+        while (got < LENGTH) {
+            ssize_t n = peer_read(steady, room, PIECE);
+
+            assert_true(n > 0);
+            got += (size_t)n;
+            if (got > LENGTH / 2)
+                usleep(100000);
+        }
+        app_wait_until(stats().open == 1); /* who does not read is cut */
+        close(steady);
+        close(idle);
+        app_wait_until(stats().open == 0);
+    }
+    free(room);
+    app_stop();
+}
+
 /* The refusal must get through, but nobody is waited for without end. */
 static void a_refused_peer_has_a_second_to_leave(void **state)
 {
@@ -220,6 +280,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_senders_are_told_and_idle_peers_are_not),
+        cmocka_unit_test(a_body_may_take_long_at_a_least_rate),
+        cmocka_unit_test(a_large_answer_is_sent_while_it_is_taken),
         with_server(a_refused_peer_has_a_second_to_leave),
         with_server(a_peer_that_left_does_not_disturb_its_call),
         cmocka_unit_test(stopping_lets_calls_finish_and_closes_the_rest),

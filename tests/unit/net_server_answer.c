@@ -37,6 +37,7 @@ static void an_answer_has_the_head_that_clients_depend_on(void **state)
     assert_true(peer_has(&a, "HTTP/1.1 200 OK\r\n"));
     assert_true(peer_has(&a, "\r\nDate: Tue, 14 Nov 2023 22:13:2"));
     assert_true(peer_has(&a, "\r\nVia: 1.1 guildhall\r\n"));
+    assert_true(peer_has(&a, "\r\nX-Content-Type-Options: nosniff\r\n"));
     assert_true(peer_has(&a, "\r\nContent-Type: application/json\r\n"));
     assert_true(peer_has(&a, "\r\nContent-Length: 5\r\n"));
     assert_false(peer_has(&a, "Connection:"));
@@ -56,7 +57,7 @@ static void answers_without_content_have_no_headers_about_it(void **state)
         peer_send(fd, paths[i]);
         struct peer_answer a = peer_read_answer(fd, false);
         assert_int_equal(a.status, i == 0 ? 204 : 304);
-        assert_false(peer_has(&a, "Content-"));
+        assert_false(peer_has(&a, "\r\nContent-"));
     }
     peer_send(fd, "GET /tagged HTTP/1.1\r\nHost: x\r\n\r\n");
     struct peer_answer a = peer_read_answer(fd, false);

@@ -73,6 +73,70 @@ static void large_messages_come_back_whole(void **state)
     free(got);
 }
 
+/* Reads until a frame of this kind, and counts the others' kind on the way. */
+static int read_until(struct wire *w, int kind, int counted, char *got, size_t *ret_n)
+{
+    enum { ROOM = 100001 };
+    int count = 0, opcode;
+
+    while ((opcode = wire_read_frame(w, got, ROOM, ret_n)) != kind)
+        count += opcode == counted;
+    return count;
+}
+
+static void a_peer_that_does_not_read_is_owed_one_pong(void **state)
+{
+    enum { LENGTH = 100000, MESSAGES = 120, PINGS = 500 };
+    struct wire w = { .fd = app_connect() };
+    char *text = calloc(1, LENGTH + 1), number[16];
+    size_t n = 0;
+
+    (void)state;
+    wire_handshake(&w, "/patient");
+    memset(text, 'a', LENGTH);
+    for (int i = 0; i < MESSAGES; i++) /* more than the kernel keeps for us */
+        wire_send_frame(&w, 2, text, LENGTH);
+    for (int i = 0; i < PINGS; i++)
+        wire_send_frame(&w, 9, number, (size_t)sprintf(number, "%d", i));
+    wire_send_text(&w, "end");
+    int texts = 0, pongs = 0;
+    do {
+        int opcode = wire_read_frame(&w, text, LENGTH + 1, &n);
+
+        pongs += opcode == 10;
+        texts += opcode == 1;
+        if (opcode == 10)
+            snprintf(number, sizeof number, "%.*s", (int)n, text);
+    } while (texts < 3 || pongs == 0); /* "wel", "come", "end" */
+    assert_int_equal(pongs, 1);
+    assert_string_equal(number, "499");
+    close(w.fd);
+    free(text);
+}
+
+static void control_frames_have_a_pace(void **state)
+{
+    static const int kinds[] = { 9, 10 };
+    char *got = malloc(100001);
+    size_t n = 0;
+
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        struct wire w = open_socket();
+
+        for (int i = 0; i < 600; i++)
+            wire_send_frame(&w, kinds[k], "x", 1);
+        wire_send_text(&w, "still here");
+        read_until(&w, 1, 10, got, &n);
+        wire_send_frame(&w, kinds[k], "x", 1);
+        read_until(&w, 8, 10, got, &n);
+        assert_true(n >= 2);
+        assert_int_equal((unsigned char)got[0] << 8 | (unsigned char)got[1], 1008);
+        close(w.fd);
+    }
+    free(got);
+}
+
 static void a_message_past_the_limit_ends_the_connection(void **state)
 {
     struct wire w = open_socket();
@@ -258,6 +322,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_server(messages_come_back),
         with_server(large_messages_come_back_whole),
+        with_server(a_peer_that_does_not_read_is_owed_one_pong),
+        with_server(control_frames_have_a_pace),
         with_server(a_message_past_the_limit_ends_the_connection),
         with_server(bytes_sent_along_with_the_handshake_are_not_lost),
         with_server(the_handshake_leaves_in_a_write_of_its_own),

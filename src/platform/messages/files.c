@@ -182,7 +182,6 @@ static enum err get_attachment(struct call *call)
     call_add_header(call, "Content-Disposition",
                     str_printf(call->arena, "%s; filename=\"%.*s\"",
                                inline_ok ? "inline" : "attachment", STR_FMT(a.filename)));
-    call_add_header(call, "X-Content-Type-Options", STR("nosniff"));
     call_add_header(call, "Content-Security-Policy", STR("default-src 'none'; sandbox"));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));
     return call_reply_range(call, a.content_type.value, fd, size);
