@@ -8,7 +8,7 @@ enum { MAYBE = OPTIONAL | NULLABLE };
 
 static const struct type any = { .kind = KIND_RAW };
 static const struct type text = { .kind = KIND_STRING };
-static const struct type word = { .kind = KIND_STRING, .flags = TYPE_STRICT };
+static const struct type word = { .kind = KIND_STRING };
 static const struct type number = { .kind = KIND_INT };
 static const struct type truth = { .kind = KIND_BOOL };
 static const struct type one_id = { .kind = KIND_ID };

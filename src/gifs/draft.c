@@ -62,8 +62,13 @@ static const struct type type_tag_locale = { .kind = KIND_STRING, .max = 35, .ru
 static const struct type type_rating = { .kind = KIND_STRING, .choices = ratings };
 static const struct type type_path = { .kind = KIND_STRING, .min = 1, .max = 2048 };
 static const struct type type_paths = { .kind = KIND_MAP, .max = 15, .of = &type_path };
-static const struct type type_side = { .kind = KIND_INT, .min = 1, .max = UINT16_MAX };
-static const struct type type_weight = { .kind = KIND_REAL, .min = 0, .max = 1000000 };
+/* Numbers of CSV rows come as text. */
+static const struct type type_side = {
+    .kind = KIND_INT, .flags = TYPE_EITHER, .min = 1, .max = UINT16_MAX
+};
+static const struct type type_weight = {
+    .kind = KIND_REAL, .flags = TYPE_EITHER, .min = 0, .max = 1000000
+};
 
 static void check_media(struct form *form, const struct place *here, const void *object)
 {

@@ -17,9 +17,12 @@ const struct schema integrations_query_schema = {
     .doc = "Which integrations to list.",
 };
 
-static const struct type type_account_id = {
-    .kind = KIND_STRING, .min = 1, .max = LONGEST_ACCOUNT_ID, .doc = "Account of the platform"
-};
+/* discord.py sends it as a number. */
+static const struct type type_account_id = { .kind = KIND_STRING,
+                                             .flags = TYPE_EITHER,
+                                             .min = 1,
+                                             .max = LONGEST_ACCOUNT_ID,
+                                             .doc = "Account of the platform" };
 static const struct field create_fields[] = {
     { FIELD(struct integration_draft, type), .type = &type_platform },
     { FIELD(struct integration_draft, id), .type = &type_account_id },

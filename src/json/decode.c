@@ -105,6 +105,7 @@ static __attribute__((noinline)) void decode_scalar(struct decoder *d, const str
         int_decode(d->form, type, v, at, out);
         return;
     }
+    s.of_text = false;
     switch (s.kind = kind) {
     case JSON_STRING:
         taken = json_take_string(r, &s.text);

@@ -94,6 +94,11 @@ static bool overlap(const struct field *a, const struct field *b)
            b->offset < a->offset + member_infos[a->member].size;
 }
 
+static bool is_shown_again(const struct field *a, const struct field *b)
+{
+    return b->flags & SHOWN_AGAIN && a->offset == b->offset && a->member == b->member;
+}
+
 static const char *field_fault(const struct schema *schema, const struct field *f)
 {
     const char *fault = type_fault(f->type);
@@ -105,7 +110,7 @@ static const char *field_fault(const struct schema *schema, const struct field *
     for (const struct field *other = schema->fields; !fault && other < f; other++) {
         if (str_eq(other->name, f->name))
             fault = "is there twice";
-        else if (overlap(other, f))
+        else if (overlap(other, f) && !is_shown_again(other, f))
             fault = "shares its member with another field";
     }
     return fault;

@@ -24,6 +24,7 @@ extern const struct member_info member_infos[];
 struct scalar {
     enum json_kind kind;
     bool truth;
+    bool of_text; /* from a query or a form, where numbers are written as text, too */
     struct json_number number;
     struct str text; /* a string's content; else the value as written */
 };

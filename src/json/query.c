@@ -24,7 +24,7 @@ static bool read_bool(struct str text, bool *ret)
 static void decode_text(struct form *form, const struct type *type, struct str text,
                         const struct place *at, void *out)
 {
-    struct scalar s = { .kind = JSON_STRING, .text = text };
+    struct scalar s = { .kind = JSON_STRING, .of_text = true, .text = text };
 
     switch (type->kind) {
     case KIND_BOOL:

@@ -89,7 +89,7 @@ static void decode_string(struct form *form, const struct type *type, const stru
 {
     struct str text = s->text;
 
-    bool number = s->kind == JSON_NUMBER && is_integer_text(text) && !(type->flags & TYPE_STRICT);
+    bool number = s->kind == JSON_NUMBER && is_integer_text(text) && type->flags & TYPE_EITHER;
 
     if (s->kind != JSON_STRING && !number) {
         form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
@@ -112,10 +112,20 @@ static void decode_string(struct form *form, const struct type *type, const stru
         form_fail(form, at, FORM_REGEX); /* no store keeps U+0000 in a text */
 }
 
+/* A string is no number, unless there are only strings, or the type takes either. */
+static bool may_be_number(const struct type *type, const struct scalar *s)
+{
+    if (s->kind == JSON_STRING)
+        return s->of_text || type->flags & TYPE_EITHER;
+    return s->kind == JSON_NUMBER;
+}
+
 static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret)
 {
     const struct json_number *n = &s->number;
 
+    if (!may_be_number(type, s))
+        return false;
     if (s->kind == JSON_NUMBER && n->kind == NUMBER_INT) {
         *ret = n->i;
         return true;
@@ -162,17 +172,17 @@ static void decode_int(struct form *form, const struct type *type, const struct 
         form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(s->text)));
 }
 
-static bool to_real(const struct scalar *s, double *ret)
+static bool to_real(const struct type *type, const struct scalar *s, double *ret)
 {
     struct json_reader r;
     struct json_number n = s->number;
 
+    if (!may_be_number(type, s))
+        return false;
     if (s->kind == JSON_STRING) {
         json_reader_init(&r, s->text, NULL);
         if (!json_take_number(&r, &n) || !json_end(&r) || n.raw.n != s->text.n)
             return false;
-    } else if (s->kind != JSON_NUMBER) {
-        return false;
     }
     *ret = n.d;
     return isfinite(n.d);
@@ -186,7 +196,7 @@ static void decode_real(struct form *form, const struct type *type, const struct
     int64_t limit;
     double v;
 
-    if (!to_real(s, &v)) {
+    if (!to_real(type, s, &v)) {
         form_fail(form, at, FORM_NOT_FLOAT, STR_FMT(form_quote(s->text)));
         return;
     }

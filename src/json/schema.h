@@ -54,7 +54,7 @@ enum type_flags {
     TYPE_LOWER = 4,       /* strings: ASCII letters are made lower case first */
     TYPE_SAFE_INT = 8,    /* integers within +-2^53 */
     TYPE_LOOSE_ENUM = 16, /* an integer outside .choices is kept, not refused */
-    TYPE_STRICT = 64,     /* strings: a number is none */
+    TYPE_EITHER = 64,     /* strings and numbers: a whole number may come as the other */
     TYPE_NULL_NONE = 32,  /* arrays: a null is an empty one; maps: a null entry is none */
 };
 
@@ -175,6 +175,7 @@ enum field_flags {
     OPTIONAL = 1, /* the `?` after a name: may be absent */
     NULLABLE = 2, /* the `?` before a type: may be null */
     DEPRECATED = 4,
+    SHOWN_AGAIN = 8, /* in answers: a member that another field has too, under one more name */
 };
 
 struct field {

@@ -67,11 +67,17 @@ static const struct type words = { .kind = KIND_MAP, .max = 2, .of = &name };
 static const struct type thing = { .kind = KIND_OBJECT, .schema = &thing_schema };
 static const struct type kind = { .kind = KIND_STRING, .choices = kinds };
 static const struct type mode = { .kind = KIND_INT, .choices = modes };
-static const struct type loose = { .kind = KIND_INT, .choices = modes, .flags = TYPE_LOOSE_ENUM };
-static const struct type lower = { .kind = KIND_STRING, .flags = TYPE_LOWER, .min = 1 };
+static const struct type loose = { .kind = KIND_INT,
+                                   .choices = modes,
+                                   .flags = TYPE_LOOSE_ENUM | TYPE_EITHER };
+static const struct type lower = { .kind = KIND_STRING,
+                                   .flags = TYPE_LOWER | TYPE_EITHER,
+                                   .min = 1 };
 static const struct type safe = { .kind = KIND_INT, .flags = TYPE_SAFE_INT };
 static const struct type clamp = { .kind = KIND_INT, .flags = TYPE_CLAMP, .min = 1, .max = 10 };
-static const struct type clamped = { .kind = KIND_REAL, .flags = TYPE_CLAMP, .min = 1, .max = 2 };
+static const struct type clamped = {
+    .kind = KIND_REAL, .flags = TYPE_CLAMP | TYPE_EITHER, .min = 1, .max = 2
+};
 static const struct type children = { .kind = KIND_ARRAY, .of = &thing };
 static const struct type text = { .kind = KIND_STRING };
 static const struct type real = { .kind = KIND_REAL };

@@ -8,7 +8,7 @@
 enum { MANY = 1000000 };
 
 static const struct type type_ref = {
-    .kind = KIND_STRING, .min = 1, .max = 200, .doc = "A name, or an id"
+    .kind = KIND_STRING, .flags = TYPE_EITHER, .min = 1, .max = 200, .doc = "A name, or an id"
 };
 static const struct type type_refs = { .kind = KIND_ARRAY, .max = MANY, .of = &type_ref };
 static const struct type type_rights = { .kind = KIND_RAW,
