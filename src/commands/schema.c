@@ -235,7 +235,7 @@ const struct schema commands_query_schema = {
 
 static const struct field permissions_fields[] = {
     { FIELD(struct permissions_body, permissions), .type = &type_permission_rows,
-      .flags = OPTIONAL | NULLABLE, .doc = "At most 10 that are not there yet; none: reset" },
+      .doc = "At most 10 that are not there yet; none: reset" },
     { 0 },
 };
 static const struct schema permissions_schema = {

@@ -126,11 +126,11 @@ const struct schema gif_list_query = { .size = sizeof(struct gif_query), .fields
 
 /* --- what was chosen ------------------------------------------------------------------ */
 
-static const struct type type_gif_id = { .kind = KIND_STRING, .flags = TYPE_STRICT };
+static const struct type type_gif_id = { .kind = KIND_STRING };
 static const struct field choice_fields[] = {
     { FIELD(struct gif_choice, id), .type = &type_gif_id, .doc = "The GIF" },
-    { FIELD(struct gif_choice, q), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .fallback_text = "", .doc = "What was searched for" },
+    { FIELD(struct gif_choice, q), .type = &type_text,
+      .doc = "What was searched for; empty: nothing" },
     { 0 },
 };
 static const struct schema choice_schema = {

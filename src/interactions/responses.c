@@ -109,6 +109,17 @@ static bool holds_something(struct str json)
     return json.p && !str_is(json, "[]");
 }
 
+/* A block that came after the command: the answer is for who asked. */
+static enum err force_past_block(struct call *call, struct response *r)
+{
+    bool barred;
+    enum err e = channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
+
+    if (!e && barred)
+        r->forced = given_int(EPHEMERAL_NO_SENDING);
+    return e;
+}
+
 /* Where only the person brought the app, it may do no more than the person. */
 static enum err force_ephemeral(struct call *call, struct response *r,
                                 const struct message_draft *draft)
@@ -118,7 +129,9 @@ static enum err force_ephemeral(struct call *call, struct response *r,
     bool slowed = false;
 
     r->forced.given = ABSENT;
-    if (!r->by_user_only || !r->it->guild_id)
+    if (!r->it->guild_id)
+        return force_past_block(call, r);
+    if (!r->by_user_only)
         return OK;
     enum err e = standing_find(call->tx, r->it->guild_id, r->user.id, &s);
     if (!e)

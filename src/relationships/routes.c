@@ -157,7 +157,7 @@ static enum err modify_relationship(struct call *call)
     if (bond.mine.type != RELATIONSHIP_FRIEND)
         return ERR_NOT_FRIENDS;
 
-    bond.mine.nickname = given_str(in->nickname.value.n ? in->nickname.value : (struct str){ 0 });
+    bond.mine.nickname = in->nickname;
     return side_update(call, &bond);
 }
 

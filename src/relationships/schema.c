@@ -118,16 +118,9 @@ const struct type relationship_body = { .kind = KIND_OBJECT, .schema = &relation
 
 /* --- PATCH /users/@me/relationships/{user.id} ----------------------------------------- */
 
-static bool nickname_holds(struct str s)
-{
-    return utf8_length(s) <= NICKNAME_LENGTH;
-}
-static const struct rule nickname_rule = { nickname_holds, "BASE_TYPE_BAD_LENGTH",
-                                           "Must be between 1 and 32 in length." };
-static const struct type type_nickname = { .kind = KIND_STRING,
-                                           .flags = TYPE_TRIM,
-                                           .rule = &nickname_rule,
-                                           .doc = "1-32 characters; empty or null: none" };
+static const struct type type_nickname = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = NICKNAME_LENGTH, .doc = "null: none"
+};
 
 static const struct field nickname_fields[] = {
     { FIELD(struct nickname_body, nickname), .type = &type_nickname, .flags = OPTIONAL | NULLABLE },

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "model/regions.h"
 #include "platform/channels/channels.h"
-#include "platform/friends.h"
 
 #define RINGS_FOR (INT64_C(60) * 1000000)
 
@@ -65,23 +64,12 @@ static enum err check_private(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* In a direct channel neither may have blocked the other. */
 static enum err check_ringable(struct call *call)
 {
-    const struct channel *c = call->target.channel;
-    struct list others;
-    int64_t mine, theirs;
-    enum err e = channel_others(call->tx, c->id, call->caller->id, &others);
+    bool barred;
+    enum err e = channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
 
-    if (e || c->type != CHANNEL_DM || !others.count)
-        return e;
-    snowflake other = *(const snowflake *)others.items;
-    e = relationship_type(call->tx, call->caller->id, other, &mine);
-    if (!e)
-        e = relationship_type(call->tx, other, call->caller->id, &theirs);
-    if (!e && (mine == RELATIONSHIP_BLOCKED || theirs == RELATIONSHIP_BLOCKED))
-        e = ERR_CANNOT_MESSAGE;
-    return e;
+    return !e && barred ? ERR_CANNOT_MESSAGE : e;
 }
 
 static bool holds(const struct list *ids, snowflake id)

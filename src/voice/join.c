@@ -110,13 +110,16 @@ static enum err enter(struct call *call, const struct order *o, struct entrance 
 
 /* --- what it leads to ----------------------------------------------------------------- */
 
-/* May one more come in? */
-static enum err look_for_room(struct call *call, const struct entrance *in, bool *ret_full)
+/* May one more come in? Not to a call of two of whom one has blocked the other. */
+static enum err look_for_room(struct call *call, const struct order *o, const struct entrance *in,
+                              bool *ret_full)
 {
     int64_t limit = in->channel.user_limit.value, people, cameras;
 
     *ret_full = false;
-    if (!in->guild_id || limit <= 0 || in->rights & PERMISSION(MOVE_MEMBERS))
+    if (!in->guild_id)
+        return channel_is_barred(call->tx, &in->channel, o->caller.id, ret_full);
+    if (limit <= 0 || in->rights & PERMISSION(MOVE_MEMBERS))
         return OK;
     enum err e = voice_count(call->tx, in->channel.id, &people, &cameras);
     *ret_full = !e && people >= limit;
@@ -255,7 +258,7 @@ enum err update_voice_state(struct call *call, struct order *o)
     if (!e && !f.leaves)
         e = enter(call, o, &in, &f.open);
     if (!e && f.open)
-        e = look_for_room(call, &in, &f.full);
+        e = look_for_room(call, o, &in, &f.full);
     if (e)
         return e;
     compare(o, &in, &was, &f);

@@ -43,14 +43,9 @@ void stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int6
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* Who is invited again is invited now; who speaks already goes on. */
+/* Whoever is asked to speak, also a speaker, is asked now; bots are not asked. */
 void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
-    if (suppress) {
-        s->suppress = true;
-        s->request_to_speak_timestamp = no_time;
-    } else if (s->suppress || s->request_to_speak_timestamp.given == GIVEN) {
-        s->suppress = false;
-        s->request_to_speak_timestamp = bot ? no_time : (struct opt_int){ GIVEN, now };
-    }
+    s->suppress = suppress;
+    s->request_to_speak_timestamp = suppress || bot ? no_time : (struct opt_int){ GIVEN, now };
 }

@@ -109,7 +109,26 @@ static void sessions_hear_what_is_theirs(struct world *w)
     expect_quiet(direct_ones);
 }
 
+/* Between the command and its answer. */
+static void a_block_keeps_answers_from_the_other(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const char *channel = direct(s.ada, s.bob->id);
+    const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
+    struct ask ask = ASK(&s, .channel = channel, .guild = "", .owners = owners);
+    struct room room = world_room(w, channel);
+
+    world_sql(w, "insert into relationships (user_id, target_id, type) values (%s, %s, 2)",
+              s.bob->id, s.ada->id);
+    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    expect_json(client_post(ask.app, "{'content': 'more'}", FOLLOW),
+                "{'flags': 64, 'interaction_metadata': {'ephemerality_reason': 10}}");
+    expect_room_silence(&room);
+    expect_json(client_get(s.bob, MESSAGES, channel), "[]");
+}
+
 const struct test callback_places_tests[] = {
+    TEST(a_block_keeps_answers_from_the_other),
     TEST(answers_in_direct_channels_are_for_both),
     TEST(answers_in_channels_that_the_bot_is_not_in_reach_people),
     TEST(an_answer_wakes_a_thread),

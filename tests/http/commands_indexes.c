@@ -92,7 +92,7 @@ static void members_see_commands_that_they_can_use_somewhere(struct world *w)
     expect(shown(guild_index(&s, bob)) == 1);
     expect_status(client_put(s.ada, TEXT(w, row, bob->id, 2, "false"), "%s", path), 200);
     expect(shown(guild_index(&s, bob)) == 0);
-    expect_status(client_put(s.ada, "{}", "%s", path), 200);
+    expect_status(client_put(s.ada, "{'permissions': []}", "%s", path), 200);
     expect_status(client_patch(s.bot, "{'default_member_permissions': null}", "%s/%s", s.local, id),
                   200);
     expect(shown(guild_index(&s, bob)) == 1);
@@ -100,7 +100,8 @@ static void members_see_commands_that_they_can_use_somewhere(struct world *w)
         client_put(s.ada, TEXT(w, row, s.guild, 1, "false"), "%s/%s/permissions", s.local, s.app),
         200);
     expect(shown(guild_index(&s, bob)) == 0);
-    expect_status(client_put(s.ada, "{}", "%s/%s/permissions", s.local, s.app), 200);
+    expect_status(client_put(s.ada, "{'permissions': []}", "%s/%s/permissions", s.local, s.app),
+                  200);
     expect_status(client_patch(s.bot, "{'default_member_permissions': '0'}", "%s/%s", s.local, id),
                   200);
     expect(shown(guild_index(&s, bob)) == 0);

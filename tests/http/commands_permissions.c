@@ -67,7 +67,7 @@ static void permissions_of_commands_are_set_and_read(struct world *w)
     forget_told(w);
     expect_status(client_put(b.s.ada, TEXT(w, "{'permissions': %s}", rows), "%s", b.path), 200);
     expect_nothing_told(w);
-    expect_json(client_put(b.s.ada, "{'permissions': null}", "%s", b.path), "{'permissions': []}");
+    expect_json(client_put(b.s.ada, "{'permissions': []}", "%s", b.path), "{'permissions': []}");
     expect_told(w, to_entitled(guild, 0, PERMISSION(MANAGE_GUILD)),
                 "APPLICATION_COMMAND_PERMISSIONS_UPDATE", "{'permissions': []}");
     expect_error(client_get(b.s.ada, "%s", b.path), 404, 10066);
@@ -88,11 +88,13 @@ static void an_application_has_permissions_for_all_its_commands(struct world *w)
     expect_status(client_put(b.s.ada, TEXT(w, ROW, b.s.guild, 1, "false"), "%s/%s/permissions",
                              b.s.local, local),
                   200);
-    expect_error(client_put(b.s.ada, "{}", "%s/1/permissions", b.s.local), 404, 10063);
+    expect_error(client_put(b.s.ada, "{'permissions': []}", "%s/1/permissions", b.s.local), 404,
+                 10063);
     const char *other = found_guild(b.s.ada, "Elsewhere");
     install(b.s.ada, b.s.app, other, "bot");
-    expect_error(client_put(b.s.ada, "{}", "/applications/%s/guilds/%s/commands/%s/permissions",
-                            b.s.app, other, local),
+    expect_error(client_put(b.s.ada, "{'permissions': []}",
+                            "/applications/%s/guilds/%s/commands/%s/permissions", b.s.app, other,
+                            local),
                  404, 10063);
 }
 
@@ -176,15 +178,16 @@ static void managers_set_permissions_of_commands_that_they_may_use(struct world 
                   *mod = workshop_member(&b.s, "mod", PERMISSION(MANAGE_ROLES)),
                   *far = world_client(w, "far");
 
-    expect_error(client_put(b.s.bot, "{}", "%s", b.path), 403, 20001);
-    expect_error(client_put(far, "{}", "%s", b.path), 403, 50001);
-    expect_error(client_put(eve, "{}", "%s", b.path), 403, 50013);
-    expect_error(client_put(mod, "{}", "%s", b.path), 403, 50013);
-    expect_status(client_put(bob, "{}", "%s", b.path), 200);
+    expect_error(client_put(b.s.bot, "{'permissions': []}", "%s", b.path), 403, 20001);
+    expect_error(client_put(far, "{'permissions': []}", "%s", b.path), 403, 50001);
+    expect_error(client_put(eve, "{'permissions': []}", "%s", b.path), 403, 50013);
+    expect_error(client_put(mod, "{'permissions': []}", "%s", b.path), 403, 50013);
+    expect_status(client_put(bob, "{'permissions': []}", "%s", b.path), 200);
     expect_error(client_get(mod, "%s", b.path), 403, 50013);
     expect_error(client_get(mod, "%s/permissions", b.s.local), 403, 50013);
     expect_error(client_get(eve, "%s", b.path), 404, 10066);
-    expect_error(client_put(bob, "{}", "/applications/%s/guilds/1/commands/%s/permissions", b.s.app,
+    expect_error(client_put(bob, "{'permissions': []}",
+                            "/applications/%s/guilds/1/commands/%s/permissions", b.s.app,
                             b.command),
                  404, 10004);
 
@@ -192,13 +195,14 @@ static void managers_set_permissions_of_commands_that_they_may_use(struct world 
     expect_status(client_patch(b.s.bot, "{'default_member_permissions': '4'}", "%s/%s", b.s.global,
                                b.command),
                   200);
-    expect_error(client_put(bob, "{}", "%s", b.path), 403, 50013);
+    expect_error(client_put(bob, "{'permissions': []}", "%s", b.path), 403, 50013);
     expect_status(set(b.s.ada, &b, bob->id, 2, true), 200);
     expect_status(set(bob, &b, bob->id, 2, true), 200);
     expect_status(set(b.s.ada, &b, bob->id, 2, false), 200);
-    expect_error(client_put(bob, "{}", "%s", b.path), 403, 50013);
+    expect_error(client_put(bob, "{'permissions': []}", "%s", b.path), 403, 50013);
     /* For the application as a whole there is no such question. */
-    expect_status(client_put(bob, "{}", "%s/%s/permissions", b.s.local, b.s.app), 200);
+    expect_status(client_put(bob, "{'permissions': []}", "%s/%s/permissions", b.s.local, b.s.app),
+                  200);
 }
 
 static void managers_change_rows_of_commands_below_them_only(struct world *w)
@@ -231,9 +235,9 @@ static void managers_change_rows_of_commands_below_them_only(struct world *w)
     expect_status(set(r.ada, &b, r.high, 1, true), 200);
     /* What is there may stay, but not be taken away. */
     expect_status(set(r.bob, &b, r.high, 1, true), 200);
-    expect_error(client_put(r.bob, "{}", "%s", b.path), 403, 50013);
+    expect_error(client_put(r.bob, "{'permissions': []}", "%s", b.path), 403, 50013);
     expect_error(set(r.bob, &b, r.high, 1, false), 403, 50013);
-    expect_status(client_put(r.ada, "{}", "%s", b.path), 200);
+    expect_status(client_put(r.ada, "{'permissions': []}", "%s", b.path), 200);
     /* Channels are for those who manage them, there or everywhere. */
     expect_status(
         client_put(r.ada,
@@ -256,7 +260,7 @@ static void bearers_set_permissions_of_commands_for_somebody(struct world *w)
     world_sql(w, "update tokens set application_id = %s where kind = 3", b.s.app);
     expect_status(client_put(good, TEXT(w, ROW, b.s.guild, 1, "true"), "%s", b.path), 200);
     expect_json(client_get(good, "%s", b.path), "{'id': '%s'}", b.command);
-    expect_error(client_put(weak, "{}", "%s", b.path), 403, 50026);
+    expect_error(client_put(weak, "{'permissions': []}", "%s", b.path), 403, 50026);
     const char *other = make_application(b.s.ada, "Other");
     install(b.s.ada, other, b.s.guild, "applications.commands");
     expect_error(
@@ -379,7 +383,20 @@ static void bots_and_managers_hear_of_permissions_of_commands(struct world *w)
     expect_silence(far);
 }
 
+static void the_rows_of_a_command_have_to_be_said(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *id = make_command(s.bot, s.local, "{'name': 'x', 'description': 'd'}");
+    const char *path = TEXT(w, "%s/%s/permissions", s.local, id);
+
+    expect_invalid(client_put(s.ada, "{}", "%s", path), "permissions", "BASE_TYPE_REQUIRED");
+    expect_invalid(client_put(s.ada, "{'permissions': null}", "%s", path), "permissions",
+                   "BASE_TYPE_REQUIRED");
+    expect_json(client_put(s.ada, "{'permissions': []}", "%s", path), "{'permissions': []}");
+}
+
 const struct test commands_permissions_tests[] = {
+    TEST(the_rows_of_a_command_have_to_be_said),
     TEST(permissions_of_commands_are_set_and_read),
     TEST(an_application_has_permissions_for_all_its_commands),
     TEST(permissions_of_commands_name_what_is_in_the_guild),

@@ -464,6 +464,26 @@ static void a_bot_alone_brings_no_commands(struct world *w)
     expect_status(client_post(s.bot, "{'name': 'y', 'description': 'd'}", "%s", s.local), 201);
 }
 
+/* --- blocks ---------------------------------------------------------------------------- */
+
+static void a_block_keeps_commands_out_of_direct_channels(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
+    struct answer k =
+        client_post(s.bot, "{'name': 'p', 'description': 'd', 'contexts': [2]}", "%s", s.global);
+
+    make_friends(bob, eve);
+    const char *direct = talk_to(bob, eve->id);
+    install_on_account(bob, s.app);
+    install_on_account(eve, s.app);
+    expect_status(use(bob, k.json, NULL, direct), 204);
+    world_sql(w, "update relationships set type = 2 where user_id = %s and target_id = %s", eve->id,
+              bob->id);
+    expect_error(use(bob, k.json, NULL, direct), 403, 50007);
+    expect_error(use(eve, k.json, NULL, direct), 403, 50007); /* as with messages */
+}
+
 /* --- groups --------------------------------------------------------------------------- */
 
 static void an_app_in_a_group_is_everybodys(struct world *w)
@@ -510,6 +530,7 @@ const struct test commands_reach_tests[] = {
     TEST(a_guild_without_channels_lists_nothing),
     TEST(commands_of_empty_groups_are_nowhere),
     TEST(a_bot_alone_brings_no_commands),
+    TEST(a_block_keeps_commands_out_of_direct_channels),
     TEST(an_app_in_a_group_is_everybodys),
     { 0 },
 };

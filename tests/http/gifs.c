@@ -257,7 +257,7 @@ static void choosing_is_for_accounts(struct world *w)
     expect_status(client_post(world_bot(w, "helper"), body, "/gifs/select"), 204);
 }
 
-static void a_choice_needs_an_id(struct world *w)
+static void a_choice_needs_an_id_and_a_query(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -266,8 +266,9 @@ static void a_choice_needs_an_id(struct world *w)
     expect_invalid(client_post(ada, "{'id': 5}", "/gifs/select"), "id", "STRING_TYPE_CONVERT");
     expect_invalid(client_post(ada, "{'id': 'x', 'q': {}}", "/gifs/select"), "q",
                    "STRING_TYPE_CONVERT");
-    expect_status(client_post(ada, "{'id': 'x'}", "/gifs/select"), 204);
-    expect_status(client_post(ada, "{'id': 'x', 'q': null}", "/gifs/select"), 204);
+    expect_invalid(client_post(ada, "{'id': 'x'}", "/gifs/select"), "q", "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(ada, "{'id': 'x', 'q': null}", "/gifs/select"), "q",
+                   "BASE_TYPE_REQUIRED");
     expect_status(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 204);
 }
 
@@ -285,7 +286,7 @@ static void they_can_be_turned_off(struct world *w)
     expect_error(client_get(ada, "/gifs/trending"), 403, 40006);
     expect_error(client_get(ada, "/gifs/trending-gifs"), 403, 40006);
     expect_error(client_get(ada, "/gifs/trending-search"), 403, 40006);
-    expect_error(client_post(ada, "{'id': 'x'}", "/gifs/select"), 403, 40006);
+    expect_error(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 403, 40006);
 }
 
 static void with_limits(struct config *c)
@@ -299,7 +300,7 @@ static void forty_calls_in_ten_seconds_share_one_bucket(struct world *w)
 
     for (int i = 0; i < 20; i++) {
         expect_status(client_get(ada, "/gifs/trending-search"), 200);
-        expect_status(client_post(ada, "{'id': 'x'}", "/gifs/select"), 204);
+        expect_status(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 204);
     }
     expect_status(client_get(ada, "/gifs/search?q=a"), 429);
     expect_status(client_get(world_client(w, "bob"), "/gifs/search?q=a"), 200);
@@ -320,7 +321,7 @@ const struct test gifs_tests[] = {
     TEST(an_empty_catalogue_answers_with_nothing),
     TEST(reads_are_open_but_bad_tokens_are_not),
     TEST(choosing_is_for_accounts),
-    TEST(a_choice_needs_an_id),
+    TEST(a_choice_needs_an_id_and_a_query),
     TEST_WITH(they_can_be_turned_off, without_gifs),
     TEST_WITH(forty_calls_in_ten_seconds_share_one_bucket, with_limits),
     { 0 },

@@ -150,8 +150,6 @@ static void nickname_is_stored_and_announced(struct world *w)
     expect_silence(p.ada);
     expect_status(client_patch(p.ada, "{'nickname': null}", THEM, p.bob->id), 204);
     expect_event(p.ada, "RELATIONSHIP_UPDATE", "{'nickname': null}");
-    expect_status(client_patch(p.ada, "{'nickname': ''}", THEM, p.bob->id), 204);
-    expect_event(p.ada, "RELATIONSHIP_UPDATE", "{'nickname': null}");
 }
 
 static void nicknames_have_a_length(struct world *w)
@@ -167,7 +165,13 @@ static void nicknames_have_a_length(struct world *w)
     expect_invalid(
         client_patch(p.ada, "{'nickname': 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'}", THEM, p.bob->id),
         "nickname", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(client_patch(p.ada, "{'nickname': ''}", THEM, p.bob->id), "nickname",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(client_patch(p.ada, "{'nickname': '  '}", THEM, p.bob->id), "nickname",
+                   "BASE_TYPE_BAD_LENGTH");
     expect_silence(p.ada);
+    expect_json(client_get(p.ada, RELATIONSHIPS),
+                "[{'nickname': 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'}, {}]");
 }
 
 static void nicknames_are_for_friends_and_end_with_them(struct world *w)

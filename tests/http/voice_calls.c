@@ -217,6 +217,40 @@ static void calls_refuse_others_and_other_channels(struct world *w)
     expect_error(client_post(p.ada, "{}", CALL "/ring", p.dm), 403, 50007);
 }
 
+static void set_block(const struct client *by, const struct client *whom)
+{
+    world_sql(by->world, "update relationships set type = 2 where user_id = %s and target_id = %s",
+              by->id, whom->id);
+}
+
+static void a_block_keeps_calls_from_beginning(struct world *w)
+{
+    struct pair_of p = people(w);
+
+    set_block(p.bob, p.ada);
+    /* Neither side may; what comes first is of the group, where blocks do not count. */
+    ask_voice(p.ada, NULL, p.dm, "");
+    begin_call(&p, p.group);
+    hear_beginning(p.bob, p.group);
+    ask_voice(p.bob, NULL, p.dm, "");
+    ask_voice(p.bob, NULL, p.group, "");
+    expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': '%s'}", p.bob->id,
+                 p.group);
+    expect_event(p.bob, "VOICE_SERVER_UPDATE", "{}");
+    expect_json(client_get(p.bob, "/channels/%s/messages", p.dm), "[]");
+}
+
+static void a_block_during_a_call_lets_it_go_on(struct world *w)
+{
+    struct pair_of p = people(w);
+
+    begin_call(&p, p.dm);
+    hear_beginning(p.bob, p.dm);
+    set_block(p.bob, p.ada);
+    ask_voice(p.ada, NULL, p.dm, ", 'self_mute': true");
+    expect_event(p.ada, "VOICE_STATE_UPDATE", "{'self_mute': true, 'channel_id': '%s'}", p.dm);
+}
+
 static void who_leaves_a_group_leaves_its_call(struct world *w)
 {
     struct pair_of p = people(w);
@@ -276,6 +310,8 @@ const struct test voice_calls_tests[] = {
     TEST(a_call_rings_until_somebody_answers),
     TEST_WITH(a_call_moves_to_another_region, with_regions),
     TEST(calls_refuse_others_and_other_channels),
+    TEST(a_block_keeps_calls_from_beginning),
+    TEST(a_block_during_a_call_lets_it_go_on),
     TEST(who_leaves_a_group_leaves_its_call),
     TEST(who_left_a_group_is_not_rung_for),
     TEST(a_call_is_left_for_a_guild),

@@ -235,7 +235,11 @@ static void moderators_of_a_stage_invite_and_send_back(struct world *w)
     expect_stage(&h, true, true);
     moderate(&h, "false");
     expect_stage(&h, false, true);
-    /* Whoever is invited already may be so again. */
+    /* Whoever is invited already may be so again, and so may a speaker. */
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage(&h, false, false);
     moderate(&h, "false");
     expect_stage(&h, false, true);
     moderate(&h, "true");

@@ -140,8 +140,12 @@ static void moderators_lead_from_state_to_state(void **unused)
     s = state(true, 7);
     stage_order_apply(&s, false, true, NOW);
     expect_state(&s, false, 0);
+    /* A speaker is asked as well; a bot is not. */
     s = state(false, 0);
     stage_order_apply(&s, false, false, NOW);
+    expect_state(&s, false, NOW);
+    s = state(false, 0);
+    stage_order_apply(&s, false, true, NOW);
     expect_state(&s, false, 0);
 }
 

@@ -7,10 +7,14 @@
 
 /* ERR_UNKNOWN_CHANNEL. With overwrites; recipients are for channel_load_recipients. */
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret);
-/* The others of a private channel, as `viewer` sees it. */
+/* The others of a private channel, as `viewer` sees it, and when something was last pinned. */
 enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake viewer);
+/* When something was last pinned in a channel; null: nothing is. */
+enum err channel_load_pins_time(struct tx *tx, struct channel *c);
 /* Only their ids (snowflakes), the longest-standing first. */
 enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, struct list *ret);
+/* A direct channel of two of whom one has blocked the other: nothing of theirs goes through it. */
+enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id, bool *ret);
 bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                           enum err *ret_error);
 

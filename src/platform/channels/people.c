@@ -2,6 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
+#include "platform/friends.h"
 #include "platform/rows.h"
 #include "platform/users.h"
 
@@ -34,6 +35,19 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
     return rows_end(&rows);
 }
 
+enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id, bool *ret)
+{
+    struct list others = { 0 };
+    enum err e = OK;
+
+    *ret = false;
+    if (c->type == CHANNEL_DM)
+        e = channel_others(tx, c->id, user_id, &others);
+    if (e || !others.count)
+        return e;
+    return block_between(tx, user_id, *(const snowflake *)others.items, ret);
+}
+
 /* Columns: channel, nick, then the user's. */
 static void read_recipient(const struct rows *r, struct channel *c)
 {
@@ -52,6 +66,21 @@ static void begin_recipients(struct channel *c)
 {
     c->recipients = (struct opt_list){ .given = GIVEN };
     c->nicks = (struct opt_list){ .given = ABSENT };
+    c->last_pin_timestamp.given = GIVEN_NULL;
+}
+
+static const char PINS_TIME[] =
+    "select max(pinned_at) from messages where channel_id = $1 and pinned = 1";
+
+enum err channel_load_pins_time(struct tx *tx, struct channel *c)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, PINS_TIME, BIND(v_id(c->id)), &row, &found);
+
+    if (!e)
+        c->last_pin_timestamp = row_opt_int(&row, 0);
+    return e;
 }
 
 static const char RECIPIENTS[] =
@@ -69,7 +98,8 @@ enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake vie
     begin_recipients(c);
     while (rows_next(&rows))
         read_recipient(&rows, c);
-    return rows_end(&rows);
+    e = rows_end(&rows);
+    return e ? e : channel_load_pins_time(tx, c);
 }
 
 static const char RECIPIENTS_OF_ALL[] =
@@ -78,13 +108,11 @@ static const char RECIPIENTS_OF_ALL[] =
     "join users u on u.id = r.user_id where m.user_id = $1 and m.closed = 0 "
     "order by r.channel_id, r.since, r.user_id";
 
-enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels)
+static enum err load_all_recipients(struct tx *tx, snowflake user_id, struct list *channels)
 {
     struct channel *c = channels->items, *end = c + channels->count;
     struct rows rows;
 
-    if (c == end)
-        return OK;
     for (struct channel *each = c; each < end; each++)
         begin_recipients(each);
     enum err e = tx_query(tx, RECIPIENTS_OF_ALL, BIND(v_id(user_id)), &rows);
@@ -97,6 +125,37 @@ enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *chann
             read_recipient(&rows, c);
     }
     return rows_end(&rows);
+}
+
+static const char PINS_TIME_OF_ALL[] =
+    "select m.channel_id, max(m.pinned_at) from recipients r cross join messages m where "
+    "r.user_id = $1 and r.closed = 0 and m.channel_id = r.channel_id and m.pinned = 1 "
+    "group by m.channel_id order by m.channel_id";
+
+static enum err load_all_pins_times(struct tx *tx, snowflake user_id, struct list *channels)
+{
+    struct channel *c = channels->items, *end = c + channels->count;
+    struct rows rows;
+    enum err e = tx_query(tx, PINS_TIME_OF_ALL, BIND(v_id(user_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        while (c < end && c->id < row_id(&rows, 0))
+            c++;
+        if (c < end && c->id == row_id(&rows, 0))
+            c->last_pin_timestamp = row_opt_int(&rows, 1);
+    }
+    return rows_end(&rows);
+}
+
+/* What is read is in the order of channels' ids, as they are. */
+enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels)
+{
+    if (!channels->count)
+        return OK;
+    enum err e = load_all_recipients(tx, user_id, channels);
+    return e ? e : load_all_pins_times(tx, user_id, channels);
 }
 
 static const char ADD_RECIPIENT[] = "insert into recipients (channel_id, user_id, nick, closed, "

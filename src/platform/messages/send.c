@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "platform/channels/channels.h"
+#include "platform/friends.h"
 #include "platform/game_friends.h"
 #include "platform/guilds/guilds.h"
 
@@ -16,9 +17,6 @@ enum err may_send(struct call *call)
 
 /* --- where messages cannot go --------------------------------------------------------- */
 
-static const char BLOCKED[] =
-    "select 1 from relationships where type = 2 and ((user_id = $1 and target_id = $2) or "
-    "(user_id = $2 and target_id = $1)) limit 1";
 static const char TOGETHER[] = "select 1 from members a join members b on b.guild_id = a.guild_id "
                                "where a.user_id = $1 and b.user_id = $2 limit 1";
 
@@ -54,7 +52,7 @@ static enum err check_direct(struct call *call, const struct channel *c)
     if (e || !others.count)
         return e;
     snowflake other = *(snowflake *)others.items;
-    e = exists(call, BLOCKED, call->caller->id, other, &found);
+    e = block_between(call->tx, call->caller->id, other, &found);
     if (e || found)
         return e ? e : ERR_CANNOT_MESSAGE;
     return call->caller->kind == CALLER_BOT
