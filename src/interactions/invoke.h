@@ -165,8 +165,6 @@ enum err files_drop(struct call *call);
 /* What the app gets, with everything around it loaded: payload_gather in the transaction,
  * payload_write when the files are kept. */
 enum err payload_gather(struct call *call);
-/* When something was last pinned in a channel. */
-enum err pins_time(struct tx *tx, struct channel *c);
 void payload_write(struct call *call);
 
 /* Whatever its size: what is written to the store is kept smaller. */

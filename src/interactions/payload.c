@@ -26,20 +26,6 @@ enum {
     APP_RIGHTS = 442368,         /* and USE_EXTERNAL_EMOJIS */
 };
 
-static const char PINS_TIME[] =
-    "select max(pinned_at) from messages where channel_id = $1 and pinned = 1";
-
-enum err pins_time(struct tx *tx, struct channel *c)
-{
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, PINS_TIME, BIND(v_id(c->id)), &row, &found);
-
-    if (!e)
-        c->last_pin_timestamp = row_opt_int(&row, 0);
-    return e;
-}
-
 static const char GUILD_PLACE[] = "select features, preferred_locale from guilds where id = $1";
 
 static enum err find_guild(struct tx *tx, snowflake id, struct place_of *ret)
@@ -90,7 +76,7 @@ static enum err gather_guild(struct call *call)
     enum err e = find_guild(call->tx, v->it.guild_id, &a->guild);
 
     if (!e)
-        e = pins_time(call->tx, &a->channel);
+        e = channel_load_pins_time(call->tx, &a->channel);
     a->channel.permission_overwrites.given = ABSENT;
     a->channel.permissions = (struct opt_id){ GIVEN, call->target.rights };
     a->member = *call->target.standing->member;

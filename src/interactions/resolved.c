@@ -158,7 +158,7 @@ static enum err add_channel(struct call *call, struct str key, const struct chan
     item->channel.permissions = (struct opt_id){ GIVEN, rights };
     if (v->bot_is_member)
         item->channel.app_permissions = (struct opt_id){ GIVEN, bots };
-    return pins_time(call->tx, &item->channel);
+    return channel_load_pins_time(call->tx, &item->channel);
 }
 
 enum err resolve_channel(struct call *call, snowflake id, const struct list *types, bool *ret_found)

@@ -30,13 +30,15 @@ extern const struct type type_team_name, type_team_role;
 /* --- applications --------------------------------------------------------------------- */
 
 /* The bits of an application's flags that its makers set themselves: which of the
- * privileged intents it may use. */
+ * privileged intents it may use, and whether it is a client that keeps no secret. */
 enum {
     APPLICATION_PRESENCE_LIMITED = 1 << 13,
     APPLICATION_MEMBERS_LIMITED = 1 << 15,
     APPLICATION_CONTENT_LIMITED = 1 << 19,
-    APPLICATION_FLAGS_OWN =
+    APPLICATION_FLAGS_INTENTS =
         APPLICATION_PRESENCE_LIMITED | APPLICATION_MEMBERS_LIMITED | APPLICATION_CONTENT_LIMITED,
+    APPLICATION_PUBLIC_CLIENT = 1 << 8, /* keeps no secret: takes tokens at once */
+    APPLICATION_FLAGS_OWN = APPLICATION_FLAGS_INTENTS | APPLICATION_PUBLIC_CLIENT,
 };
 
 /* Bits that the server sets. */

@@ -122,7 +122,7 @@ static const struct field channel_fields[] = {
     { FIELD(struct channel, app_permissions), .type = &type_permissions, .flags = OPTIONAL,
       .doc = "In interactions" },
     { FIELD(struct channel, last_pin_timestamp), .type = &type_time, .flags = OPTIONAL | NULLABLE,
-      .doc = "In interactions" },
+      .doc = "In private channels, and in interactions" },
     { FIELD(struct channel, origin_channel_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct channel, newly_created), .type = &type_bool, .flags = OPTIONAL },
     { 0 },

@@ -37,6 +37,7 @@ const struct type type_guild_name = {
     { FIELD(struct guild, explicit_content_filter), .type = &type_count },                         \
     { FIELD(struct guild, mfa_level), .type = &type_count },                                       \
     { FIELD(struct guild, nsfw_level), .type = &type_count },                                      \
+    { FIELD(struct guild, nsfw), .type = &type_bool, .flags = DEPRECATED },                        \
     { FIELD(struct guild, premium_tier), .type = &type_count },                                    \
     { FIELD(struct guild, premium_subscription_count), .type = &type_count },                      \
     { FIELD(struct guild, premium_progress_bar_enabled), .type = &type_bool },                     \

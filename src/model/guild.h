@@ -24,6 +24,7 @@ struct guild {
     struct opt_int max_presences;
     struct str preferred_locale, region;
     bool widget_enabled, premium_progress_bar_enabled;
+    bool nsfw;                           /* for adults, by its nsfw_level; so far none is */
     struct str incidents_data, hub_type; /* always null */
     struct opt_int approximate_member_count, approximate_presence_count;
     int64_t member_count; /* not shown in the REST object */

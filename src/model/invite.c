@@ -28,6 +28,8 @@ static const struct field invite_guild_fields[] = {
     { FIELD(struct guild, verification_level), .type = &type_count },
     { FIELD(struct guild, vanity_url_code), .type = &type_text, .flags = NULLABLE },
     { FIELD(struct guild, nsfw_level), .type = &type_count },
+    { FIELD(struct guild, nsfw), .type = &type_bool, .flags = DEPRECATED },
+    { FIELD(struct guild, premium_tier), .type = &type_count },
     { FIELD(struct guild, premium_subscription_count), .type = &type_count },
     { 0 },
 };

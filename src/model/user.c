@@ -49,19 +49,19 @@ const struct type type_display_name = {
 const struct type type_bit_set = { .kind = KIND_INT, .doc = "Bit set" };
 
 /* clang-format off */
-#define PUBLIC_USER_FIELDS                                                                         \
-    PARTIAL_USER_FIELDS,                                                                           \
+#define PUBLIC_USER_FIELDS_WITH(flags_, how_)                                                            \
+    USER_FIELDS_WITH(flags_, how_),                                                                      \
     { FIELD(struct user, banner), .type = &type_asset_hash, .flags = NULLABLE },                   \
     { FIELD(struct user, accent_color), .type = &type_color, .flags = NULLABLE }
+#define PUBLIC_USER_FIELDS PUBLIC_USER_FIELDS_WITH(public_flags, SHOWN_AGAIN)
 
 #define OWN_USER_FIELDS                                                                            \
-    PUBLIC_USER_FIELDS,                                                                            \
+    PUBLIC_USER_FIELDS_WITH(flags, 0),                                                                \
     { FIELD(struct user, email), .type = &type_text, .flags = NULLABLE },                          \
     { FIELD(struct user, phone), .type = &type_text, .flags = NULLABLE },                          \
     { FIELD(struct user, verified), .type = &type_bool },                                          \
     { FIELD(struct user, mfa_enabled), .type = &type_bool },                                       \
     { FIELD(struct user, locale), .type = &type_locale },                                          \
-    { FIELD(struct user, flags), .type = &type_bit_set },                                            \
     { FIELD(struct user, premium_type), .type = &type_count },                                     \
     { FIELD(struct user, bio), .type = &type_text },                                               \
     { FIELD(struct user, nsfw_allowed), .type = &type_bool, .flags = NULLABLE }

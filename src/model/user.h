@@ -58,7 +58,7 @@ extern const struct schema profile_user_schema; /* the public user and its bio *
 
 /* The rows of a partial user, for objects that begin with one. */
 /* clang-format off */
-#define PARTIAL_USER_FIELDS                                                                        \
+#define USER_FIELDS_WITH(flags_, how_)                                                                   \
     { FIELD(struct user, id), .type = &type_id },                                                  \
     { FIELD(struct user, username), .type = &type_username },                                      \
     { FIELD(struct user, discriminator), .type = &type_text, .doc = "\"0\": names are unique" },   \
@@ -67,9 +67,12 @@ extern const struct schema profile_user_schema; /* the public user and its bio *
     { FIELD(struct user, avatar_decoration_data), .type = &type_nothing, .flags = NULLABLE },      \
     { FIELD(struct user, primary_guild), .type = &type_nothing, .flags = NULLABLE },               \
     { FIELD(struct user, collectibles), .type = &type_nothing, .flags = NULLABLE },                \
-    { FIELD(struct user, public_flags), .type = &type_bit_set },                                     \
+    { FIELD(struct user, public_flags), .type = &type_bit_set },                                   \
+    { FIELD_AS(struct user, flags_, "flags"), .type = &type_bit_set, .flags = how_ },              \
     { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
     { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
+/* Others see of the flags only the public ones. */
+#define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, SHOWN_AGAIN)
 /* clang-format on */
 
 #endif

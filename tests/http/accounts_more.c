@@ -414,13 +414,11 @@ static void apps_see_what_their_scopes_allow(struct world *w)
                 "{'id': '%s', 'username': 'ada', 'locale': 'en-US', 'mfa_enabled': false, "
                 "'premium_type': 0, 'public_flags': 0, 'banner': null, 'accent_color': null}",
                 ada->id);
-    static const char *const hidden[] = { "email", "verified", "flags",
-                                          "phone", "bio",      "nsfw_allowed" };
+    static const char *const hidden[] = { "email", "verified", "phone", "bio", "nsfw_allowed" };
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         expect_absent(a, hidden[i]);
     a = client_get(more, "/users/@me");
     expect_json(a, "{'email': 'ada@example.org', 'verified': true}");
-    expect_absent(a, "flags");
     expect_error(client_get(none, "/users/@me"), 403, 50026);
     expect_error(client_patch(some, "{'bio': 'x'}", "/users/@me"), 401, 0);
 }
@@ -445,6 +443,21 @@ static void there_are_six_default_avatars(struct world *w)
     expect_error(client_request(nobody, "GET", "/embed/avatars/x.png", "", STR("")), 404, 0);
 }
 
+/* Client libraries that check answers by the official schemas ask for both. */
+static void flags_stand_beside_the_public_ones(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+
+    world_sql(w, "update users set flags = 68, public_flags = 64 where id = %s", ada->id);
+    expect_json(client_get(ada, "/users/@me"), "{'flags': 68, 'public_flags': 64}");
+    expect_json(client_get(bob, "/users/%s", ada->id), "{'flags': 64, 'public_flags': 64}");
+    befriend(w, ada, bob);
+    expect_json(client_get(bob, "/users/@me/relationships"),
+                "[{'user': {'flags': 64, 'public_flags': 64}}]");
+    expect_json(client_get(another(w, ada, CALLER_BEARER, "identify"), "/users/@me"),
+                "{'flags': 64, 'public_flags': 64}");
+}
+
 const struct test accounts_more_tests[] = {
     TEST(sessions_are_listed_and_ended),
     TEST(settings_have_defaults),
@@ -462,5 +475,6 @@ const struct test accounts_more_tests[] = {
     TEST(guilds_and_friends_hear_of_a_new_name),
     TEST(apps_see_what_their_scopes_allow),
     TEST(there_are_six_default_avatars),
+    TEST(flags_stand_beside_the_public_ones),
     { 0 },
 };

@@ -332,13 +332,13 @@ static void the_newer_name_of_a_switch_wins(struct world *w)
         "{'bot_public': true, 'integration_public': true}");
 }
 
-static void only_limited_intents_can_be_set(struct world *w)
+static void only_some_flags_can_be_set(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
 
     expect_json(client_patch(ada, "{'flags': 2147483647}", APPS "/%s", id),
-                "{'flags': 565248, 'flags_new': '565248'}"); /* 1<<13 | 1<<15 | 1<<19 */
+                "{'flags': 565504, 'flags_new': '565504'}"); /* 1<<8, 1<<13, 1<<15, 1<<19 */
     expect_json(client_patch(ada, "{'flags': 0}", APPS "/%s", id), "{'flags': 0}");
     expect_invalid(client_patch(ada, "{'flags': -1}", APPS "/%s", id), "flags", "NUMBER_TYPE_MIN");
 }
@@ -627,7 +627,7 @@ const struct test applications_tests[] = {
     TEST(owners_give_applications_to_their_teams),
     TEST(everything_that_can_change_does),
     TEST(the_newer_name_of_a_switch_wins),
-    TEST(only_limited_intents_can_be_set),
+    TEST(only_some_flags_can_be_set),
     TEST(changes_that_make_no_sense_are_refused),
     TEST(icons_are_kept_and_shown),
     TEST(bots_read_and_change_their_own_application),

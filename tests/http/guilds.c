@@ -19,7 +19,7 @@ static void a_new_guild_has_everyone_and_two_channels(struct world *w)
     expect_json(
         a,
         "{'name': 'Home', 'owner_id': '%s', 'icon': null, 'features': [], 'emojis': [], "
-        "'stickers': [], 'afk_timeout': 300, 'verification_level': 0, 'premium_tier': 0, "
+        "'stickers': [], 'afk_timeout': 300, 'verification_level': 0, 'premium_tier': 0, 'nsfw': false, "
         "'preferred_locale': 'en-US', 'max_members': 500000, 'max_presences': null, "
         "'afk_channel_id': null, 'widget_enabled': false, 'incidents_data': null, 'hub_type': null, "
         "'roles': [{'id': '%s', 'name': '@everyone', 'position': 0, 'permissions': '%llu', "

@@ -84,7 +84,22 @@ static void a_platform_that_is_switched_off_is_not_enabled(struct world *w)
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': true}]");
 }
 
-static void bots_list_and_delete_but_do_nothing_else(struct world *w)
+static void bots_that_manage_the_guild_sync_and_modify(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    const char *app = install(&s, "bot", "32");
+    struct client *bot = application_bot(s.ada, app);
+
+    expect_status(client_patch(bot, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s.guild, id),
+                  204);
+    expect_status(client_post(bot, NULL, INTEGRATIONS "/%s/sync", s.guild, id), 204);
+    world_sql(w, "update roles set permissions = 0 where guild_id = %s", s.guild);
+    expect_error(client_post(bot, NULL, INTEGRATIONS "/%s/sync", s.guild, id), 403, 50013);
+    expect_error(client_patch(bot, "{}", INTEGRATIONS "/%s", s.guild, id), 403, 50013);
+}
+
+static void bots_create_no_integrations(struct world *w)
 {
     struct scene s = make_scene(w);
     const char *app = install(&s, "bot", "8");
@@ -93,8 +108,6 @@ static void bots_list_and_delete_but_do_nothing_else(struct world *w)
 
     expect_error(client_post(bot, "{'type': 'platform_a', 'id': 'x'}", INTEGRATIONS, s.guild), 403,
                  20001);
-    expect_error(client_post(bot, NULL, INTEGRATIONS "/%s/sync", s.guild, id), 403, 20001);
-    expect_error(client_patch(bot, "{}", INTEGRATIONS "/%s", s.guild, id), 403, 20001);
     expect_error(client_post(bot, NULL, "/guilds/%s/migrate-command-scope", s.guild), 403, 20001);
     expect_error(client_get(bot, "/channels/1/integrations"), 403, 20001);
     expect_error(client_delete(bot, "/channels/1/integrations/1"), 403, 20001);
@@ -470,7 +483,8 @@ static void integrations_of_apps_are_not_changed_or_synced(struct world *w)
 const struct test integrations_tests[] = {
     TEST(integrations_of_platforms_have_every_field),
     TEST(a_platform_that_is_switched_off_is_not_enabled),
-    TEST(bots_list_and_delete_but_do_nothing_else),
+    TEST(bots_that_manage_the_guild_sync_and_modify),
+    TEST(bots_create_no_integrations),
     TEST(integrations_of_platform_b_have_no_emoticons),
     TEST(integrations_of_apps_have_every_field),
     TEST(integrations_of_the_guild_itself_are_shown_and_stay),

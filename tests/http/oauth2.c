@@ -104,6 +104,65 @@ static void a_person_may_say_no(struct world *w)
     expect_nothing_told(w);
 }
 
+/* --- a token at once ------------------------------------------------------------------- */
+
+#define AT_ONCE AUTHORIZE "?client_id=%s&response_type=token&scope="
+
+static void clients_without_a_secret_get_their_token_at_once(struct world *w)
+{
+    struct consent s = world_consent(w);
+
+    /* Its makers have to say that it is one. */
+    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "identify", s.app),
+                   "response_type", "BASE_TYPE_CHOICES");
+    expect_json(client_patch(s.ada, "{'flags': 256}", "/applications/%s", s.app), "{'flags': 256}");
+    expect_status(client_get(s.bob, AT_ONCE "identify", s.app), 200);
+    struct answer a =
+        client_post(s.bob, "{'authorize': true}", AT_ONCE "identify+guilds&state=a%%26b", s.app);
+    expect_status(a, 200);
+    const char *token = url_part(a, "access_token");
+    expect(strcmp(answer_text(a, "url"),
+                  TEXT(w,
+                       "https://app.example/back#access_token=%s&token_type=Bearer&"
+                       "expires_in=604800&scope=identify%%20guilds&state=a%%26b",
+                       token)) == 0);
+    expect_json(client_get(world_client_with(w, TEXT(w, "Bearer %s", token)), "/oauth2/@me"),
+                "{'scopes': ['identify', 'guilds'], 'user': {'id': '%s'}}", s.bob->id);
+    /* It is an authorization like any other, which can be taken back. */
+    a = client_get(s.bob, "/oauth2/tokens");
+    expect_status(client_delete(s.bob, "/oauth2/tokens/%s", answer_text(a, "0.id")), 204);
+    expect_error(client_get(world_client_with(w, TEXT(w, "Bearer %s", token)), "/oauth2/@me"), 401,
+                 0);
+}
+
+static void tokens_at_once_are_not_for_everything(struct world *w)
+{
+    struct consent s = world_consent(w);
+
+    expect_status(client_patch(s.ada, "{'flags': 256, 'integration_require_code_grant': true}",
+                               "/applications/%s", s.app),
+                  200);
+    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "bot+identify", s.app),
+                   "response_type", "BASE_TYPE_CHOICES");
+    expect_status(
+        client_patch(s.ada, "{'integration_require_code_grant': false}", "/applications/%s", s.app),
+        200);
+    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "bot+identify", s.app),
+                   "scope", "ENUM_TYPE_COERCE");
+    expect_json(client_post(s.bob, "{'authorize': false}", AT_ONCE "identify&state=x", s.app),
+                "{'url': 'https://app.example/back#error=access_denied&state=x'}");
+    expect(store_count(w, "select count(*) from authorizations") == 0);
+    /* The first address, when none is named; there has to be one. */
+    expect_status(client_patch(s.ada, "{'redirect_uris': ['https://a/1', 'https://a/2']}",
+                               "/applications/%s", s.app),
+                  200);
+    struct answer a = client_post(s.bob, "{'authorize': true}", AT_ONCE "identify", s.app);
+    expect(strncmp(answer_text(a, "url"), "https://a/1#access_token=", 25) == 0);
+    expect_status(client_patch(s.ada, "{'redirect_uris': []}", "/applications/%s", s.app), 200);
+    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "identify", s.app),
+                   "redirect_uri", "BASE_TYPE_REQUIRED");
+}
+
 /* --- into a guild --------------------------------------------------------------------- */
 
 static void installing_brings_the_bot_and_tells_the_guild(struct world *w)
@@ -447,6 +506,8 @@ const struct test oauth2_tests[] = {
     TEST(a_person_is_told_what_is_asked),
     TEST(what_cannot_be_asked_is_refused),
     TEST(a_person_may_say_no),
+    TEST(clients_without_a_secret_get_their_token_at_once),
+    TEST(tokens_at_once_are_not_for_everything),
     TEST(installing_brings_the_bot_and_tells_the_guild),
     TEST(a_bot_that_is_kicked_leaves_its_commands),
     TEST(a_bot_that_is_banned_or_leaves_does_so_too),

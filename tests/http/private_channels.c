@@ -62,7 +62,7 @@ static void two_people_have_one_direct_channel(struct world *w)
     expect_absent(a, "owner_id");
     expect_absent(a, "guild_id");
     expect_absent(a, "name");
-    expect(a.json->count == 6); /* and nothing else */
+    expect(a.json->count == 7); /* and nothing else */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, bob->id);
     /* The other is told with the first message, not before. */
@@ -185,7 +185,7 @@ static void a_group_is_told_to_all_who_are_in_it(struct world *w)
                 ada->id, bob->id, cleo->id);
     expect_absent(a, "is_message_request");
     expect_absent(a, "managed");
-    expect(a.json->count == 8); /* and nothing else */
+    expect(a.json->count == 9); /* and nothing else */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}]}",
                  id, bob->id, cleo->id);
@@ -454,7 +454,26 @@ static void the_owner_passes_a_group_on(struct world *w)
     expect_status(client_delete(cleo, RECIPIENTS, id, ada->id), 204);
 }
 
+static void private_channels_tell_when_something_was_pinned(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct client *cleo = world_client(w, "cleo");
+    const char *one = direct(ada, bob), *many = group(ada, bob, cleo);
+
+    expect_json(open_with(ada, bob), "{'last_message_id': null, 'last_pin_timestamp': null}");
+    expect_json(client_get(ada, "/channels/%s", many),
+                "{'name': null, 'icon': null, 'owner_id': '%s', 'flags': 0, 'last_message_id': "
+                "null, 'last_pin_timestamp': null}",
+                ada->id);
+    const char *id =
+        answer_text(client_post(ada, "{'content': 'x'}", "/channels/%s/messages", one), "id");
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", one, id), 204);
+    const char *at = answer_text(client_get(bob, "/channels/%s", one), "last_pin_timestamp");
+    expect_json(client_get(bob, MINE), "[{'id': '%s', 'last_pin_timestamp': '%s'}, {}]", one, at);
+}
+
 const struct test private_channels_tests[] = {
+    TEST(private_channels_tell_when_something_was_pinned),
     TEST(two_people_have_one_direct_channel),
     TEST(nobody_talks_to_themselves_or_to_nobody),
     TEST(bots_talk_to_people_only),

@@ -18,7 +18,7 @@ static const struct type type_endpoint = { .kind = KIND_STRING,
                                            .doc = "http or https address that answers PING and "
                                                   "checks signatures; empty: none" };
 static const struct type type_flags = {
-    .kind = KIND_INT, .min = 0, .max = INT32_MAX, .doc = "Bits 13, 15 and 19 can be changed"
+    .kind = KIND_INT, .min = 0, .max = INT32_MAX, .doc = "Bits 8, 13, 15 and 19 can be changed"
 };
 
 /* --- what ties fields together -------------------------------------------------------- */

@@ -93,6 +93,52 @@ static enum err reply_redirect(struct call *call, struct str url)
     return call_reply(call, &(struct redirect_reply){ url, url });
 }
 
+/* One more name=value behind the #, which clients keep to themselves. */
+static struct str fragment_with(struct arena *a, struct str fragment, const char *name,
+                                struct str value)
+{
+    struct str sep = fragment.n ? STR("&") : STR("#");
+
+    return STR_CONCAT(a, fragment, sep, str_of(name), STR("="), str_escape(a, value));
+}
+
+static enum err reply_fragment(struct call *call, struct str url, struct str fragment)
+{
+    const struct authorize_query *q = call->query;
+
+    if (q->state.given == GIVEN)
+        fragment = fragment_with(call->arena, fragment, "state", q->state.value);
+    url = STR_CONCAT(call->arena, url, fragment);
+    return call_reply(call, &(struct redirect_reply){ url, url });
+}
+
+static enum err reply_denied(struct call *call, const struct request *r, struct str url)
+{
+    struct str why = STR("access_denied");
+
+    if (r->with_token)
+        return reply_fragment(call, url, fragment_with(call->arena, STR(""), "error", why));
+    return reply_redirect(call, url_with(call->arena, url, "error", why));
+}
+
+/* No code and nothing to refresh it with: it lasts until it ends. */
+static enum err reply_token(struct call *call, const struct request *r, struct str url)
+{
+    struct arena *a = call->arena;
+    struct access_reply out = { 0 };
+    snowflake user = call->caller->id, app = r->application->id;
+    enum err e = authorization_add(call->tx, user, app, &r->scopes, false);
+
+    if (!e)
+        e = access_issue(call, user, app, &r->scopes, &out);
+    if (e)
+        return e;
+    struct str f = fragment_with(a, STR(""), "access_token", out.access_token);
+    f = fragment_with(a, f, "token_type", out.token_type);
+    f = fragment_with(a, f, "expires_in", str_printf(a, "%lld", (long long)out.expires_in));
+    return reply_fragment(call, url, fragment_with(a, f, "scope", out.scope));
+}
+
 static struct str landing(struct call *call, const struct request *r)
 {
     if (r->redirect_uri.p)
@@ -135,7 +181,7 @@ enum err authorize(struct call *call)
         return e;
     struct str url = landing(call, &r);
     if (!in->authorize)
-        return reply_redirect(call, url_with(call->arena, url, "error", STR("access_denied")));
+        return reply_denied(call, &r, url);
 
     bool group = r.installs && in->channel_id.given == GIVEN;
     if (!r.installs || group || r.integration_type == INSTALL_USER)
@@ -151,6 +197,8 @@ enum err authorize(struct call *call)
         e = make_code(call, &r, guild_id, permissions, &code);
     if (e)
         return e;
+    if (r.with_token)
+        return reply_token(call, &r, url);
     if (r.with_code)
         url = url_with(call->arena, url, "code", code);
     if (guild_id)

@@ -129,6 +129,7 @@ struct request {
     enum integration_type integration_type;
     bool installs;           /* bot or applications.commands is asked for */
     bool with_code;          /* response_type=code */
+    bool with_token;         /* response_type=token */
     struct str redirect_uri; /* p == NULL: none */
 };
 /* From the query, and what the body says of where to install. */
@@ -144,6 +145,11 @@ enum err request_check_public(struct call *call, const struct request *r);
 /* Into a group that the caller is in: its commands, and no bot. ERR_UNKNOWN_CHANNEL,
  * ERR_MISSING_ACCESS, ERR_CHANNEL_TYPE. */
 enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id);
+
+/* --- token.c: an access token for somebody who allowed it ----------------------------- */
+
+enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
+                      const struct scopes *scopes, struct access_reply *ret);
 
 /* --- replies.c ------------------------------------------------------------------------ */
 

@@ -24,7 +24,9 @@ static enum err read_redirect(struct call *call, struct request *r)
         r->redirect_uri = q->redirect_uri.value;
     else if (r->with_code && a->redirect_uris.count == 1)
         r->redirect_uri = *(const struct str *)a->redirect_uris.items;
-    else if (r->with_code)
+    else if (r->with_token && a->redirect_uris.count)
+        r->redirect_uri = *(const struct str *)a->redirect_uris.items;
+    else if (r->with_code || r->with_token)
         return call_invalid(call, "redirect_uri", FORM_REQUIRED);
     return OK;
 }
@@ -42,13 +44,30 @@ static enum err read_scopes(struct call *call, struct request *r)
     return OK;
 }
 
+/* A token that travels in an address is for applications that cannot keep a secret, and say so;
+ * for nothing that needs an exchange. */
+static enum err check_implicit(struct call *call, const struct request *r)
+{
+    const struct application *a = r->application;
+
+    if (!(a->flags & APPLICATION_PUBLIC_CLIENT) ||
+        (r->installs && a->integration_require_code_grant))
+        return call_invalid(call, "response_type", FORM_CHOICES, "Value must be one of ('code').");
+    if (scopes_have(&r->scopes, "bot"))
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A bot comes without a token.");
+    return OK;
+}
+
 /* Only installing alone needs no exchange, unless the application wants one. */
 static enum err read_response_type(struct call *call, struct request *r)
 {
     const struct authorize_query *q = call->query;
     uint64_t alone = auth_scope(STR("bot")) | auth_scope(STR("applications.commands"));
 
-    r->with_code = q->response_type.given == GIVEN;
+    r->with_token = str_is(q->response_type.value, "token");
+    r->with_code = q->response_type.given == GIVEN && !r->with_token;
+    if (r->with_token)
+        return check_implicit(call, r);
     if (!r->with_code &&
         (r->scopes.bits & ~alone || r->application->integration_require_code_grant))
         return call_invalid(call, "response_type", FORM_REQUIRED);

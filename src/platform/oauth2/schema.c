@@ -8,6 +8,9 @@ static const struct choice places[] = {
 };
 static const struct choice response_types[] = {
     { .text = "code", .name = "CODE", .doc = "An authorization code" },
+    { .text = "token",
+      .name = "TOKEN",
+      .doc = "An access token at once, for applications with PUBLIC_OAUTH2_CLIENT" },
     { 0 },
 };
 static const struct type type_place = { .kind = KIND_INT, .choices = places };

@@ -55,7 +55,7 @@ static enum err unknown_client(struct call *call)
 
 /* --- issuing -------------------------------------------------------------------------- */
 
-static enum err issue(struct call *call, snowflake user_id, snowflake application_id,
+enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
                       const struct scopes *scopes, struct access_reply *ret)
 {
     struct token_grant grant = {
@@ -138,7 +138,7 @@ static enum err use_code(struct call *call, const struct application *a,
     if (!e)
         e = authorization_add(call->tx, code->user_id, a->id, &scopes, false);
     if (!e)
-        e = issue(call, code->user_id, a->id, &scopes, &out);
+        e = access_issue(call, code->user_id, a->id, &scopes, &out);
     if (!e)
         e = issue_refresh(call, code->user_id, a->id, scopes.text, &out);
     if (!e && code->guild_id && scopes_have(&scopes, "bot"))
@@ -202,7 +202,7 @@ static enum err refresh(struct call *call, const struct application *a)
         return oauth2_fail(call, 400, "invalid_scope", "More than was granted.");
     e = auth_revoke(call->tx, credential.session);
     if (!e)
-        e = issue(call, holder.id, a->id, &asked, &out);
+        e = access_issue(call, holder.id, a->id, &asked, &out);
     if (!e)
         e = issue_refresh(call, holder.id, a->id, granted.text, &out);
     return e ? e : call_reply(call, &out);
@@ -222,7 +222,7 @@ static enum err issue_for_owner(struct call *call, const struct application *a)
     if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
         (a->team_id && scopes.bits & ~for_teams))
         return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
-    enum err e = issue(call, a->owner_id, a->id, &scopes, &out);
+    enum err e = access_issue(call, a->owner_id, a->id, &scopes, &out);
     return e ? e : call_reply(call, &out);
 }
 

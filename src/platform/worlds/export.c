@@ -67,7 +67,7 @@ static enum err export_applications(struct tx *tx, const struct world_parts *par
             .bot = shown_text(&r, 4, NULL),
             .bot_public = shown_bool(&r, 5, true),
             .bot_require_code_grant = shown_bool(&r, 6, false),
-            .flags = shown_int(&r, 7, APPLICATION_FLAGS_OWN),
+            .flags = shown_int(&r, 7, APPLICATION_FLAGS_INTENTS),
             .tags = shown_text(&r, 8, "[]"),
             .redirect_uris = shown_text(&r, 9, "[]"),
             .install_params = shown_text(&r, 10, NULL),

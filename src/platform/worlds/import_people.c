@@ -167,7 +167,7 @@ static enum err add_application(struct importing *im, const struct world_applica
     struct str key = application_verify_key(im->arena, im->options->auth, &made);
     return tx_exec(im->tx, ADD_APPLICATION,
                    BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key),
-                        v_int(APPLICATION_FLAGS_OWN)),
+                        v_int(APPLICATION_FLAGS_INTENTS)),
                    NULL);
 }
 
