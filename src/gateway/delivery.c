@@ -72,7 +72,7 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
     bool looks = to->channel_id && !(seat->session->bot && d->info->flags & EVENT_STRUCTURE);
     if (!looks && !to->any_of)
         return true;
-    uint64_t rights = seat_rights(seat, to->channel_id);
+    uint64_t rights = seat_rights_for(seat, to);
     return (!looks || rights & PERMISSION(VIEW_CHANNEL)) && (!to->any_of || rights & to->any_of);
 }
 

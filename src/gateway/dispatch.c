@@ -74,8 +74,6 @@ static void change_view(const struct delivery *d, struct view *v)
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
-    case EVENT_THREAD_CREATE:
-    case EVENT_THREAD_UPDATE:
         view_set_channel(v, &d->facts.channel);
         break;
     case EVENT_GUILD_MEMBER_UPDATE:
@@ -178,8 +176,7 @@ static void end_delivery(struct delivery *d)
     if (!t)
         return;
     t->told = 0;
-    if (t->view &&
-        (d->news->event == EVENT_CHANNEL_DELETE || d->news->event == EVENT_THREAD_DELETE))
+    if (t->view && d->news->event == EVENT_CHANNEL_DELETE)
         view_drop_channel(t->view, d->facts.id);
 }
 

@@ -60,8 +60,8 @@ struct gateway_source {
      * "unavailable". */
     enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
                       struct json *out);
-    /* What rights come from: the guild with its roles, all channels and threads with
-     * their overwrites, the member with its roles. ERR_UNKNOWN_… when it is gone. */
+    /* What rights come from: the guild with its roles, all channels (threads are none)
+     * with their overwrites, the member with its roles. ERR_UNKNOWN_… when it is gone. */
     enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
                      struct list *ret_channels);
     /* Writes a channel of a guild, as its events do. ERR_UNKNOWN_CHANNEL. */

@@ -43,7 +43,7 @@ struct view {
     uint32_t version;
     struct role_rule *roles;
     uint32_t role_count, role_cap;
-    struct map channels; /* struct place_rule */
+    struct map channels; /* struct place_rule; without threads */
 };
 
 struct topic {
@@ -73,5 +73,8 @@ void view_drop_channel(struct view *v, snowflake id);
 /* What the seat's session may do, in a channel (0: in the guild). Nothing in a channel
  * that is not there. */
 uint64_t seat_rights(struct seat *seat, snowflake channel_id);
+/* The same where an event happens. A thread is not in the view, as a guild may have any
+ * number of them: the event says what its rights come from. */
+uint64_t seat_rights_for(struct seat *seat, const struct subject *to);
 
 #endif

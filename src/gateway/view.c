@@ -114,17 +114,15 @@ static uint64_t base_of(const struct view *v, const struct seat *seat)
     return base;
 }
 
-uint64_t seat_rights(struct seat *seat, snowflake channel_id)
+static struct rights_of standing_of(struct seat *seat)
 {
     const struct view *v = seat->topic->view;
 
-    if (!v)
-        return 0;
     if (seat->version != v->version) {
         seat->base = base_of(v, seat);
         seat->version = v->version;
     }
-    struct rights_of who = {
+    return (struct rights_of){
         .guild_id = v->guild_id,
         .user_id = seat->session->caller.id,
         .owner = v->owner_id == seat->session->caller.id,
@@ -133,14 +131,32 @@ uint64_t seat_rights(struct seat *seat, snowflake channel_id)
         .roles = seat->roles,
         .role_count = seat->role_count,
     };
-    if (!channel_id)
-        return rights_in_guild(&who);
+}
+
+static uint64_t rights_at(const struct rights_of *who, const struct view *v, snowflake channel_id,
+                          bool thread)
+{
     const struct place_rule *p = map_get(&v->channels, channel_id);
-    const struct place_rule *thread = p && channel_is_thread(p->type) ? p : NULL;
-    if (thread)
-        p = map_get(&v->channels, p->parent_id);
-    if (!p)
+
+    return p ? rights_in_channel(who, p->type, p->overwrites, p->count, thread) : 0;
+}
+
+uint64_t seat_rights(struct seat *seat, snowflake channel_id)
+{
+    if (!seat->topic->view)
         return 0;
-    uint64_t rights = rights_in_channel(&who, p->type, p->overwrites, p->count, thread != NULL);
-    return thread ? rights_past_door(&who, thread->type, thread->owner_id, rights) : rights;
+    struct rights_of who = standing_of(seat);
+    return channel_id ? rights_at(&who, seat->topic->view, channel_id, false)
+                      : rights_in_guild(&who);
+}
+
+uint64_t seat_rights_for(struct seat *seat, const struct subject *to)
+{
+    if (!to->thread_type)
+        return seat_rights(seat, to->channel_id);
+    if (!seat->topic->view)
+        return 0;
+    struct rights_of who = standing_of(seat);
+    uint64_t rights = rights_at(&who, seat->topic->view, to->parent_id, true);
+    return rights_past_door(&who, to->thread_type, to->starter_id, rights);
 }

@@ -81,8 +81,11 @@ struct subject {
     enum subject_kind kind;
     snowflake id;
     snowflake channel_id; /* SUBJECT_GUILD: 0, or only who can view it; to_person_in */
-    uint64_t any_of;      /* SUBJECT_GUILD: 0, or only who has one of these rights */
-    snowflake hidden_id;  /* SUBJECT_GUILD: 0, or only who cannot view this channel */
+    /* When that channel is a thread: what decides who can view it. */
+    snowflake parent_id, starter_id;
+    int64_t thread_type;
+    uint64_t any_of;     /* SUBJECT_GUILD: 0, or only who has one of these rights */
+    snowflake hidden_id; /* SUBJECT_GUILD: 0, or only who cannot view this channel */
 };
 
 static inline struct subject to_user(snowflake id)

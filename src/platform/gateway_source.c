@@ -87,29 +87,6 @@ static enum err user(struct tx *tx, snowflake id, const struct user **ret)
     return user_find(tx, id, u);
 }
 
-static const char ARCHIVED_THREADS[] =
-    "select id, parent_id, type, owner_id from channels where guild_id = $1 and "
-    "thread_archived = 1";
-
-/* What happens in them is still for some and not for others. */
-static enum err add_archived(struct tx *tx, snowflake guild_id, struct list *threads)
-{
-    struct rows rows;
-    enum err e = tx_query(tx, ARCHIVED_THREADS, BIND(v_id(guild_id)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct channel *)list_add(tx_arena(tx), threads, sizeof(struct channel)) =
-            (struct channel){
-                .id = row_id(&rows, 0),
-                .parent_id = row_opt_id(&rows, 1),
-                .type = row_int(&rows, 2),
-                .owner_id = row_opt_id(&rows, 3),
-            };
-    return rows_end(&rows);
-}
-
 static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
                      struct list *ret_channels)
 {
@@ -118,14 +95,7 @@ static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
 
     if (!e)
         e = guild_load_roles(tx, ret);
-    if (!e)
-        e = guild_channels(tx, guild_id, ret_channels, &threads);
-    if (!e)
-        e = add_archived(tx, guild_id, &threads);
-    for (size_t i = 0; !e && i < threads.count; i++)
-        *(struct channel *)list_add(tx_arena(tx), ret_channels, sizeof(struct channel)) =
-            ((struct channel *)threads.items)[i];
-    return e;
+    return e ? e : guild_channels(tx, guild_id, ret_channels, &threads);
 }
 
 static enum err channel(struct tx *tx, snowflake id, struct json *out)

@@ -46,6 +46,9 @@ enum err channel_open_for_all(struct call *call, const struct channel *c);
 enum err group_join(struct call *call, const struct channel *c, const struct user *user,
                     snowflake by, bool *ret_new);
 
+/* Whether a guild may have one more thread that is not archived. ERR_MAX_ACTIVE_THREADS. */
+enum err thread_check_room(struct tx *tx, snowflake guild_id);
+
 /* An open thread is archived when it has been quiet for as long as it says. To be said when
  * it is made, opened again, or its time changes. */
 enum err thread_watch(struct call *call, const struct channel *thread);

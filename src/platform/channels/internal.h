@@ -13,7 +13,8 @@ enum {
     MAX_CHANNELS = 500,
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
-    MAX_RECIPIENTS = 10, /* with the caller */
+    MAX_ACTIVE_THREADS = 1000, /* of a guild */
+    MAX_RECIPIENTS = 10,       /* with the caller */
     MAX_GROUPS = 10,
 };
 

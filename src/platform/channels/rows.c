@@ -170,7 +170,7 @@ static enum err load_channels(struct tx *tx, snowflake guild_id, struct list *re
 
 static const char OVERWRITES_OF_GUILD[] =
     "select o.target_id, o.type, o.allow, o.deny, o.channel_id from channels c "
-    "join overwrites o on o.channel_id = c.id where c.guild_id = $1 "
+    "join overwrites o on o.channel_id = c.id where c.guild_id = $1 and c.thread_archived = 0 "
     "order by c.id, o.target_id";
 
 enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
@@ -315,7 +315,7 @@ enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
 
 static const char COUNT_CHANNELS[] =
     "select count(*), coalesce(max(position), -1) from channels where guild_id = $1 and "
-    "(type < 10 or type > 12)";
+    "thread_archived = 0 and (type < 10 or type > 12)";
 
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
                               int64_t *ret_top)
@@ -348,5 +348,11 @@ struct subject to_channel_viewers(const struct channel *c)
 {
     if (channel_is_private(c->type))
         return to_channel(c->id);
-    return to_viewers(c->guild_id.value, c->id);
+    struct subject to = to_viewers(c->guild_id.value, c->id);
+    if (channel_is_thread(c->type)) {
+        to.parent_id = c->parent_id.value;
+        to.starter_id = c->owner_id.value;
+        to.thread_type = c->type;
+    }
+    return to;
 }

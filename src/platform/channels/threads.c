@@ -90,6 +90,21 @@ static enum err check_rights(const struct call *call, const struct channel *pare
     return call->target.rights & needs ? OK : ERR_MISSING_PERMISSIONS;
 }
 
+static const char ACTIVE_THREADS[] =
+    "select count(*) from channels where guild_id = $1 and thread_archived = 0 and type >= 10 and "
+    "type <= 12";
+
+enum err thread_check_room(struct tx *tx, snowflake guild_id)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, ACTIVE_THREADS, BIND(v_id(guild_id)), &row, &found);
+
+    if (e)
+        return e;
+    return row_int(&row, 0) < MAX_ACTIVE_THREADS ? OK : ERR_MAX_ACTIVE_THREADS;
+}
+
 static enum err make_thread(struct call *call, snowflake id, int64_t type)
 {
     const struct thread_draft *in = call->body;
@@ -112,7 +127,9 @@ static enum err make_thread(struct call *call, snowflake id, int64_t type)
         .thread_metadata = &thread,
     };
 
-    enum err e = channel_insert(call->tx, &c);
+    enum err e = thread_check_room(call->tx, c.guild_id.value);
+    if (!e)
+        e = channel_insert(call->tx, &c);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     if (!e)
@@ -253,7 +270,11 @@ enum err modify_thread(struct call *call)
     if (in->archived.given == GIVEN && in->archived.value != thread.archived) {
         thread.archived = in->archived.value;
         thread.archive_timestamp = clock_us();
+        if (!thread.archived)
+            e = thread_check_room(call->tx, c.guild_id.value);
     }
+    if (e)
+        return e;
 
     e = channel_save(call->tx, &c);
     if (!e)

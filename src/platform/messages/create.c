@@ -50,9 +50,13 @@ static const char WAKE_THREAD[] = "update channels set thread_archived = 0 where
  * archives, one is tried again and sees the other. */
 static enum err wake_thread(struct call *call, const struct channel *c)
 {
+    bool archived = c->thread_metadata && c->thread_metadata->archived;
     struct channel woken = *c;
-    enum err e = tx_exec(call->tx, WAKE_THREAD, BIND(v_id(c->id)), NULL);
-    if (e || !c->thread_metadata || !c->thread_metadata->archived)
+    enum err e = archived ? thread_check_room(call->tx, c->guild_id.value) : OK;
+
+    if (!e)
+        e = tx_exec(call->tx, WAKE_THREAD, BIND(v_id(c->id)), NULL);
+    if (e || !archived)
         return e;
     struct thread_metadata metadata = *c->thread_metadata;
     metadata.archived = false;
