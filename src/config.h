@@ -20,6 +20,8 @@ struct config {
     int64_t rate_limit_global, rate_limit_anonymous, rate_limit_percent;
     int64_t password_memory_mib, password_passes, password_threads, password_queue;
     int64_t body_memory_mib;
+    const char *trusted_proxies;
+    bool proxy_protocol;
     int64_t upload_quota_mib, upload_quota_daily_mib;
 };
 

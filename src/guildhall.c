@@ -15,6 +15,7 @@
 #include "control.h"
 #include "gateway/gateway.h"
 #include "gifs/gifs.h"
+#include "net/proxies.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/accounts/operator.h"
@@ -34,6 +35,7 @@ struct guildhall {
     struct voice *voice;
     struct loops *loops;
     struct tls_context *tls;
+    struct proxies proxies;
     struct server *server;
     struct control *control; /* NULL: it could not listen */
 };
@@ -129,6 +131,21 @@ static bool split_address(const char *listen, char *host, size_t max, int *ret_p
     return true;
 }
 
+static bool set_proxies(struct guildhall *g)
+{
+    const char *problem;
+
+    if (!proxies_parse(str_of(g->config->trusted_proxies), &g->proxies, &problem)) {
+        log_error("trusted-proxies %s", problem);
+        return false;
+    }
+    if (g->config->proxy_protocol && !g->proxies.count) {
+        log_error("proxy-protocol needs trusted-proxies: nobody else may say who calls");
+        return false;
+    }
+    return true;
+}
+
 static enum err open_tls(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -183,13 +200,16 @@ static void gateway_metrics(void *arg, struct buf *out)
                s.closed);
 }
 
-/* Who can only be reached from this machine may reach this machine. */
+/* Who can only be reached from this machine may reach this machine. A server that has a public
+ * name or a proxy is reached from elsewhere, wherever it listens. */
 static bool may_call_private(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
 
     if (strcmp(g->config->private_endpoints, "auto") != 0)
         return strcmp(g->config->private_endpoints, "on") == 0;
+    if (g->config->public_url || g->proxies.count)
+        return false;
     return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
 }
 
@@ -330,6 +350,8 @@ static enum err start_server(struct guildhall *g, int port)
         .head_timeout_ms = 30 * 1000,
         .idle_timeout_ms = g->config->idle_seconds * 1000,
         .body_memory = (size_t)g->config->body_memory_mib * 1024 * 1024,
+        .proxies = g->proxies.count ? &g->proxies : NULL,
+        .proxy_protocol = g->config->proxy_protocol,
         .via = "1.1 guildhall",
     };
     struct server_app app = { .arg = g,
@@ -357,6 +379,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (hooks)
         g->hooks = *hooks;
     if (!config_apply(config))
+        goto fail;
+    if (!set_proxies(g))
         goto fail;
     if (!split_address(config->listen, g->host, sizeof g->host, &port)) {
         log_error("listen must be HOST:PORT, not '%s'", config->listen);

@@ -37,6 +37,8 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->tls = o->tls;
     h->tls_only = o->tls_only;
     h->via = s->via;
+    h->proxies = o->proxies;
+    h->proxy_protocol = o->proxy_protocol;
     h->window_ms = o->head_timeout_ms;
     h->budget = body_budget_ref(s->budget);
     list_init(&h->connections);

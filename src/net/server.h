@@ -22,6 +22,7 @@ struct server;
 struct websocket;
 struct websocket_handler;
 struct tls_context; /* tls.h */
+struct proxies;     /* proxies.h */
 
 /* One request and its answer. Lives in its arena until http_answer; if the client
  * goes away first it stays until then, and the answer is dropped. */
@@ -33,7 +34,7 @@ struct exchange {
     struct multipart *parts;            /* multipart/form-data, or NULL */
     struct str remote;                  /* "127.0.0.1" */
     uint64_t address;                   /* key of the address, by which limits count */
-    bool secure;                        /* came over TLS */
+    bool secure;                        /* the client speaks TLS, to us or to its proxy */
     void *app;                          /* the application's own */
     struct connection *connection;      /* the server's own; NULL when it is gone */
     _Atomic bool abandoned;             /* set with that, for other threads */
@@ -81,13 +82,15 @@ struct server_app {
 
 struct server_options {
     const char *host;
-    int port;                /* 0: any free one */
-    struct tls_context *tls; /* NULL: plain HTTP only */
-    bool tls_only;           /* refuse plain HTTP */
-    int64_t head_timeout_ms; /* for a whole head; the window of the least rate: 30 s */
-    int64_t idle_timeout_ms; /* between requests: 75 s */
-    size_t body_memory;      /* what bodies may take together; 0: without a bound */
-    const char *via;         /* the Via header */
+    int port;                      /* 0: any free one */
+    struct tls_context *tls;       /* NULL: plain HTTP only */
+    bool tls_only;                 /* refuse plain HTTP */
+    int64_t head_timeout_ms;       /* for a whole head; the window of the least rate: 30 s */
+    int64_t idle_timeout_ms;       /* between requests: 75 s */
+    size_t body_memory;            /* what bodies may take together; 0: without a bound */
+    const struct proxies *proxies; /* whose word about clients counts; NULL: nobody's */
+    bool proxy_protocol;           /* they may begin with a PROXY protocol header */
+    const char *via;               /* the Via header */
 };
 
 /* Listens on every loop. Fails (with a sentence in the log) when the address is

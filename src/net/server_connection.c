@@ -400,6 +400,44 @@ static void decrypt(struct connection *c, const char *bytes, size_t n)
         end_of_input(c);
 }
 
+static void take_bytes(struct connection *c, char *bytes, size_t n)
+{
+    if (!c->sniffed && !is_tls(c, bytes)) {
+        struct connection *before = connection_begin(c);
+        connection_refuse(c, 400, STR(""));
+        connection_end(c, before);
+    } else if (c->tls) {
+        decrypt(c, bytes, n);
+    } else {
+        connection_input(c, bytes, n);
+    }
+}
+
+/* A proxy may say first for whom it speaks; whatever else comes is the connection's. */
+static void take_preamble(struct connection *c, const char *bytes, size_t n)
+{
+    struct address client;
+    bool found;
+
+    buf_add(&c->in, bytes, n);
+    long used = proxy_header_read(buf_str(&c->in), &client, &found);
+    if (used == 0)
+        return;
+    c->preamble = false;
+    if (used == PROXY_BAD) {
+        connection_close(c);
+        return;
+    }
+    struct buf all = c->in;
+    size_t skipped = used > 0 ? (size_t)used : 0;
+    buf_init(&c->in, all.max);
+    if (found)
+        connection_set_remote(c, &client);
+    if (all.n > skipped)
+        take_bytes(c, all.p + skipped, all.n - skipped);
+    buf_clear(&all);
+}
+
 static void got_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct connection *c = container_of(stream, struct connection, tcp);
@@ -415,15 +453,10 @@ static void got_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         return;
     }
     figure_add(&c->home->figures.bytes_in, (uint64_t)n);
-    if (!c->sniffed && !is_tls(c, buf->base)) {
-        struct connection *before = connection_begin(c);
-        connection_refuse(c, 400, STR(""));
-        connection_end(c, before);
-    } else if (c->tls) {
-        decrypt(c, buf->base, (size_t)n);
-    } else {
-        connection_input(c, buf->base, (size_t)n);
-    }
+    if (c->preamble)
+        take_preamble(c, buf->base, (size_t)n);
+    else
+        take_bytes(c, buf->base, (size_t)n);
 }
 
 void connection_read_start(struct connection *c)

@@ -24,6 +24,7 @@
 #include "base/list.h"
 #include "net/address.h"
 #include "net/body_budget.h"
+#include "net/proxies.h"
 #include "net/server.h"
 #include "net/tls.h"
 
@@ -53,6 +54,8 @@ struct home {
     struct tls_context *tls;
     bool tls_only;
     struct body_budget *budget; /* of all homes */
+    const struct proxies *proxies;
+    bool proxy_protocol;
 
     uv_poll_t listener;
     int listen_fd;
@@ -137,11 +140,14 @@ struct connection {
     struct home *home;
     struct tls *tls;
     uint8_t state, timing;
-    bool sniffed : 1; /* TLS or not is known */
-    bool paused : 1;  /* not reading for now */
-    bool ended : 1;   /* the peer sends nothing more */
-    bool linger : 1;  /* unread bytes are likely: do not reset the peer */
-    struct link link; /* in home->connections */
+    bool sniffed : 1;  /* TLS or not is known */
+    bool paused : 1;   /* not reading for now */
+    bool ended : 1;    /* the peer sends nothing more */
+    bool linger : 1;   /* unread bytes are likely: do not reset the peer */
+    bool trusted : 1;  /* a proxy whose word about its clients counts */
+    bool preamble : 1; /* a PROXY protocol header may come */
+    bool secure : 1;   /* of a WebSocket: as of an exchange */
+    struct link link;  /* in home->connections */
     struct deadline deadline;
     struct buf in;     /* not handled yet */
     size_t looked_at;  /* bytes of an incomplete head already checked */
@@ -209,6 +215,8 @@ void connection_finish(struct connection *c);
 void connection_close(struct connection *c);
 void connection_pause(struct connection *c, bool pause);
 void connection_read_start(struct connection *c);
+/* server_listen.c: it is somebody at this address. */
+void connection_set_remote(struct connection *c, const struct address *a);
 
 /* server_read.c */
 void connection_input(struct connection *c, char *bytes, size_t n);

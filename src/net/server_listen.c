@@ -80,10 +80,13 @@ int listen_open(const char *host, int port, int *ret_port)
 
 /* --- new connections ------------------------------------------------------------------ */
 
-static void note_remote(struct connection *c, const struct address *a)
+void connection_set_remote(struct connection *c, const struct address *a)
 {
+    const struct proxies *p = c->home->proxies;
+
     c->remote_n = (uint8_t)address_write(a, c->remote);
     c->address = address_key(a);
+    c->trusted = p && proxies_hold(p, a);
 }
 
 static void add_connection(struct home *h, int fd, const struct sockaddr_storage *peer)
@@ -103,7 +106,8 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
         return;
     }
     struct address a = address_from(peer);
-    note_remote(c, &a);
+    connection_set_remote(c, &a);
+    c->preamble = c->trusted && h->proxy_protocol;
     deadline_touch(h->reading, &c->deadline);
     c->timing = TIMING_READING;
     connection_read_start(c);

@@ -69,7 +69,7 @@ uint64_t websocket_address(const struct websocket *ws)
 
 bool websocket_secure(const struct websocket *ws)
 {
-    return ws->c->tls != NULL;
+    return ws->c->secure;
 }
 
 static void mark(struct websocket *ws)
@@ -235,6 +235,10 @@ bool websocket_begin(struct connection *c, struct serving *call)
     ws_reader_init(&ws->reader, on.max_message);
     buf_init(&ws->out, on.max_waiting + CONTROL_ROOM);
     c->websocket = ws;
+    c->secure = call->x.secure;
+    c->address = call->x.address;
+    c->remote_n = (uint8_t)call->x.remote.n;
+    memcpy(c->remote, call->x.remote.p, call->x.remote.n);
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
     deadline_drop(&c->deadline);

@@ -1,0 +1,209 @@
+/* proxies.c - who a client is when proxies that we trust stand between. */
+#include "net/proxies.h"
+
+#include <string.h>
+
+/* --- whom we trust -------------------------------------------------------------------- */
+
+static bool add_network(struct proxies *p, struct str text)
+{
+    return p->count < PROXIES_MAX && network_parse(text, &p->list[p->count]) && ++p->count;
+}
+
+bool proxies_parse(struct str list, struct proxies *ret, const char **ret_problem)
+{
+    ret->count = 0;
+    while (list.n) {
+        struct str one = str_trim(str_cut(&list, ','));
+        bool ok = str_is(one, "loopback")
+                      ? add_network(ret, STR("127.0.0.0/8")) && add_network(ret, STR("::1"))
+                      : add_network(ret, one);
+
+        if (!ok) {
+            *ret_problem = ret->count == PROXIES_MAX
+                               ? "has more than 64 networks"
+                               : "has something that is not loopback, an address or a network";
+            return false;
+        }
+    }
+    return true;
+}
+
+bool proxies_hold(const struct proxies *p, const struct address *a)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (network_holds(&p->list[i], a))
+            return true;
+    return false;
+}
+
+/* --- lists of hops -------------------------------------------------------------------- */
+
+/* Takes the last item off a list; quotes may hold commas. */
+static struct str cut_last(struct str *list)
+{
+    size_t start = 0;
+    bool quoted = false;
+
+    for (size_t i = 0; i < list->n; i++) {
+        if (quoted && list->p[i] == '\\')
+            i++;
+        else if (list->p[i] == '"')
+            quoted = !quoted;
+        else if (list->p[i] == ',' && !quoted)
+            start = i + 1;
+    }
+    struct str last = str_trim(str_from(*list, start));
+    *list = str_slice(list->p, start ? start - 1 : 0);
+    return last;
+}
+
+/* "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
+static bool read_hop(struct str text, struct address *ret)
+{
+    if (text.n && text.p[0] == '[') {
+        const char *end = memchr(text.p, ']', text.n);
+
+        return end && address_parse(str_slice(text.p + 1, (size_t)(end - text.p) - 1), ret);
+    }
+    struct str rest = text, host = str_cut(&rest, ':');
+    bool port = host.n < text.n && !memchr(rest.p, ':', rest.n);
+
+    return address_parse(port ? host : text, ret);
+}
+
+/* The value of a parameter of one element of Forwarded, without its quotes. */
+static struct str forwarded_value(struct str element, struct str name)
+{
+    while (element.n) {
+        struct str value = str_cut(&element, ';'), key = str_trim(str_cut(&value, '='));
+
+        if (!str_eq_nocase(key, name))
+            continue;
+        value = str_trim(value);
+        return value.n >= 2 && value.p[0] == '"' && value.p[value.n - 1] == '"'
+                   ? str_slice(value.p + 1, value.n - 2)
+                   : value;
+    }
+    return (struct str){ 0 };
+}
+
+/* The last header of that name before `*at`, which is moved to it. */
+static bool previous_header(const struct http_request *r, struct str name, size_t *at,
+                            struct str *ret)
+{
+    while (*at) {
+        const struct http_header *h = &r->headers[--*at];
+
+        if (str_eq_nocase(h->name, name)) {
+            *ret = h->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct hops {
+    const struct http_request *r;
+    struct str name;
+    bool forwarded; /* elements with parameters, and not plain addresses */
+    size_t at;      /* headers that were not looked at */
+    struct str rest;
+};
+
+/* The next hop from the right; false: there is none that can be read. */
+static bool next_hop(struct hops *h, struct address *ret)
+{
+    if (h->rest.n == 0 && !previous_header(h->r, h->name, &h->at, &h->rest))
+        return false;
+    struct str item = cut_last(&h->rest);
+
+    return read_hop(h->forwarded ? forwarded_value(item, STR("for")) : item, ret);
+}
+
+static struct hops hops_of(const struct http_request *r, bool forwarded)
+{
+    return (struct hops){
+        r, forwarded ? STR("Forwarded") : STR("X-Forwarded-For"), forwarded, r->header_count, { 0 }
+    };
+}
+
+void forwarded_client(const struct proxies *p, const struct http_request *r, struct address *client)
+{
+    bool list = http_header(r, STR("X-Forwarded-For")).p;
+    bool both = list && http_header(r, STR("Forwarded")).p;
+    struct hops hops = hops_of(r, !list), other = hops_of(r, true);
+    struct address hop, said;
+
+    if (both && (!next_hop(&other, &said) || !next_hop(&hops, &hop) ||
+                 memcmp(&said, &hop, sizeof said) != 0))
+        return;
+    hops = hops_of(r, !list);
+    while (next_hop(&hops, &hop)) {
+        *client = hop;
+        if (!proxies_hold(p, &hop))
+            return;
+    }
+}
+
+bool forwarded_secure(const struct http_request *r, bool was)
+{
+    size_t at = r->header_count;
+    struct str proto;
+
+    if (previous_header(r, STR("X-Forwarded-Proto"), &at, &proto)) {
+        proto = cut_last(&proto);
+    } else {
+        at = r->header_count;
+        if (!previous_header(r, STR("Forwarded"), &at, &proto))
+            return was;
+        proto = forwarded_value(cut_last(&proto), STR("proto"));
+    }
+    if (str_eq_nocase(proto, STR("https")) || str_eq_nocase(proto, STR("wss")))
+        return true;
+    return str_eq_nocase(proto, STR("http")) || str_eq_nocase(proto, STR("ws")) ? false : was;
+}
+
+/* --- the PROXY protocol --------------------------------------------------------------- */
+
+enum { SIGNATURE = 12, FIXED = 16, FOUR = 1, SIX = 2 };
+
+static bool read_client(const unsigned char *b, size_t length, struct address *ret)
+{
+    int family = b[13] >> 4;
+
+    *ret = (struct address){ .bytes = { [10] = 0xff, [11] = 0xff } };
+    if (family == FOUR && length >= 12)
+        memcpy(ret->bytes + 12, b + FIXED, 4);
+    else if (family == SIX && length >= 36)
+        memcpy(ret->bytes, b + FIXED, 16);
+    else
+        return false;
+    return true;
+}
+
+long proxy_header_read(struct str bytes, struct address *ret, bool *ret_found)
+{
+    static const unsigned char signature[SIGNATURE] = "\r\n\r\n\0\r\nQUIT\n";
+    const unsigned char *b = (const unsigned char *)bytes.p;
+    size_t same = bytes.n < SIGNATURE ? bytes.n : SIGNATURE;
+
+    *ret_found = false;
+    if (same == 0)
+        return 0;
+    if (memcmp(b, signature, same) != 0)
+        return PROXY_NONE;
+    if (bytes.n < FIXED)
+        return 0;
+    size_t length = (size_t)b[14] << 8 | b[15];
+    int command = b[12] & 15, family = b[13] >> 4;
+    if (b[12] >> 4 != 2 || command > 1 || FIXED + length > PROXY_HEADER_MAX)
+        return PROXY_BAD;
+    if (bytes.n < FIXED + length)
+        return 0;
+    /* LOCAL: the proxy speaks for itself, to see whether we are there. */
+    *ret_found = command == 1 && read_client(b, length, ret);
+    if (command == 1 && (family == FOUR || family == SIX) && !*ret_found)
+        return PROXY_BAD;
+    return (long)(FIXED + length);
+}
