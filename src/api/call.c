@@ -166,6 +166,12 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
     return ERR_RATE_LIMITED;
 }
 
+void call_uncount(struct call *call, const struct limit *limit, struct str key)
+{
+    if (!limits_off(call->api->limits))
+        limits_return(call->api->limits, hash_str(key), true, limit, 0);
+}
+
 enum err call_limit(struct call *call, const struct limit *limit, struct str key)
 {
     struct life *l = container_of(call, struct life, call);

@@ -158,6 +158,8 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
 /* The same with the limit that matters here: before the transaction. From now on the answer's
  * lines describe it instead of the route's. */
 enum err call_limit(struct call *call, const struct limit *limit, struct str key);
+/* Takes back what call_count counted. */
+void call_uncount(struct call *call, const struct limit *limit, struct str key);
 
 /* Refuse for now: ERR_RATE_LIMITED, and the answer says how long to wait. */
 enum err call_wait(struct call *call, int64_t ms);

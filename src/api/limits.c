@@ -105,12 +105,28 @@ static struct counter *find(struct shard *s, uint64_t hash, uint64_t who, uint64
     return c;
 }
 
+/* A row is a literal: its address names it. */
+static uint64_t limit_name(const struct limit *limit)
+{
+    return (uint64_t)(uintptr_t)limit;
+}
+
+static uint64_t counter_hash(uint64_t who, uint64_t name, uint64_t major)
+{
+    return hash_u64(who ^ hash_u64(name ^ hash_u64(major)));
+}
+
+/* Accounts and addresses share no counter, whatever their numbers; what is limited for
+ * everybody together has no caller. */
+static uint64_t counted_for(uint64_t who, bool anonymous, const struct limit *limit)
+{
+    return limit->shared ? 0 : who << 1 | anonymous;
+}
+
 static struct verdict count(struct limits *l, uint64_t who, const struct limit *limit,
                             uint64_t major, unsigned most)
 {
-    /* A row is a literal: its address names it. */
-    uint64_t name = (uint64_t)(uintptr_t)limit;
-    uint64_t hash = hash_u64(who ^ hash_u64(name ^ hash_u64(major)));
+    uint64_t name = limit_name(limit), hash = counter_hash(who, name, major);
     struct shard *s = &l->shards[hash % SHARDS];
     int64_t now = clock_ms();
 
@@ -140,9 +156,22 @@ struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
 {
     unsigned most = (unsigned)((uint64_t)limit->count * l->options.percent / 100);
 
-    /* Accounts and addresses share no counter, whatever their numbers; what is
-     * limited for everybody together has no caller. */
-    return count(l, limit->shared ? 0 : who << 1 | anonymous, limit, major, most ? most : 1);
+    return count(l, counted_for(who, anonymous, limit), limit, major, most ? most : 1);
+}
+
+void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct limit *limit,
+                   uint64_t major)
+{
+    uint64_t key = counted_for(who, anonymous, limit), name = limit_name(limit);
+    uint64_t hash = counter_hash(key, name, major);
+    struct shard *s = &l->shards[hash % SHARDS];
+
+    pthread_mutex_lock(&s->lock);
+    struct counter *c = find(s, hash, key, name, major, clock_ms());
+    /* The window in which it was counted may be over. */
+    if (c->count)
+        c->count--;
+    pthread_mutex_unlock(&s->lock);
 }
 
 struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous)

@@ -36,6 +36,9 @@ struct verdict {
 /* Counts one call. who: an account, or hash of an address; major: an id or 0. */
 struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
                             const struct limit *limit, uint64_t major);
+/* Takes back what limits_count allowed, for what turned out not to count. */
+void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct limit *limit,
+                   uint64_t major);
 struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous);
 bool limits_off(const struct limits *l);
 

@@ -136,7 +136,236 @@ static void nothing_is_hashed_for_clients_that_have_gone(struct world *w)
     expect(processor_time() - before < 4 * one);
 }
 
+/* --- guessing ------------------------------------------------------------------------- */
+
+#define RIGHT  "{'login': 'ada', 'password': 'correct horse'}"
+#define WRONG  "{'login': 'ada', 'password': 'wrong horse'}"
+#define RENAME "{'username': 'ada', 'password': '%s'}"
+
+/* Only the limits that are about passwords. */
+static void limits_on(struct config *config)
+{
+    config->rate_limits = true;
+    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
+}
+
+static struct client *from(struct world *w, const char *address)
+{
+    struct client *c = world_stranger(w);
+
+    snprintf(c->address, sizeof c->address, "%s", address);
+    return c;
+}
+
+static struct answer log_in_from(struct world *w, const char *address, const char *body)
+{
+    return client_post(from(w, address), body, "/auth/login");
+}
+
+static void register_ada_from(struct world *w, const char *address)
+{
+    expect_status(client_post(from(w, address), "{'username': 'ada', 'password': 'correct horse'}",
+                              "/auth/register"),
+                  200);
+}
+
+/* Wrong tries, each address having its five. */
+static void guess_from_many(struct world *w, int first, int last)
+{
+    char address[20];
+
+    for (int i = first; i < last; i++) {
+        snprintf(address, sizeof address, "127.0.9.%d", i / 5 + 1);
+        expect_invalid(log_in_from(w, address, WRONG), "login", "INVALID_LOGIN");
+    }
+}
+
+static void expect_refused(struct answer a, int most_s)
+{
+    expect_status(a, 429);
+    expect(atoi(answer_header(a, "Retry-After").p) >= 1);
+    expect(atoi(answer_header(a, "Retry-After").p) <= most_s);
+}
+
+static void failures_of_others_do_not_lock_the_owner_out(struct world *w)
+{
+    register_ada_from(w, "127.0.1.1");
+    guess_from_many(w, 0, 59);
+    expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
+    guess_from_many(w, 59, 60);
+    /* Now nobody comes in from where nobody has come in before. */
+    expect_refused(log_in_from(w, "127.0.1.3", RIGHT), 1800);
+    expect_refused(log_in_from(w, "127.0.1.4", WRONG), 1800);
+    expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
+    expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
+    expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
+    /* Other accounts have nothing to do with it. */
+    expect_invalid(log_in_from(w, "127.0.1.3", "{'login': 'bob', 'password': 'x'}"), "login",
+                   "INVALID_LOGIN");
+    world_wait(w, 1800);
+    expect_status(log_in_from(w, "127.0.1.3", RIGHT), 200);
+}
+
+static void known_addresses_outlive_the_server(struct world *w)
+{
+    register_ada_from(w, "127.0.1.1");
+    world_restart(w);
+    guess_from_many(w, 0, 60);
+    expect_refused(log_in_from(w, "127.0.1.2", RIGHT), 1800);
+    expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
+}
+
+static void twenty_addresses_are_known(struct world *w)
+{
+    char address[20];
+
+    register_ada_from(w, "127.0.1.1");
+    for (int i = 2; i <= 21; i++) {
+        snprintf(address, sizeof address, "127.0.1.%d", i);
+        world_wait(w, 1);
+        expect_status(log_in_from(w, address, RIGHT), 200);
+    }
+    guess_from_many(w, 0, 60);
+    expect_refused(log_in_from(w, "127.0.1.1", RIGHT), 1800);
+    expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
+    expect_status(log_in_from(w, "127.0.1.21", RIGHT), 200);
+}
+
+static void a_login_has_ten_tries_from_one_address(struct world *w)
+{
+    static const char *const spellings[] = { "ada", "ADA", " ada ", "Ada", "adA" };
+    char body[100];
+
+    register_ada_from(w, "127.0.1.1");
+    for (int i = 0; i < 10; i++) {
+        if (i == 5)
+            world_wait(w, 60);
+        snprintf(body, sizeof body, "{'login': '%s', 'password': 'x'}", spellings[i % 5]);
+        expect_invalid(log_in_from(w, "127.0.1.2", body), "login", "INVALID_LOGIN");
+    }
+    world_wait(w, 60);
+    expect_refused(log_in_from(w, "127.0.1.2", RIGHT), 1800);
+    expect_invalid(log_in_from(w, "127.0.1.2", "{'login': 'bob', 'password': 'x'}"), "login",
+                   "INVALID_LOGIN");
+    expect_status(log_in_from(w, "127.0.1.3", RIGHT), 200);
+    world_wait(w, 1800);
+    expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
+}
+
+static void a_login_that_nobody_has_is_limited_like_others(struct world *w)
+{
+    for (int i = 0; i < 10; i++) {
+        if (i == 5)
+            world_wait(w, 60);
+        expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
+    }
+    world_wait(w, 60);
+    expect_refused(log_in_from(w, "127.0.1.2", WRONG), 1800);
+    guess_from_many(w, 0, 50);
+    expect_refused(log_in_from(w, "127.0.1.3", WRONG), 1800);
+}
+
+/* Ada with a token of hers. */
+static struct client *ada_from(struct world *w, const char *address)
+{
+    struct answer a = log_in_from(w, address, RIGHT);
+    struct client *c = world_client_with(w, answer_text(a, "token"));
+
+    snprintf(c->address, sizeof c->address, "%s", address);
+    return c;
+}
+
+static struct answer rename_with(struct client *c, const char *password)
+{
+    char body[100];
+
+    snprintf(body, sizeof body, RENAME, password);
+    return client_patch(c, body, "/users/@me");
+}
+
+static void wrong_passwords_are_one_count_for_all_routes(struct world *w)
+{
+    register_ada_from(w, "127.0.1.1");
+    struct client *here = ada_from(w, "127.0.1.2"), *there = ada_from(w, "127.0.1.3");
+
+    for (int i = 0; i < 3; i++)
+        expect_invalid(rename_with(here, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
+    for (int i = 0; i < 2; i++)
+        expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
+    expect_refused(rename_with(here, "wrong horse"), 60);
+    expect_refused(rename_with(here, "correct horse"), 60);
+    expect_refused(log_in_from(w, "127.0.1.2", RIGHT), 60);
+    /* What needs no password goes on. */
+    expect_status(client_patch(here, "{'bio': 'still here'}", "/users/@me"), 200);
+    expect_status(rename_with(there, "correct horse"), 200);
+    world_wait(w, 60);
+    for (int i = 0; i < 5; i++)
+        expect_invalid(rename_with(here, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
+    world_wait(w, 60);
+    expect_refused(rename_with(here, "correct horse"), 1800);
+}
+
+static void right_passwords_do_not_count(struct world *w)
+{
+    register_ada_from(w, "127.0.1.1");
+    struct client *ada = ada_from(w, "127.0.1.2");
+
+    for (int i = 0; i < 15; i++)
+        expect_status(rename_with(ada, "correct horse"), 200);
+    for (int i = 0; i < 5; i++)
+        expect_invalid(rename_with(ada, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
+    world_wait(w, 10);
+    expect_refused(rename_with(ada, "wrong horse"), 60);
+}
+
+static void many_guesses_at_once_are_no_more_than_one_after_the_other(struct world *w)
+{
+    char call[600], text[2048];
+    int fds[15], looked_at = 0;
+
+    register_ada_from(w, "127.0.1.1");
+    struct client *ada = ada_from(w, "127.0.1.2");
+    int n = snprintf(call, sizeof call,
+                     "PATCH /api/users/@me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                     "Authorization: %s\r\nContent-Type: application/json\r\n"
+                     "Content-Length: 38\r\n\r\n{\"username\":\"ada\",\"password\":\"wrong\"} ",
+                     ada->authorization);
+    for (int i = 0; i < 15; i++) {
+        fds[i] = client_dial(ada);
+        expect(send(fds[i], call, (size_t)n, 0) == n);
+    }
+    for (int i = 0; i < 15; i++) {
+        int status = finish_login(fds[i], text);
+
+        expect(status == 400 || status == 429);
+        looked_at += status == 400;
+    }
+    expect(looked_at == 5);
+}
+
+static void a_new_password_forgets_where_the_old_one_was_used(struct world *w)
+{
+    register_ada_from(w, "127.0.1.1");
+    expect_status(client_patch(ada_from(w, "127.0.1.2"),
+                               "{'password': 'correct horse', 'new_password': 'battery staple'}",
+                               "/users/@me"),
+                  200);
+    guess_from_many(w, 0, 60);
+    const char *right = "{'login': 'ada', 'password': 'battery staple'}";
+    expect_refused(log_in_from(w, "127.0.1.1", right), 1800);
+    expect_status(log_in_from(w, "127.0.1.2", right), 200);
+}
+
 const struct test passwords_tests[] = {
+    TEST_WITH(failures_of_others_do_not_lock_the_owner_out, limits_on),
+    TEST_WITH(known_addresses_outlive_the_server, limits_on),
+    TEST_WITH(twenty_addresses_are_known, limits_on),
+    TEST_WITH(a_login_has_ten_tries_from_one_address, limits_on),
+    TEST_WITH(a_login_that_nobody_has_is_limited_like_others, limits_on),
+    TEST_WITH(wrong_passwords_are_one_count_for_all_routes, limits_on),
+    TEST_WITH(right_passwords_do_not_count, limits_on),
+    TEST_WITH(many_guesses_at_once_are_no_more_than_one_after_the_other, limits_on),
+    TEST_WITH(a_new_password_forgets_where_the_old_one_was_used, limits_on),
     TEST_WITH(who_finds_the_line_full_is_told_to_come_back, slow_and_few),
     TEST_WITH(files_do_not_wait_for_passwords, slow_and_few),
     TEST_WITH(nothing_is_hashed_for_clients_that_have_gone, slow_and_few),

@@ -55,6 +55,20 @@ static void exactly_so_many_are_allowed(void **state)
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
 }
 
+static void what_is_returned_does_not_count(void **state)
+{
+    (void)state;
+    limits_return(limits, 1, false, &three, 0); /* there is nothing to return */
+    for (int i = 0; i < 3; i++)
+        assert_true(allowed(1, &three, 0));
+    assert_false(allowed(1, &three, 0));
+    limits_return(limits, 1, false, &three, 0);
+    limits_return(limits, 1, true, &three, 0);  /* somebody else's */
+    limits_return(limits, 1, false, &other, 0); /* another limit */
+    assert_true(allowed(1, &three, 0));
+    assert_false(allowed(1, &three, 0));
+}
+
 static void a_window_ends_when_it_ends(void **state)
 {
     (void)state;
@@ -257,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(exactly_so_many_are_allowed),
+        TEST(what_is_returned_does_not_count),
         TEST(a_window_ends_when_it_ends),
         TEST(callers_limits_and_majors_are_counted_apart),
         TEST(a_shared_limit_has_no_caller),

@@ -88,6 +88,25 @@ extern const struct type profile_reply;
 extern const struct job_kind account_spread_kind; /* goes on with it */
 enum err account_spread(struct call *call, const struct user *before, const struct user *after);
 
+/* --- guesses.c: wrong passwords ------------------------------------------------------- */
+
+/* What is tried, with the hash that it has to fit (p == NULL: none does). The login is what
+ * tries are counted for: the name that was given, or the account's own. */
+struct guess {
+    struct str login, hash, password;
+    bool known_address;
+};
+/* In a hash stage: every password that a caller sends is checked here, and wrong ones are
+ * counted. ERR_RATE_LIMITED: there were too many, and this one was not looked at. */
+enum err password_guess(struct call *call, const struct guess *g, bool *ret_right);
+
+/* Has the account been entered from the caller's address? */
+enum err address_find(struct call *call, snowflake user_id, bool *ret_known);
+/* It has, now. */
+enum err address_keep(struct call *call, snowflake user_id);
+/* With a new password nobody has been there before. */
+enum err addresses_forget(struct call *call, snowflake user_id);
+
 /* --- locale.c ------------------------------------------------------------------------- */
 
 /* What the two headers ask for; p == NULL: nothing that we have. */

@@ -8,6 +8,8 @@
 /* What the stages before the handler found out. */
 struct change {
     struct str known_hash; /* the password that was checked; p == NULL: none */
+    struct str username;   /* before the change */
+    bool known_address;
     struct str new_hash;
     struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
 };
@@ -38,17 +40,36 @@ static enum err look_at_password(struct call *call)
     if (user.password_hash.p && in->password.given != GIVEN)
         return call_invalid(call, "password", FORM_REQUIRED);
     change->known_hash = user.password_hash;
-    return OK;
+    change->username = user.username;
+    return address_find(call, user.id, &change->known_address);
+}
+
+static enum err refuse_password(struct call *call)
+{
+    return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH", "Password does not match.");
+}
+
+/* Whoever got hold of a token must not guess the password with it. */
+static enum err check_password(struct call *call)
+{
+    const struct user_patch *in = call->body;
+    const struct change *change = call->data;
+    struct guess guess = { change->username, change->known_hash, in->password.value,
+                           change->known_address };
+    bool right = true;
+    enum err e = change->known_hash.p ? password_guess(call, &guess, &right) : OK;
+
+    return e ? e : right ? OK : refuse_password(call);
 }
 
 static enum err check_and_hash(struct call *call)
 {
     const struct user_patch *in = call->body;
     struct change *change = call->data;
+    enum err e = check_password(call);
 
-    if (change->known_hash.p && !password_verify(call->api, change->known_hash, in->password.value))
-        return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH",
-                            "Password does not match.");
+    if (e)
+        return e;
     if (in->new_password.given == GIVEN)
         return password_hash(call->api, call->arena, in->new_password.value, &change->new_hash);
     return OK;
@@ -124,6 +145,10 @@ static enum err renew_token(struct call *call, struct str *ret)
     };
 
     enum err e = auth_revoke_others(call->tx, call->caller->id, NULL);
+    if (!e)
+        e = addresses_forget(call, call->caller->id);
+    if (!e)
+        e = address_keep(call, call->caller->id);
     if (e)
         return e;
     call_forget_account(call, call->caller->id);
@@ -142,8 +167,7 @@ enum err modify_current_user(struct call *call)
     if (e)
         return e;
     if (is_sensitive(call) && !str_eq(out.user.password_hash, change->known_hash))
-        return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH",
-                            "Password does not match.");
+        return refuse_password(call);
 
     before = out.user;
     apply(call, &out.user);

@@ -8,12 +8,11 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five tries a minute from one address, and for one login from anywhere. A
- * credential buys no further ones: whoever has many would guess with all of them. */
+/* Five tries a minute from one address. A credential buys no further ones: whoever has
+ * many would guess with all of them. guesses.c counts the wrong ones besides. */
 static const struct limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true
 };
-static const struct limit limit_login_name = { .name = "login-name", .count = 5, .window_s = 60 };
 
 static struct str today(struct arena *a)
 {
@@ -126,6 +125,8 @@ static enum err register_account(struct call *call)
     if (taken)
         return refuse_taken(call, taken);
     e = accept_first_invite(call, in->invite, user.id);
+    if (!e && hash)
+        e = address_keep(call, user.id);
     if (!e)
         e = issue_user_token(call, user.id, &out.token);
     return e ? e : call_reply(call, &out);
@@ -139,38 +140,46 @@ static enum err refuse_login(struct call *call)
     return call_invalid(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
+/* What is known of who wants to come in. */
+struct entrance {
+    struct user user; /* all zeros: there is none */
+    bool known_address;
+};
+
+/* An unknown login takes the same steps as a known one. */
 static enum err find_login(struct call *call)
 {
     const struct login *in = call->body;
-    struct user *user = call->data = arena_alloc(call->arena, sizeof *user);
+    struct entrance *entrance = call->data = arena_alloc(call->arena, sizeof *entrance);
     bool found;
+    enum err e = user_find_login(call->tx, in->login, &entrance->user, &found);
 
-    return user_find_login(call->tx, in->login, user, &found);
+    return e ? e : address_find(call, entrance->user.id, &entrance->known_address);
 }
 
 static enum err verify_login(struct call *call)
 {
     const struct login *in = call->body;
-    const struct user *user = call->data;
+    const struct entrance *entrance = call->data;
+    struct guess guess = { in->login, entrance->user.password_hash, in->password,
+                           entrance->known_address };
+    bool right;
+    enum err e = password_guess(call, &guess, &right);
 
-    if (!password_verify(call->api, user->password_hash, in->password))
-        return refuse_login(call);
-    return OK;
+    return e ? e : right ? OK : refuse_login(call);
 }
 
 static enum err prepare_login(struct call *call)
 {
-    const struct login *in = call->body;
-
     call->look = find_login;
     call->hash = verify_login;
-    return call_count(call, &limit_login_name, in->login);
+    return OK;
 }
 
 static enum err log_in(struct call *call)
 {
     const struct login *in = call->body;
-    const struct user *looked_at = call->data;
+    const struct user *looked_at = &((const struct entrance *)call->data)->user;
     const char *taken;
     struct user user;
 
@@ -199,7 +208,9 @@ static enum err log_in(struct call *call)
     if (e)
         return e;
     settings = (struct login_settings){ all.locale.value, all.theme.value };
-    e = issue_user_token(call, user.id, &out.token);
+    e = address_keep(call, user.id);
+    if (!e)
+        e = issue_user_token(call, user.id, &out.token);
     return e ? e : call_reply(call, &out);
 }
 

@@ -1,0 +1,120 @@
+/* guesses.c - who may guess passwords, and how often.
+ *
+ * Wrong passwords are counted together, whichever route they came to: for the address, for
+ * the address and the login, and, from addresses that never got into the account, for the
+ * login. So an attacker is slowed, and the owner is not locked out: where the owner has been
+ * before, the failures of others do not count. SECURITY.md has the reasoning. */
+#include "platform/accounts/internal.h"
+
+#include <arpa/inet.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum { DIGEST = 16 };
+
+static const struct limit limit_wrong = { .name = "wrong-password", .count = 5, .window_s = 60 };
+static const struct limit limit_wrong_here = { .name = "wrong-password-here",
+                                               .count = 10,
+                                               .window_s = 1800 };
+static const struct limit limit_wrong_strangers = { .name = "wrong-password-strangers",
+                                                    .count = 60,
+                                                    .window_s = 1800 };
+
+/* --- addresses ------------------------------------------------------------------------ */
+
+/* One customer of a provider has a whole /64 of IPv6. */
+static struct str caller_address(const struct call *call)
+{
+    struct str text = call->exchange->remote;
+    unsigned char bytes[16];
+
+    if (inet_pton(AF_INET6, str_dupz(call->arena, text), bytes) != 1 ||
+        str_starts(text, STR("::ffff:")))
+        return text;
+    return str_dup(call->arena, str_slice((const char *)bytes, 8));
+}
+
+/* Kept as a keyed hash: the table tells nobody where people live. */
+static struct str address_digest(const struct call *call, snowflake user_id)
+{
+    unsigned char *digest = arena_alloc(call->arena, DIGEST);
+
+    auth_derive(api_options(call->api)->auth, "known-address", user_id, caller_address(call),
+                digest, DIGEST);
+    return str_slice((const char *)digest, DIGEST);
+}
+
+static const char FIND_ADDRESS[] =
+    "select 1 from known_addresses where user_id = $1 and address = $2";
+
+enum err address_find(struct call *call, snowflake user_id, bool *ret_known)
+{
+    struct rows row;
+
+    return tx_one(call->tx, FIND_ADDRESS,
+                  BIND(v_id(user_id), v_bytes(address_digest(call, user_id))), &row, ret_known);
+}
+
+static const char KEEP_ADDRESS[] =
+    "insert into known_addresses (user_id, address, seen_at) values ($1, $2, $3) "
+    "on conflict (user_id, address) do update set seen_at = excluded.seen_at";
+static const char DROP_OLDEST[] =
+    "delete from known_addresses where user_id = $1 and address not in "
+    "(select address from known_addresses where user_id = $1 "
+    "order by seen_at desc, address limit 20)";
+
+enum err address_keep(struct call *call, snowflake user_id)
+{
+    enum err e = tx_exec(
+        call->tx, KEEP_ADDRESS,
+        BIND(v_id(user_id), v_bytes(address_digest(call, user_id)), v_int(clock_us())), NULL);
+
+    return e ? e : tx_exec(call->tx, DROP_OLDEST, BIND(v_id(user_id)), NULL);
+}
+
+static const char FORGET_ADDRESSES[] = "delete from known_addresses where user_id = $1";
+
+enum err addresses_forget(struct call *call, snowflake user_id)
+{
+    return tx_exec(call->tx, FORGET_ADDRESSES, BIND(v_id(user_id)), NULL);
+}
+
+/* --- counting ------------------------------------------------------------------------- */
+
+struct count {
+    const struct limit *limit;
+    struct str key;
+};
+
+static void uncount(struct call *call, const struct count *counts, size_t n)
+{
+    while (n)
+        n--, call_uncount(call, counts[n].limit, counts[n].key);
+}
+
+/* A try counts before it is checked, so that many at once are no more than one after the
+ * other, and is taken back when it was right. */
+enum err password_guess(struct call *call, const struct guess *g, bool *ret_right)
+{
+    struct str address = caller_address(call);
+    const struct count counts[] = {
+        { &limit_wrong, address },
+        { &limit_wrong_here, STR_CONCAT(call->arena, address, STR(" "), g->login) },
+        { &limit_wrong_strangers, g->login },
+    };
+    size_t count = COUNT_OF(counts) - (g->known_address ? 1 : 0);
+
+    for (size_t i = 0; i < count; i++) {
+        enum err e = call_count(call, counts[i].limit, counts[i].key);
+
+        if (e) {
+            uncount(call, counts, i);
+            return e;
+        }
+    }
+    *ret_right = password_verify(call->api, g->hash, g->password);
+    if (*ret_right)
+        uncount(call, counts, count);
+    return OK;
+}
