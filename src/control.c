@@ -87,7 +87,10 @@ static void serve(const struct control *c, int fd)
         row++;
     if (row->word)
         row->answer(c->arg, rest, &out);
-    send_all(fd, buf_str(&out));
+    if (buf_full(&out))
+        log_warn("control: the answer would be too large");
+    else
+        send_all(fd, buf_str(&out));
     buf_clear(&out);
 }
 

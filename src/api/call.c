@@ -66,6 +66,15 @@ enum err call_reply_text(struct call *call, struct str content_type, struct str 
     return OK;
 }
 
+enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text)
+{
+    enum err e =
+        buf_full(text) ? ERR_ANSWER_TOO_LARGE : call_reply_text(call, content_type, buf_str(text));
+
+    buf_clear(text);
+    return e;
+}
+
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
 {
     call->reply_type = content_type;
@@ -133,8 +142,7 @@ void call_emit_in(struct call *call, enum event event, struct subject to, snowfl
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
-    call_emit_text(call, event, to, guild_id, str_dup(call->arena, buf_str(&payload)));
-    buf_clear(&payload);
+    call_emit_text(call, event, to, guild_id, buf_take(&payload, call->arena));
 }
 
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,

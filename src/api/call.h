@@ -126,8 +126,10 @@ enum err call_reply(struct call *call, const void *value);
 struct json call_reply_json(struct call *call);
 /* The same with an object of another type (errors that have a shape of their own). */
 enum err call_reply_as(struct call *call, const struct type *type, const void *value);
-/* Answer with text of another kind (metrics), or a file. */
+/* Answer with text of another kind, or a file. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
+/* The same from a buffer, which is cleared. */
+enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
 /* The same, but only the part that a Range header asks for: 206, or 416. */
 enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);

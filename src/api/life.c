@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 
 static void proceed(struct life *l, enum stage ended);
@@ -141,7 +142,7 @@ void attempt_forget(struct life *l)
     struct call *call = &l->call;
 
     forget_reply(call);
-    call->headers.n = l->lines_before;
+    buf_cut(&call->headers, l->lines_before);
     call->status = 0;
     call->announced = NULL;
     call->announced_end = &call->announced;
@@ -152,6 +153,19 @@ void attempt_forget(struct life *l)
     call->after = NULL;
     if (!call->decoded)
         call->form.root = NULL;
+}
+
+/* Is all of it there: the answer, its lines, and what the handler made on the way? Asked
+ * inside the transaction, which is then rolled back. */
+static enum err check_whole(const struct call *call)
+{
+    bool answer = buf_full(&call->reply) || buf_full(&call->headers);
+
+    if (!answer && !arena_spoiled(call->arena))
+        return OK;
+    log_warn("api: %s: %s", call->route->name,
+             answer ? "the answer would be too large" : "something does not fit its place");
+    return answer ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
 static enum err run_in_tx(struct work *w, struct tx *tx)
@@ -177,6 +191,8 @@ static enum err run_in_tx(struct work *w, struct tx *tx)
             e = call->route->handle(call);
         if (!e && call->kept)
             e = files_record(call);
+        if (!e)
+            e = check_whole(call);
     }
     call->tx = NULL;
     return e ? e : call->announce_error;
@@ -220,7 +236,7 @@ static void tx_done(struct work *w, enum err e)
     loop_part(call->route->name);
     /* A refusal says nothing of what was on its way. */
     if (e)
-        call->headers.n = l->lines_before;
+        buf_cut(&call->headers, l->lines_before);
     switch ((enum stage)call->stage) {
     case STAGE_CREDENTIAL:
         if (!e)

@@ -190,10 +190,7 @@ static enum err get_metrics(struct call *call)
     hold_metrics(&out, "write", "Longest work on the writer; from a millisecond on.");
     if (call->api->options.metrics)
         call->api->options.metrics(call->api->options.metrics_arg, &out);
-    enum err e =
-        call_reply_text(call, STR("text/plain; version=0.0.4; charset=utf-8"), buf_str(&out));
-    buf_clear(&out);
-    return e;
+    return call_reply_buf(call, STR("text/plain; version=0.0.4; charset=utf-8"), &out);
 }
 
 /* On the pool: half a megabyte is written and compressed. Two first callers may both make one;

@@ -19,6 +19,7 @@ struct arena {
     struct block *current; /* newest first; the oldest is the one we keep */
     char *at, *end;
     size_t used;
+    bool spoiled;
 };
 
 static struct block *block_new(size_t size)
@@ -58,6 +59,7 @@ void arena_reset(struct arena *a)
     }
     a->current = NULL;
     a->used = 0;
+    a->spoiled = false;
     use_block(a, b);
 }
 
@@ -94,6 +96,16 @@ void *arena_raw(struct arena *a, size_t size)
 void *arena_alloc(struct arena *a, size_t size)
 {
     return memset(arena_raw(a, size), 0, size);
+}
+
+void arena_spoil(struct arena *a)
+{
+    a->spoiled = true;
+}
+
+bool arena_spoiled(const struct arena *a)
+{
+    return a->spoiled;
 }
 
 size_t arena_used(const struct arena *a)

@@ -6,6 +6,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
@@ -24,6 +25,12 @@ void *arena_raw(struct arena *a, size_t size);
 
 /* `count` of a type, zeroed. */
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))
+
+/* Notes that something made in it is missing or cut, since a buffer was full. Whoever makes
+ * something last of all that is in the arena asks before it lets go of it: a transaction
+ * that cannot be whole is not committed, and a call that cannot be is refused. */
+void arena_spoil(struct arena *a);
+bool arena_spoiled(const struct arena *a);
 
 /* Bytes handed out since the last reset. */
 size_t arena_used(const struct arena *a);

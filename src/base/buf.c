@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 
 void buf_init(struct buf *b, size_t max)
@@ -25,10 +26,13 @@ void buf_reset(struct buf *b)
 
 char *buf_room_slow(struct buf *b, size_t n)
 {
+    if (b->full)
+        return NULL;
     if (b->cap - b->n >= n)
         return b->p + b->n;
     if (n > b->max || b->n > b->max - n) {
         b->full = true;
+        b->cap = b->n; /* what is smaller does not fit either from now on */
         return NULL;
     }
 
@@ -113,4 +117,20 @@ void buf_drop(struct buf *b, size_t n)
     }
     memmove(b->p, b->p + n, b->n - n);
     b->n -= n;
+}
+
+void buf_cut(struct buf *b, size_t n)
+{
+    b->n = n;
+    b->full = false;
+}
+
+struct str buf_take(struct buf *b, struct arena *a)
+{
+    struct str text = b->full ? STR("") : str_dup(a, buf_str(b));
+
+    if (b->full)
+        arena_spoil(a);
+    buf_clear(b);
+    return text;
 }

@@ -1,8 +1,9 @@
 /* buf.h - bytes that grow up to a limit.
  *
  * Outside bytes can make a buffer grow, so each is given its maximum when it is
- * made. An append past the maximum is dropped and remembered: check buf_full
- * once at the end instead of after every append. */
+ * made. The first append past the maximum is dropped, and all that follow: what is
+ * in the buffer is the beginning of what should be. Nobody uses it without asking
+ * buf_full once at the end, or buf_take, which asks for them. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -78,5 +79,12 @@ void buf_add_html(struct buf *b, struct str text);
 
 /* Takes n bytes off the front. */
 void buf_drop(struct buf *b, size_t n);
+
+/* Back to its first n bytes; that more did not fit is forgotten. */
+void buf_cut(struct buf *b, size_t n);
+
+/* Moves what is in it to an arena. Of a full buffer nothing is left, and the arena is
+ * spoiled. */
+struct str buf_take(struct buf *b, struct arena *a);
 
 #endif

@@ -139,9 +139,7 @@ static struct str tidy_value(struct arena *arena, const struct command_choice *c
         json_int(&j, n.i);
     else
         json_real(&j, n.d);
-    struct str value = str_dup(arena, buf_str(&out));
-    buf_clear(&out);
-    return value;
+    return buf_take(&out, arena);
 }
 
 static void tidy_choices(struct arena *arena, struct command_option *o)

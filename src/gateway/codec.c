@@ -100,7 +100,12 @@ static void send_all(struct peer *p, bool text)
 {
     struct hub *h = p->hub;
 
-    websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
+    if (buf_full(&h->out)) {
+        log_warn("gateway: a message would be too large");
+        peer_close(p, CLOSE_UNKNOWN, "message too large");
+    } else {
+        websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
+    }
     /* A large payload shall not make every loop keep as much for ever. */
     if (h->out.cap > OUT_KEPT)
         buf_clear(&h->out);
@@ -113,7 +118,7 @@ static void send_plain(struct peer *p)
     struct buf whole = h->out;
     bool text = false;
 
-    buf_init(&h->out, MAX_PAYLOAD);
+    buf_init(&h->out, MAX_SENT);
     if (p->dialect->compression == COMPRESS_ZLIB) {
         struct str parts[] = { buf_str(&whole) };
 

@@ -105,8 +105,10 @@ static void add_list(struct json_reader *r, struct buf *out)
 
     add_tag(out, ETF_LIST);
     add_be32(out, 0);
-    for (json_enter(r); json_next_item(r); count++)
+    for (json_enter(r); json_next_item(r); count++) {
+        r->values = 0; /* what we wrote may have more of them than what we read */
         add_value(r, out);
+    }
     if (buf_full(out))
         return;
     if (count == 0)
@@ -124,6 +126,7 @@ static void add_map(struct json_reader *r, struct buf *out)
 
     etf_map(out, 0);
     for (json_enter(r); json_next_member(r, &key); count++) {
+        r->values = 0;
         etf_text(out, key);
         add_value(r, out);
     }

@@ -40,7 +40,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->arena = arena_new();
     h->scratch = arena_new();
     h->packer = packer_new();
-    buf_init(&h->out, MAX_PAYLOAD);
+    buf_init(&h->out, MAX_SENT);
     buf_init(&h->in, MAX_MESSAGE * 8);
     h->strangers = deadlines_new(loop, STRANGER_MS, true, peer_expired_stranger);
     h->overdue = deadlines_new(loop, OVERDUE_MS, true, peer_expired_overdue);

@@ -141,8 +141,7 @@ static void stepped(struct errand *e, enum err error)
     }
     buf_init(&out, MAX_PAYLOAD);
     write_chunk(l, &j);
-    session_tell(e->session, EVENT_GUILD_MEMBERS_CHUNK, buf_str(&out));
-    buf_clear(&out);
+    session_tell_buf(e->session, EVENT_GUILD_MEMBERS_CHUNK, &out);
     if (l->members.count)
         l->after = m[l->members.count - 1].user_id;
     l->first = false;
@@ -245,8 +244,7 @@ static void tell_limited(struct session *s, const struct listing *l, int64_t wai
     }
     json_object_end(&j);
     json_object_end(&j);
-    session_tell(s, EVENT_RATE_LIMITED, buf_str(&out));
-    buf_clear(&out);
+    session_tell_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
 /* All members: at most once in a while. False: it was told so. */

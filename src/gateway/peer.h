@@ -20,6 +20,7 @@ enum {
     STRANGER_WAITING = 16 * 1024, /* unsent bytes for one that has not identified */
     MAX_QUEUED = 64 * 1024,       /* bytes at a socket; more wait among what is kept */
     MAX_PAYLOAD = 64 * 1024 * 1024,
+    MAX_SENT = 4 * MAX_PAYLOAD + 4096, /* as external terms, and what goes around it */
 };
 
 enum close_code {

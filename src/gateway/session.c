@@ -1,5 +1,6 @@
 /* session.c - who is told, what was told already, and for how long it is kept. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "gateway/internal.h"
 #include "gateway/presence.h"
@@ -164,6 +165,17 @@ void session_tell(struct session *s, enum event event, struct str payload)
 
     session_dispatch(s, n, 0);
     news_unref(n);
+}
+
+void session_tell_buf(struct session *s, enum event event, struct buf *payload)
+{
+    if (buf_full(payload)) {
+        log_warn("gateway: %s would be too large", event_name(event));
+        session_invalid_soon(s->hub, s->number);
+    } else {
+        session_tell(s, event, buf_str(payload));
+    }
+    buf_clear(payload);
 }
 
 void session_replay(struct session *s, uint64_t seq)

@@ -101,6 +101,8 @@ void session_attach(struct session *s, struct hub *h);
 void session_dispatch(struct session *s, struct news *n, unsigned form);
 /* The same with a payload for this session alone. */
 void session_tell(struct session *s, enum event event, struct str payload);
+/* The same from a buffer, which is cleared. A session that cannot be told all of it ends. */
+void session_tell_buf(struct session *s, enum event event, struct buf *payload);
 /* Goes on where the socket was full. */
 void session_send(struct session *s);
 /* The socket went or takes too long. */

@@ -281,7 +281,7 @@ static enum err read_place(struct sight *s, struct sight_place *p, struct tx *tx
     buf_init(&out, MAX_PAYLOAD);
     enum err e = source->channel(tx, p->id, &j);
     if (!e)
-        p->payload = str_dup(tx_arena(tx), buf_str(&out));
+        p->payload = buf_take(&out, tx_arena(tx));
     buf_clear(&out);
     p->known = true;
     return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* that it is deleted comes next */

@@ -205,9 +205,7 @@ static struct str line_as_json(struct draft_reader *r, struct arena *a)
     }
     json_object_end(&j);
     json_object_end(&j);
-    struct str text = str_dup(a, buf_str(&out));
-    buf_clear(&out);
-    return text;
+    return buf_take(&out, a);
 }
 
 /* --- row after row -------------------------------------------------------------------- */

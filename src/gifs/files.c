@@ -128,9 +128,7 @@ static enum err get_gif_page(struct call *call)
     write_page(&page, &row);
     call_add_header(call, "Content-Security-Policy",
                     STR("default-src 'none'; img-src 'self'; media-src 'self'"));
-    e = call_reply_text(call, STR("text/html; charset=utf-8"), buf_str(&page));
-    buf_clear(&page);
-    return e;
+    return call_reply_buf(call, STR("text/html; charset=utf-8"), &page);
 }
 
 static const struct resolver resolvers[] = {

@@ -123,7 +123,7 @@ static void refuse_form(struct import *im, const struct form *form)
     struct buf text;
     struct json j = json_to(&text);
 
-    buf_init(&text, 400);
+    buf_init(&text, 1024 * 1024); /* a form has a bounded number of problems */
     if (form_failed(form))
         form_write(form, &j);
     else

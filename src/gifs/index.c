@@ -46,9 +46,7 @@ static struct str query_text(struct arena *a, const struct list *words, enum mat
         buf_printf(&text, "%s%s%.*s%s%s", before, quote, STR_FMT(w[i]), quote,
                    i + 1 == words->count ? prefix : "");
     }
-    struct str copy = str_dup(a, buf_str(&text));
-    buf_clear(&text);
-    return copy;
+    return buf_take(&text, a);
 }
 
 enum err index_search(const struct wish *w, const struct list *words, enum match match,
@@ -84,8 +82,7 @@ enum err index_load(struct call *call, const struct gif_hit *hits, size_t count,
         buf_add_i64(&list, hits[i].n);
     }
     buf_add_char(&list, sqlite ? ']' : '}');
-    struct str text = str_dup(call->arena, buf_str(&list));
-    buf_clear(&list);
+    struct str text = buf_take(&list, call->arena);
     return tx_query(call->tx, sqlite ? LOAD_SQLITE : LOAD_POSTGRES, BIND(v_text(text)), ret);
 }
 
@@ -107,9 +104,7 @@ static struct str joined(struct arena *a, struct str text)
     buf_init(&out, 256 * 1024);
     for (size_t i = 0; i < words.count; i++)
         buf_printf(&out, "%s%.*s", i ? " " : "", STR_FMT(w[i]));
-    struct str copy = str_dup(a, buf_str(&out));
-    buf_clear(&out);
-    return copy;
+    return buf_take(&out, a);
 }
 
 /* 'word':position and weight. */
@@ -133,9 +128,7 @@ static enum err put_tsvector(struct tx *tx, int64_t n, struct str title, struct 
     add_lexemes(a, &text, tags, 'A', &at);
     add_lexemes(a, &text, title, 'B', &at);
     add_lexemes(a, &text, description, 'C', &at);
-    enum err e = tx_exec(tx, PUT_TSVECTOR, BIND(v_int(n), v_text(buf_str(&text))), NULL);
-    buf_clear(&text);
-    return e;
+    return tx_exec(tx, PUT_TSVECTOR, BIND(v_int(n), v_text(buf_take(&text, a))), NULL);
 }
 
 enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str title, struct str tags,

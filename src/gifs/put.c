@@ -98,9 +98,7 @@ static struct str tags_text(struct arena *a, const struct gif_draft *d, bool jso
     }
     if (json)
         json_array_end(&j);
-    struct str text = str_dup(a, buf_str(&out));
-    buf_clear(&out);
-    return text;
+    return buf_take(&out, a);
 }
 
 static enum err put_tags(struct tx *tx, int64_t n, const struct gif_draft *d)

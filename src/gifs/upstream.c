@@ -95,9 +95,7 @@ static char *address_of(struct arena *a, struct str path)
         buf_add_str(&out, memchr(path.p, '?', path.n) ? STR("&key=") : STR("?key="));
         buf_add_str(&out, str_escape(a, c->provider_key));
     }
-    char *url = str_dupz(a, buf_str(&out));
-    buf_clear(&out);
-    return url;
+    return str_dupz(a, buf_take(&out, a));
 }
 
 /* --- what a call asks ----------------------------------------------------------------- */
@@ -229,9 +227,7 @@ static struct str question_key(struct call *call, const char *path, bool with_q,
         buf_add_lit(&out, "&q=");
         buf_add_str(&out, str_escape(call->arena, gif_normal(call->arena, in->q)));
     }
-    struct str key = str_dup(call->arena, buf_str(&out));
-    buf_clear(&out);
-    return key;
+    return buf_take(&out, call->arena);
 }
 
 /* --- the rows' .prepare --------------------------------------------------------------- */

@@ -34,9 +34,8 @@ static enum err reply_page(struct call *call, int status, struct buf *content)
             "</title><style>body{font:1.1em/1.5 system-ui,sans-serif;max-width:28em;margin:4em "
             "auto;padding:0 1em}input,button{font:inherit;padding:.4em;width:100%;margin:.4em "
             "0;box-sizing:border-box}</style></head><body><main>\n"),
-        buf_str(content), STR("</main></body></html>\n"));
+        buf_take(content, call->arena), STR("</main></body></html>\n"));
 
-    buf_clear(content);
     call_set_status(call, status);
     call_add_header(call, "Cache-Control", STR("no-store"));
     call_add_header(call, "Referrer-Policy", STR("no-referrer"));

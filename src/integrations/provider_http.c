@@ -220,9 +220,7 @@ static struct str token_body(struct arena *arena, struct str code)
     json_name(&j, "code");
     json_text(&j, code);
     json_object_end(&j);
-    struct str body = str_dup(arena, buf_str(&out));
-    buf_clear(&out);
-    return body;
+    return buf_take(&out, arena);
 }
 
 static struct str url_of(struct asking *k)

@@ -266,8 +266,7 @@ static enum err write_data(struct call *call, const struct kept_modal *modal)
     json_name(&j, "components");
     enum err e = write_parts(call, &parts, &j);
     json_object_end(&j);
-    v->data = str_dup(call->arena, buf_str(&out));
-    buf_clear(&out);
+    v->data = buf_take(&out, call->arena);
     return e;
 }
 

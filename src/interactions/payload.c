@@ -105,9 +105,7 @@ struct str object_text(struct call *call, const struct type *type, const void *o
 
     buf_init(&out, CALL_MAX_REPLY);
     schema_encode(&j, type, object);
-    struct str text = str_dup(call->arena, buf_str(&out));
-    buf_clear(&out);
-    return text;
+    return buf_take(&out, call->arena);
 }
 
 /* --- a command's data ----------------------------------------------------------------- */

@@ -4,14 +4,6 @@
 #include "platform/members/members.h"
 #include "platform/rows.h"
 
-static struct str text_of(struct call *call, struct buf *out)
-{
-    struct str text = str_dup(call->arena, buf_str(out));
-
-    buf_clear(out);
-    return text;
-}
-
 /* --- for older clients ---------------------------------------------------------------- */
 
 enum err response_interaction(struct call *call, const struct response *r, struct str *ret)
@@ -40,7 +32,7 @@ enum err response_interaction(struct call *call, const struct response *r, struc
         schema_encode(&j, &type_member, &member);
     }
     json_object_end(&j);
-    *ret = text_of(call, &out);
+    *ret = buf_take(&out, call->arena);
     return OK;
 }
 
@@ -127,7 +119,7 @@ enum err response_metadata(struct call *call, const struct response *r, struct s
         json_int(&j, r->forced.value);
     }
     json_object_end(&j);
-    *ret = text_of(call, &out);
+    *ret = buf_take(&out, call->arena);
     return e;
 }
 

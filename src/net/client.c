@@ -263,11 +263,13 @@ static bool add_headers(struct job *j, const struct fetch *r)
         buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
         buf_add_str(&line, h->value);
         buf_add_char(&line, 0);
-        if (!buf_full(&line))
-            j->headers = curl.slist_append(j->headers, line.p);
+        if (buf_full(&line))
+            break;
+        j->headers = curl.slist_append(j->headers, line.p);
     }
+    bool whole = !buf_full(&line);
     buf_clear(&line);
-    return j->headers != NULL;
+    return whole && j->headers;
 }
 
 static void set_method(struct job *j, const struct fetch *r)

@@ -60,7 +60,7 @@ static bool deflate_whole(z_stream *z, struct str body, struct buf *out)
     z->avail_in = (uInt)body.n;
     z->next_out = (Bytef *)buf_room(out, room);
     z->avail_out = (uInt)room;
-    if (deflate(z, Z_FINISH) != Z_STREAM_END || z->total_out >= body.n)
+    if (!z->next_out || deflate(z, Z_FINISH) != Z_STREAM_END || z->total_out >= body.n)
         return false;
     out->n += z->total_out;
     return true;

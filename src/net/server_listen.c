@@ -94,6 +94,7 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     struct connection *c = mem_new(sizeof *c);
 
     c->home = h;
+    /* One read brings READ_SIZE, and reading pauses when as much waits: it is never full. */
     buf_init(&c->in, 4 * READ_SIZE);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;

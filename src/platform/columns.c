@@ -1,7 +1,7 @@
 /* columns.c - columns that hold JSON. */
 #include "platform/rows.h"
 
-enum { LONGEST_COLUMN = 1024 * 1024 };
+enum { LONGEST_COLUMN = 4 * 1024 * 1024 };
 
 struct str column_encode(struct arena *arena, const struct type *type, const void *value)
 {
@@ -10,9 +10,7 @@ struct str column_encode(struct arena *arena, const struct type *type, const voi
 
     buf_init(&out, LONGEST_COLUMN);
     schema_encode(&j, type, value);
-    struct str text = str_dup(arena, buf_str(&out));
-    buf_clear(&out);
-    return text;
+    return buf_take(&out, arena);
 }
 
 const void *column_decode(struct arena *arena, const struct type *type, struct str text)

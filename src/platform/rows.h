@@ -33,7 +33,8 @@ static inline struct value v_opt_id(struct opt_id id)
     return id.given == GIVEN ? v_id(id.value) : v_null();
 }
 
-/* Columns that hold JSON. What cannot be read any more is NULL. */
+/* Columns that hold JSON, of 4 MiB at most: more spoils the arena. What cannot be read any
+ * more is NULL. */
 struct str column_encode(struct arena *arena, const struct type *type, const void *value);
 const void *column_decode(struct arena *arena, const struct type *type, struct str text);
 /* The same for lists; what cannot be read is empty. */

@@ -14,6 +14,8 @@ struct arena *tx_use_arena(struct tx *tx, struct arena *a)
 {
     struct arena *before = tx->work->arena;
 
+    if (arena_spoiled(before))
+        arena_spoil(a);
     tx->work->arena = a;
     return before;
 }
@@ -71,6 +73,8 @@ enum err tx_run(struct tx *tx)
 
         tx->store->engine->end(&left);
     }
+    if (!e && !tx->failed && arena_spoiled(tx_arena(tx)))
+        return ERR_ENTITY_TOO_LARGE; /* what was written may have been cut */
     return e ? e : tx->failed;
 }
 

@@ -77,7 +77,8 @@ struct work {
     struct loop *loop; /* where done is called; NULL: on the store's own thread */
     /* Runs inside the transaction, maybe more than once (a serialisation failure
      * is tried again): it must start from scratch each time. An error rolls its
-     * own writes back, and only those. Strings it reads live in tx_arena. */
+     * own writes back, and only those; so does an arena that was spoiled
+     * (ERR_ENTITY_TOO_LARGE). Strings it reads live in tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
     /* May be NULL. Right after a commit that kept this work's writes and before done,
      * on a thread of the store, one at a time and in the order of the commits: a work

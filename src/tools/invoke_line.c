@@ -39,8 +39,7 @@ static struct word take_word(struct invoking *v, struct str *line)
         }
     }
     *line = str_from(*line, i);
-    w.text = str_dup(v->arena, buf_str(&out));
-    buf_clear(&out);
+    w.text = buf_take(&out, v->arena);
     return w;
 }
 
@@ -372,7 +371,6 @@ bool line_read(struct invoking *v, const char *line, snowflake *ret_application,
     buf_init(&out, 1024 * 1024);
     bool ok = write_data(v, &j, k, &words);
     *ret_application = k->application_id;
-    *ret_data = str_dup(v->arena, buf_str(&out));
-    buf_clear(&out);
-    return ok;
+    *ret_data = buf_take(&out, v->arena);
+    return ok && !arena_spoiled(v->arena);
 }

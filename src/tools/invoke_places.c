@@ -122,9 +122,7 @@ static const struct list *members_like(struct invoking *v, struct str name)
     buf_init(&path, 8192);
     buf_printf(&path, "/guilds/%" PRIu64 "/members/search?limit=100&query=", v->guild_id);
     buf_add_str(&path, str_escape(v->arena, name));
-    const struct list *list = invoke_get(v, &type_all_named, str_dupz(v->arena, buf_str(&path)));
-    buf_clear(&path);
-    return list;
+    return invoke_get(v, &type_all_named, str_dupz(v->arena, buf_take(&path, v->arena)));
 }
 
 static const struct list *recipients(struct invoking *v)

@@ -49,8 +49,8 @@ struct outcome step_take(struct invoking *v, const struct step *s)
 
     buf_init(&body, 1024 * 1024);
     write_step(v, s, nonce, &body);
-    bool sent =
-        wire_call(v->wire, "POST", "/interactions", buf_str(&body), v->files, v->file_count, &a);
+    bool sent = !buf_full(&body) && wire_call(v->wire, "POST", "/interactions", buf_str(&body),
+                                              v->files, v->file_count, &a);
     buf_clear(&body);
     v->file_count = 0;
     if (sent && a.status == 204) {
@@ -138,9 +138,8 @@ static bool press_data(struct invoking *v, const struct told_message *m, struct 
         ok = write_values(v, &j, c->type, values);
     }
     json_object_end(&j);
-    *ret = str_dup(v->arena, buf_str(&out));
-    buf_clear(&out);
-    return ok;
+    *ret = buf_take(&out, v->arena);
+    return ok && !arena_spoiled(v->arena);
 }
 
 struct outcome step_press(struct invoking *v, const struct told_message *m)
@@ -260,9 +259,8 @@ static bool form_data(struct invoking *v, const struct told_modal *m, struct str
         ok = write_form_part(v, &j, &((const struct component *)parts.items)[i], &pairs);
     json_array_end(&j);
     json_object_end(&j);
-    *ret = str_dup(v->arena, buf_str(&out));
-    buf_clear(&out);
-    return ok && all_used(&pairs);
+    *ret = buf_take(&out, v->arena);
+    return ok && !arena_spoiled(v->arena) && all_used(&pairs);
 }
 
 /* A step that came to a form goes on when there is something to fill in. */

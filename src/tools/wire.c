@@ -197,10 +197,10 @@ bool wire_call(struct wire *w, const char *method, const char *path, struct str 
     buf_init(&in, WIRE_LARGEST);
     write_body(&content, body, files, file_count);
     write_request(w, &out, method, path, buf_str(&content), file_count > 0);
-    bool ok = wire_send_all(fd, buf_str(&out));
-    while (got > 0)
+    bool ok = !buf_full(&content) && !buf_full(&out) && wire_send_all(fd, buf_str(&out));
+    while (ok && got > 0)
         got = wire_receive(fd, &in, PATIENCE_MS);
-    ok = ok && read_answer(w, buf_str(&in), ret);
+    ok = ok && !buf_full(&in) && read_answer(w, buf_str(&in), ret);
     if (!ok)
         fprintf(stderr, "guildhall: the server did not answer %s %s\n", method, path);
     buf_clear(&content);

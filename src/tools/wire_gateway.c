@@ -35,7 +35,7 @@ static bool send_frame(struct wire *w, int opcode, struct str payload)
     buf_add(&out, head, n + sizeof mask);
     for (size_t i = 0; i < payload.n; i++)
         buf_add_char(&out, (char)((unsigned char)payload.p[i] ^ mask[i & 3]));
-    bool ok = wire_send_all(w->fd, buf_str(&out));
+    bool ok = !buf_full(&out) && wire_send_all(w->fd, buf_str(&out));
     buf_clear(&out);
     return ok;
 }

@@ -105,7 +105,5 @@ struct str sign_content(struct arena *a, const char *label, struct str content)
     buf_add_str(&out, full);
     add_length(&out, content.n);
     buf_add_str(&out, content);
-    struct str bytes = str_dup(a, buf_str(&out));
-    buf_clear(&out);
-    return bytes;
+    return buf_take(&out, a);
 }

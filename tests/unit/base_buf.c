@@ -1,6 +1,7 @@
 /* base_buf.c - buffers grow to their maximum and not a byte further. */
 #include "unit.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 
 static void keeps_what_was_added_through_growth(void **state)
@@ -53,6 +54,47 @@ static void drops_an_append_that_does_not_fit_whole(void **state)
     assert_false(buf_full(&b));
     assert_int_equal(b.n, 0);
     buf_clear(&b);
+}
+
+/* What follows a hole would look like data. */
+static void a_full_buffer_takes_nothing_more(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 10);
+    buf_add_lit(&b, "12345");
+    buf_add_lit(&b, "678901");
+    buf_add_char(&b, 'x');
+    buf_add_u64(&b, 7);
+    buf_printf(&b, "%d", 8);
+    assert_null(buf_room(&b, 1));
+    assert_str(buf_str(&b), "12345");
+    buf_cut(&b, 3);
+    assert_false(buf_full(&b));
+    buf_add_lit(&b, "4567890");
+    assert_str(buf_str(&b), "1234567890");
+    assert_false(buf_full(&b));
+    buf_clear(&b);
+}
+
+static void what_is_taken_from_a_full_buffer_spoils_the_arena(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct buf b;
+
+    buf_init(&b, 3);
+    buf_add_lit(&b, "abc");
+    assert_str(buf_take(&b, arena), "abc");
+    assert_false(arena_spoiled(arena));
+    assert_int_equal(b.n, 0);
+    buf_add_lit(&b, "abcd");
+    assert_str(buf_take(&b, arena), "");
+    assert_true(arena_spoiled(arena));
+    arena_reset(arena);
+    assert_false(arena_spoiled(arena));
+    arena_free(arena);
 }
 
 static void adding_nothing_is_never_too_much(void **state)
@@ -143,6 +185,8 @@ int main(void)
         cmocka_unit_test(keeps_what_was_added_through_growth),
         cmocka_unit_test(takes_exactly_its_maximum),
         cmocka_unit_test(drops_an_append_that_does_not_fit_whole),
+        cmocka_unit_test(a_full_buffer_takes_nothing_more),
+        cmocka_unit_test(what_is_taken_from_a_full_buffer_spoils_the_arena),
         cmocka_unit_test(adding_nothing_is_never_too_much),
         cmocka_unit_test(writes_numbers_to_their_limits),
         cmocka_unit_test(printf_fills_the_last_byte),

@@ -200,6 +200,45 @@ static void the_locale_changes_nothing(void **state)
     assert_str(buf_str(&out), "0.1,1.5e+300");
 }
 
+static void write_sample(struct json *to)
+{
+    json_object(to);
+    json_name(to, "text");
+    json_text(to, STR("a\"b\n\x01 plain text of some length"));
+    json_key_text(to, STR("k\"ey"));
+    json_array(to);
+    json_int(to, INT64_MIN);
+    json_real(to, 0.1);
+    json_bool(to, true);
+    json_null(to);
+    json_id(to, UINT64_MAX);
+    json_time(to, 0);
+    json_raw(to, STR("{\"raw\":[1,2]}"));
+    json_array_end(to);
+    json_name(to, "last");
+    json_object(to);
+    json_object_end(to);
+    json_object_end(to);
+}
+
+/* However little room there is: the beginning, and the word that it is no more than that. */
+static void a_text_that_does_not_fit_is_its_beginning(void **state)
+{
+    (void)state;
+    write_sample(&j);
+    for (size_t max = 0; max <= out.n + 1; max++) {
+        struct buf small;
+        struct json k = json_to(&small);
+
+        buf_init(&small, max);
+        write_sample(&k);
+        assert_int_equal(buf_full(&small), max < out.n);
+        assert_true(str_starts(buf_str(&out), buf_str(&small)));
+        assert_true(small.n <= max);
+        buf_clear(&small);
+    }
+}
+
 static void a_value_fills_the_buffer_to_its_last_byte(void **state)
 {
     (void)state;
@@ -232,6 +271,7 @@ int main(void)
         TEST(what_is_no_number_is_null),
         TEST(every_real_reads_back_the_same),
         TEST(the_locale_changes_nothing),
+        TEST(a_text_that_does_not_fit_is_its_beginning),
         TEST(a_value_fills_the_buffer_to_its_last_byte),
     };
     return cmocka_run_group_tests_name("json/write", tests, NULL, NULL);

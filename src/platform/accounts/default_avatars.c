@@ -74,9 +74,7 @@ static enum err get_default_avatar(struct call *call)
     buf_init(&png, 64 * 1024);
     make_png(&png, colors[n]);
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
-    enum err e = call_reply_text(call, STR("image/png"), buf_str(&png));
-    buf_clear(&png);
-    return e;
+    return call_reply_buf(call, STR("image/png"), &png);
 }
 
 static const struct route routes[] = {

@@ -230,9 +230,7 @@ static enum err reply_identity(struct call *call, const struct user *user)
 
     buf_init(&text, CALL_MAX_REPLY);
     schema_encode_object(&j, email ? &identity_with_email_schema : &identity_schema, user);
-    enum err e = call_reply_text(call, STR("application/json"), buf_str(&text));
-    buf_clear(&text);
-    return e;
+    return call_reply_buf(call, STR("application/json"), &text);
 }
 
 /* GET /users/@me */

@@ -126,9 +126,8 @@ static enum err save(struct tx *tx, snowflake user_id, struct user_settings s)
     s.locale = (struct opt_str){ 0 };
     buf_init(&text, CALL_MAX_REPLY);
     schema_encode_object(&j, &user_settings_schema, &s);
-    e = tx_exec(tx, SAVE_SETTINGS, BIND(v_id(user_id), v_text(buf_str(&text))), NULL);
-    buf_clear(&text);
-    return e;
+    return tx_exec(tx, SAVE_SETTINGS, BIND(v_id(user_id), v_text(buf_take(&text, tx_arena(tx)))),
+                   NULL);
 }
 
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)

@@ -183,9 +183,7 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
         if (wants(wanted, changeable[i]))
             json_text(&j, str_of(changeable[i]));
     json_array_end(&j);
-    struct str text = str_dup(arena, buf_str(&out));
-    buf_clear(&out);
-    return text;
+    return buf_take(&out, arena);
 }
 
 /* --- the rest ------------------------------------------------------------------------- */

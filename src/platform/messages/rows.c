@@ -26,9 +26,7 @@ static struct str ids_text(struct tx *tx, const struct list *ids)
 
     buf_init(&out, 64 * 1024);
     schema_encode(&j, &type_ids, ids);
-    struct str text = str_dup(tx_arena(tx), buf_str(&out));
-    buf_clear(&out);
-    return text;
+    return buf_take(&out, tx_arena(tx));
 }
 
 /* Mentions lie in the store as ids; users come later, in their order. */

@@ -11,9 +11,7 @@ struct str encoded(struct arena *arena, const struct type *type, const void *val
 
     buf_init(&out, CALL_MAX_REPLY);
     schema_encode(&j, type, value);
-    struct str text = str_dup(arena, buf_str(&out));
-    buf_clear(&out);
-    return text;
+    return buf_take(&out, arena);
 }
 
 void drop_nulls(const struct schema *schema, void *object)

@@ -150,8 +150,7 @@ struct str layout_problems(const struct form *form, struct arena *arena)
     json_reader_init(&r, buf_str(&tree), arena);
     if (json_peek(&r) == JSON_OBJECT)
         add_problems(&r, STR(""), &lines);
-    struct str text = str_dup(arena, buf_str(&lines));
+    struct str text = buf_take(&lines, arena);
     buf_clear(&tree);
-    buf_clear(&lines);
     return text;
 }

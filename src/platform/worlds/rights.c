@@ -66,7 +66,6 @@ struct opt_str rights_write(uint64_t rights, struct arena *arena)
         if (rights >> bit & 1 && permission_name(bit))
             json_text(&j, str_of(permission_name(bit)));
     json_array_end(&j);
-    struct str text = str_dup(arena, buf_str(&out));
-    buf_clear(&out);
+    struct str text = buf_take(&out, arena);
     return (struct opt_str){ GIVEN, text };
 }
