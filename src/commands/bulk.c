@@ -206,12 +206,14 @@ static enum err write_items(struct bulk *b, bool *ret_changed)
 
     for (size_t i = 0; i < b->body->count && !e; i++) {
         const struct item *item = &b->items[i];
+        struct place here = place_index(NULL, i);
+        struct call *call = b->call;
 
         if (!item->changed)
             continue;
         *ret_changed = true;
-        e = item->old ? command_update(b->call->tx, &item->command)
-                      : command_insert(b->call->tx, &item->command);
+        e = item->old ? command_update(call->tx, &item->command, &call->form, &here)
+                      : command_insert(call->tx, &item->command, &call->form, &here);
     }
     return e;
 }

@@ -27,7 +27,7 @@ static enum err add_entry_point(struct call *call)
     k.handler = given_int(COMMAND_LAUNCH_ACTIVITY);
     command_tidy(call->arena, &k);
     e = command_fit(&call->form, NULL, a, &k, &none);
-    return e ? e : command_insert(call->tx, &k);
+    return e ? e : command_insert(call->tx, &k, &call->form, NULL);
 }
 
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";

@@ -8,6 +8,8 @@
 #define FORM_DUPLICATE_COMMAND \
     "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique"
 #define FORM_TOO_LARGE "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (%d)"
+#define FORM_TOO_MANY_BYTES \
+    "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (%d bytes in all languages)"
 #define FORM_ALL_TOO_LARGE \
     "APPLICATION_COMMAND_TOO_LARGE", "All commands here together exceed maximum size (%d bytes)"
 #define FORM_MENU_DESCRIPTION                               \

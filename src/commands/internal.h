@@ -78,8 +78,11 @@ enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_i
 enum err command_row_find(struct tx *tx, snowflake application_id, snowflake guild_id, int64_t type,
                           struct str name, struct command_row *ret, bool *ret_found);
 enum err command_read(struct tx *tx, struct str definition, struct command *ret);
-enum err command_insert(struct tx *tx, const struct command *k);
-enum err command_update(struct tx *tx, const struct command *k);
+/* ERR_INVALID_FORM_BODY, noted here, when it has more than COMMAND_MOST_BYTES. */
+enum err command_insert(struct tx *tx, const struct command *k, struct form *form,
+                        const struct place *here);
+enum err command_update(struct tx *tx, const struct command *k, struct form *form,
+                        const struct place *here);
 /* Frees its name for another of the same bulk overwrite. */
 enum err command_unname(struct tx *tx, snowflake id);
 enum err command_delete_row(struct tx *tx, snowflake id);

@@ -47,7 +47,7 @@ static enum err add(struct call *call, struct command *k)
     if (!e)
         e = count_creates(call->tx, k->application_id, guild_id, &k->id, 1);
     if (!e)
-        e = command_insert(call->tx, k);
+        e = command_insert(call->tx, k, &call->form, NULL);
     if (!e)
         e = commands_changed(call, call->target.application, guild_id);
     call_set_status(call, 201);
@@ -72,7 +72,7 @@ static enum err replace(struct call *call, struct command *k, const struct comma
     if (!str_eq(k->name, row->name))
         e = permissions_drop(call, row, true);
     if (!e)
-        e = command_update(call->tx, k);
+        e = command_update(call->tx, k, &call->form, NULL);
     if (!e)
         e = commands_changed(call, call->target.application, row->guild_id);
     return e ? e : call_reply(call, k);

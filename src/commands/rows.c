@@ -4,6 +4,8 @@
  * copy instead of building; columns beside it hold what queries and verdicts ask for. */
 #include "commands/internal.h"
 
+#include "commands/form.h"
+#include "json/read.h"
 #include "platform/rows.h"
 
 enum err command_read(struct tx *tx, struct str definition, struct command *ret)
@@ -85,12 +87,29 @@ enum err command_row_find(struct tx *tx, snowflake application_id, snowflake gui
     return e;
 }
 
+/* All of it as text; false when that is more than is kept, or could not be read again. */
+static bool kept_text(struct arena *arena, const struct command *k, struct str *ret)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, COMMAND_MOST_BYTES);
+    schema_encode(&j, &type_command_kept, k);
+    /* A value has two bytes at least, so few texts have to be looked at. */
+    bool fits = !buf_full(&out) && (out.n < 2 * JSON_MAX_VALUES || json_valid(buf_str(&out)));
+    if (fits)
+        *ret = buf_take(&out, arena);
+    buf_clear(&out);
+    return fits;
+}
+
 bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row)
 {
     struct command same = *k;
+    struct str text;
 
     same.version = row->version;
-    return str_eq(column_encode(arena, &type_command_kept, &same), row->definition);
+    return kept_text(arena, &same, &text) && str_eq(text, row->definition);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -113,17 +132,25 @@ static const char SET_DEFINITION[] =
     "insert into command_definitions (command_id, definition) values ($1, $2) "
     "on conflict (command_id) do update set definition = excluded.definition";
 
-static enum err set_definition(struct tx *tx, const struct command *k)
+static enum err set_definition(struct tx *tx, const struct command *k, struct str definition)
 {
-    return tx_exec(tx, SET_DEFINITION,
-                   BIND(v_id(k->id), v_text(column_encode(tx_arena(tx), &type_command_kept, k))),
-                   NULL);
+    return tx_exec(tx, SET_DEFINITION, BIND(v_id(k->id), v_text(definition)), NULL);
 }
 
-enum err command_insert(struct tx *tx, const struct command *k)
+static enum err refuse_size(struct form *form, const struct place *here)
+{
+    form_fail(form, here, FORM_TOO_MANY_BYTES, (int)COMMAND_MOST_BYTES);
+    return ERR_INVALID_FORM_BODY;
+}
+
+enum err command_insert(struct tx *tx, const struct command *k, struct form *form,
+                        const struct place *here)
 {
     struct arena *arena = tx_arena(tx);
+    struct str definition;
 
+    if (!kept_text(arena, k, &definition))
+        return refuse_size(form, here);
     enum err e = tx_exec(
         tx, ADD_COMMAND,
         BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
@@ -132,7 +159,7 @@ enum err command_insert(struct tx *tx, const struct command *k)
              v_int((int64_t)command_locales(k)), v_int(hides_something(&k->options.value)),
              v_text(column_encode(arena, &type_command_plain, k))),
         NULL);
-    return e ? e : set_definition(tx, k);
+    return e ? e : set_definition(tx, k, definition);
 }
 
 static const char SAVE_COMMAND[] =
@@ -140,10 +167,14 @@ static const char SAVE_COMMAND[] =
     "contexts = $6, integration_types = $7, locales = $8, hidden = $9, plain = $10 "
     "where id = $1";
 
-enum err command_update(struct tx *tx, const struct command *k)
+enum err command_update(struct tx *tx, const struct command *k, struct form *form,
+                        const struct place *here)
 {
     struct arena *arena = tx_arena(tx);
+    struct str definition;
 
+    if (!kept_text(arena, k, &definition))
+        return refuse_size(form, here);
     enum err e =
         tx_exec(tx, SAVE_COMMAND,
                 BIND(v_id(k->id), v_text(k->name), v_id(k->version),
@@ -152,7 +183,7 @@ enum err command_update(struct tx *tx, const struct command *k)
                      v_int((int64_t)command_locales(k)), v_int(hides_something(&k->options.value)),
                      v_text(column_encode(arena, &type_command_plain, k))),
                 NULL);
-    return e ? e : set_definition(tx, k);
+    return e ? e : set_definition(tx, k, definition);
 }
 
 /* No name has a space in front, so this is nobody's. */

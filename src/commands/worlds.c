@@ -112,10 +112,11 @@ static enum err add(struct arrival *in, struct command *k, struct opt_id id,
     *made = (struct known){ { .id = k->id, .type = k->type, .name = k->name }, .met = true };
     in->count->made++;
     in->changed = true;
-    return command_insert(in->tx, k);
+    return command_insert(in->tx, k, in->form, here);
 }
 
-static enum err replace(struct arrival *in, struct command *k, struct known *old)
+static enum err replace(struct arrival *in, struct command *k, struct known *old,
+                        const struct place *here)
 {
     struct list guilds;
     enum err e = OK;
@@ -130,7 +131,7 @@ static enum err replace(struct arrival *in, struct command *k, struct known *old
     if (!str_eq(k->name, old->row.name))
         e = permissions_remove(in->tx, k->id, &guilds);
     old->row.name = k->name;
-    return e ? e : command_update(in->tx, k);
+    return e ? e : command_update(in->tx, k, in->form, here);
 }
 
 static enum err import_one(struct arrival *in, const struct command_patch *entry,
@@ -148,7 +149,8 @@ static enum err import_one(struct arrival *in, const struct command_patch *entry
     enum err e = settle(in, &k, entry->id, here, &old);
     if (e || form_failed_at(in->form, here))
         return e;
-    return old ? replace(in, &k, old) : add(in, &k, entry->id, here);
+    e = old ? replace(in, &k, old, here) : add(in, &k, entry->id, here);
+    return e == ERR_INVALID_FORM_BODY ? OK : e; /* the form says why */
 }
 
 static enum err load_known(struct arrival *in)
@@ -184,7 +186,8 @@ enum err commands_import(struct tx *tx, struct world_scope scope, struct str jso
     }
     if (e || !in.changed)
         return e;
-    return commands_settle(tx, form, at, &in.application, scope.guild_id);
+    e = commands_settle(tx, form, at, &in.application, scope.guild_id);
+    return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
 
 /* --- to a file ------------------------------------------------------------------------ */

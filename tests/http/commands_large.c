@@ -91,6 +91,48 @@ static void many_large_commands_are_shown_whole_or_refused(struct world *w)
     expect(count_whole(index_of(&s)) == made + 1);
 }
 
+/* Words in that many languages; two characters each, however many there are. */
+static const char *words_in(struct world *w, size_t languages)
+{
+    static const char *const locales[] = { "bg", "cs", "da", "de", "el", "fi", "fr", "hi",
+                                           "hr", "hu", "id", "it", "ja", "ko", "lt", "nl",
+                                           "no", "pl", "ro", "ru", "th", "tr", "uk", "vi" };
+    struct buf b;
+
+    buf_init(&b, 4096);
+    buf_add_lit(&b, ",'description_localizations':{");
+    for (size_t i = 0; i < languages; i++)
+        buf_printf(&b, "%s'%s':'d'", i ? "," : "", locales[i]);
+    buf_add_lit(&b, "}}");
+    expect(!buf_full(&b));
+    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    buf_clear(&b);
+    return text;
+}
+
+/* It used to be kept without its end, and took every index that it was in with it. */
+static void a_command_of_too_many_bytes_is_refused(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *fits = large_command(w, "fits", 'e', words_in(w, 12));
+    const char *larger = large_command(w, "larger", 'g', words_in(w, 21));
+    const char *id = make_command(s.bot, s.local, "{'name': 'small', 'description': 'd'}");
+    struct answer a = client_post(s.bot, larger, "%s", s.local);
+
+    expect_invalid(a, "", "APPLICATION_COMMAND_TOO_LARGE");
+    a = client_patch(s.bot, larger, "%s/%s", s.local, id);
+    expect_invalid(a, "", "APPLICATION_COMMAND_TOO_LARGE");
+    a = client_put(s.bot, TEXT(w, "[{'name': 'one', 'description': 'd'}, %s]", larger), "%s",
+                   s.local);
+    expect_invalid(a, "1", "APPLICATION_COMMAND_TOO_LARGE");
+    expect(count_whole(index_of(&s)) == 1);
+    expect_status(client_post(s.bot, fits, "%s", s.local), 201);
+    expect_status(client_post(s.bot, fits, "%s", s.local), 200);
+    world_sql(w, "update users set locale = 'de' where id = %s", s.ada->id);
+    expect(count_whole(index_of(&s)) == 2);
+    expect(count_whole(client_get(s.bot, "%s?with_localizations=true", s.local)) == 2);
+}
+
 /* --- rows that are not what they were ------------------------------------------------- */
 
 static void lists_of_commands_that_lie_are_made_anew(struct world *w)
@@ -139,6 +181,7 @@ static void a_broken_command_costs_only_itself(struct world *w)
 
 const struct test commands_large_tests[] = {
     TEST(many_large_commands_are_shown_whole_or_refused),
+    TEST(a_command_of_too_many_bytes_is_refused),
     TEST(lists_of_commands_that_lie_are_made_anew),
     TEST(a_broken_command_costs_only_itself),
     { 0 },
