@@ -308,6 +308,14 @@ static void write_own_fields(struct shape *s, struct str guild, struct json *out
     json_int(out, 0);
 }
 
+/* It comes later; READY has nothing but its id. */
+static bool is_unavailable(struct str guild)
+{
+    struct str end = STR("\"unavailable\":true}");
+
+    return guild.n >= end.n && str_eq(str_from(guild, guild.n - end.n), end);
+}
+
 static void write_guild(struct shape *s, struct str guild, struct json *out)
 {
     struct guild_parts parts = { STR("[]"), STR("[]"), STR("[]") };
@@ -325,7 +333,7 @@ static void write_guild(struct shape *s, struct str guild, struct json *out)
             json_key_text(out, key);
             json_raw(out, raw);
         }
-    if (s->bits & CAPABILITY_PROPERTIES)
+    if (s->bits & CAPABILITY_PROPERTIES && !is_unavailable(guild))
         write_own_fields(s, guild, out);
     json_object_end(out);
     if (s->bits & CAPABILITY_USERS) {
@@ -462,8 +470,11 @@ bool capabilities_apply(int64_t capabilities, struct str plain, snowflake own, s
     write_ready(&s, plain, &j);
     if (capabilities_supplement(capabilities))
         write_supplemental(&s, &more);
-    for (size_t i = 0; i < COUNT_OF(lists); i++)
+    s.bad |= buf_full(ready) || buf_full(supplemental);
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        s.bad |= buf_full(lists[i]);
         buf_clear(lists[i]);
+    }
     map_clear(&s.known);
     return !s.bad;
 }

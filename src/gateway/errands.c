@@ -37,13 +37,20 @@ static void step_done(struct load *l, enum err error)
     run_soon(l->hub);
 }
 
+/* Its socket has something left to take. Two large guilds in a row would be more than a
+ * session may be behind. */
+static bool is_busy(const struct session *s)
+{
+    return s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED;
+}
+
 /* One after the other: what is asked for waits until the guilds are there. A session
  * that is away does not read; its dispatches are kept for it all the same. */
 static bool may_step(const struct errand *e)
 {
     const struct session *s = e->session;
 
-    return !e->stepping && s->errands.next == &e->of_session && !(s->peer && s->sent < s->seq);
+    return !e->stepping && s->errands.next == &e->of_session && !(s->peer && is_busy(s));
 }
 
 static struct errand *next_errand(struct hub *h)

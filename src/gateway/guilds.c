@@ -88,7 +88,7 @@ void guild_join(struct session *s, snowflake guild_id)
     hub_load_now(s->hub, &j->load);
 }
 
-/* --- the guilds of a bot, one after the other ----------------------------------------- */
+/* --- guilds that come after READY, one after the other -------------------------------- */
 
 struct arrival {
     struct errand errand;
@@ -98,18 +98,24 @@ struct arrival {
     snowflake guilds[];
 };
 
+/* A person who names no intents hears of everything. */
+static bool hears_of_guilds(bool bot, uint32_t intents)
+{
+    return intents & INTENT(GUILDS) || (!bot && !intents);
+}
+
 static enum err arrival_read(struct load *l, struct tx *tx)
 {
     struct arrival *a = container_of(l, struct arrival, errand.load);
     struct buf out;
     struct json j = json_to(&out);
 
-    if (!(a->viewer.intents & INTENT(GUILDS)))
+    if (!hears_of_guilds(a->viewer.bot, a->viewer.intents))
         return guild_facts_read(l->hub, tx, &a->viewer, NULL, &a->facts);
     buf_init(&out, MAX_PAYLOAD);
     enum err e = guild_facts_read(l->hub, tx, &a->viewer, &j, &a->facts);
     if (!e && !a->facts.gone)
-        a->facts.payload = str_dup(tx_arena(tx), buf_str(&out));
+        a->facts.payload = buf_take(&out, tx_arena(tx));
     buf_clear(&out);
     return e;
 }
@@ -133,8 +139,7 @@ static void tell_guild(struct session *s, const struct guild_facts *f)
     buf_init(&out, MAX_PAYLOAD);
     buf_add_lit(&out, "{\"unavailable\":false,");
     buf_add_str(&out, str_from(f->payload, 1));
-    session_tell(s, EVENT_GUILD_CREATE, buf_str(&out));
-    buf_clear(&out);
+    session_tell_buf(s, EVENT_GUILD_CREATE, &out);
 }
 
 static void arrival_stepped(struct errand *e, enum err error)
@@ -147,7 +152,7 @@ static void arrival_stepped(struct errand *e, enum err error)
         int n = snprintf(payload, sizeof payload, "{\"id\":\"%llu\",\"unavailable\":true}",
                          (unsigned long long)a->facts.guild_id);
 
-        if (s->intents & INTENT(GUILDS))
+        if (hears_of_guilds(s->bot, s->intents))
             session_tell(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
         return;
     }

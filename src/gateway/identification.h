@@ -21,6 +21,7 @@ struct identification {
     struct guild_facts *facts; /* of users' guilds; those the first look found */
     size_t fact_count;
     struct list guilds, friends, calls;
+    struct list late; /* snowflake: a user's guilds that READY has no room for */
     struct str ready;
 };
 

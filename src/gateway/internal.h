@@ -74,7 +74,8 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f);
 
 /* A session's account is in one more guild: looks before the next event. */
 void guild_join(struct session *s, snowflake guild_id);
-/* A bot's guilds come one after the other. */
+/* A bot's guilds, and those of a person that READY had no room for, come one after the
+ * other. */
 void arrival_begin(struct session *s, const struct list *guilds);
 
 #endif

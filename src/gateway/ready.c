@@ -9,7 +9,8 @@
 #include "model/login.h"
 
 enum {
-    USUAL_READY = 12 * 1024, /* room to begin with */
+    USUAL_READY = 12 * 1024,       /* room to begin with */
+    MOST_GUILDS = 4 * 1024 * 1024, /* bytes of guilds; the others come after it */
     OWN_PART = 2048,
 };
 
@@ -54,20 +55,25 @@ static void write_url(const struct peer *p, struct json *j)
     buf_clear(&url);
 }
 
+/* A guild that comes later, in a GUILD_CREATE of its own. */
+static void write_unavailable(struct json *j, snowflake guild_id)
+{
+    json_object(j);
+    json_name(j, "id");
+    json_id(j, guild_id);
+    json_name(j, "unavailable");
+    json_bool(j, true);
+    json_object_end(j);
+}
+
 static void write_bot(const struct identification *i, struct json *j)
 {
     const snowflake *ids = i->guilds.items;
 
     json_name(j, "guilds");
     json_array(j);
-    for (size_t k = 0; k < i->guilds.count; k++) {
-        json_object(j);
-        json_name(j, "id");
-        json_id(j, ids[k]);
-        json_name(j, "unavailable");
-        json_bool(j, true);
-        json_object_end(j);
-    }
+    for (size_t k = 0; k < i->guilds.count; k++)
+        write_unavailable(j, ids[k]);
     json_array_end(j);
     json_name(j, "application");
     json_object(j);
@@ -92,7 +98,27 @@ static void keep_covered(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-/* A guild that was left meanwhile has written nothing. */
+/* A guild that was left meanwhile has written nothing; one that makes it too much comes
+ * later, as all after it do. */
+static enum err read_users_guild(struct identification *i, struct tx *tx,
+                                 const struct gateway_viewer *v, struct json *out,
+                                 struct guild_facts *f)
+{
+    struct json before = *out;
+    size_t begin = out->out->n;
+    bool late = i->late.count;
+    enum err e = late ? OK : guild_facts_read(i->load.hub, tx, v, out, f);
+
+    if (e || (!late && out->out->n <= MOST_GUILDS && !buf_full(out->out)))
+        return e;
+    buf_cut(out->out, begin);
+    *out = before;
+    write_unavailable(out, f->guild_id);
+    f->gone = true; /* for now */
+    *(snowflake *)list_add(tx_arena(tx), &i->late, sizeof(snowflake)) = f->guild_id;
+    return OK;
+}
+
 static enum err read_users_guilds(struct identification *i, struct tx *tx,
                                   const struct gateway_viewer *v, struct json *out)
 {
@@ -106,7 +132,7 @@ static enum err read_users_guilds(struct identification *i, struct tx *tx,
         for (size_t n = 0; n < i->fact_count; n++)
             if (i->facts[n].guild_id == ids[k])
                 all[k].wants_view = i->facts[n].wants_view;
-        enum err e = guild_facts_read(i->load.hub, tx, v, out, &all[k]);
+        enum err e = read_users_guild(i, tx, v, out, &all[k]);
         if (e)
             return e;
     }
@@ -124,6 +150,7 @@ static enum err read_ready(struct load *l, struct tx *tx)
     struct json j = json_to(&out);
 
     enum err e = source->guilds(tx, v.user_id, &i->guilds);
+    i->late = (struct list){ 0 };
     if (!e)
         e = source->user(tx, v.user_id, &v.user);
     if (!e && !v.bot)
@@ -143,7 +170,7 @@ static enum err read_ready(struct load *l, struct tx *tx)
     if (!e)
         e = source->ready(tx, &v, &j);
     if (!e)
-        i->ready = str_dup(tx_arena(tx), buf_str(&out));
+        i->ready = buf_take(&out, tx_arena(tx));
     buf_clear(&out);
     return e;
 }
@@ -179,9 +206,12 @@ static void tell_shaped(struct session *s, struct str plain)
     buf_init(&ready, MAX_PAYLOAD);
     buf_init(&more, MAX_PAYLOAD);
     ok = capabilities_apply(s->capabilities, plain, s->caller.id, s->hub->arena, &ready, &more);
-    session_tell(s, EVENT_READY, ok ? buf_str(&ready) : plain);
+    if (ok)
+        session_tell_buf(s, EVENT_READY, &ready);
+    else
+        session_tell(s, EVENT_READY, plain);
     if (ok && capabilities_supplement(s->capabilities))
-        session_tell(s, EVENT_READY_SUPPLEMENTAL, buf_str(&more));
+        session_tell_buf(s, EVENT_READY_SUPPLEMENTAL, &more);
     buf_clear(&ready);
     buf_clear(&more);
 }
@@ -207,8 +237,8 @@ static void tell_ready(struct identification *i, struct peer *p)
         buf_add_lit(&out, ",");
     buf_add_str(&out, i->ready);
     json_object_end(&j);
-    if (i->session->bot || !(i->session->capabilities & CAPABILITIES_KNOWN))
-        session_tell(i->session, EVENT_READY, buf_str(&out));
+    if (buf_full(&out) || i->session->bot || !(i->session->capabilities & CAPABILITIES_KNOWN))
+        session_tell_buf(i->session, EVENT_READY, &out);
     else
         tell_shaped(i->session, buf_str(&out));
     buf_clear(&out);
@@ -254,6 +284,8 @@ static void ready(struct load *l, enum err e)
     tell_calls(i);
     if (s->bot && i->guilds.count)
         arrival_begin(s, &i->guilds);
+    else if (i->late.count)
+        arrival_begin(s, &i->late);
     if (!s->bot)
         sessions_changed(s);
     if (s->bot && s->intents & INTENT(GUILD_PRESENCES))

@@ -171,7 +171,7 @@ static void forget_heard(struct world *w)
 
 bool world_try_start(struct world *w)
 {
-    struct guildhall_hooks hooks = { record, w, w->domains };
+    struct guildhall_hooks hooks = { record, w, w->domains, w->source };
 
     return guildhall_start(&w->config, &hooks, &w->server) == OK;
 }
@@ -192,6 +192,12 @@ void world_restart(struct world *w)
     world_stop(w);
     if (!world_try_start(w))
         fail_test(__FILE__, __LINE__, "the server does not start again");
+}
+
+void world_use_source(struct world *w, const struct gateway_source *source)
+{
+    w->source = source;
+    world_restart(w);
 }
 
 void world_wait(struct world *w, double seconds)

@@ -62,6 +62,8 @@ int world_port(const struct world *w);
 struct arena *world_arena(struct world *w);
 /* Stops the server and starts it again on the same data. */
 void world_restart(struct world *w);
+/* The same, and from now on the gateway asks this instead of the platform. */
+void world_use_source(struct world *w, const struct gateway_source *source);
 void world_stop(struct world *w);
 bool world_try_start(struct world *w);
 /* Moves the clock. */
