@@ -98,7 +98,7 @@ enum err seen_channels_read(struct seen_channels *changes, const struct gateway_
         buf_reset(&out);
         e = source->channel(tx, changes->items[i].id, &j);
         if (!e)
-            changes->items[i].payload = str_dup(tx_arena(tx), buf_str(&out));
+            changes->items[i].payload = buf_take(&out, tx_arena(tx));
         else if (e == ERR_UNKNOWN_CHANNEL)
             e = OK;
     }
