@@ -28,7 +28,7 @@ struct world {
     struct heard *heard, **heard_end;
     const struct domain *const *domains;
     const struct gateway_source *source; /* NULL: the platform's */
-    FILE *log;   /* between world_log_begin and world_log_end */
+    FILE *log;                           /* between world_log_begin and world_log_end */
     size_t told; /* announcements already looked at, by whoever is not one account */
     jmp_buf failed;
 };
