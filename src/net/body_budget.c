@@ -7,12 +7,15 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum { SHARES = 3 }; /* one address or account may hold this part of all */
+enum {
+    SHARES = 3,           /* one address or account may hold this part of all */
+    ANONYMOUS_SHARES = 5, /* and all who send without an account this one together */
+};
 
 struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
-    size_t total, used;
+    size_t total, used, anonymous;
     struct map held; /* bytes by owner's key, as pointers */
 };
 
@@ -95,13 +98,16 @@ bool body_budget_take(struct body_budget *b, const struct body_owner *who, size_
     uint64_t account = account_key(who->account);
 
     pthread_mutex_lock(&b->lock);
-    bool ok = n <= b->total - b->used && fits(b, who->address, n) &&
-              (!who->account || fits(b, account, n));
+    bool ok =
+        n <= b->total - b->used && fits(b, who->address, n) &&
+        (who->account ? fits(b, account, n) : b->anonymous + n <= b->total / ANONYMOUS_SHARES);
     if (ok) {
         b->used += n;
         add_held(b, who->address, n);
         if (who->account)
             add_held(b, account, n);
+        else
+            b->anonymous += n;
     }
     pthread_mutex_unlock(&b->lock);
     return ok;
@@ -114,5 +120,7 @@ void body_budget_give(struct body_budget *b, const struct body_owner *who, size_
     drop_held(b, who->address, n);
     if (who->account)
         drop_held(b, account_key(who->account), n);
+    else
+        b->anonymous -= n;
     pthread_mutex_unlock(&b->lock);
 }

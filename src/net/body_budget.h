@@ -1,7 +1,8 @@
 /* body_budget.h - how much memory the bodies of requests may take.
  *
  * One budget for all loops of a server. What one address or one account holds of it is
- * bounded too, so that nobody can use it up alone. From any thread. */
+ * bounded too, so that nobody can use it up alone, and so is what all hold together who send
+ * without an account. From any thread. */
 #ifndef NET_BODY_BUDGET_H
 #define NET_BODY_BUDGET_H
 

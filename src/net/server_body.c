@@ -10,9 +10,10 @@
 #include "net/server_internal.h"
 
 enum {
-    UNASKED_MAX = 8 * 1024, /* a body up to this is kept for anybody */
-    DRAIN_MAX = 64 * 1024,  /* a refused body up to this is read and forgotten */
-    PAY_STEP = 64 * 1024,   /* the budget is asked for so much at a time */
+    UNASKED_MAX = 4 * 1024,   /* a body up to this is kept for anybody */
+    UNASKED_HEAD = 16 * 1024, /* unless its head is longer than this */
+    DRAIN_MAX = 64 * 1024,    /* a refused body up to this is read and forgotten */
+    PAY_STEP = 64 * 1024,     /* the budget is asked for so much at a time */
     /* What separates the parts of a form may come on top of their contents. */
     FORM_OVERHEAD =
         (MULTIPART_MAX_PARTS + 1) * (MULTIPART_MAX_PART_HEAD + 2 * MULTIPART_MAX_BOUNDARY),
@@ -61,6 +62,19 @@ static bool begin_form(struct serving *call)
     return call->x.parts != NULL;
 }
 
+/* Has n more bytes counted; false when there is no room for them. */
+static bool pay(const struct home *h, struct serving *call, size_t n)
+{
+    call->received += n;
+    if (!call->charged || call->received <= call->paid)
+        return true;
+    size_t due = (call->received - call->paid + PAY_STEP - 1) / PAY_STEP * PAY_STEP;
+    if (!body_budget_take(h->budget, &call->owner, due))
+        return false;
+    call->paid += due;
+    return true;
+}
+
 /* The length is what the peer says: memory follows the bytes that come, up to it. */
 static void body_expect(struct connection *c)
 {
@@ -75,6 +89,10 @@ static void body_expect(struct connection *c)
         connection_refuse(c, 400, STR(""));
         return;
     }
+    if (!pay(c->home, call, 0)) { /* the head is kept as long as the body */
+        connection_refuse(c, 503, STR("Retry-After: 5\r\n"));
+        return;
+    }
     c->state = CONN_BODY;
     c->timing = TIMING_NONE; /* the time of the head is not the body's */
     call->left = r->length;
@@ -87,7 +105,7 @@ static uint64_t longest_body(const struct home *h, const struct serving *call,
                              const struct intake *in)
 {
     uint64_t max = call->form ? in->max_multipart + (uint64_t)FORM_OVERHEAD : in->max_body;
-    size_t share = body_budget_share(h->budget);
+    size_t share = body_budget_share(h->budget) - PAY_STEP; /* its head is counted, too */
 
     return max < share ? max : share;
 }
@@ -96,7 +114,8 @@ static bool is_for_anybody(const struct serving *call)
 {
     const struct http_request *r = call->x.request;
 
-    return !call->form && !r->chunked && r->length <= UNASKED_MAX && r->length <= call->max;
+    return !call->form && !r->chunked && r->length <= UNASKED_MAX && r->length <= call->max &&
+           call->received <= UNASKED_HEAD;
 }
 
 size_t body_begin(struct connection *c, struct serving *call, struct str rest)
@@ -150,19 +169,6 @@ void http_admit(struct exchange *x, uint64_t account)
 }
 
 /* --- as it comes ---------------------------------------------------------------------- */
-
-/* Has n more bytes counted; false when there is no room for them. */
-static bool pay(const struct home *h, struct serving *call, size_t n)
-{
-    call->received += n;
-    if (!call->charged || call->received <= call->paid)
-        return true;
-    size_t due = (call->received - call->paid + PAY_STEP - 1) / PAY_STEP * PAY_STEP;
-    if (!body_budget_take(h->budget, &call->owner, due))
-        return false;
-    call->paid += due;
-    return true;
-}
 
 /* Contents go to the form or to the body; returns a status or 0. */
 static int add_bytes(struct serving *call, struct str bytes)

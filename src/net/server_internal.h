@@ -32,7 +32,7 @@ enum {
     READ_SIZE = 64 * 1024,      /* the loop's buffer for reads */
     HEAD_READ = 16 * 1024,      /* of which this is used while nothing long is expected */
     WAITING_INPUT = 16 * 1024,  /* unhandled bytes at which reading pauses */
-    WAITING_OUTPUT = 64 * 1024, /* unsent bytes at which no further request is taken */
+    WAITING_OUTPUT = 32 * 1024, /* unsent bytes at which no further request is taken */
     SCRATCH_KEPT = 256 * 1024,  /* a scratch buffer above it is given back */
     COPY_LIMIT = 16 * 1024,     /* longer payloads are sent from where they lie */
     ARENAS_KEPT = 64,
@@ -115,7 +115,7 @@ struct serving {
     uint64_t max;       /* the longest that is taken */
     uint64_t left;      /* of a body with a length */
     struct body_owner owner;
-    size_t received, paid; /* bytes of a charged body; bytes taken from the budget */
+    size_t received, paid; /* bytes of head and body; of those, taken from the budget */
     struct http_chunks chunks;
     struct buf data;
 };

@@ -115,6 +115,7 @@ static struct serving *read_head(struct connection *c, const char *bytes, size_t
     call->x.request = copy_request(call->x.arena, &h->request);
     call->x.connection = c;
     find_client(c, call);
+    call->received = n;
     call->head = h->request.method == HTTP_HEAD;
     call->keep_alive = h->request.keep_alive;
     call->old = h->request.minor == 0;

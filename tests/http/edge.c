@@ -149,7 +149,7 @@ static int count_refused(const int *fds)
     return refused;
 }
 
-/* Many that begin long bodies get a third of the memory together, as one address. */
+/* Many that begin long bodies get a fifth of the memory together. */
 static void anonymous_bodies_do_not_pile_up(struct world *w)
 {
     int fds[SENDERS];

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/log.h"
+#include "net/body_budget.h"
 #include "net_app.h"
 
 static const struct server_options ordinary;
@@ -239,7 +240,7 @@ static void only_long_bodies_are_asked_about(void **state)
     int fd = app_connect();
 
     (void)state;
-    send_body(fd, "/echo", 8 * 1024, 8 * 1024);
+    send_body(fd, "/echo", 4 * 1024, 4 * 1024);
     peer_expect(fd, 200, NULL);
     assert_int_equal(atomic_load(&app.asked), 0);
     send_body(fd, "/echo", 600 * 1024, 600 * 1024);
@@ -322,23 +323,23 @@ static void bodies_share_a_budget(void **state)
     app_start(&small);
     /* A third for one caller: what can never fit is too long. */
     first = app_connect();
-    send_body(first, "/echo", 512 * 1024 + 1, 0);
+    send_body(first, "/echo", 448 * 1024 + 1, 0);
     peer_expect(first, 413, "{\"refused\":413}");
     peer_expect_end(first);
 
     first = app_connect();
-    send_body(first, "/echo", 512 * 1024, 400 * 1024);
+    send_body(first, "/echo", 448 * 1024, 400 * 1024);
     app_wait_until(stats().body_bytes >= 400 * 1024);
     second = app_connect();
-    send_body(second, "/echo", 512 * 1024, 300 * 1024);
+    send_body(second, "/echo", 448 * 1024, 300 * 1024);
     struct peer_answer a = peer_read_answer(second, false);
     assert_int_equal(a.status, 503);
     assert_true(peer_has(&a, "\r\nRetry-After: 5\r\n"));
     free(a.body);
     peer_expect_end(second);
 
-    char *rest = calloc(1, 112 * 1024);
-    peer_send_bytes(first, rest, 112 * 1024);
+    char *rest = calloc(1, 48 * 1024);
+    peer_send_bytes(first, rest, 48 * 1024);
     free(rest);
     peer_expect(first, 200, NULL);
     app_wait_until(stats().body_bytes == 0);
@@ -346,6 +347,26 @@ static void bodies_share_a_budget(void **state)
     peer_expect(first, 200, NULL);
     close(first);
     app_stop();
+}
+
+/* However many addresses they have. */
+static void those_without_an_account_share_a_fifth(void **state)
+{
+    struct body_budget *b = body_budget_new(1500);
+    struct body_owner known = { 1, 9 };
+
+    (void)state;
+    for (uint64_t address = 1; address <= 3; address++)
+        assert_true(body_budget_take(b, &(struct body_owner){ address, 0 }, 100));
+    assert_false(body_budget_take(b, &(struct body_owner){ 4, 0 }, 1));
+    assert_true(body_budget_take(b, &known, 400));
+    assert_false(body_budget_take(b, &known, 1)); /* a third of all, for its address */
+    body_budget_give(b, &(struct body_owner){ 1, 0 }, 100);
+    assert_true(body_budget_take(b, &known, 100));
+    assert_false(body_budget_take(b, &(struct body_owner){ 5, 9 }, 1)); /* and for its account */
+    assert_true(body_budget_take(b, &(struct body_owner){ 4, 0 }, 100));
+    assert_int_equal(body_budget_used(b), 800);
+    body_budget_unref(b);
 }
 
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -366,6 +387,7 @@ int main(void)
         with_server(a_body_waits_for_the_word),
         with_server(who_leaves_before_the_word_is_forgotten),
         cmocka_unit_test(bodies_share_a_budget),
+        cmocka_unit_test(those_without_an_account_share_a_fifth),
     };
     log_init(2, LOG_OFF, 0); /* before there are threads */
     return cmocka_run_group_tests_name("net/server bodies", tests, NULL, NULL);
