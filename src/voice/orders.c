@@ -19,8 +19,7 @@ enum { PAUSE_MS = 1000 }; /* between two VOICE_SERVER_UPDATE for one place */
 
 /* Where a session is, as far as its orders tell. */
 struct spot {
-    struct spot *next;
-    snowflake id, channel_id;
+    snowflake channel_id;
     int64_t told_ms; /* the last VOICE_SERVER_UPDATE */
     bool owed;       /* another one is on its way */
 };
@@ -32,7 +31,7 @@ struct line {
     bool ended;          /* nothing more comes */
     struct link waiting; /* struct order */
     struct link repeats; /* struct order: what is told again, later */
-    struct spot *spots;
+    struct map spots;    /* place -> struct spot, where it was told something */
 };
 
 struct voice {
@@ -77,34 +76,37 @@ static struct line *line_make(struct voice *v, uint64_t session)
     l->session = session;
     list_init(&l->waiting);
     list_init(&l->repeats);
+    map_init(&l->spots);
     map_put(&v->lines, session, l);
     return l;
 }
 
 static void line_free(struct line *l)
 {
-    while (l->spots) {
-        struct spot *p = l->spots;
+    size_t at = 0;
 
-        l->spots = p->next;
+    for (struct spot *p; (p = map_next(&l->spots, &at));)
         mem_free(p);
-    }
+    map_clear(&l->spots);
     drop_orders(&l->waiting);
     drop_orders(&l->repeats);
     mem_free(l);
 }
 
-static struct spot *spot_make(struct line *l, snowflake id)
+static struct spot spot_before(void)
 {
-    struct spot *p = l->spots;
+    return (struct spot){ .told_ms = now_ms() - PAUSE_MS };
+}
 
-    while (p && p->id != id)
-        p = p->next;
+static struct spot *spot_make(struct line *l, snowflake place)
+{
+    struct spot *p = map_get(&l->spots, place);
+
     if (p)
         return p;
     p = mem_new(sizeof *p);
-    *p = (struct spot){ .next = l->spots, .id = id, .told_ms = now_ms() - PAUSE_MS };
-    l->spots = p;
+    *p = spot_before();
+    map_put(&l->spots, place, p);
     return p;
 }
 
@@ -158,8 +160,12 @@ static void repeat_later(struct line *l, const struct order *o)
     deadline_touch(o->voice->later[loop_index(o->loop)], &again->later);
 }
 
+/* Of a place where it was never told anything, such as a guild that it is not in, nothing is
+ * kept: it could name any number of them. */
 static void note(struct line *l, const struct order *o)
 {
+    if (!o->told && !o->owed && !map_get(&l->spots, o->place))
+        return;
     struct spot *p = spot_make(l, o->place);
 
     if (o->row == &repeat_row)
@@ -217,7 +223,8 @@ static void start(struct order *o)
 /* True when the first order may run now; else it is asked again later, or elsewhere. */
 static bool is_its_turn(struct line *l, struct order *o)
 {
-    const struct spot *p = spot_make(l, o->place);
+    const struct spot before = spot_before(), *known = map_get(&l->spots, o->place);
+    const struct spot *p = known ? known : &before;
     bool joins = o->row->aim && o->target && o->target != p->channel_id;
 
     if (loop_current() != o->loop) {
