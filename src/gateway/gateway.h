@@ -99,7 +99,7 @@ struct gateway_options {
     unsigned max_guilds;    /* of one bot session; 0: 2500 */
     unsigned max_sessions;  /* of one user; 0: 50 */
     unsigned max_strangers; /* sockets of one address that have not said who they are; 0: 64 */
-    bool no_limits;         /* identify as often as you like */
+    bool no_limits;         /* identify, and ask for all members, as often as you like */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);

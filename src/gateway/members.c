@@ -257,7 +257,8 @@ static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
         l->all = false;
         return true;
     }
-    if (seat->listed_ms && now - seat->listed_ms < PAUSE_MS) {
+    if (!s->hub->gateway->options.no_limits && seat->listed_ms &&
+        now - seat->listed_ms < PAUSE_MS) {
         tell_limited(s, l, PAUSE_MS - (now - seat->listed_ms));
         return false;
     }

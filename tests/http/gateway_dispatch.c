@@ -360,6 +360,44 @@ static void clients_that_are_connected_are_told(struct world *w)
 
 /* --- asking --------------------------------------------------------------------------- */
 
+static void limited(struct config *c)
+{
+    c->rate_limits = true;
+}
+
+static struct gate *ask_for_all_twice(struct world *w, struct venue *v)
+{
+    struct client *bot = world_bot(w, "robot");
+
+    *v = world_venue(w, world_client(w, "ada"));
+    venue_add(v, bot);
+    struct gate *g = bot_session(bot, MEMBERS);
+    expect_quiet(g);
+    for (int i = 0; i < 2; i++)
+        gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'%d'}}", v->id, i);
+    expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s', 'nonce': '0'}", v->id);
+    return g;
+}
+
+static void all_members_come_at_most_once_in_a_while(struct world *w)
+{
+    struct venue v;
+    struct gate *g = ask_for_all_twice(w, &v);
+
+    expect_dispatch(g, "RATE_LIMITED", "{'opcode': 8, 'meta': {'guild_id': '%s', 'nonce': '1'}}",
+                    v.id);
+    expect_quiet(g);
+}
+
+static void without_rate_limits_all_members_come_each_time(struct world *w)
+{
+    struct venue v;
+    struct gate *g = ask_for_all_twice(w, &v);
+
+    expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s', 'nonce': '1'}", v.id);
+    expect_quiet(g);
+}
+
 static void members_come_on_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
@@ -376,9 +414,6 @@ static void members_come_on_request(struct world *w)
                     " 'members': [{'user': {'id': '%s'}}, {'user': {'id': '%s'}},"
                     " {'user': {'id': '%s'}}]}",
                     v.id, ada->id, bob->id, bot->id);
-    gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'abc'}}", v.id);
-    expect_dispatch(g, "RATE_LIMITED", "{'opcode': 8, 'meta': {'guild_id': '%s', 'nonce': 'abc'}}",
-                    v.id);
     /* Ids come as numbers too, beyond what a double holds. */
     gate_send(g, "{'op':8,'d':{'guild_id':%s,'user_ids':[%s,1],'limit':0}}", v.id, bob->id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
@@ -512,6 +547,8 @@ const struct test gateway_dispatch_tests[] = {
     TEST(bans_are_told_to_moderators),
     TEST(a_bot_hears_of_itself),
     TEST(clients_that_are_connected_are_told),
+    TEST_WITH(all_members_come_at_most_once_in_a_while, limited),
+    TEST(without_rate_limits_all_members_come_each_time),
     TEST(members_come_on_request),
     TEST(sounds_and_channels_are_answered),
     TEST(presence_is_told_to_bots_that_ask),
