@@ -6,22 +6,86 @@
 #include "base/mem.h"
 #include "gateway/internal.h"
 
-enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256 };
+enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256, ERRANDS_OF_ACCOUNT = 1024 };
 
-static void finish(struct errand *e)
+/* With the gateway's lock: an account's sessions may be on several loops. */
+static void count_errands(struct session *s, unsigned more, unsigned less)
 {
-    list_remove(&e->link);
-    list_remove(&e->of_session);
-    e->session->errand_count--;
-    e->free(e);
+    struct gateway *g = s->hub->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, s->caller.id);
+    if (a)
+        a->errand_count += more - less;
+    pthread_mutex_unlock(&g->lock);
+    s->errand_count += more - less;
+}
+
+/* The first one of a session is always taken: its guilds arrive by it. */
+static bool has_too_many(const struct session *s)
+{
+    struct gateway *g = s->hub->gateway;
+
+    if (s->errand_count == 0 || s->errand_count == ERRANDS_MAX)
+        return s->errand_count;
+    pthread_mutex_lock(&g->lock);
+    const struct account *a = map_get(&g->accounts, s->caller.id);
+    bool many = a && a->errand_count >= ERRANDS_OF_ACCOUNT;
+    pthread_mutex_unlock(&g->lock);
+    return many;
+}
+
+static struct errand *first_errand(const struct session *s)
+{
+    return list_empty(&s->errands) ? NULL
+                                   : container_of(s->errands.next, struct errand, of_session);
+}
+
+/* One after the other: what is asked for waits until the guilds are there. */
+static bool has_next_step(const struct session *s)
+{
+    const struct errand *e = first_errand(s);
+
+    return e && !e->stepping;
+}
+
+/* Its socket has something left to take. Two large guilds in a row would be more than a
+ * session may be behind. A session that is away does not read; its dispatches are kept for
+ * it all the same. */
+static bool is_busy(const struct session *s)
+{
+    return s->peer && (s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
 }
 
 static void run_soon(struct hub *h)
 {
-    if (h->errands_posted || list_empty(&h->errands))
+    if (h->errands_posted || list_empty(&h->runnable))
         return;
     h->errands_posted = true;
     loop_post(h->loop, &h->errands_post);
+}
+
+void errands_wake(struct session *s)
+{
+    if (s->runnable.next || !has_next_step(s))
+        return;
+    if (is_busy(s)) {
+        if (!s->peer->closing)
+            websocket_await(s->peer->ws);
+        return;
+    }
+    list_append(&s->hub->runnable, &s->runnable);
+    run_soon(s->hub);
+}
+
+static void finish(struct errand *e)
+{
+    struct session *s = e->session;
+
+    list_remove(&e->of_session);
+    count_errands(s, 0, 1);
+    e->free(e);
+    errands_wake(s);
 }
 
 static void step_done(struct load *l, enum err error)
@@ -34,73 +98,48 @@ static void step_done(struct load *l, enum err error)
         return;
     }
     e->stepped(e, error);
-    run_soon(l->hub);
+    errands_wake(e->session);
 }
 
-/* Its socket has something left to take. Two large guilds in a row would be more than a
- * session may be behind. */
-static bool is_busy(const struct session *s)
+static void begin_step(struct hub *h, struct errand *e)
 {
-    return s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED;
+    if (!e->step(e)) {
+        finish(e);
+        return;
+    }
+    e->stepping = true;
+    e->load.done = step_done;
+    hub_load(h, &e->load);
 }
 
-/* One after the other: what is asked for waits until the guilds are there. A session
- * that is away does not read; its dispatches are kept for it all the same. */
-static bool may_step(const struct errand *e)
-{
-    const struct session *s = e->session;
-
-    return !e->stepping && s->errands.next == &e->of_session && !(s->peer && is_busy(s));
-}
-
-static struct errand *next_errand(struct hub *h)
-{
-    for (struct link *at = h->errands.next; at != &h->errands; at = at->next)
-        if (may_step(container_of(at, struct errand, link)))
-            return container_of(at, struct errand, link);
-    return NULL;
-}
-
+/* A session that has fallen behind since it was listed waits for its socket again. */
 void errands_run(struct post *post)
 {
     struct hub *h = container_of(post, struct hub, errands_post);
-    struct errand *e;
 
     h->errands_posted = false;
-    for (int i = 0; i < STEPS_A_TURN && (e = next_errand(h)); i++) {
-        if (!e->step(e)) {
-            finish(e);
-            continue;
-        }
-        e->stepping = true;
-        e->load.done = step_done;
-        /* To the end of the line: others have their turn too. */
-        list_remove(&e->link);
-        list_append(&h->errands, &e->link);
-        hub_load(h, &e->load);
-    }
-    if (next_errand(h))
-        run_soon(h);
-}
+    for (int i = 0; i < STEPS_A_TURN && !list_empty(&h->runnable); i++) {
+        struct session *s = container_of(h->runnable.next, struct session, runnable);
 
-/* What waited for a socket to take more may go on. */
-void errands_turn(struct hub *h)
-{
-    if (next_errand(h))
-        run_soon(h);
+        list_remove(&s->runnable);
+        if (has_next_step(s) && !is_busy(s))
+            begin_step(h, first_errand(s));
+        else
+            errands_wake(s);
+    }
+    run_soon(h);
 }
 
 void errand_begin(struct session *s, struct errand *e)
 {
-    if (s->errand_count == ERRANDS_MAX) {
+    if (has_too_many(s)) {
         e->free(e);
         return;
     }
-    s->errand_count++;
+    count_errands(s, 1, 0);
     e->session = s;
-    list_append(&s->hub->errands, &e->link);
     list_append(&s->errands, &e->of_session);
-    run_soon(s->hub);
+    errands_wake(s);
 }
 
 bool errands_stepping(const struct session *s)
@@ -113,15 +152,12 @@ bool errands_stepping(const struct session *s)
 
 void errands_detach(struct session *s)
 {
-    for (struct link *at = s->errands.next; at != &s->errands; at = at->next)
-        list_remove(&container_of(at, struct errand, of_session)->link);
+    list_remove(&s->runnable);
 }
 
 void errands_attach(struct session *s)
 {
-    for (struct link *at = s->errands.next; at != &s->errands; at = at->next)
-        list_append(&s->hub->errands, &container_of(at, struct errand, of_session)->link);
-    run_soon(s->hub);
+    errands_wake(s);
 }
 
 void errands_drop(struct session *s)
@@ -130,10 +166,10 @@ void errands_drop(struct session *s)
         struct errand *e = container_of(s->errands.next, struct errand, of_session);
 
         list_remove(&e->of_session);
-        list_remove(&e->link);
         e->session = NULL;
         if (!e->stepping)
             e->free(e);
     }
-    s->errand_count = 0;
+    list_remove(&s->runnable);
+    count_errands(s, 0, s->errand_count);
 }

@@ -8,7 +8,7 @@
  * the session. */
 struct errand {
     struct load load; /* of the step that runs */
-    struct link link, of_session;
+    struct link of_session;
     struct session *session; /* NULL: the session went while a step was running */
     bool stepping;           /* a load is running */
     /* Fills load.run, or returns false: nothing left. */
@@ -24,7 +24,8 @@ void errands_drop(struct session *s);
 bool errands_stepping(const struct session *s);
 void errands_detach(struct session *s);
 void errands_attach(struct session *s);
-void errands_turn(struct hub *h);
+/* Something that its errands wait for may have happened: its socket took all, or is gone. */
+void errands_wake(struct session *s);
 void errands_run(struct post *post);
 
 #endif

@@ -34,7 +34,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     list_init(&h->waiting);
     list_init(&h->guests);
     list_init(&h->expected);
-    list_init(&h->errands);
+    list_init(&h->runnable);
     map_init(&h->topics);
     h->queue_end = &h->queue;
     h->arena = arena_new();
@@ -283,5 +283,4 @@ void hub_turn_end(struct turn_end *t)
 
     h->turn_began = 0;
     h->spent = false;
-    errands_turn(h);
 }

@@ -59,7 +59,7 @@ struct hub {
     struct link guests;   /* struct handover: sessions to be given away */
     struct link expected; /* struct handover: sessions on their way here, as they were asked for */
     struct recent recent; /* events since the first of them was */
-    struct link errands;  /* what is done bit by bit, when nothing else is to do */
+    struct link runnable; /* sessions whose first errand may go on */
     struct post errands_post;
     bool errands_posted;
     struct turn_end turn_end;

@@ -44,7 +44,7 @@ struct account {
     snowflake id;
     struct link sessions;
     struct shown *shown;
-    unsigned session_count;
+    unsigned session_count, errand_count;
     unsigned starts;
     int64_t starts_day;
     struct {

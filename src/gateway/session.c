@@ -50,13 +50,13 @@ void session_end(struct session *s)
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
+    errands_drop(s);
     registry_remove(g, s);
     if (s->ready && !s->bot && !g->draining)
         sessions_changed(s);
     deadline_drop(&s->away);
     deadline_drop(&s->fade);
     deadline_drop(&s->window);
-    errands_drop(s);
     leave_all(s);
     if (watches_presences(s))
         atomic_fetch_sub(&g->watchers, 1);
@@ -120,6 +120,7 @@ void session_send(struct session *s)
             send_dispatch(p, ++s->sent, k->news, k->form);
         }
     }
+    errands_wake(s);
 }
 
 static bool is_too_far_behind(const struct session *s)
@@ -194,6 +195,7 @@ void session_lose_peer(struct session *s)
     deadline_touch(s->hub->away, &s->away);
     if (!s->faded)
         deadline_touch(s->hub->fading, &s->fade);
+    errands_wake(s);
 }
 
 static void set_faded(struct session *s, bool faded)

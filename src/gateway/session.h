@@ -83,8 +83,9 @@ struct session {
     struct deadline away, fade, window; /* window: of what is told of its presence */
     struct seat **seats;
     uint32_t seat_count, seat_cap;
-    struct map seat_map; /* of its seats, once there are many; else empty */
-    struct link errands; /* of this session */
+    struct map seat_map;  /* of its seats, once there are many; else empty */
+    struct link errands;  /* of this session */
+    struct link runnable; /* in the hub's list */
     unsigned errand_count;
     struct str presence; /* JSON of activities, on the heap; p == NULL: none */
     int64_t presence_ms;
