@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "venues.h"
+
 #define CHANNELS "/guilds/%s/channels"
 
 static const char *text_of(struct world *w, size_t n)
@@ -352,6 +354,53 @@ static void new_overwrites_hold_only_own_rights(struct world *w)
             ada, g,
             str_printf(arena, "'permission_overwrites': [{'id': '%s', 'type': 1}]", bob->id).p),
         201);
+}
+
+static void overwrites_are_for_roles_and_members(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *far = world_client(w, "far");
+    const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
+    struct arena *arena = world_arena(w);
+    const char *with = "'permission_overwrites': [{'id': '%s', 'type': 1}]";
+    const char *of_far = str_printf(arena, with, far->id).p;
+
+    expect_error(try_channel(ada, g, of_far), 404, 10007);
+    expect_error(try_channel(ada, g, str_printf(arena, with, "12345").p), 404, 10007);
+    expect_error(client_patch(ada, str_printf(arena, "{%s}", of_far).p, "/channels/%s", c), 404,
+                 10007);
+    expect_error(client_put(ada, "{'type': 1}", "/channels/%s/permissions/%s", c, far->id), 404,
+                 10007);
+    /* What is there already may stay when its member has left. */
+    world_sql(w, "insert into overwrites (channel_id, target_id, type) values (%s, %s, 1)", c,
+              far->id);
+    expect_status(client_patch(ada,
+                               str_printf(arena,
+                                          "{'permission_overwrites': [{'id': '%s', 'type': "
+                                          "1}, {'id': '%s', 'type': 1}]}",
+                                          far->id, ada->id)
+                                   .p,
+                               "/channels/%s", c),
+                  200);
+}
+
+/* Channels with a hundred or fewer are not counted: 500 of them are what a guild may have. */
+static void a_guild_has_a_most_of_overwrites(struct world *w)
+{
+    static const char put_many[] =
+        "insert into overwrites (channel_id, target_id, type) with recursive n (i) as (select 1 "
+        "union all select i + 1 from n where i < %d) select %s, i, 1 from n";
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *full = make_channel(ada, g, "{'name': 'a'}");
+    const char *next = make_channel(ada, g, "{'name': 'b'}");
+    const char *put = "/channels/%s/permissions/%s";
+    struct client *bob = member_with(ada, g, "bob", 0), *cleo = member_with(ada, g, "cleo", 0);
+
+    world_sql(w, put_many, 49899, full);
+    world_sql(w, put_many, 99, next);
+    expect_status(client_put(ada, "{'type': 1}", put, next, ada->id), 204);
+    expect_status(client_put(ada, "{'type': 1}", put, next, bob->id), 204);
+    expect_error(client_put(ada, "{'type': 1}", put, next, cleo->id), 400, 30060);
+    expect(world_number(w, "select count(*) from overwrites") == 50000);
 }
 
 /* --- moving --------------------------------------------------------------------------- */
@@ -763,6 +812,8 @@ static void synced_channels_follow_their_category(struct world *w)
 }
 
 const struct test channels_tests[] = {
+    TEST(overwrites_are_for_roles_and_members),
+    TEST(a_guild_has_a_most_of_overwrites),
     TEST(members_list_all_channels),
     TEST(listing_shows_rights_where_asked),
     TEST(kinds_show_what_they_have),

@@ -137,6 +137,8 @@ static enum err modify_guild_channel(struct call *call)
     if (!e && c.type == CHANNEL_CATEGORY && in->permission_overwrites.given != ABSENT)
         e = category_follow(call, c.id, &before.permission_overwrites.value);
     if (!e)
+        e = overwrites_fit(call, before.guild_id.value, in->permission_overwrites.value.count);
+    if (!e)
         e = channel_find(call->tx, c.id, &c);
     return e ? e : call_reply(call, &c);
 }

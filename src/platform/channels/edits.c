@@ -123,27 +123,58 @@ static bool same(const struct overwrite *a, const struct overwrite *b)
     return b && a->type == b->type && a->allow == b->allow && a->deny == b->deny;
 }
 
+static const char IS_MEMBER[] = "select 1 from members where guild_id = $1 and user_id = $2";
+
+/* An overwrite is for a role or a member of the guild. */
+static enum err target_check(struct call *call, const struct overwrite *o)
+{
+    snowflake guild_id = call->target.standing->guild_id;
+    struct role role;
+    struct rows row;
+    bool found;
+
+    if (o->type == OVERWRITE_ROLE)
+        return role_find(call->tx, guild_id, o->id, &role);
+    enum err e = tx_one(call->tx, IS_MEMBER, BIND(v_id(guild_id), v_id(o->id)), &row, &found);
+    return e || found ? e : ERR_UNKNOWN_MEMBER;
+}
+
 /* What is not changed may stay, whoever set it. */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own)
 {
     const struct overwrite *o = wanted->items;
 
+    if (wanted->count > MAX_OVERWRITES)
+        return ERR_MAX_OVERWRITES;
     for (size_t i = 0; i < wanted->count; i++) {
-        struct role role;
-
         if (same(&o[i], overwrite_of(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
             return ERR_MISSING_PERMISSIONS;
-        if (o[i].type != OVERWRITE_ROLE)
-            continue;
-        enum err e = role_find(call->tx, call->target.standing->guild_id, o[i].id, &role);
-
+        enum err e = target_check(call, &o[i]);
         if (e)
             return e;
     }
-    return wanted->count > MAX_OVERWRITES ? ERR_MAX_OVERWRITES : OK;
+    return OK;
+}
+
+static const char COUNT_OVERWRITES[] =
+    "select count(*) from overwrites where channel_id in (select id from channels where "
+    "guild_id = $1)";
+
+/* A channel with few cannot make a guild too large, and most have few: no counting there. */
+enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel)
+{
+    struct rows row;
+    bool found;
+
+    if (of_channel <= MAX_GUILD_OVERWRITES / MAX_CHANNELS)
+        return OK;
+    enum err e = tx_one(call->tx, COUNT_OVERWRITES, BIND(v_id(guild_id)), &row, &found);
+    if (e)
+        return e;
+    return row_int(&row, 0) > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
 }
 
 /* --- telling -------------------------------------------------------------------------- */

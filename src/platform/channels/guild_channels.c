@@ -73,6 +73,8 @@ enum err create_guild_channel(struct call *call)
 
     e = channel_insert(call->tx, &c);
     if (!e)
+        e = overwrites_fit(call, c.guild_id.value, c.permission_overwrites.value.count);
+    if (!e)
         e = audit(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
@@ -104,7 +106,9 @@ static enum err lock_permissions(struct call *call, const struct channel *c, boo
         return ERR_MISSING_PERMISSIONS;
     e = overwrites_permit(call, wanted, before, own);
     *ret_changed = !e;
-    return e ? e : overwrites_replace(call->tx, c->id, wanted);
+    if (!e)
+        e = overwrites_replace(call->tx, c->id, wanted);
+    return e ? e : overwrites_fit(call, c->guild_id.value, wanted->count);
 }
 
 static enum err move_channel(struct call *call, const struct place *here,

@@ -13,8 +13,9 @@ enum {
     MAX_CHANNELS = 500,
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
-    MAX_ACTIVE_THREADS = 1000, /* of a guild */
-    MAX_RECIPIENTS = 10,       /* with the caller */
+    MAX_GUILD_OVERWRITES = 50000, /* about 4 MiB of a guild's object */
+    MAX_ACTIVE_THREADS = 1000,    /* of a guild */
+    MAX_RECIPIENTS = 10,          /* with the caller */
     MAX_GROUPS = 10,
 };
 
@@ -87,6 +88,9 @@ void edit_apply(const struct channel_edit *in, struct channel *c);
 /* May the caller, who has these rights, set these overwrites where those were? */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own);
+/* After writing: has the guild not too many of them together, now that a channel has this
+ * many? ERR_MAX_GUILD_OVERWRITES. */
+enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel);
 /* Tells the viewers that a channel changed; it is read again. Who is in it may have other
  * rights now. */
 enum err channel_announce(struct call *call, snowflake id);

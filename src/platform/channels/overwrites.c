@@ -56,7 +56,9 @@ enum err put_overwrite(struct call *call)
         e = overwrite_put(call->tx, c->id, &o);
     if (!e)
         e = note(call, before ? AUDIT_OVERWRITE_UPDATE : AUDIT_OVERWRITE_CREATE, o.id, o.type);
-    return e ? e : announce(call);
+    if (!e)
+        e = announce(call);
+    return e ? e : overwrites_fit(call, c->guild_id.value, now->count + !before);
 }
 
 static const char DELETE_OVERWRITE[] =
