@@ -9,6 +9,17 @@
 /* All of a hundred commands in all languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
+/* Of one caller in all guilds, where a route's own limit counts for each. An application is
+ * its bot's only one; by the path's it could be used up by those who may not write to it. */
+static const struct limit limit_writes = { .name = "command-writes", .count = 60, .window_s = 10 };
+
+static enum err count_write(struct call *call)
+{
+    const snowflake *id = &call->caller->id;
+
+    return call_count(call, &limit_writes, str_slice((const char *)id, sizeof *id));
+}
+
 static const enum event registered[] = { EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_NONE };
 static const enum event renamed[] = { EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
                                       EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE, EVENT_NONE };
@@ -55,6 +66,7 @@ static const struct route routes[] = {
         .reply = &type_command,
         .fires = registered,
         .admit = application_modifiable,
+        .prepare = count_write,
         .handle = create_command,
     },
     {
@@ -69,6 +81,7 @@ static const struct route routes[] = {
         .reply = &type_commands,
         .fires = renamed,
         .admit = application_modifiable,
+        .prepare = count_write,
         .handle = overwrite_commands,
     },
     {
@@ -93,6 +106,7 @@ static const struct route routes[] = {
         .reply = &type_command,
         .fires = renamed,
         .admit = application_modifiable,
+        .prepare = count_write,
         .handle = modify_command,
     },
     {
@@ -104,6 +118,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .fires = registered,
         .admit = application_modifiable,
+        .prepare = count_write,
         .handle = delete_command,
     },
     {
@@ -127,6 +142,7 @@ static const struct route routes[] = {
         .body = &guild_command_body,
         .reply = &type_command,
         .fires = registered,
+        .prepare = count_write,
         .handle = create_command,
     },
     {
@@ -140,6 +156,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
+        .prepare = count_write,
         .handle = overwrite_commands,
     },
     {
@@ -162,6 +179,7 @@ static const struct route routes[] = {
         .body = &guild_command_patch_body,
         .reply = &type_command,
         .fires = renamed,
+        .prepare = count_write,
         .handle = modify_command,
     },
     {
@@ -172,6 +190,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
+        .prepare = count_write,
         .handle = delete_command,
     },
     {

@@ -179,10 +179,35 @@ static void a_broken_command_costs_only_itself(struct world *w)
     expect_json(index_of(&s), "{'application_commands': [{'name': 'gut'}]}");
 }
 
+/* --- how often ------------------------------------------------------------------------ */
+
+static void with_limits(struct config *config)
+{
+    config->rate_limits = true;
+}
+
+/* The limit of a route counts for each guild; there may be many guilds. */
+static void an_application_writes_so_many_commands_wherever(struct world *w)
+{
+    struct client *bot = world_bot(w, "bot");
+    const char *path = "/applications/%s/guilds/%d/commands/1";
+
+    for (int i = 0; i < 60; i++) {
+        expect_status(client_delete(bot, path, bot->id, 1 + i % 4), 404);
+        if (i % 15 == 14)
+            world_wait(w, 1);
+    }
+    expect_status(client_delete(bot, path, bot->id, 9), 429);
+    expect_status(client_get(bot, path, bot->id, 9), 404); /* reading is not writing */
+    world_wait(w, 11);
+    expect_status(client_delete(bot, path, bot->id, 9), 404);
+}
+
 const struct test commands_large_tests[] = {
     TEST(many_large_commands_are_shown_whole_or_refused),
     TEST(a_command_of_too_many_bytes_is_refused),
     TEST(lists_of_commands_that_lie_are_made_anew),
     TEST(a_broken_command_costs_only_itself),
+    TEST_WITH(an_application_writes_so_many_commands_wherever, with_limits),
     { 0 },
 };
