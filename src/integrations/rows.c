@@ -195,7 +195,7 @@ enum err integration_delete_row(struct tx *tx, snowflake id)
     return tx_exec(tx, DELETE_ROW, BIND(v_id(id)), NULL);
 }
 
-static const char FIND_GUILD[] = "select 1 from guilds where id = $1";
+static const char FIND_GUILD[] = "select 1 from guilds where id = $1 and removed = 0";
 static const char FIND_SUBSCRIPTION[] =
     "select 1 from integrations where guild_id = $1 and type = 'guild_subscription'";
 

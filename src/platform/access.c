@@ -40,6 +40,9 @@ enum err channel_enter(struct call *call, snowflake id)
     if (channel_is_private(c->type))
         return enter_private(call, c);
     e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
+    /* Threads are not marked when their guild is being removed. */
+    if (e == ERR_UNKNOWN_GUILD)
+        e = ERR_UNKNOWN_CHANNEL;
     if (!e)
         e = standing_rights_in(call->tx, call->target.standing, c, &call->target.rights);
     if (!e && !(call->target.rights & PERMISSION(VIEW_CHANNEL)))

@@ -65,7 +65,8 @@ static enum err get_gateway(struct call *call)
     return call_reply(call, &(struct address){ api_url(call, "ws") });
 }
 
-static const char COUNT_GUILDS[] = "select count(*) from members where user_id = $1";
+static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g on "
+                                   "g.id = m.guild_id and g.removed = 0 where m.user_id = $1";
 
 /* GET /gateway/bot */
 static enum err get_bot_gateway(struct call *call)

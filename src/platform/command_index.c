@@ -32,8 +32,6 @@ enum err command_index_move(struct tx *tx, snowflake id)
 static const char MOVE_OF_ACCOUNT[] = MOVE_DIRECT("r.user_id = $1 and a.id = $3");
 static const char MOVE_OF_MEMBER[] = MOVE_DIRECT("r.user_id = $3 and " HAS_IN_THIS_GUILD);
 static const char MOVE_OF_APPLICATION[] = MOVE_DIRECT("a.id = $3 and " HAS_IN_THIS_GUILD);
-static const char MOVE_OF_GUILD[] = MOVE_DIRECT(
-    "a.id in (select application_id from integrations where guild_id = $1) and " HAS_IN_THIS_GUILD);
 static const char MOVE_ALL[] = MOVE_DIRECT("a.id = $1");
 
 enum err command_index_account(struct tx *tx, snowflake user_id, snowflake application_id)
@@ -63,11 +61,6 @@ enum err command_index_installed(struct tx *tx, snowflake guild_id, snowflake ap
 {
     return tx_exec(tx, MOVE_OF_APPLICATION,
                    BIND(v_id(guild_id), v_id(snowflake_new()), v_id(application_id)), NULL);
-}
-
-enum err command_index_guild_gone(struct tx *tx, snowflake guild_id)
-{
-    return tx_exec(tx, MOVE_OF_GUILD, BIND(v_id(guild_id), v_id(snowflake_new())), NULL);
 }
 
 static const char MOVE_ACCOUNTS[] =
@@ -129,17 +122,4 @@ enum err command_text_add(struct tx *tx, snowflake id, struct list *texts)
             return OK;
     *(struct str *)list_add(tx_arena(tx), texts, sizeof text) = text;
     return OK;
-}
-
-static const char FORGET_COMMANDS[] = "delete from commands where guild_id = $1";
-static const char FORGET_LISTS[] = "delete from command_lists where guild_id = $1";
-static const char FORGET_CREATES[] = "delete from command_creates where guild_id = $1";
-
-enum err commands_forget_guild(struct tx *tx, snowflake guild_id)
-{
-    enum err e = tx_exec(tx, FORGET_COMMANDS, BIND(v_id(guild_id)), NULL);
-
-    if (!e)
-        e = tx_exec(tx, FORGET_LISTS, BIND(v_id(guild_id)), NULL);
-    return e ? e : tx_exec(tx, FORGET_CREATES, BIND(v_id(guild_id)), NULL);
 }

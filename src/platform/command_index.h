@@ -24,8 +24,7 @@ enum err command_index_move(struct tx *tx, snowflake id);
 enum err command_index_account(struct tx *tx, snowflake user_id, snowflake application_id);
 enum err command_index_member(struct tx *tx, snowflake guild_id, snowflake user_id);
 enum err command_index_installed(struct tx *tx, snowflake guild_id, snowflake application_id);
-/* A guild goes, or an application. */
-enum err command_index_guild_gone(struct tx *tx, snowflake guild_id);
+/* An application goes. */
 enum err command_index_application_gone(struct tx *tx, snowflake application_id);
 
 /* A role, a channel or (in one guild) a member is gone, and so is what rows say about it.
@@ -36,7 +35,5 @@ enum err command_permissions_leave(struct tx *tx, snowflake guild_id, snowflake 
 /* A command as it is listed, added to a list (struct str) unless it is there already or
  * the id is no command's. */
 enum err command_text_add(struct tx *tx, snowflake id, struct list *texts);
-/* A guild is gone with the commands that were only there. */
-enum err commands_forget_guild(struct tx *tx, snowflake guild_id);
 
 #endif

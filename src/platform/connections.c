@@ -143,7 +143,7 @@ static const char LEADS_TO[] =
     "select integration_id from integration_subscribers where subscriber_id = $2) x "
     "cross join integrations i join guilds g on g.id = i.guild_id where i.id = x.id "
     "and i.type = $1 and i.enabled = 1 and i.revoked_at is null order by i.id";
-static const char FIND_GUILD[] = "select id, name, icon from guilds where id = $1";
+static const char FIND_GUILD[] = "select id, name, icon from guilds where id = $1 and removed = 0";
 
 static void add(struct arena *arena, struct list *list, struct str id, struct str type,
                 struct integration_account account, struct integration_guild guild)

@@ -99,7 +99,8 @@ static const char ONLY_A_GAME[] =
     "select 1 from game_relationships g where g.user_id = $1 and g.target_id = $2 and g.type = 1 "
     "and not exists (select 1 from relationships r where r.user_id = $1 and r.target_id = $2 and "
     "r.type = 1) and not exists (select 1 from members a join members b on "
-    "b.guild_id = a.guild_id where a.user_id = $1 and b.user_id = $2) limit 1";
+    "b.guild_id = a.guild_id join guilds h on h.id = a.guild_id and h.removed = 0 "
+    "where a.user_id = $1 and b.user_id = $2) limit 1";
 
 enum err game_friend_may_write(struct tx *tx, snowflake from, snowflake to)
 {

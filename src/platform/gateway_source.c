@@ -63,7 +63,9 @@ static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, stru
     return rows_end(&rows);
 }
 
-static const char GUILDS_OF[] = "select guild_id from members where user_id = $1 order by guild_id";
+static const char GUILDS_OF[] =
+    "select m.guild_id from members m join guilds g on g.id = m.guild_id "
+    "and g.removed = 0 where m.user_id = $1 order by m.guild_id";
 
 static enum err guilds(struct tx *tx, snowflake user_id, struct list *ret)
 {

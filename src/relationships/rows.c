@@ -73,7 +73,8 @@ static const char MUTUAL_FRIEND[] =
     "b.target_id = a.target_id and b.type = 1 where a.user_id = $1 and a.type = 1 limit 1";
 static const char SMALLEST_GUILD[] =
     "select min(g.member_count) from members a join members b on b.guild_id = a.guild_id "
-    "join guilds g on g.id = a.guild_id where a.user_id = $1 and b.user_id = $2";
+    "join guilds g on g.id = a.guild_id and g.removed = 0 "
+    "where a.user_id = $1 and b.user_id = $2";
 
 enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret)
 {

@@ -118,7 +118,7 @@ const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_sche
 
 static const char MUTUAL_GUILDS[] =
     "select b.guild_id, b.nick from members a join members b on b.guild_id = a.guild_id "
-    "where a.user_id = $1 and b.user_id = $2 order by b.guild_id";
+    "join guilds g on g.id = a.guild_id and g.removed = 0 where a.user_id = $1 and b.user_id = $2 order by b.guild_id";
 
 static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other, struct list *ret)
 {

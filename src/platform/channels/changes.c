@@ -4,7 +4,7 @@
  * ones and threads where they live. */
 #include "platform/channels/internal.h"
 
-#include "platform/messages/messages.h"
+#include "platform/leftovers.h"
 #include "platform/voice.h"
 
 /* Everybody sees a name change, so a channel has few of them, whoever makes them. */
@@ -154,13 +154,6 @@ enum err modify_channel(struct call *call)
 
 /* --- DELETE --------------------------------------------------------------------------- */
 
-enum err channel_drop(struct call *call, snowflake id)
-{
-    enum err e = channel_drop_files(call, id);
-
-    return e ? e : channel_delete(call->tx, id);
-}
-
 /* Channels of a category stay, without it; threads go with their channel. */
 static enum err let_children_go(struct call *call, const struct channel *c)
 {
@@ -171,7 +164,6 @@ static enum err let_children_go(struct call *call, const struct channel *c)
         struct channel *child = (struct channel *)children.items + i;
 
         if (channel_is_thread(child->type)) {
-            e = channel_drop(call, child->id);
             emit_thread_gone(call, child);
             continue;
         }
@@ -227,7 +219,7 @@ static enum err delete_guild_channel(struct call *call)
     if (!e)
         e = forget_in_guild(call, c);
     if (!e)
-        e = channel_drop(call, c->id);
+        e = channel_remove(call, c->id);
     if (!e)
         e = audit(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id);
     if (e)

@@ -1,6 +1,7 @@
 /* groups.c - what happens to groups: they begin, people come and leave, names change. */
 #include "platform/channels/internal.h"
 
+#include "platform/leftovers.h"
 #include "platform/messages/messages.h"
 #include "platform/voice.h"
 
@@ -156,7 +157,7 @@ enum err group_take_out(struct call *call, const struct channel *c, const struct
         return e;
     call_emit(call, EVENT_CHANNEL_DELETE, to_user(user->id), &channel_schema, &seen);
     if (left.count == 0)
-        return channel_drop(call, c->id);
+        return channel_remove(call, c->id);
     emit_recipient(call, EVENT_CHANNEL_RECIPIENT_REMOVE,
                    (struct recipient_event){ .channel_id = c->id, .user = user }, &left);
     if (c->owner_id.value == user->id)

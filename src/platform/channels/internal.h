@@ -25,8 +25,7 @@ enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwri
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
 /* All but the overwrites. */
 enum err channel_save(struct tx *tx, const struct channel *c);
-enum err channel_delete(struct tx *tx, snowflake id);
-/* Channels of a category, or threads of a channel. */
+/* Channels of a category, or threads of a channel: five hundred of them, archived ones last. */
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
 /* Without threads; *ret_top is the highest position, -1 when there are none. */
@@ -146,8 +145,6 @@ enum err modify_thread(struct call *call);
 enum err delete_thread(struct call *call);
 extern const struct job_kind *const thread_jobs[];
 void emit_thread_gone(struct call *call, const struct channel *thread);
-/* A channel with its messages and their files. */
-enum err channel_drop(struct call *call, snowflake id);
 /* With STAGE_INSTANCE_DELETE, when one is open. */
 enum err stage_close(struct call *call, snowflake channel_id);
 

@@ -24,6 +24,8 @@
                  "where t.channel_id = channels.id), 0) else 0 end")
 
 enum { TYPE_COLUMN = 2 };
+/* Of a category or a channel, the archived threads last: more need not be told one by one. */
+enum { MOST_CHILDREN = 500 };
 
 static struct opt_int number(const struct rows *r, int column)
 {
@@ -131,7 +133,9 @@ enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
     return e;
 }
 
-static const char FIND_CHANNEL[] = "select " CHANNEL_COLUMNS " from channels where id = $1";
+/* A negative type: it is being removed. */
+static const char FIND_CHANNEL[] =
+    "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret)
 {
@@ -281,22 +285,15 @@ enum err channel_save(struct tx *tx, const struct channel *c)
         NULL);
 }
 
-static const char DELETE_CHANNEL[] = "delete from channels where id = $1";
-
-enum err channel_delete(struct tx *tx, snowflake id)
-{
-    enum err e = tx_exec(tx, DELETE_CHANNEL, BIND(v_id(id)), NULL);
-
-    return e ? e : command_permissions_forget(tx, 0, id);
-}
-
 static const char CHANNELS_OF_PARENT[] =
-    "select " CHANNEL_COLUMNS " from channels where parent_id = $1 order by id";
+    "select " CHANNEL_COLUMNS " from channels where parent_id = $1 "
+    "order by thread_archived, id limit $2";
 
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, CHANNELS_OF_PARENT, BIND(v_id(parent_id)), &rows);
+    enum err e =
+        tx_query(tx, CHANNELS_OF_PARENT, BIND(v_id(parent_id), v_int(MOST_CHILDREN)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)

@@ -5,6 +5,7 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
+#include "platform/leftovers.h"
 
 struct thread_draft {
     struct str name;
@@ -305,7 +306,7 @@ enum err delete_thread(struct call *call)
 
     if (!may_manage(call))
         return ERR_MISSING_PERMISSIONS;
-    enum err e = channel_drop(call, c->id);
+    enum err e = channel_remove(call, c->id);
     if (e)
         return e;
     emit_thread_gone(call, c);

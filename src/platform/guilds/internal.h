@@ -11,9 +11,6 @@ enum { MOST_ROLES = 250, MOST_CHANNELS = 500 };
 /* A new guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
-enum err guild_delete(struct tx *tx, snowflake id);
-/* In the transaction that ends it. */
-enum err guild_drop_pictures(struct call *call, const struct guild *g);
 
 enum err role_move(struct tx *tx, snowflake id, int64_t position);
 

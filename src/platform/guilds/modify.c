@@ -100,16 +100,6 @@ static enum err apply_pictures(struct call *call, struct guild *g)
     return e;
 }
 
-enum err guild_drop_pictures(struct call *call, const struct guild *g)
-{
-    enum err e = OK;
-
-    for (size_t i = 0; !e && i < COUNT_OF(pictures); i++)
-        e = picture_drop(call, pictures[i].area, g->id,
-                         INPUT_AT(struct opt_str, g, pictures[i].out));
-    return e;
-}
-
 /* --- channels ------------------------------------------------------------------------- */
 
 static bool suits(const struct channel *c, const struct guild *g, bool voice)

@@ -1,8 +1,8 @@
 /* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
 #include "platform/guilds/internal.h"
 
+#include "platform/leftovers.h"
 #include "platform/members/members.h"
-#include "platform/messages/messages.h"
 #include "platform/voice.h"
 
 /* GET /guilds/{guild.id} */
@@ -31,11 +31,7 @@ static enum err delete_guild(struct call *call)
         return ERR_MISSING_PERMISSIONS;
     e = voice_drop_guild(call, gone.id);
     if (!e)
-        e = guild_drop_files(call, gone.id);
-    if (!e)
-        e = guild_drop_pictures(call, call->target.guild);
-    if (!e)
-        e = guild_delete(call->tx, gone.id);
+        e = guild_remove(call, gone.id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_DELETE, to_guild(gone.id), &guild_ref_schema, &gone);
@@ -147,4 +143,5 @@ const struct domain guilds_domain = {
     .name = "Guilds",
     .doc = "Guilds, and the caller's place in them.",
     .routes = routes,
+    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &channel_leftovers, NULL },
 };

@@ -44,7 +44,8 @@ static void read_guild(const struct rows *r, struct guild *g)
     };
 }
 
-static const char FIND_GUILD[] = "select " GUILD_COLUMNS " from guilds where id = $1";
+static const char FIND_GUILD[] =
+    "select " GUILD_COLUMNS " from guilds where id = $1 and removed = 0";
 
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
 {
@@ -105,15 +106,4 @@ enum err guild_update(struct tx *tx, const struct guild *g)
                         v_int(g->default_message_notifications), v_int(g->explicit_content_filter),
                         v_text(g->preferred_locale), v_int(g->premium_progress_bar_enabled)),
                    NULL);
-}
-
-static const char DELETE_GUILD[] = "delete from guilds where id = $1";
-
-enum err guild_delete(struct tx *tx, snowflake id)
-{
-    enum err e = command_index_guild_gone(tx, id);
-
-    if (!e)
-        e = tx_exec(tx, DELETE_GUILD, BIND(v_id(id)), NULL);
-    return e ? e : commands_forget_guild(tx, id);
 }

@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-static const char OWNER_OF_GUILD[] = "select owner_id from guilds where id = $1";
+static const char OWNER_OF_GUILD[] = "select owner_id from guilds where id = $1 and removed = 0";
 
 /* The member's roles and @everyone, the highest last. */
 static const char RANKED_ROLES[] =

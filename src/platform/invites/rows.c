@@ -115,7 +115,10 @@ static enum err find_one(struct tx *tx, const char *sql, const struct value *val
 }
 
 static const char FIND_INVITE[] =
-    "select " INVITE_COLUMNS " from invites where code = $1 and" NOT_EXPIRED("$2");
+    "select " INVITE_COLUMNS " from invites where code = $1 and not exists "
+    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and "
+    "not exists (select 1 from channels c where c.id = invites.channel_id and c.type < 0) and" NOT_EXPIRED(
+        "$2");
 
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 {

@@ -41,7 +41,9 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
     return check_above(call, &m);
 }
 
-static enum err ban(struct call *call, const struct user *user, int64_t purge_seconds)
+/* room: see purge_messages. */
+static enum err ban(struct call *call, const struct user *user, int64_t purge_seconds,
+                    int64_t *room)
 {
     snowflake guild_id = call->target.guild->id;
     struct guild_user_event event = { .guild_id = guild_id,
@@ -61,7 +63,7 @@ static enum err ban(struct call *call, const struct user *user, int64_t purge_se
     if (is_member)
         e = member_leave(call, guild_id, user->id);
     if (!e && purge_seconds)
-        e = purge_messages(call, guild_id, user->id, clock_us() - purge_seconds * 1000000);
+        e = purge_messages(call, guild_id, user->id, clock_us() - purge_seconds * 1000000, room);
     return e ? e : audit(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id);
 }
 
@@ -72,8 +74,9 @@ static enum err create_ban(struct call *call)
     int64_t seconds = in->delete_message_seconds.given == GIVEN
                           ? in->delete_message_seconds.value
                           : in->delete_message_days.value * 86400;
+    int64_t room = PURGED_AT_ONCE;
 
-    return ban(call, call->target.user, seconds);
+    return ban(call, call->target.user, seconds, &room);
 }
 
 /* POST /guilds/{guild.id}/bulk-ban: whoever cannot be banned is named, the rest goes. */
@@ -82,6 +85,7 @@ static enum err bulk_ban(struct call *call)
     const struct bulk_ban_request *in = call->body;
     struct list ids = ids_distinct(call->arena, &in->user_ids);
     struct bulk_ban_result out = { 0 };
+    int64_t room = PURGED_AT_ONCE;
 
     for (size_t i = 0; i < ids.count; i++) {
         snowflake id = ((snowflake *)ids.items)[i];
@@ -89,7 +93,7 @@ static enum err bulk_ban(struct call *call)
         enum err e = user_find(call->tx, id, &user);
 
         if (!e)
-            e = ban(call, &user, in->delete_message_seconds);
+            e = ban(call, &user, in->delete_message_seconds, &room);
         if (e && e != ERR_UNKNOWN_USER && e != ERR_SELF && e != ERR_MISSING_PERMISSIONS)
             return e;
         struct list *to = e ? &out.failed_users : &out.banned_users;
@@ -188,4 +192,5 @@ const struct domain bans_domain = {
     .name = "Bans",
     .doc = "Who may not come back.",
     .routes = routes,
+    .jobs = (const struct job_kind *const[]){ &message_purge, NULL },
 };

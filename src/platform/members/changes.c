@@ -9,7 +9,8 @@
 enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
 
 static const char IS_BANNED[] = "select 1 from bans where guild_id = $1 and user_id = $2";
-static const char GUILDS_OF_USER[] = "select count(*) from members where user_id = $1";
+static const char GUILDS_OF_USER[] = "select count(*) from members m join guilds g on "
+                                     "g.id = m.guild_id and g.removed = 0 where m.user_id = $1";
 static const char MEMBERS_OF_GUILD[] = "select member_count from guilds where id = $1";
 
 enum err member_check_room(struct tx *tx, snowflake user_id)

@@ -116,7 +116,12 @@ enum err voice_order_obey(struct call *call, const struct voice_order *order, bo
 
 /* --- purge.c -------------------------------------------------------------------------- */
 
-/* Deletes what somebody wrote in a guild since a moment, and announces it. */
-enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us);
+enum { PURGED_AT_ONCE = 200 }; /* messages: a few milliseconds of the writer */
+
+/* Deletes what somebody wrote in a guild since a moment, and announces it. As many as there is
+ * room for at once, which several accounts of one call share; a job goes on with the rest. */
+enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us,
+                        int64_t *room);
+extern const struct job_kind message_purge;
 
 #endif

@@ -259,22 +259,37 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
     return e;
 }
 
+/* Those that only one account sees are not everybody's to delete. */
+static const char MARK_FILES[] =
+    "update files set gone = 1 where id in (select a.id from messages m join attachments a on "
+    "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null)";
+static const char DELETE_PUBLIC[] =
+    "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null";
+
+static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake id,
+                              int64_t *ret_gone)
+{
+    const struct value values[] = { v_id(id), v_id(channel_id) };
+    int64_t files = 0;
+    enum err e = tx_exec(call->tx, MARK_FILES, values, 2, &files);
+
+    if (files)
+        call_dropped_blobs(call);
+    return e ? e : tx_exec(call->tx, DELETE_PUBLIC, values, 2, ret_gone);
+}
+
 enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids)
 {
     struct messages_gone gone = { .channel_id = c->id, .guild_id = guild_of(c) };
     enum err e = OK;
 
     for (size_t i = 0; !e && i < ids->count; i++) {
-        struct message m;
+        snowflake id = ((snowflake *)ids->items)[i];
+        int64_t found = 0;
 
-        e = message_find(call, c->id, ((snowflake *)ids->items)[i], &m);
-        if (e == ERR_UNKNOWN_MESSAGE) {
-            e = OK;
-            continue;
-        }
-        if (!e)
-            e = message_forget(call, &m);
-        *(snowflake *)list_add(call->arena, &gone.ids, sizeof(snowflake)) = m.id;
+        e = delete_unseen(call, c->id, id, &found);
+        if (!e && found)
+            *(snowflake *)list_add(call->arena, &gone.ids, sizeof(snowflake)) = id;
     }
     if (!e && gone.ids.count)
         call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c), &messages_gone_schema,

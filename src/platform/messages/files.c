@@ -21,25 +21,6 @@ enum err attachment_drop(struct call *call, snowflake id)
     return call_drop_blob(call, name);
 }
 
-static const char DROP_FILES_OF_CHANNEL[] =
-    "update files set gone = 1 where id in (select a.id from messages m join attachments a on "
-    "a.message_id = m.id where m.channel_id = $1)";
-static const char DROP_FILES_OF_GUILD[] =
-    "update files set gone = 1 where id in (select a.id from channels c join messages m on "
-    "m.channel_id = c.id join attachments a on a.message_id = m.id where c.guild_id = $1)";
-
-enum err channel_drop_files(struct call *call, snowflake channel_id)
-{
-    call_dropped_blobs(call);
-    return tx_exec(call->tx, DROP_FILES_OF_CHANNEL, BIND(v_id(channel_id)), NULL);
-}
-
-enum err guild_drop_files(struct call *call, snowflake guild_id)
-{
-    call_dropped_blobs(call);
-    return tx_exec(call->tx, DROP_FILES_OF_GUILD, BIND(v_id(guild_id)), NULL);
-}
-
 static bool is_file(const struct part *p)
 {
     return strcmp(p->name, "payload_json") != 0 && p->filename;

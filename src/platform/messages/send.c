@@ -18,6 +18,7 @@ enum err may_send(struct call *call)
 /* --- where messages cannot go --------------------------------------------------------- */
 
 static const char TOGETHER[] = "select 1 from members a join members b on b.guild_id = a.guild_id "
+                               "join guilds g on g.id = a.guild_id and g.removed = 0 "
                                "where a.user_id = $1 and b.user_id = $2 limit 1";
 
 static const char INSTALLED[] = "select 1 from authorizations where application_id = $1 and "

@@ -9,7 +9,7 @@
 /* --- GET /oauth2/authorize ------------------------------------------------------------ */
 
 static const char GUILDS_OF_USER[] =
-    "select g.id, g.name, g.icon from members m join guilds g on g.id = m.guild_id "
+    "select g.id, g.name, g.icon from members m join guilds g on g.id = m.guild_id and g.removed = 0 "
     "where m.user_id = $1 order by g.id";
 
 static enum err list_guilds(struct call *call, struct list *ret)

@@ -20,7 +20,9 @@ static void read_webhook(const struct rows *r, struct webhook *h)
     };
 }
 
-static const char FIND_WEBHOOK[] = "select " WEBHOOK_COLUMNS " from webhooks where id = $1";
+static const char FIND_WEBHOOK[] =
+    "select " WEBHOOK_COLUMNS " from webhooks where id = $1 and exists "
+    "(select 1 from guilds g where g.id = webhooks.guild_id and g.removed = 0)";
 
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret)
 {

@@ -307,7 +307,8 @@ static const char ALL_GUILDS[] =
     "g.afk_timeout, g.system_channel_flags, g.verification_level, g.default_message_notifications, "
     "g.explicit_content_filter, g.premium_progress_bar_enabled, g.afk_channel_id, "
     "g.system_channel_id, g.rules_channel_id, g.public_updates_channel_id, "
-    "g.safety_alerts_channel_id from guilds g join users u on u.id = g.owner_id order by g.id";
+    "g.safety_alerts_channel_id from guilds g join users u on u.id = g.owner_id "
+    "where g.removed = 0 order by g.id";
 
 /* The channels that a guild points to, until their names are known. */
 struct pointed {

@@ -16,9 +16,9 @@ const struct naming application_naming = {
 };
 const struct naming guild_naming = {
     .word = "guild",
-    .by_name = "select min(id), count(*) from guilds where name = $1",
-    .by_id = "select min(id), count(*) from guilds where id = $1",
-    .any_id = "select min(id), count(*) from guilds where id = $1",
+    .by_name = "select min(id), count(*) from guilds where name = $1 and removed = 0",
+    .by_id = "select min(id), count(*) from guilds where id = $1 and removed = 0",
+    .any_id = "select min(id), count(*) from guilds where id = $1 and removed = 0",
 };
 const struct naming role_naming = {
     .word = "role",
