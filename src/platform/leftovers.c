@@ -1,4 +1,4 @@
-/* leftovers.c - what hangs on a guild or a channel, removed in steps. */
+/* leftovers.c - what hangs on a guild, a channel or a role, removed in steps. */
 #include "platform/leftovers.h"
 
 #include "base/clock.h"
@@ -49,6 +49,15 @@ static const struct leftovers of_channel[] = {
     { PICTURES("channel-icons", "id", "icon",
                "select id, icon from channels where id = $1 limit $2"),
       "delete from channels where id = $1 and cast($2 as bigint) > 0" },
+    { 0 },
+};
+
+/* --- of a role ------------------------------------------------------------------------ */
+
+static const struct leftovers of_role[] = {
+    { NULL, "delete from member_roles where (guild_id, user_id, role_id) in (select guild_id, "
+            "user_id, role_id from member_roles where role_id = $1 limit $2)" },
+    { NULL, "delete from roles where id = $1 and cast($2 as bigint) > 0" },
     { 0 },
 };
 
@@ -211,6 +220,14 @@ static enum err step_guild(struct call *call, snowflake id, int64_t room)
     return e || room > 0 ? e : job_schedule(call, &guild_leftovers, id, clock_us(), STR(""));
 }
 
+static enum err step_role(struct call *call, snowflake id)
+{
+    int64_t room = LEFTOVERS_AT_ONCE;
+    enum err e = remove_rows(call, of_role, id, &room);
+
+    return e || room > 0 ? e : job_schedule(call, &role_leftovers, id, clock_us(), STR(""));
+}
+
 /* --- marks ---------------------------------------------------------------------------- */
 
 static const char MARK_CHANNEL[] =
@@ -229,6 +246,18 @@ enum err channel_remove(struct call *call, snowflake id)
     if (!e)
         e = command_permissions_forget(call->tx, 0, id);
     return e ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);
+}
+
+/* It gives no right any more, and belongs to nobody who would look for it. */
+static const char MARK_ROLE[] =
+    "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
+    "integration_id = null where id = $1";
+
+enum err role_remove(struct call *call, snowflake id)
+{
+    enum err e = tx_exec(call->tx, MARK_ROLE, BIND(v_id(id)), NULL);
+
+    return e ? e : step_role(call, id);
 }
 
 static const char MARK_GUILD[] = "update guilds set removed = 1 where id = $1";
@@ -265,6 +294,17 @@ static enum err run_channel(struct call *call, const struct job *job)
     return e || !found ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);
 }
 
+static const char IS_ROLE[] = "select id from roles where id = $1 and position < 0";
+
+static enum err run_role(struct call *call, const struct job *job)
+{
+    snowflake id;
+    bool found;
+    enum err e = next_of(call->tx, IS_ROLE, job->key, &id, &found);
+
+    return e || !found ? e : step_role(call, id);
+}
+
 static enum err run_guild(struct call *call, const struct job *job)
 {
     snowflake id;
@@ -278,6 +318,12 @@ const struct job_kind channel_leftovers = {
     .name = "channel-leftovers",
     .doc = "Removes what a deleted channel leaves behind.",
     .run = run_channel,
+};
+
+const struct job_kind role_leftovers = {
+    .name = "role-leftovers",
+    .doc = "Takes a deleted role from those who had it.",
+    .run = run_role,
 };
 
 const struct job_kind guild_leftovers = {

@@ -15,7 +15,9 @@ enum { LEFTOVERS_AT_ONCE = 300 }; /* rows of one step: a few milliseconds of the
 /* A channel that is no category, with its threads; a thread; a group that nobody is in. */
 enum err channel_remove(struct call *call, snowflake id);
 enum err guild_remove(struct call *call, snowflake id);
+/* Until the last step members may be shown with its id; it gives them nothing. */
+enum err role_remove(struct call *call, snowflake id);
 
-extern const struct job_kind channel_leftovers, guild_leftovers;
+extern const struct job_kind channel_leftovers, guild_leftovers, role_leftovers;
 
 #endif

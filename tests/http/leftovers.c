@@ -164,6 +164,48 @@ static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
     expect_number(w, 0, "select count(*) from channels");
 }
 
+static void a_role_of_many_goes_in_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+
+    world_sql(w, "insert into users (id, username)" NUMBERS(2000) "select i, 'u' || i from n");
+    world_sql(
+        w,
+        "insert into members (guild_id, user_id, joined_at)" NUMBERS(2000) "select %s, i, 0 from n",
+        v.id);
+    world_sql(w,
+              "insert into member_roles (guild_id, user_id, role_id)" NUMBERS(
+                  2000) "select %s, i, %s from n",
+              v.id, role);
+    int64_t before = write_transactions(w);
+    expect_status(client_delete(ada, "/guilds/%s/roles/%s", v.id, role), 204);
+    expect_error(client_get(ada, "/guilds/%s/roles/%s", v.id, role), 404, 10011);
+    expect_error(client_post(bob, "{'name': 'x'}", "/guilds/%s/channels", v.id), 403, 50013);
+    expect_number(w, 0, "select count(*) from member_roles");
+    expect_number(w, 1, "select count(*) from roles");
+    ended(w);
+    expect(write_transactions(w) - before >= 2000 / LEFTOVERS_AT_ONCE);
+}
+
+static void nothing_finds_a_role_that_is_being_removed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+
+    world_sql(w, "update roles set position = -1, permissions = 0 where id = %s", role);
+    expect_error(client_get(ada, "/guilds/%s/roles/%s", v.id, role), 404, 10011);
+    expect_error(client_post(bob, "{'name': 'x'}", "/guilds/%s/channels", v.id), 403, 50013);
+    expect_status(client_post(ada, "{'name': 'new'}", "/guilds/%s/roles", v.id), 200);
+    expect(world_number(w, "select position from roles where id = %s", role) == -1);
+    world_sql(w, "insert into jobs (kind, key, due, data) values ('role-leftovers', %s, 0, '')",
+              role);
+    world_restart(w);
+    expect_number(w, 0, "select count(*) from roles where position < 0");
+}
+
 /* --- meanwhile ------------------------------------------------------------------------ */
 
 static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
@@ -288,6 +330,8 @@ const struct test leftovers_tests[] = {
     TEST(channels_of_a_category_stay),
     TEST(everything_of_a_guild_goes_with_its_files),
     TEST(a_group_that_nobody_is_in_goes_with_its_icon),
+    TEST(a_role_of_many_goes_in_steps),
+    TEST(nothing_finds_a_role_that_is_being_removed),
     TEST(nothing_finds_a_guild_that_is_being_removed),
     TEST(nothing_finds_a_channel_that_is_being_removed),
     TEST(what_the_banned_wrote_goes_in_steps_and_is_told),

@@ -124,7 +124,8 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
 
 static const char FIND_BOT_ROLE[] =
     "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
-static const char COUNT_ROLES[] = "select count(*) from roles where guild_id = $1";
+static const char COUNT_ROLES[] =
+    "select count(*) from roles where guild_id = $1 and position >= 0";
 
 static enum err change_role(struct tx *tx, const struct installation *in, snowflake id,
                             struct installed *ret)

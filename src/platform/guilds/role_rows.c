@@ -2,6 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "platform/command_index.h"
+#include "platform/leftovers.h"
 #include "platform/rows.h"
 
 #define ROLE_COLUMNS                                                                             \
@@ -47,7 +48,8 @@ static void read_role(const struct rows *r, struct role *role)
 }
 
 static const char ROLES_OF_GUILD[] =
-    "select " ROLE_COLUMNS " from roles where guild_id = $1 order by position, id desc";
+    "select " ROLE_COLUMNS " from roles where guild_id = $1 and position >= 0 "
+    "order by position, id desc";
 
 enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret)
 {
@@ -63,7 +65,7 @@ enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret)
 }
 
 static const char FIND_ROLE[] =
-    "select " ROLE_COLUMNS " from roles where id = $1 and guild_id = $2";
+    "select " ROLE_COLUMNS " from roles where id = $1 and guild_id = $2 and position >= 0";
 
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret)
 {
@@ -125,7 +127,8 @@ enum err role_move(struct tx *tx, snowflake id, int64_t position)
 }
 
 static const char MOVE_ALL_UP[] =
-    "update roles set position = position + 1 where guild_id = $1 and id <> $1";
+    "update roles set position = position + 1 where guild_id = $1 and id <> $1 "
+    "and position >= 0";
 
 enum err roles_make_room(struct tx *tx, snowflake guild_id)
 {
@@ -133,7 +136,6 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id)
 }
 
 static const char DELETE_OVERWRITES[] = "delete from overwrites where target_id = $1 and type = 0";
-static const char DELETE_ROLE[] = "delete from roles where id = $1";
 /* Not when others are left at its position: those above would become their equals. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
@@ -147,7 +149,7 @@ enum err role_delete(struct call *call, const struct role *r)
     if (!e)
         e = tx_exec(tx, DELETE_OVERWRITES, BIND(v_id(r->id)), NULL);
     if (!e)
-        e = tx_exec(tx, DELETE_ROLE, BIND(v_id(r->id)), NULL);
+        e = role_remove(call, r->id);
     if (!e)
         e = tx_exec(tx, CLOSE_GAP, BIND(v_id(r->guild_id), v_int(r->position)), NULL);
     return e ? e : command_permissions_forget(tx, r->guild_id, r->id);

@@ -143,5 +143,6 @@ const struct domain guilds_domain = {
     .name = "Guilds",
     .doc = "Guilds, and the caller's place in them.",
     .routes = routes,
-    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &channel_leftovers, NULL },
+    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &channel_leftovers, &role_leftovers,
+                                              NULL },
 };

@@ -46,7 +46,8 @@ struct names {
     struct list roles, channels, applications;
 };
 
-static const char ROLE_NAMES[] = "select id, name from roles where guild_id = $1 order by id";
+static const char ROLE_NAMES[] = "select id, name from roles where guild_id = $1 and "
+                                 "position >= 0 order by id";
 static const char CHANNEL_NAMES[] = "select id, name from channels where guild_id = $1 order by id";
 static const char APPLICATION_NAMES[] = "select id, name from applications order by id";
 
@@ -64,7 +65,8 @@ static enum err load_all_names(struct tx *tx, snowflake guild, struct names *ret
 static const char ROLES[] =
     "select r.id, r.name, r.permissions, r.color, r.secondary_color, r.tertiary_color, r.position, "
     "r.hoist, r.mentionable, r.managed, r.flags, r.unicode_emoji, b.username from roles r "
-    "left join users b on b.id = r.bot_id where r.guild_id = $1 order by r.position desc, r.id";
+    "left join users b on b.id = r.bot_id where r.guild_id = $1 and r.position >= 0 "
+    "order by r.position desc, r.id";
 
 static enum err export_roles(struct tx *tx, snowflake guild, struct opt_list *ret)
 {

@@ -22,8 +22,10 @@ const struct naming guild_naming = {
 };
 const struct naming role_naming = {
     .word = "role",
-    .by_name = "select min(id), count(*) from roles where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from roles where id = $1 and guild_id = $2",
+    .by_name = "select min(id), count(*) from roles where name = $1 and guild_id = $2 "
+               "and position >= 0",
+    .by_id = "select min(id), count(*) from roles where id = $1 and guild_id = $2 "
+             "and position >= 0",
     .any_id = "select min(id), count(*) from roles where id = $1",
     .scoped = true,
 };
