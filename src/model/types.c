@@ -71,7 +71,7 @@ const struct type type_asset_hash = {
     .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
 };
 const struct type type_picture = { .kind = KIND_IMAGE,
-                                   .max = 10 * 1024 * 1024,
+                                   .max = PICTURE_MAX,
                                    .doc = "data:image/png;base64,… (png, jpeg, gif, webp)" };
 const struct type type_nothing = { .kind = KIND_RAW, .doc = "Not used; null" };
 const struct type type_none = { .kind = KIND_ARRAY, .of = &type_raw, .doc = "Not used; empty" };

@@ -7,10 +7,16 @@
 extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
 extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
 extern const struct type type_asset_hash; /* of a picture that is kept */
-extern const struct type type_picture;    /* a picture that is sent: 10 MiB */
+extern const struct type type_picture;    /* a picture that is sent: PICTURE_MAX */
 extern const struct type type_nothing;    /* what we do not have: always null, or empty */
 extern const struct type type_none;       /* a list that is always empty */
 extern const struct type type_url;        /* http or https, at most 512 characters */
+
+/* What a JSON body may have that brings pictures: their base64, in which some writers escape
+ * slashes, and a body's usual megabyte for all its other fields. */
+#define PICTURE_MAX               (10 * 1024 * 1024)
+#define PICTURE_TEXT_MAX          ((PICTURE_MAX + 2) / 3 * 4 / 64 * 65)
+#define BODY_WITH_PICTURES(count) ((count)*PICTURE_TEXT_MAX + 1024 * 1024)
 
 /* Members of structs. */
 static inline struct opt_str given_str(struct str s)

@@ -322,7 +322,7 @@ static const struct route routes[] = {
         .doc = "Change the caller's own account. Bots change name, avatar and banner only.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &user_patch_body,
-        .max_body = 30 * 1024 * 1024,
+        .max_body = BODY_WITH_PICTURES(2),
         .reply = &patched_user_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_GUILD_MEMBER_UPDATE,
                                        EVENT_PRESENCE_UPDATE, EVENT_NONE },

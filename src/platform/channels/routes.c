@@ -65,7 +65,7 @@ static const struct route routes[] = {
                "MANAGE_THREADS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &channel_edit_body,
-        .max_body = 15 * 1024 * 1024,
+        .max_body = BODY_WITH_PICTURES(1),
         .reply = &type_channel,
         .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_THREAD_UPDATE, VOICE_EVENTS,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
