@@ -124,16 +124,23 @@ static enum err parse_params(struct life *l)
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
+/* The body's JSON, or its form; files that come beside it are not looked at here. */
+static struct str body_text(const struct call *call)
+{
+    const struct exchange *x = call->exchange;
+    const struct part *payload = x->parts ? multipart_find(x->parts, STR("payload_json")) : NULL;
+
+    return payload ? buf_str(&payload->data) : x->parts ? STR("") : x->body;
+}
+
 static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
     const struct exchange *x = call->exchange;
-    struct str type = x->request->content_type, text = x->body;
+    struct str type = x->request->content_type, text = body_text(call);
 
     if (x->parts && r->body_kinds & BODY_MULTIPART) {
-        const struct part *payload = multipart_find(x->parts, STR("payload_json"));
-
-        text = payload ? buf_str(&payload->data) : STR("");
+        return schema_decode(r->body, text, &call->form, (void **)&call->body);
     } else if (text.n && r->body_kinds & BODY_FORM &&
                http_media_type_is(type, STR("application/x-www-form-urlencoded"))) {
         return schema_decode_query(r->body->schema, text, &call->form, (void **)&call->body);
@@ -148,7 +155,7 @@ static enum err decode_body(struct call *call)
 
 /* The result is kept for later: an object that does not exist, or is not the
  * caller's to see, is told first. */
-static void decode_input(struct call *call)
+void decode_input(struct call *call)
 {
     const struct route *r = call->route;
 
@@ -162,6 +169,11 @@ static void decode_input(struct call *call)
         if (e && call->decoded != ERR_INVALID_JSON)
             call->decoded = e;
     }
+}
+
+bool input_is_long(const struct call *call)
+{
+    return call->route->body && body_text(call).n > LONG_INPUT;
 }
 
 enum err check_head(struct life *l)
@@ -178,7 +190,6 @@ enum err check_body(struct life *l)
     struct call *call = &l->call;
     enum err e = OK;
 
-    decode_input(call);
     /* Nothing in the path that could be missing or forbidden: say it now. */
     if (call->decoded && l->match.count == 0 && !call->route->needs)
         return call->decoded;

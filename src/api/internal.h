@@ -61,7 +61,15 @@ struct api {
 };
 
 /* What a call waits for next. */
-enum stage { STAGE_CREDENTIAL, STAGE_LOOK, STAGE_AWAIT, STAGE_HASH, STAGE_COMPUTE, STAGE_HANDLE };
+enum stage {
+    STAGE_CREDENTIAL,
+    STAGE_DECODE,
+    STAGE_LOOK,
+    STAGE_AWAIT,
+    STAGE_HASH,
+    STAGE_COMPUTE,
+    STAGE_HANDLE
+};
 
 /* The whole of a call, with what handlers need not see. */
 struct life {
@@ -140,6 +148,12 @@ void jobs_expect(struct jobs *jobs, int64_t due);
 void call_admit(struct api *api, struct exchange *x);
 /* Takes a whole exchange to its answer. */
 void call_begin(struct api *api, struct exchange *x);
+
+/* What the query and the body say; a refusal is kept in call->decoded. Takes a millisecond for
+ * so many bytes, so a longer one is not decoded on a loop. */
+enum { LONG_INPUT = 128 * 1024 };
+bool input_is_long(const struct call *call);
+void decode_input(struct call *call);
 
 /* All that can be said without the store: first of the head, then of the body. A bad body is
  * kept in call->decoded where something in the path must be looked at first. */

@@ -2,7 +2,7 @@
  *
  *   loop         route, credential, limit, kind of caller, scope, path
  *   loop         (a long body is read)
- *   loop         body
+ *   loop         body; on the pool when it is long
  *   read tx      (a credential we have not seen lately; a stage a row asked for)
  *   loop         (an answer from elsewhere that is waited for)
  *   hashing      (a stage that works with a password)
@@ -20,6 +20,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+
+enum { LONGEST_ZIPPED = 8 * 1024 * 1024 };
 
 static void proceed(struct life *l, enum stage ended);
 
@@ -57,7 +59,7 @@ static void send_answer(struct life *l, int status, struct str type)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-static void answer_success(struct life *l)
+static void answer_now(struct life *l)
 {
     struct call *call = &l->call;
     int status = call->status ? call->status : route_status(call->route);
@@ -67,6 +69,50 @@ static void answer_success(struct life *l)
         type = (struct str){ 0 };
     files_finish(call, OK);
     send_answer(l, status, type);
+}
+
+static void zip(uv_work_t *w)
+{
+    struct life *l = container_of(w, struct life, compute);
+    struct call *call = &l->call;
+    struct buf zipped;
+
+    buf_init(&zipped, CALL_MAX_REPLY);
+    call->reply_zipped = http_gzip(buf_str(&call->reply), 1, &zipped);
+    if (call->reply_zipped) {
+        buf_clear(&call->reply);
+        call->reply = zipped;
+    } else {
+        buf_clear(&zipped);
+    }
+}
+
+static void zip_done(uv_work_t *w, int status)
+{
+    struct life *l = container_of(w, struct life, compute);
+
+    (void)status; /* as it is, it is an answer too */
+    loop_part(l->call.route->name);
+    answer_now(l);
+}
+
+/* Long answers are compressed on the pool. Those that are longer still go as they are: the
+ * pool has other work than to press one caller's megabytes. */
+static bool is_to_be_zipped(const struct call *call)
+{
+    struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
+
+    return call->reply.n > HTTP_GZIP_LONGEST && call->reply.n <= LONGEST_ZIPPED &&
+           call->reply_file < 0 && http_gzip_fits(type, call->reply.n) &&
+           http_accepts(call->exchange->request->accept_encoding, STR("gzip"));
+}
+
+static void answer_success(struct life *l)
+{
+    if (is_to_be_zipped(&l->call))
+        uv_queue_work(loop_uv(l->call.loop), &l->compute, zip, zip_done);
+    else
+        answer_now(l);
 }
 
 static void answer_limited(struct life *l, enum err e)
@@ -389,6 +435,28 @@ static enum err check_caller(struct life *l)
     return OK;
 }
 
+static void decode(uv_work_t *w)
+{
+    decode_input(&container_of(w, struct life, compute)->call);
+}
+
+static void decode_done(uv_work_t *w, int status)
+{
+    struct life *l = container_of(w, struct life, compute);
+
+    loop_part(l->call.route->name);
+    if (status)
+        answer_error(l, ERR_UNAVAILABLE);
+    else
+        proceed(l, STAGE_DECODE);
+}
+
+static void start_decode(struct life *l)
+{
+    l->call.stage = STAGE_DECODE;
+    uv_queue_work(loop_uv(l->call.loop), &l->compute, decode, decode_done);
+}
+
 /* --- from stage to stage -------------------------------------------------------------- */
 
 /* What follows the stage that just ended well. */
@@ -403,8 +471,19 @@ static void proceed(struct life *l, enum stage ended)
             let_body_come(l);
             return;
         }
-        if (!e)
-            e = check_body(l);
+        if (e) {
+            answer_error(l, e);
+            return;
+        }
+        if (input_is_long(call)) {
+            start_decode(l);
+            return;
+        }
+        decode_input(call);
+    }
+    if (ended <= STAGE_DECODE) {
+        enum err e = check_body(l);
+
         if (e) {
             answer_error(l, e);
             return;

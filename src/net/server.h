@@ -121,6 +121,11 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
 /* The same with a file, from its current place, length bytes; closes the fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
 
+/* Longer bodies are not compressed by http_answer, because that would hold the loop: whoever
+ * answers does it elsewhere before. */
+enum { HTTP_GZIP_LONGEST = 128 * 1024 };
+/* Is this worth compressing? */
+bool http_gzip_fits(struct str content_type, size_t length);
 /* Appends a body as gzip, for answer_head.zipped; level 1 is fast, 9 small. False, and what
  * out holds is of no use, when it would not get smaller. On any thread. */
 bool http_gzip(struct str body, int level, struct buf *out);

@@ -133,9 +133,9 @@ void answer_add(struct connection *c, const struct answer_to *to, const struct a
                 struct str body)
 {
     struct home *h = c->home;
-    bool varies =
-        !head->no_gzip && answer_has_body(head->status) && gzip_fits(head->content_type, body.n);
-    bool zipped = varies && !head->zipped && to->accept_encoding.n &&
+    bool varies = !head->no_gzip && answer_has_body(head->status) &&
+                  http_gzip_fits(head->content_type, body.n);
+    bool zipped = varies && !head->zipped && body.n <= HTTP_GZIP_LONGEST && to->accept_encoding.n &&
                   http_accepts(to->accept_encoding, STR("gzip")) && gzip_body(h, body, &body);
 
     if (head->zipped)

@@ -42,7 +42,7 @@ void gzip_free(struct gzip *g)
     mem_free(g);
 }
 
-bool gzip_fits(struct str content_type, size_t length)
+bool http_gzip_fits(struct str content_type, size_t length)
 {
     return length >= WORTH_IT && (str_starts(content_type, STR("application/json")) ||
                                   str_starts(content_type, STR("text/")));

@@ -255,7 +255,6 @@ bool file_continue(struct connection *c);
 void file_close(struct connection *c);
 
 /* server_gzip.c: false when it would not get smaller. */
-bool gzip_fits(struct str content_type, size_t length);
 bool gzip_body(struct home *h, struct str body, struct str *ret);
 void gzip_free(struct gzip *g);
 

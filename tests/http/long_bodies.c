@@ -1,0 +1,185 @@
+/* long_bodies.c - what takes long to read or to write holds nobody up, and says the same.
+ *
+ * A turn of a loop that takes too long fails any test (world.c), so these need not measure. */
+#include "world.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "api/api.h"
+#include "model/types.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define JSON "Content-Type: application/json\r\n"
+
+/* --- bodies --------------------------------------------------------------------------- */
+
+static struct answer send_body(struct client *c, const char *method, const char *path,
+                               struct str body)
+{
+    return client_request(c, method, path, JSON, body);
+}
+
+/* The same with so many spaces behind its first character that it is long. */
+static struct str padded(struct world *w, struct str body)
+{
+    size_t spaces = 300 * 1024;
+    char *text = arena_alloc(world_arena(w), body.n + spaces);
+
+    text[0] = body.p[0];
+    memset(text + 1, ' ', spaces);
+    memcpy(text + 1 + spaces, body.p + 1, body.n - 1);
+    return str_slice(text, body.n + spaces);
+}
+
+static void long_bodies_are_answered_like_short_ones(struct world *w)
+{
+    static const struct {
+        const char *method, *path;
+        struct str body;
+        int status;
+    } calls[] = {
+        { "PATCH", "/api/users/@me", STR_INIT("{\"bio\": 5, \"accent_color\": -1}"), 400 },
+        { "PATCH", "/api/users/@me", STR_INIT("{\"avatar\": \"data:image/png;base64,????\"}"),
+          400 },
+        { "PATCH", "/api/users/@me", STR_INIT("{\"username\": \"x\", \"email\": 1}"), 400 },
+        { "PATCH", "/api/users/@me", STR_INIT("{\"username\": \"everyone\"}"), 400 },
+        { "PATCH", "/api/users/@me", STR_INIT("{\"username\": \"other\"}"), 200 },
+        { "PATCH", "/api/users/@me", STR_INIT("{\"bio\": \"here\""), 400 },
+        { "PATCH", "/api/users/@me", STR_INIT("{\"bio\": \"here\"}"), 200 },
+        { "PATCH", "/api/guilds/1", STR_INIT("{\"name\": 5}"), 404 },
+        { "PATCH", "/api/guilds/x", STR_INIT("{\"name\": 5}"), 400 },
+        { "POST", "/api/nowhere", STR_INIT("{\"name\": 5}"), 404 },
+    };
+    struct client *ada = world_client(w, "ada");
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct answer brief = send_body(ada, calls[i].method, calls[i].path, calls[i].body);
+        struct answer lengthy =
+            send_body(ada, calls[i].method, calls[i].path, padded(w, calls[i].body));
+
+        expect_status(brief, calls[i].status);
+        expect_status(lengthy, calls[i].status);
+        if (!str_eq(brief.body, lengthy.body))
+            fail_test(__FILE__, __LINE__, "%.*s: %.*s is not %.*s", STR_FMT(calls[i].body),
+                      STR_FMT(lengthy.body), STR_FMT(brief.body));
+    }
+}
+
+static void a_long_body_of_a_stranger_is_refused_like_a_short_one(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    struct str body = STR("{\"bio\": 5}");
+
+    expect_error(send_body(nobody, "PATCH", "/api/users/@me", body), 401, 0);
+    expect_error(send_body(nobody, "PATCH", "/api/users/@me", padded(w, body)), 401, 0);
+}
+
+/* --- pictures ------------------------------------------------------------------------- */
+
+/* A body with pictures of so many bytes each; nearly all of them zeros. */
+static struct str pictures(struct world *w, const char *const *names, size_t count, size_t bytes)
+{
+    static const char head[] = "data:image/png;base64,iVBORw0KGgoA";
+    size_t chars = (bytes + 2) / 3 * 4, padding = (3 - bytes % 3) % 3;
+    size_t room = count * (chars + 100);
+    char *text = arena_alloc(world_arena(w), room);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        n += (size_t)snprintf(text + n, room - n, "%s\"%s\":\"%s", i ? "," : "{", names[i], head);
+        memset(text + n, 'A', chars - 12 - padding);
+        n += chars - 12 - padding;
+        memset(text + n, '=', padding);
+        n += padding;
+        text[n++] = '"';
+    }
+    text[n++] = '}';
+    return str_slice(text, n);
+}
+
+static void pictures_may_have_ten_mebibytes_and_no_more(struct world *w)
+{
+    static const char *const two[] = { "avatar", "banner" };
+    struct client *ada = world_client(w, "ada");
+    size_t most = 10 * 1024 * 1024;
+
+    expect_status(send_body(ada, "PATCH", "/api/users/@me", pictures(w, two, 2, most)), 200);
+    struct answer a = send_body(ada, "PATCH", "/api/users/@me", pictures(w, two, 2, most + 1));
+    expect_invalid(a, "avatar", "BINARY_TYPE_MAX_SIZE");
+    expect_invalid(a, "banner", "BINARY_TYPE_MAX_SIZE");
+}
+
+static void a_guild_takes_all_its_pictures_at_once(struct world *w)
+{
+    static const char *const five[] = { "icon", "banner", "splash", "discovery_splash",
+                                        "home_header" };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    char path[60];
+
+    snprintf(path, sizeof path, "/api/guilds/%s", v.id);
+    expect_status(send_body(ada, "PATCH", path, pictures(w, five, 5, 10 * 1024 * 1024)), 200);
+    /* More than the fields could bring is not read at all. */
+    char head[600];
+    int n = snprintf(head, sizeof head,
+                     "PATCH %s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n" JSON
+                     "Content-Length: %d\r\n\r\n",
+                     path, ada->authorization, BODY_WITH_PICTURES(5) + 1);
+    struct str refused = client_raw(ada, str_slice(head, (size_t)n), 5000);
+    expect(str_starts(refused, STR("HTTP/1.1 413 ")));
+}
+
+/* --- answers -------------------------------------------------------------------------- */
+
+static struct str unzipped(struct world *w, struct str bytes)
+{
+    size_t max = 4 * 1024 * 1024;
+    char *out = arena_alloc(world_arena(w), max);
+    z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes.p,
+                   .avail_in = (uInt)bytes.n,
+                   .next_out = (Bytef *)out,
+                   .avail_out = (uInt)max };
+
+    expect(inflateInit2(&z, 15 + 16) == Z_OK);
+    int e = inflate(&z, Z_FINISH);
+    inflateEnd(&z);
+    expect(e == Z_STREAM_END && z.avail_in == 0);
+    return str_slice(out, z.total_out);
+}
+
+static void long_answers_are_zipped_too(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    char body[2100], path[80];
+
+    for (int i = 0; i < 100; i++) {
+        snprintf(body, sizeof body, "{'content': '%0*d'}", 1990, i);
+        expect_status(client_post(ada, body, "/channels/%s/messages", v.channel), 200);
+    }
+    snprintf(path, sizeof path, "/api/channels/%s/messages?limit=100", v.channel);
+    struct answer plain = client_request(ada, "GET", path, NULL, (struct str){ 0 });
+    struct answer zipped =
+        client_request(ada, "GET", path, "Accept-Encoding: gzip\r\n", (struct str){ 0 });
+
+    expect_status(plain, 200);
+    expect_status(zipped, 200);
+    expect(plain.body.n > HTTP_GZIP_LONGEST && !answer_header(plain, "Content-Encoding").p);
+    expect(str_is(answer_header(plain, "Vary"), "Accept-Encoding"));
+    expect(str_is(answer_header(zipped, "Content-Encoding"), "gzip"));
+    expect(str_is(answer_header(zipped, "Vary"), "Accept-Encoding"));
+    expect(str_is(answer_header(zipped, "Content-Type"), "application/json"));
+    expect(str_eq(unzipped(w, zipped.body), plain.body));
+}
+
+const struct test long_bodies_tests[] = {
+    TEST(long_bodies_are_answered_like_short_ones),
+    TEST(a_long_body_of_a_stranger_is_refused_like_a_short_one),
+    TEST(pictures_may_have_ten_mebibytes_and_no_more),
+    TEST(a_guild_takes_all_its_pictures_at_once),
+    TEST(long_answers_are_zipped_too),
+    { 0 },
+};
