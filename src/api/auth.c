@@ -23,6 +23,9 @@ enum {
     CACHE_WAYS = 4,
 };
 
+/* Of a credential that is looked for in a transaction which began before: it is not remembered. */
+#define UNKNOWN_FORGETS UINT64_MAX
+
 /* A keyed hash of a whole token: the cache holds nothing that could be used to log
  * in, and nobody without the key can make two tokens meet. */
 struct tag {
@@ -141,6 +144,7 @@ bool credential_parse(enum caller_kind kind, struct str token, struct credential
 
     ret->kind = kind;
     ret->token = token;
+    ret->forgets = UNKNOWN_FORGETS;
     return str_base64url_decode(account, digits, sizeof digits, &n) &&
            snowflake_parse(str_slice(digits, n), &ret->account) &&
            exactly(session, ret->session, SESSION_BYTES) &&
@@ -189,8 +193,12 @@ static uint64_t count_forgets(struct auth *a)
     return atomic_load(&a->forgets);
 }
 
-static void remember(struct auth *a, const struct credential *c, const struct caller *caller,
-                     uint64_t forgets)
+void auth_will_find(struct auth *a, struct credential *c)
+{
+    c->forgets = count_forgets(a);
+}
+
+static void remember(struct auth *a, const struct credential *c, const struct caller *caller)
 {
     struct remembered r = { .used = true, .caller = *caller };
     size_t first;
@@ -199,7 +207,7 @@ static void remember(struct auth *a, const struct credential *c, const struct ca
     struct shard *s = find_slots(a, &r.tag, &first);
     pthread_mutex_lock(&s->lock);
     /* Something was revoked since we read the row: it may have been this one. */
-    if (count_forgets(a) == forgets) {
+    if (count_forgets(a) == c->forgets) {
         if (!s->slots)
             s->slots = mem_new(CACHE_SLOTS * sizeof *s->slots);
         size_t at = first + s->hand++ % CACHE_WAYS;
@@ -282,7 +290,6 @@ static const char FIND_TOKEN[] =
 enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret)
 {
     unsigned char digest[crypto_auth_hmacsha256_BYTES];
-    uint64_t forgets = count_forgets(a);
     struct rows row;
     bool found;
 
@@ -308,7 +315,7 @@ enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, st
     if (stored.n != sizeof digest || sodium_memcmp(stored.p, digest, sizeof digest) != 0 ||
         ret->id != c->account || (ret->expires_at && ret->expires_at <= clock_us()))
         return ERR_UNAUTHORIZED;
-    remember(a, c, ret, forgets);
+    remember(a, c, ret);
     return OK;
 }
 

@@ -23,12 +23,17 @@ struct credential {
     unsigned char session[8];
     unsigned char secret[32];
     struct str token; /* without the scheme word */
+    uint64_t forgets; /* see auth_will_find */
 };
 
 /* Which kind an Authorization header says it is, and the token without that word. */
 enum caller_kind credential_kind(struct str authorization, struct str *ret_token);
 /* False: malformed. */
 bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret);
+
+/* Before the transaction in which it is looked for: what is found may then be remembered,
+ * unless something was revoked since now. */
+void auth_will_find(struct auth *a, struct credential *c);
 
 /* Recognise: first the cache, then the store. ERR_UNAUTHORIZED when it is nobody. */
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);

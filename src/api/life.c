@@ -535,6 +535,7 @@ static void identify(struct life *l)
         call->caller = &l->caller;
         proceed(l, STAGE_CREDENTIAL);
     } else if (header.p && credential_parse(kind, call->token, &l->credential)) {
+        auth_will_find(auth, &l->credential);
         submit(l, STAGE_CREDENTIAL, STORE_READ);
     } else if (takes_anybody(call)) {
         proceed(l, STAGE_CREDENTIAL);

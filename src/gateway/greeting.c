@@ -13,6 +13,7 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
     memcpy(g->token, token.p, token.n);
     if (!credential_parse(CALLER_BOT, str_slice(g->token, token.n), &g->credential))
         return false;
+    auth_will_find(p->hub->gateway->options.auth, &g->credential);
     g->peer = p;
     p->asking = g;
     p->state = PEER_ASKING;

@@ -458,7 +458,42 @@ static void flags_stand_beside_the_public_ones(struct world *w)
                 "{'flags': 64, 'public_flags': 64}");
 }
 
+/* --- credentials ---------------------------------------------------------------------- */
+
+struct finding {
+    struct auth *auth;
+    struct credential credential;
+    struct caller caller;
+};
+
+static enum err find_credential(struct tx *tx, void *arg)
+{
+    struct finding *f = arg;
+
+    return auth_find(f->auth, tx, &f->credential, &f->caller);
+}
+
+/* What was read may be from before the revocation. */
+static void nothing_is_remembered_that_was_looked_for_before_a_revocation(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct store *store = guildhall_store(world_server(w));
+    struct finding f = { .auth = guildhall_auth(world_server(w)) };
+    struct str token;
+    enum caller_kind kind = credential_kind(str_of(ada->authorization), &token);
+
+    expect(credential_parse(kind, token, &f.credential));
+    auth_will_find(f.auth, &f.credential);
+    auth_forget_account(f.auth, 1);
+    expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
+    expect(!auth_remembered(f.auth, kind, token, &f.caller));
+    auth_will_find(f.auth, &f.credential);
+    expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
+    expect(auth_remembered(f.auth, kind, token, &f.caller));
+}
+
 const struct test accounts_more_tests[] = {
+    TEST(nothing_is_remembered_that_was_looked_for_before_a_revocation),
     TEST(sessions_are_listed_and_ended),
     TEST(settings_have_defaults),
     TEST(only_what_changed_is_told),
