@@ -1,4 +1,5 @@
 /* application.c - the interface's application and team objects, row by row. */
+#include "model/types.h"
 #include "model/application.h"
 
 /* --- teams ---------------------------------------------------------------------------- */
@@ -15,9 +16,12 @@ static const struct choice team_states[] = {
     { 0 },
 };
 
-const struct type type_team_name = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 32, .doc = "Team name"
-};
+const struct type type_team_name = { .kind = KIND_STRING,
+                                     .rule = &rule_name,
+                                     .flags = TYPE_TRIM,
+                                     .min = 1,
+                                     .max = 32,
+                                     .doc = "Team name" };
 const struct type type_team_role = { .kind = KIND_STRING, .choices = team_roles };
 static const struct type type_team_state = { .kind = KIND_INT, .choices = team_states };
 
@@ -58,9 +62,12 @@ const struct type type_teams = { .kind = KIND_ARRAY, .of = &type_team };
 
 /* --- applications --------------------------------------------------------------------- */
 
-const struct type type_application_name = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 32, .doc = "Application name"
-};
+const struct type type_application_name = { .kind = KIND_STRING,
+                                            .rule = &rule_name,
+                                            .flags = TYPE_TRIM,
+                                            .min = 1,
+                                            .max = 32,
+                                            .doc = "Application name" };
 const struct type type_application_description = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 400, .doc = "What it is for"
 };

@@ -1,4 +1,5 @@
 /* channel.c - the interface's channel object, row by row. */
+#include "model/types.h"
 #include "model/channel.h"
 
 static const struct choice channel_types[] = {
@@ -17,9 +18,12 @@ static const struct choice channel_types[] = {
 };
 
 static const struct type type_channel_type = { .kind = KIND_INT, .choices = channel_types };
-const struct type type_channel_name = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100, .doc = "Channel name"
-};
+const struct type type_channel_name = { .kind = KIND_STRING,
+                                        .rule = &rule_name,
+                                        .flags = TYPE_TRIM,
+                                        .min = 1,
+                                        .max = 100,
+                                        .doc = "Channel name" };
 const struct type type_topic = { .kind = KIND_STRING,
                                  .max = 1024,
                                  .doc = "What the channel is about" };

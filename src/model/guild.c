@@ -1,11 +1,15 @@
 /* guild.c - the interface's guild object, row by row. */
+#include "model/types.h"
 #include "model/guild.h"
 
 #include "model/voice_state.h"
 
-const struct type type_guild_name = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 2, .max = 100, .doc = "Guild name"
-};
+const struct type type_guild_name = { .kind = KIND_STRING,
+                                      .rule = &rule_name,
+                                      .flags = TYPE_TRIM,
+                                      .min = 2,
+                                      .max = 100,
+                                      .doc = "Guild name" };
 
 /* clang-format off */
 #define GUILD_FIELDS                                                                               \

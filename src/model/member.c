@@ -1,9 +1,12 @@
 /* member.c - the interface's member object, row by row. */
+#include "model/types.h"
 #include "model/member.h"
 
-const struct type type_nick = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 32, .doc = "Name in this guild"
-};
+const struct type type_nick = { .kind = KIND_STRING,
+                                .rule = &rule_name,
+                                .flags = TYPE_TRIM,
+                                .max = 32,
+                                .doc = "Name in this guild" };
 
 /* clang-format off */
 #define MEMBER_FIELDS                                                                              \

@@ -1,9 +1,13 @@
 /* role.c - the interface's role object, row by row. */
+#include "model/types.h"
 #include "model/role.h"
 
-const struct type type_role_name = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100, .doc = "Role name"
-};
+const struct type type_role_name = { .kind = KIND_STRING,
+                                     .rule = &rule_name,
+                                     .flags = TYPE_TRIM,
+                                     .min = 1,
+                                     .max = 100,
+                                     .doc = "Role name" };
 
 static const struct field colors_fields[] = {
     { FIELD(struct role_colors, primary_color), .type = &type_color },

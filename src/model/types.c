@@ -1,6 +1,8 @@
 /* types.c - rules that many objects share. */
 #include "model/types.h"
 
+#include "base/utf8.h"
+
 static bool url_holds(struct str s)
 {
     size_t scheme = str_starts(s, STR("https://")) ? 8 : str_starts(s, STR("http://")) ? 7 : 0;
@@ -50,6 +52,29 @@ static const struct choice locales[] = {
     { 0, "zh-TW", "zh-TW", "Chinese, traditional" },
     { 0 },
 };
+
+/* A name stands in a line of others' text: it must not break the line, turn it around or
+ * look like another name. The joiners of emoji and scripts (200C, 200D) are for the eye. */
+static bool is_unseen(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x200b ||
+           (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb);
+}
+
+static bool name_holds(struct str s)
+{
+    uint32_t c;
+
+    for (size_t n; s.n; s = str_from(s, n)) {
+        n = utf8_decode(s, &c);
+        if (n == 0 || is_unseen(c))
+            return false;
+    }
+    return true;
+}
+
+const struct rule rule_name = { name_holds, FORM_REGEX };
 
 const struct type type_id = { .kind = KIND_ID };
 const struct type type_bool = { .kind = KIND_BOOL };

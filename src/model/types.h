@@ -10,6 +10,7 @@ extern const struct type type_asset_hash; /* of a picture that is kept */
 extern const struct type type_picture;    /* a picture that is sent: PICTURE_MAX */
 extern const struct type type_nothing;    /* what we do not have: always null, or empty */
 extern const struct type type_none;       /* a list that is always empty */
+extern const struct rule rule_name;       /* names: nothing that cannot be seen */
 extern const struct type type_url;        /* http or https, at most 512 characters */
 
 /* What a JSON body may have that brings pictures: their base64, in which some writers escape

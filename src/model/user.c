@@ -1,4 +1,5 @@
 /* user.c - the interface's user objects, row by row. */
+#include "model/types.h"
 #include "model/user.h"
 
 static bool username_holds(struct str s)
@@ -42,9 +43,12 @@ const struct type type_username = { .kind = KIND_STRING,
                                     .max = 32,
                                     .rule = &username_rule,
                                     .doc = "Unique name: a-z, 0-9, _ and single dots" };
-const struct type type_display_name = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 32, .doc = "Name shown to people"
-};
+const struct type type_display_name = { .kind = KIND_STRING,
+                                        .rule = &rule_name,
+                                        .flags = TYPE_TRIM,
+                                        .min = 1,
+                                        .max = 32,
+                                        .doc = "Name shown to people" };
 
 const struct type type_bit_set = { .kind = KIND_INT, .doc = "Bit set" };
 

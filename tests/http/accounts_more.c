@@ -40,6 +40,28 @@ static struct client *another(struct world *w, struct client *c, enum caller_kin
     return world_client_with(w, header);
 }
 
+/* Nobody can break, turn around or imitate a line with a name. */
+static void names_hold_nothing_that_cannot_be_seen(struct world *w)
+{
+    static const char *const bad[] = { "a\\u202eb", "a\\nb",     "a\\u0007", "a\\u200bb",
+                                       "a\\u2028b", "a\\ufeffb", "a\\u0085b" };
+    struct client *ada = world_client(w, "ada");
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct str body = str_printf(world_arena(w), "{'global_name': '%s'}", bad[i]);
+
+        expect_invalid(client_patch(ada, body.p, "/users/@me"), "global_name", "STRING_TYPE_REGEX");
+        body = str_printf(world_arena(w), "{'name': '%s'}", bad[i]);
+        expect_invalid(client_post(ada, body.p, "/guilds"), "name", "STRING_TYPE_REGEX");
+    }
+    expect_status(client_patch(ada, "{'global_name': 'a\\u200db \\u00e9'}", "/users/@me"), 200);
+    expect_invalid(client_post(world_stranger(w),
+                               "{'username': 'eve', 'password': 'a good password', "
+                               "'email': 'x@y\\r\\nBcc:z'}",
+                               "/auth/register"),
+                   "email", "EMAIL_TYPE_INVALID_EMAIL");
+}
+
 static void relate(struct world *w, struct client *a, struct client *b, int type)
 {
     world_sql(w, "insert into relationships (user_id, target_id, type) values (%s, %s, %d)", a->id,
@@ -511,5 +533,6 @@ const struct test accounts_more_tests[] = {
     TEST(apps_see_what_their_scopes_allow),
     TEST(there_are_six_default_avatars),
     TEST(flags_stand_beside_the_public_ones),
+    TEST(names_hold_nothing_that_cannot_be_seen),
     { 0 },
 };

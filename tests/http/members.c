@@ -149,6 +149,43 @@ static void a_new_name_reaches_every_guild(struct world *w)
     expect_silence(ada);
 }
 
+/* --- leaving and coming back ---------------------------------------------------------- */
+
+static void rejoin(struct client *owner, struct client *c, const char *guild, const char *channel)
+{
+    const char *code =
+        answer_text(client_post(owner, "{}", "/channels/%s/invites", channel), "code");
+
+    expect_status(client_delete(c, "/users/@me/guilds/%s", guild), 204);
+    expect_status(client_post(c, "{}", "/invites/%s", code), 200);
+}
+
+static void sanctions_outlast_leaving(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue p = world_venue(w, ada);
+    venue_add(&p, bob);
+
+    int64_t until = clock_us() + INT64_C(3600) * 1000000;
+    world_sql(w, "update members set timed_out_until = %lld, mute = 1, deaf = 1 where user_id = %s",
+              (long long)until, bob->id);
+    rejoin(ada, bob, p.id, p.channel);
+    struct answer a = client_get(ada, "/guilds/%s/members/%s", p.id, bob->id);
+    expect_json(a, "{'mute': true, 'deaf': true}");
+    expect(dom_member(a.json, STR("communication_disabled_until"))->kind == JSON_STRING);
+    expect_error(client_post(bob, "{'content': 'hi'}", "/channels/%s/messages", p.channel), 403,
+                 50013);
+
+    /* What has ended, or was taken back, does not come again. */
+    world_sql(w, "update members set mute = 0, deaf = 0 where user_id = %s", bob->id);
+    world_wait(w, 3601);
+    rejoin(ada, bob, p.id, p.channel);
+    expect_json(client_get(ada, "/guilds/%s/members/%s", p.id, bob->id),
+                "{'mute': false, 'deaf': false, 'communication_disabled_until': null}");
+    expect_status(client_post(bob, "{'content': 'hi'}", "/channels/%s/messages", p.channel), 200);
+    expect(world_number(w, "select count(*) from member_sanctions") == 0);
+}
+
 /* --- nicks ---------------------------------------------------------------------------- */
 
 static void moderators_change_nicks_of_those_below(struct world *w)
@@ -571,6 +608,7 @@ const struct test members_tests[] = {
     TEST(members_are_found_by_the_beginning_of_a_name),
     TEST(members_are_found_by_the_names_they_have_now),
     TEST(a_new_name_reaches_every_guild),
+    TEST(sanctions_outlast_leaving),
     TEST(moderators_change_nicks_of_those_below),
     TEST(equals_are_not_above_each_other),
     TEST(people_change_their_own_nick),

@@ -54,6 +54,25 @@ static void a_webhook_is_made_and_announced(struct world *w)
                         token) == 0);
 }
 
+/* A token is enough to write: it is shown to those who may look where it leads. */
+static void a_guild_lists_webhooks_of_channels_that_the_caller_sees(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
+    struct venue v = world_venue(w, ada);
+
+    venue_add_with(&v, mod, 3, PERMISSION(MANAGE_WEBHOOKS));
+    made(ada, v.channel);
+    expect(client_get(mod, "/guilds/%s/webhooks", v.id).json->count == 1);
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 1, %d)",
+              v.channel, mod->id, (int)PERMISSION(VIEW_CHANNEL));
+    expect(client_get(mod, "/guilds/%s/webhooks", v.id).json->count == 0);
+    expect(client_get(ada, "/guilds/%s/webhooks", v.id).json->count == 1);
+    world_sql(w, "update overwrites set deny = %d where target_id = %s",
+              (int)PERMISSION(MANAGE_WEBHOOKS), mod->id);
+    expect(client_get(mod, "/guilds/%s/webhooks", v.id).json->count == 0);
+}
+
 static void managing_needs_the_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
@@ -355,6 +374,7 @@ static void webhooks_have_buckets_of_their_own(struct world *w)
 
 const struct test webhooks_tests[] = {
     TEST(a_webhook_is_made_and_announced),
+    TEST(a_guild_lists_webhooks_of_channels_that_the_caller_sees),
     TEST(managing_needs_the_right),
     TEST(names_have_rules),
     TEST(there_is_room_for_fifteen),

@@ -8,7 +8,8 @@ static bool email_holds(struct str s)
     if (!at || at == s.p || at == s.p + s.n - 1)
         return false;
     struct str domain = str_from(s, (size_t)(at - s.p) + 1);
-    return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n);
+    /* Nothing that could become another line of a mail's head. */
+    return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n) && rule_name.holds(s);
 }
 
 static const struct rule email_rule = { email_holds, "EMAIL_TYPE_INVALID_EMAIL",

@@ -10,14 +10,21 @@ enum err list_guild_channels(struct call *call)
     enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
     if (e)
         return e;
-    for (size_t i = 0; query->permissions && i < channels.count; i++) {
-        struct channel *c = (struct channel *)channels.items + i;
+    struct channel *all = channels.items;
+    size_t seen = 0;
+    for (size_t i = 0; i < channels.count; i++) {
+        uint64_t rights;
 
-        c->permissions.given = GIVEN;
-        e = standing_rights_in(call->tx, call->target.standing, c, &c->permissions.value);
+        e = standing_rights_in(call->tx, call->target.standing, &all[i], &rights);
         if (e)
             return e;
+        if (!(rights & PERMISSION(VIEW_CHANNEL)))
+            continue;
+        if (query->permissions)
+            all[i].permissions = (struct opt_id){ GIVEN, rights };
+        all[seen++] = all[i];
     }
+    channels.count = seen;
     return call_reply(call, &channels);
 }
 

@@ -83,6 +83,8 @@ enum err member_join(struct call *call, const struct newcomer *n, struct member 
     if (!e)
         e = check_may_join(call->tx, n, ret->user);
     if (!e)
+        e = member_take_sanctions(call->tx, ret);
+    if (!e)
         e = member_insert(call->tx, ret, n->temporary);
     return e ? e : announce_arrival(call, ret);
 }

@@ -10,6 +10,8 @@
 
 /* With roles; announces nothing. */
 enum err member_update(struct tx *tx, const struct member *m);
+/* Time-out, mute and deafness that it left with come back with it, once. */
+enum err member_take_sanctions(struct tx *tx, struct member *m);
 /* ERR_UNKNOWN_MEMBER. */
 enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id);
 /* Makes the stored roles those of m. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "platform/command_index.h"
 #include "platform/rows.h"
@@ -244,24 +245,50 @@ enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct use
 /* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_MEMBER[] =
-    "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary) "
-    "values ($1, $2, $3, $4, $5, $6, $7)";
+    "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary, "
+    "timed_out_until) values ($1, $2, $3, $4, $5, $6, $7, $8)";
 static const char COUNT_MEMBERS[] =
     "update guilds set member_count = member_count + $2 where id = $1";
 
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
 {
-    enum err e =
-        tx_exec(tx, ADD_MEMBER,
-                BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(m->nick), v_int(m->joined_at),
-                     v_int(m->deaf), v_int(m->mute), v_int(temporary)),
-                NULL);
+    enum err e = tx_exec(tx, ADD_MEMBER,
+                         BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(m->nick),
+                              v_int(m->joined_at), v_int(m->deaf), v_int(m->mute), v_int(temporary),
+                              v_opt_int(m->communication_disabled_until)),
+                         NULL);
 
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
     if (!e)
         e = command_index_member(tx, m->guild_id, m->user_id);
     return e ? e : member_store_roles(tx, m);
+}
+
+/* What moderators did to a member is not undone by leaving and coming back. */
+static const char KEEP_SANCTIONS[] =
+    "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
+    "select guild_id, user_id, timed_out_until, mute, deaf from members "
+    "where guild_id = $1 and user_id = $2 and (mute = 1 or deaf = 1 or timed_out_until > $3) "
+    "on conflict (guild_id, user_id) do update set "
+    "timed_out_until = excluded.timed_out_until, mute = excluded.mute, deaf = excluded.deaf";
+static const char TAKE_SANCTIONS[] = "delete from member_sanctions where guild_id = $1 and "
+                                     "user_id = $2 returning timed_out_until, mute, deaf";
+
+enum err member_take_sanctions(struct tx *tx, struct member *m)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, TAKE_SANCTIONS, BIND(v_id(m->guild_id), v_id(m->user_id)), &row, &found);
+
+    if (e || !found)
+        return e;
+    if (row_int(&row, 0) > clock_us())
+        m->communication_disabled_until = row_opt_int(&row, 0);
+    m->mute |= row_bool(&row, 1);
+    m->deaf |= row_bool(&row, 2);
+    return OK;
 }
 
 static const char DELETE_MEMBER[] =
@@ -274,6 +301,9 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
     bool found = false;
     enum err e = command_index_member(tx, guild_id, user_id);
 
+    if (!e)
+        e = tx_exec(tx, KEEP_SANCTIONS, BIND(v_id(guild_id), v_id(user_id), v_int(clock_us())),
+                    NULL);
     if (!e)
         e = tx_one(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
     if (e || !found)

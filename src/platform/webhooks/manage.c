@@ -109,12 +109,53 @@ enum err list_channel_webhooks(struct call *call)
     return e ? e : reply_list(call, &list);
 }
 
+static const struct channel *channel_among(const struct list *channels, snowflake id)
+{
+    const struct channel *c = channels->items;
+    size_t low = 0, high = channels->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (c[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < channels->count && c[low].id == id ? &c[low] : NULL;
+}
+
+/* Keeps those in channels that the caller sees and keeps webhooks of: what a webhook is
+ * shown with is enough to write there. */
+static enum err keep_manageable(struct call *call, struct list *list)
+{
+    const uint64_t needed = PERMISSION(VIEW_CHANNEL) | PERMISSION(MANAGE_WEBHOOKS);
+    struct webhook *all = list->items;
+    struct list channels, threads;
+    size_t kept = 0;
+    enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
+
+    for (size_t i = 0; !e && i < list->count; i++) {
+        const struct channel *c = channel_among(&channels, all[i].channel_id);
+        uint64_t rights = 0;
+
+        if (c)
+            e = standing_rights_in(call->tx, call->target.standing, c, &rights);
+        if ((rights & needed) == needed)
+            all[kept++] = all[i];
+    }
+    list->count = kept;
+    return e;
+}
+
 /* GET /guilds/{guild.id}/webhooks */
 enum err list_guild_webhooks(struct call *call)
 {
     struct list list = { 0 };
     enum err e = webhooks_of_guild(call->tx, call->target.guild->id, &list);
 
+    if (!e)
+        e = keep_manageable(call, &list);
     return e ? e : reply_list(call, &list);
 }
 

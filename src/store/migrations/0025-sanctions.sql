@@ -1,0 +1,11 @@
+-- What moderators did to members who left: it holds when they come back.
+create table member_sanctions (
+    guild_id bigint not null references guilds (id) on delete cascade,
+    user_id bigint not null references users (id) on delete cascade,
+    timed_out_until bigint,
+    mute bigint not null,
+    deaf bigint not null,
+    primary key (guild_id, user_id)
+) {clustered};
+
+create index member_sanctions_by_user on member_sanctions (user_id);
