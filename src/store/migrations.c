@@ -163,6 +163,8 @@ enum err migrations_apply(struct store *s, run_at_once *run)
     };
     enum err e = run(s, &step.work);
 
+    if (e)
+        log_error("store: could not read which steps were applied: %s", error_info(e)->message);
     step.work.run = apply;
     for (const struct migration *m = migrations; !e && m->number; m++) {
         if (m->number <= step.applied)

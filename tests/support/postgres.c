@@ -11,6 +11,8 @@
 #include "store/libpq.h"
 
 static const char option[] = " options=-csearch_path=";
+/* So that a test can end its own connections and nobody else's. */
+static const char named[] = " application_name=";
 
 bool test_postgres_there(void)
 {
@@ -50,13 +52,13 @@ char *test_postgres_new(void)
     static atomic_uint made;
     const char *server = getenv("GUILDHALL_TEST_POSTGRES");
     char schema[64], sql[128];
-    size_t room = strlen(server) + sizeof option + sizeof schema;
+    size_t room = strlen(server) + sizeof option + sizeof named + 2 * sizeof schema;
     char *where = mem_new(room);
 
     snprintf(schema, sizeof schema, "w_%ld_%u", (long)getpid(), atomic_fetch_add(&made, 1));
     snprintf(sql, sizeof sql, "create schema %s", schema);
     test_postgres_do(server, sql);
-    snprintf(where, room, "%s%s%s", server, option, schema);
+    snprintf(where, room, "%s%s%s%s%s", server, named, schema, option, schema);
     return where;
 }
 
