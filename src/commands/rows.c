@@ -87,7 +87,7 @@ enum err command_row_find(struct tx *tx, snowflake application_id, snowflake gui
     return e;
 }
 
-/* All of it as text; false when that is more than is kept, or could not be read again. */
+/* All of it as text; false when that is more than is kept. */
 static bool kept_text(struct arena *arena, const struct command *k, struct str *ret)
 {
     struct buf out;
@@ -95,8 +95,7 @@ static bool kept_text(struct arena *arena, const struct command *k, struct str *
 
     buf_init(&out, COMMAND_MOST_BYTES);
     schema_encode(&j, &type_command_kept, k);
-    /* A value has two bytes at least, so few texts have to be looked at. */
-    bool fits = !buf_full(&out) && (out.n < 2 * JSON_MAX_VALUES || json_valid(buf_str(&out)));
+    bool fits = !buf_full(&out);
     if (fits)
         *ret = buf_take(&out, arena);
     buf_clear(&out);
@@ -137,8 +136,13 @@ static enum err set_definition(struct tx *tx, const struct command *k, struct st
     return tx_exec(tx, SET_DEFINITION, BIND(v_id(k->id), v_text(definition)), NULL);
 }
 
-static enum err refuse_size(struct form *form, const struct place *here)
+/* What is written: not more than is kept, and not more values than are read again. A value
+ * has two bytes at least, so few texts have to be looked at. */
+static enum err write_definition(struct arena *arena, const struct command *k, struct form *form,
+                                 const struct place *here, struct str *ret)
 {
+    if (kept_text(arena, k, ret) && (ret->n < 2 * JSON_MAX_VALUES || json_valid(*ret)))
+        return OK;
     form_fail(form, here, FORM_TOO_MANY_BYTES, (int)COMMAND_MOST_BYTES);
     return ERR_INVALID_FORM_BODY;
 }
@@ -149,16 +153,17 @@ enum err command_insert(struct tx *tx, const struct command *k, struct form *for
     struct arena *arena = tx_arena(tx);
     struct str definition;
 
-    if (!kept_text(arena, k, &definition))
-        return refuse_size(form, here);
-    enum err e = tx_exec(
-        tx, ADD_COMMAND,
-        BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
-             v_text(k->name), v_id(k->version), v_opt_id(k->default_member_permissions),
-             v_int(k->nsfw), v_int(command_contexts(k)), v_int(command_integration_types(k)),
-             v_int((int64_t)command_locales(k)), v_int(hides_something(&k->options.value)),
-             v_text(column_encode(arena, &type_command_plain, k))),
-        NULL);
+    enum err e = write_definition(arena, k, form, here, &definition);
+    if (e)
+        return e;
+    e = tx_exec(tx, ADD_COMMAND,
+                BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
+                     v_text(k->name), v_id(k->version), v_opt_id(k->default_member_permissions),
+                     v_int(k->nsfw), v_int(command_contexts(k)),
+                     v_int(command_integration_types(k)), v_int((int64_t)command_locales(k)),
+                     v_int(hides_something(&k->options.value)),
+                     v_text(column_encode(arena, &type_command_plain, k))),
+                NULL);
     return e ? e : set_definition(tx, k, definition);
 }
 
@@ -173,10 +178,10 @@ enum err command_update(struct tx *tx, const struct command *k, struct form *for
     struct arena *arena = tx_arena(tx);
     struct str definition;
 
-    if (!kept_text(arena, k, &definition))
-        return refuse_size(form, here);
-    enum err e =
-        tx_exec(tx, SAVE_COMMAND,
+    enum err e = write_definition(arena, k, form, here, &definition);
+    if (e)
+        return e;
+    e = tx_exec(tx, SAVE_COMMAND,
                 BIND(v_id(k->id), v_text(k->name), v_id(k->version),
                      v_opt_id(k->default_member_permissions), v_int(k->nsfw),
                      v_int(command_contexts(k)), v_int(command_integration_types(k)),
