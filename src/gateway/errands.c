@@ -41,12 +41,14 @@ static struct errand *first_errand(const struct session *s)
                                    : container_of(s->errands.next, struct errand, of_session);
 }
 
-/* One after the other: what is asked for waits until the guilds are there. */
+/* One after the other: what is asked for waits until the guilds are there. To a session that
+ * is away guilds come all the same, and what happens there is kept for it; what it asked for
+ * waits for its next socket, as more would come than is kept. */
 static bool has_next_step(const struct session *s)
 {
     const struct errand *e = first_errand(s);
 
-    return e && !e->stepping;
+    return e && !e->stepping && (s->peer || !e->needs_socket);
 }
 
 /* Its socket has something left to take. Two large guilds in a row would be more than a

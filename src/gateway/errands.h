@@ -11,6 +11,7 @@ struct errand {
     struct link of_session;
     struct session *session; /* NULL: the session went while a step was running */
     bool stepping;           /* a load is running */
+    bool needs_socket;       /* does nothing while the session is away */
     /* Fills load.run, or returns false: nothing left. */
     bool (*step)(struct errand *e);
     void (*stepped)(struct errand *e, enum err error); /* with a session that is there */

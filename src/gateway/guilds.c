@@ -128,6 +128,7 @@ static bool arrival_step(struct errand *e)
         return false;
     guild_facts_begin(e->session->hub, a->guilds[a->at++], &a->facts);
     e->load.run = arrival_read;
+    e->load.aside = true;
     return true;
 }
 

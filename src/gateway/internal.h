@@ -54,6 +54,9 @@ void session_invalid_soon(struct hub *h, uint64_t number);
 
 /* --- guilds of a session -------------------------------------------------------------- */
 
+/* More than so many are not read on a loop. */
+enum { MANY_GUILDS = 20, MANY_CHANNELS = 32 };
+
 /* What is read to give a session a seat in a guild. */
 struct guild_facts {
     snowflake guild_id;

@@ -28,7 +28,9 @@ struct listing {
     size_t user_count;
     int64_t index, chunks;
     snowflake after;
+    snowflake own;       /* account that asks */
     struct list members; /* struct member, in the look's arena */
+    struct str chunk;    /* the same */
 };
 
 /* --- looking -------------------------------------------------------------------------- */
@@ -42,28 +44,6 @@ static enum err count_chunks(struct listing *l, const struct gateway_source *sou
         count = 0;
     l->over = count == 0;
     l->chunks = count ? (count + CHUNK - 1) / CHUNK : 1;
-    return e;
-}
-
-static enum err look(struct load *load, struct tx *tx)
-{
-    struct listing *l = container_of(load, struct listing, errand.load);
-    const struct gateway_source *source = load->hub->gateway->options.source;
-    struct gateway_search search = {
-        .guild_id = l->guild_id,
-        .prefix = str_slice(l->query, l->query_n),
-        .user_ids = { l->user_ids, l->user_count },
-        .after = l->after,
-        .limit = l->all ? CHUNK : l->limit,
-        .newest = l->newest,
-    };
-    enum err e = OK;
-
-    l->members = (struct list){ 0 };
-    if (l->all && l->first)
-        e = count_chunks(l, source, tx);
-    if (!e && !l->over)
-        e = source->members(tx, &search, &l->members);
     return e;
 }
 
@@ -97,17 +77,16 @@ static void write_not_found(const struct listing *l, struct json *j)
 static void write_presences(const struct listing *l, struct arena *arena, struct json *j)
 {
     const struct member *m = l->members.items;
-    snowflake own = l->errand.session->caller.id;
     struct list ids = { 0 };
 
     for (size_t i = 0; i < l->members.count; i++)
-        if (m[i].user_id != own)
+        if (m[i].user_id != l->own)
             *(snowflake *)list_add(arena, &ids, sizeof(snowflake)) = m[i].user_id;
     json_name(j, "presences");
     gateway_presences(l->errand.load.hub->gateway, l->guild_id, &ids, j);
 }
 
-static void write_chunk(const struct listing *l, struct json *j)
+static void write_chunk(const struct listing *l, struct arena *arena, struct json *j)
 {
     json_object(j);
     json_name(j, "guild_id");
@@ -120,7 +99,7 @@ static void write_chunk(const struct listing *l, struct json *j)
     json_int(j, l->chunks);
     write_not_found(l, j);
     if (l->presences)
-        write_presences(l, l->errand.load.arena, j);
+        write_presences(l, arena, j);
     if (l->nonce_n) {
         json_name(j, "nonce");
         json_raw(j, str_slice(l->nonce, l->nonce_n));
@@ -128,20 +107,53 @@ static void write_chunk(const struct listing *l, struct json *j)
     json_object_end(j);
 }
 
+static void make_chunk(struct listing *l, struct arena *arena)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    write_chunk(l, arena, &j);
+    l->chunk = buf_take(&out, arena);
+    buf_clear(&out);
+}
+
+/* Where the store is asked, and not on the loop: a thousand members take long to write. */
+static enum err look(struct load *load, struct tx *tx)
+{
+    struct listing *l = container_of(load, struct listing, errand.load);
+    const struct gateway_source *source = load->hub->gateway->options.source;
+    struct gateway_search search = {
+        .guild_id = l->guild_id,
+        .prefix = str_slice(l->query, l->query_n),
+        .user_ids = { l->user_ids, l->user_count },
+        .after = l->after,
+        .limit = l->all ? CHUNK : l->limit,
+        .newest = l->newest,
+    };
+    enum err e = OK;
+
+    l->members = (struct list){ 0 };
+    if (l->all && l->first)
+        e = count_chunks(l, source, tx);
+    if (!e && !l->over)
+        e = source->members(tx, &search, &l->members);
+    if (!e)
+        make_chunk(l, tx_arena(tx));
+    return e;
+}
+
 static void stepped(struct errand *e, enum err error)
 {
     struct listing *l = container_of(e, struct listing, errand);
     const struct member *m = l->members.items;
-    struct buf out;
-    struct json j = json_to(&out);
 
     if (error) {
         l->members = (struct list){ 0 };
         l->chunks = l->index + 1;
+        make_chunk(l, e->load.arena);
     }
-    buf_init(&out, MAX_PAYLOAD);
-    write_chunk(l, &j);
-    session_tell_buf(e->session, EVENT_GUILD_MEMBERS_CHUNK, &out);
+    session_tell(e->session, EVENT_GUILD_MEMBERS_CHUNK, l->chunk);
     if (l->members.count)
         l->after = m[l->members.count - 1].user_id;
     l->first = false;
@@ -160,6 +172,7 @@ static struct listing *listing_new(snowflake guild_id)
     l->errand.step = step;
     l->errand.stepped = stepped;
     l->errand.free = free_listing;
+    l->errand.needs_socket = true;
     l->guild_id = guild_id;
     l->first = true;
     l->chunks = 1;
@@ -272,6 +285,8 @@ static bool step(struct errand *e)
     struct listing *l = container_of(e, struct listing, errand);
     struct seat *seat = seat_find(e->session, SUBJECT_GUILD, l->guild_id);
 
+    l->own = e->session->caller.id;
+    e->load.aside = !l->user_count;
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {

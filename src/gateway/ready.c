@@ -312,5 +312,6 @@ void ready_begin(struct identification *i, struct hub *h)
     prepare_facts(i, h);
     i->load.run = read_ready;
     i->load.done = ready;
+    i->load.aside = i->fact_count > MANY_GUILDS;
     hub_load(h, &i->load);
 }

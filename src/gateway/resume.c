@@ -320,7 +320,12 @@ static void settle(struct load *l, enum err e)
         catch_up(h, s);
         return;
     }
-    h->load = (struct load){ .quiet = true, .run = read_changes, .done = changes_read };
+    h->load = (struct load){
+        .quiet = true,
+        .aside = h->changes.count > MANY_CHANNELS,
+        .run = read_changes,
+        .done = changes_read,
+    };
     hub_load_now(h->to, &h->load);
 }
 
@@ -337,6 +342,7 @@ static void arrive(struct post *post)
         guild_facts_begin(h->to, h->facts[i].guild_id, &h->facts[i]);
     h->load.run = read_rights;
     h->load.done = settle;
+    h->load.aside = h->guild_count > MANY_GUILDS;
     hub_load(h->to, &h->load);
 }
 

@@ -1,0 +1,127 @@
+/* gateway_members.c - long lists of members over the gateway. */
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "gateway/gateway.h"
+#include "guilds.h"
+#include "venues.h"
+
+enum { MEMBERS = 20000, CHUNK = 1000 };
+
+static const char *const PLAIN = "v=10&encoding=json";
+
+/* A guild with so many members, of whom one is a bot. */
+static struct venue crowded_venue(struct world *w, struct client *bot)
+{
+    struct venue v = world_venue(w, world_client(w, "ada"));
+
+    venue_add(&v, bot);
+    world_sql(w,
+              "insert into users (id, username) with recursive n(i) as (select 1 union all select "
+              "i + 1 from n where i < %d) select i, 'u' || i from n",
+              MEMBERS - 2);
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at) select %s, id, id from users "
+              "where id < %d",
+              v.id, MEMBERS);
+    world_sql(w, "update guilds set member_count = %d where id = %s", MEMBERS, v.id);
+    return v;
+}
+
+static void ask_for_all(struct gate *g, const struct venue *v)
+{
+    gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'n'}}", v->id);
+}
+
+static void expect_chunk(struct gate *g, int index)
+{
+    const struct dom *d = expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
+                                          "{'chunk_index': %d, 'chunk_count': %d, 'nonce': 'n'}",
+                                          index, MEMBERS / CHUNK);
+
+    expect(dom_at(d, "members")->count == CHUNK);
+}
+
+/* All of it is more than what is kept for a session that is away. It waits for a socket. */
+static void a_list_waits_for_who_lost_the_socket(struct world *w)
+{
+    struct client *bot = world_bot(w, "robot");
+    struct venue v = crowded_venue(w, bot);
+    struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
+    int index = 0;
+
+    expect_dispatch(g, "GUILD_CREATE", "{}");
+    ask_for_all(g, &v);
+    expect_chunk(g, index++);
+    gate_kill(g);
+    usleep(1000 * 1000); /* in which all could have been told */
+    struct gate *back = gate_open(bot, PLAIN);
+    expect_op(back, 10);
+    gate_resume(back, gate_id(g), gate_seq(g));
+    for (bool resumed = false; index < MEMBERS / CHUNK || !resumed;) {
+        const struct dom *m = gate_read(back, 10000);
+
+        expect(m != NULL);
+        gate_count(back, m);
+        if (str_is(dom_at(m, "t")->text, "RESUMED")) {
+            resumed = true;
+            continue;
+        }
+        expect(atoi(dom_at(m, "d.chunk_index")->text.p) == index++);
+        expect(dom_at(m, "d.members")->count == CHUNK);
+    }
+    expect_quiet(back);
+}
+
+static uint64_t count_delivered(struct world *w)
+{
+    struct gateway_stats stats;
+
+    gateway_stats(guildhall_gateway(world_server(w)), &stats);
+    return stats.delivered;
+}
+
+/* Waits until nothing more is told for a while. */
+static uint64_t count_when_still(struct world *w)
+{
+    uint64_t last, now = count_delivered(w);
+
+    do {
+        last = now;
+        usleep(1000 * 1000);
+        now = count_delivered(w);
+    } while (now != last);
+    return now;
+}
+
+static void set_room(struct gate *g, int bytes)
+{
+    expect(setsockopt(gate_fd(g), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0);
+}
+
+/* Who does not read is told no more than its socket takes, and one chunk. */
+static void a_list_waits_for_who_does_not_read(struct world *w)
+{
+    struct client *bot = world_bot(w, "robot"), *ada = world_client(w, "ada");
+    struct venue v = crowded_venue(w, bot);
+    struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
+
+    expect_dispatch(g, "GUILD_CREATE", "{}");
+    set_room(g, 64 * 1024);
+    uint64_t before = count_delivered(w);
+    ask_for_all(g, &v);
+    expect(count_when_still(w) - before < MEMBERS / CHUNK);
+    expect_status(client_get(ada, "/voice/regions"), 200);
+    set_room(g, 1 << 20);
+    for (int i = 0; i < MEMBERS / CHUNK; i++)
+        expect_chunk(g, i);
+    expect_quiet(g);
+}
+
+const struct test gateway_members_tests[] = {
+    TEST(a_list_waits_for_who_lost_the_socket),
+    TEST(a_list_waits_for_who_does_not_read),
+    { 0 },
+};
