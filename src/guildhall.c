@@ -99,17 +99,30 @@ static unsigned password_threads(const struct config *c)
     return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;
 }
 
-enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret)
+static struct store_options store_options_of(const struct config *config)
 {
-    struct store_options options = {
+    return (struct store_options){
         .folder = config->data,
         .postgres = config->store,
-        .beside = beside,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
         .readers = loop_count(config),
     };
+}
 
+enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret)
+{
+    struct store_options options = store_options_of(config);
+
+    options.beside = beside;
+    return store_open(&options, ret);
+}
+
+static enum err open_to_serve(const struct config *config, struct store **ret)
+{
+    struct store_options options = store_options_of(config);
+
+    options.serves = true;
     return store_open(&options, ret);
 }
 
@@ -386,7 +399,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         log_error("listen must be HOST:PORT, not '%s'", config->listen);
         goto fail;
     }
-    e = guildhall_open_store(config, false, &g->store);
+    e = open_to_serve(config, &g->store);
     if (!e)
         e = auth_open(config->data, &g->auth);
     if (!e)

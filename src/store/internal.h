@@ -21,6 +21,7 @@ struct engine {
     void (*turn_end)(struct store *s, struct loop *loop);
     enum err (*backup)(struct store *s, const char *path);
     enum err (*check)(struct store *s);
+    enum err (*take)(struct store *s); /* see store_take; NULL: nothing to do */
 
     /* query puts its cursor into tx->open; end takes it out. next fills r->row,
      * and sets r->changed and r->error when there is none. */

@@ -16,5 +16,5 @@ bool libpq_load(void)
             { NULL, NULL },
     };
 
-    return pq.exec || dynlib_load("libpq.so.5", symbols);
+    return pq.finish || dynlib_load("libpq.so.5", symbols);
 }

@@ -1,6 +1,6 @@
 /* libpq.h - PostgreSQL's client library, loaded when it is first needed.
  *
- * pq.exec is PQexec, and so on. */
+ * pq.finish is PQfinish, and so on. */
 #ifndef STORE_LIBPQ_H
 #define STORE_LIBPQ_H
 
@@ -14,8 +14,6 @@
     X(consumeInput)        \
     X(enterPipelineMode)   \
     X(errorMessage)        \
-    X(exec)                \
-    X(execPrepared)        \
     X(exitPipelineMode)    \
     X(finish)              \
     X(freemem)             \
@@ -24,13 +22,15 @@
     X(getisnull)           \
     X(getlength)           \
     X(getvalue)            \
+    X(isBusy)              \
     X(nfields)             \
     X(ntuples)             \
     X(pipelineSync)        \
-    X(prepare)             \
     X(resultErrorField)    \
     X(resultErrorMessage)  \
     X(resultStatus)        \
+    X(sendPrepare)         \
+    X(sendQuery)           \
     X(sendQueryParams)     \
     X(sendQueryPrepared)   \
     X(setNoticeProcessor)  \

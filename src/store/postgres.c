@@ -149,7 +149,10 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
     if (!e && !postgres_worker_connect(&p->workers[0], true))
         e = ERR_UNAVAILABLE;
     if (!e)
-        e = migrate(p);
+        e = migrate(p); /* takes as long as it takes */
+    p->serves = o->serves;
+    if (!e && p->serves && !postgres_conn_serve(&p->workers[0].conn))
+        e = ERR_UNAVAILABLE;
     if (e) {
         postgres_close(&p->store);
         return e;
@@ -166,6 +169,17 @@ static enum err postgres_backup(struct store *s, const char *path)
     (void)s, (void)path;
     log_error("store: PostgreSQL has its own way to make a backup: pg_dump");
     return ERR_UNAVAILABLE;
+}
+
+static enum err keep_servers_out(struct tx *tx, void *arg)
+{
+    (void)arg;
+    return postgres_keep_servers_out(tx);
+}
+
+static enum err postgres_take(struct store *s)
+{
+    return store_run(s, STORE_WRITE, NULL, keep_servers_out, NULL);
 }
 
 static enum err ask_anything(struct tx *tx, void *arg)
@@ -192,6 +206,7 @@ const struct engine postgres_engine = {
     .turn_end = postgres_turn_end,
     .backup = postgres_backup,
     .check = postgres_check,
+    .take = postgres_take,
     .query = postgres_query,
     .next = postgres_next,
     .end = postgres_end,

@@ -14,12 +14,19 @@ struct postgres_conn {
     unsigned lane;         /* see tx_lane */
     struct map statements; /* by the address of the SQL */
     unsigned named;        /* statements so far, for their names */
-    bool lost;             /* noticed while it was used */
+    bool lost;             /* noticed while it was used … */
+    bool silent;           /* … by its silence: others may be silent too */
+    int patience_ms;       /* for an answer; 0: any time */
     const char *begin;     /* a transaction that was not begun yet, by these words */
 };
 
 /* False when the database cannot be reached; says why, when asked to. */
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
+/* For servers: from now on nothing takes longer than a caller waits, and tools that want
+ * the database for themselves are kept out; false, and logged, when one is there. */
+bool postgres_conn_serve(struct postgres_conn *c);
+/* For such a tool, until its connection ends. */
+enum err postgres_keep_servers_out(struct tx *tx);
 void postgres_conn_close(struct postgres_conn *c);
 /* Looks whether the other side hung up while nothing was asked of it. */
 bool postgres_conn_alive(struct postgres_conn *c);
@@ -65,18 +72,21 @@ struct postgres_worker {
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
-    int64_t wait_ms; /* before the next try to connect */
-    unsigned random; /* state of its dice */
+    int64_t wait_ms;   /* before the next try to connect */
+    unsigned silences; /* of the pool, when it connected */
+    unsigned random;   /* state of its dice */
 };
 
 struct postgres {
     struct store store;
     char *where; /* never logged: it may hold a password */
+    bool serves; /* see postgres_conn_serve */
     struct queue queue;
     struct queue aside; /* reads that may take long */
     struct commit_line line;
     pthread_rwlock_t writing;   /* held alone by a work that met others too often */
     _Atomic unsigned connected; /* workers that are */
+    _Atomic unsigned silences;  /* how often a connection fell silent */
     atomic_bool away;           /* none was, since last we logged it */
     unsigned count;             /* of workers, those for long reads last */
     struct postgres_worker *workers;

@@ -4,17 +4,19 @@
  * a null and a number can take turns in the same place; bytes travel as they
  * are. A query's rows are all here before the first is looked at. */
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/postgres.h"
 
-enum { MAX_STATEMENTS = 512, MAX_PARAMETERS = 64, NAME = 16 };
+enum { MAX_STATEMENTS = 512, MAX_PARAMETERS = 64, NAME = 16, ANSWER_MS = 8000 };
 
 /* Types of columns, from PostgreSQL's pg_type.dat; they never change. */
 enum {
@@ -49,8 +51,9 @@ static bool is_lost(struct postgres_conn *c, const char *state)
 {
     if (c->lost)
         return true;
-    /* 57P: the server is going down or the connection was ended by an operator. */
-    return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0;
+    /* 57P: the server is going down or the connection was ended by an operator; 25P03:
+     * it was idle in a transaction for too long. */
+    return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 || is(state, "25P03");
 }
 
 /* What the result says, when it is not good; logs what nobody else will. */
@@ -72,9 +75,43 @@ static enum err error_of(struct postgres_conn *c, const PGresult *result, const 
         c->lost = true;
         return ERR_UNAVAILABLE;
     }
+    if (is(state, "57014") || is(state, "55P03")) { /* query_canceled, lock_not_available */
+        log_warn("store: %s in: %s", pq.resultErrorMessage(result), sql);
+        return ERR_UNAVAILABLE;
+    }
     log_error("store: %s in: %s", result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg),
               sql);
     return is(state, "53100") /* disk_full */ ? ERR_STORAGE_FULL : ERR_INTERNAL;
+}
+
+/* --- answers -------------------------------------------------------------------------- */
+
+/* Waits until libpq can say something without waiting. The connection is lost when the
+ * other side says nothing for too long: a cut that nobody is told of, or a server that
+ * stands still. */
+static bool wait_for_answer(struct postgres_conn *c)
+{
+    struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
+    int64_t until = clock_mono() + (int64_t)c->patience_ms * 1000000;
+
+    while (!c->lost && pq.isBusy(c->pg)) {
+        int64_t left = c->patience_ms ? (until - clock_mono()) / 1000000 : -1;
+        int ready = poll(&p, 1, left < -1 ? 0 : (int)left);
+
+        if (ready < 0 && errno == EINTR)
+            continue;
+        c->silent = ready == 0;
+        if (c->silent)
+            log_warn("store: PostgreSQL did not answer for %d seconds", c->patience_ms / 1000);
+        if (ready <= 0 || !pq.consumeInput(c->pg))
+            c->lost = true;
+    }
+    return !c->lost;
+}
+
+static PGresult *next_result(struct postgres_conn *c)
+{
+    return wait_for_answer(c) ? pq.getResult(c->pg) : NULL;
 }
 
 static bool is_good(const PGresult *result)
@@ -82,6 +119,25 @@ static bool is_good(const PGresult *result)
     ExecStatusType status = pq.resultStatus(result);
 
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+/* What became of the command that was just sent, if it was: the last result of all, or
+ * the first bad one. NULL: the connection is lost. */
+static PGresult *last_result(struct postgres_conn *c, int sent)
+{
+    PGresult *last = NULL, *result;
+
+    if (!sent)
+        c->lost = true;
+    while (!c->lost && (result = next_result(c))) {
+        if (last && !is_good(last)) {
+            pq.clear(result);
+            continue;
+        }
+        pq.clear(last);
+        last = result;
+    }
+    return last;
 }
 
 /* Takes the result. */
@@ -93,9 +149,14 @@ static enum err outcome(struct postgres_conn *c, PGresult *result, const char *s
     return e;
 }
 
+static PGresult *exec_words(struct postgres_conn *c, const char *sql)
+{
+    return last_result(c, pq.sendQuery(c->pg, sql));
+}
+
 enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
 {
-    return outcome(c, pq.exec(c->pg, sql), sql);
+    return outcome(c, exec_words(c, sql), sql);
 }
 
 /* --- transactions --------------------------------------------------------------------- */
@@ -159,7 +220,7 @@ static enum err find_statement(struct postgres_conn *c, const char *sql, size_t 
     struct statement *st = mem_new(sizeof *st);
     snprintf(st->name, sizeof st->name, "s%u", c->named++);
     if (!e)
-        e = outcome(c, pq.prepare(c->pg, st->name, sql, (int)count, NULL), sql);
+        e = outcome(c, last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)), sql);
     if (e) {
         mem_free(st);
         return e;
@@ -213,10 +274,10 @@ static void fill(struct parameters *p, struct arena *a, const struct value *valu
 /* Each query of a pipeline has a result and an end. */
 static PGresult *take_result(struct postgres_conn *c)
 {
-    PGresult *result = pq.getResult(c->pg);
+    PGresult *result = next_result(c);
 
     if (result)
-        pq.clear(pq.getResult(c->pg));
+        pq.clear(next_result(c));
     return result;
 }
 
@@ -234,8 +295,8 @@ static PGresult *begin_and_exec(struct postgres_conn *c, const struct statement 
     PGresult *result = sent ? take_result(c) : NULL;
 
     c->begin = NULL;
-    pq.clear(sent ? pq.getResult(c->pg) : NULL); /* the sync */
-    if (!sent || !pq.exitPipelineMode(c->pg))
+    pq.clear(sent ? next_result(c) : NULL); /* the sync */
+    if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
     if (is_good(begun)) {
         pq.clear(begun);
@@ -250,7 +311,8 @@ static PGresult *exec(struct postgres_conn *c, const struct statement *st, size_
 {
     if (c->begin)
         return begin_and_exec(c, st, count, p);
-    return pq.execPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
+    return last_result(
+        c, pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0));
 }
 
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -358,17 +420,22 @@ static void hear_notice(void *arg, const char *message)
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 {
-    /* What stands before the operator's own words is a default. */
-    static const char *const keys[] = { "connect_timeout", "client_encoding", "application_name",
-                                        "dbname", NULL };
-    const char *const values[] = { "3", "UTF8", "guildhall", where, NULL };
+    /* What stands before the operator's own words is a default. A cut is noticed within
+     * eight seconds, whether something was on its way (tcp_user_timeout) or not. */
+    static const char *const keys[] = {
+        "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
+        "keepalives_interval", "keepalives_count", "client_encoding",
+        "application_name",    "dbname",           NULL,
+    };
+    const char *const values[] = { "3", "8000", "4", "2", "2", "UTF8", "guildhall", where, NULL };
 
     c->pg = pq.connectdbParams(keys, values, 1);
     if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
         pq.setNoticeProcessor(c->pg, hear_notice, NULL);
         map_init(&c->statements);
-        c->lost = false;
+        c->lost = c->silent = false;
         c->begin = NULL;
+        c->patience_ms = 0;
         return true;
     }
     if (log)
@@ -377,6 +444,35 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     pq.finish(c->pg);
     c->pg = NULL;
     return false;
+}
+
+/* The number is ours alone; tables of several servers may share a database. */
+#define SERVED "(7166182, hashtext(current_schema()))"
+
+/* The database gives up a little before we do, and says so. Whoever just closed holds the
+ * lock for a moment more. */
+static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_shared" SERVED "; "
+                            "set lock_timeout = '7s'; set statement_timeout = '7s'; "
+                            "set idle_in_transaction_session_timeout = '10s'";
+
+bool postgres_conn_serve(struct postgres_conn *c)
+{
+    c->patience_ms = ANSWER_MS;
+    if (!postgres_conn_do(c, SERVE))
+        return true;
+    log_error("store: a tool has the database for itself, or PostgreSQL is too slow");
+    return false;
+}
+
+enum err postgres_keep_servers_out(struct tx *tx)
+{
+    enum err e = tx_exec(tx, "set local lock_timeout = '3s'", NO_BIND, NULL);
+
+    if (!e)
+        e = tx_exec(tx, "select pg_advisory_lock" SERVED, NO_BIND, NULL);
+    if (e)
+        log_error("store: a server is running on this database; stop it first");
+    return e;
 }
 
 void postgres_conn_close(struct postgres_conn *c)

@@ -33,11 +33,22 @@ static int64_t age_ms(const struct work *work)
 
 /* --- the connection ------------------------------------------------------------------- */
 
+static bool open_connection(struct postgres_worker *w, bool log)
+{
+    if (!postgres_conn_open(&w->conn, w->pool->where, log))
+        return false;
+    if (!w->pool->serves || postgres_conn_serve(&w->conn))
+        return true;
+    postgres_conn_close(&w->conn);
+    return false;
+}
+
 bool postgres_worker_connect(struct postgres_worker *w, bool log)
 {
     if (w->conn.pg)
         return true;
-    if (postgres_conn_open(&w->conn, w->pool->where, log)) {
+    w->silences = atomic_load(&w->pool->silences);
+    if (open_connection(w, log)) {
         if (atomic_fetch_add(&w->pool->connected, 1) == 0 && atomic_exchange(&w->pool->away, false))
             log_info("store: PostgreSQL is back");
         w->wait_ms = 0;
@@ -53,6 +64,8 @@ static void hang_up(struct postgres_worker *w)
 {
     if (!w->conn.pg)
         return;
+    if (w->conn.silent)
+        atomic_fetch_add(&w->pool->silences, 1);
     postgres_conn_close(&w->conn);
     if (atomic_fetch_sub(&w->pool->connected, 1) == 1) {
         atomic_store(&w->pool->away, true);
@@ -60,15 +73,25 @@ static void hang_up(struct postgres_worker *w)
     }
 }
 
+/* When one connection fell silent the older ones probably did too, and each would keep a
+ * caller waiting until that is noticed. */
+static void leave_silence(struct postgres_worker *w)
+{
+    if (w->conn.pg && w->silences != atomic_load(&w->pool->silences))
+        hang_up(w);
+}
+
 /* Tries until the work's patience is over. */
 static bool connect_for(struct postgres_worker *w, const struct work *work)
 {
-    while (!postgres_worker_connect(w, false)) {
+    leave_silence(w);
+    while (!w->conn.pg) {
         int64_t left = PATIENCE_MS - age_ms(work);
 
         if (left <= 0)
             return false;
-        sleep_ms(left < w->wait_ms ? left : w->wait_ms);
+        if (!postgres_worker_connect(w, false))
+            sleep_ms(left < w->wait_ms ? left : w->wait_ms);
     }
     return true;
 }
@@ -183,6 +206,7 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 /* With nothing to do: notices that the database went, or came back. */
 static void look_around(struct postgres_worker *w)
 {
+    leave_silence(w);
     if (w->conn.pg && !postgres_conn_alive(&w->conn))
         hang_up(w);
     if (!w->conn.pg)

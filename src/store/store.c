@@ -47,6 +47,11 @@ enum err store_backup(struct store *s, const char *path)
     return s->engine->backup(s, path);
 }
 
+enum err store_take(struct store *s)
+{
+    return s->engine->take ? s->engine->take(s) : OK;
+}
+
 enum err store_check(struct store *s)
 {
     return s->engine->check(s);

@@ -47,6 +47,7 @@ enum store_mode {
 struct store_options {
     const char *folder;   /* SQLite database and blobs; made when missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
+    bool serves;          /* callers wait: nothing may take longer than they do */
     bool beside;          /* a tool that only reads, beside a server that may run */
     bool no_sync;         /* SQLite: commits do not wait for the disk */
     unsigned workers;     /* PostgreSQL connections; 0: 4 */
@@ -60,6 +61,11 @@ enum err store_open(const struct store_options *options, struct store **ret);
  * and no turn be ended; loops that wait for a done must still be running.
  * Accepts NULL. */
 void store_close(struct store *s);
+
+/* For tools that change what a server remembers: no server runs on the database, and none
+ * begins until the store is closed. Logs a sentence when one does. SQLite is taken when
+ * it is opened. */
+enum err store_take(struct store *s);
 
 /* "sqlite" or "postgres". */
 const char *store_engine(const struct store *s);

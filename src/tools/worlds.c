@@ -83,7 +83,8 @@ int tool_import(const struct settings *s, char **arguments)
     buf_init(&text, MAX_FILE);
     struct arena *arena = arena_new();
     if (read_whole_file(arguments[0], &text) && !guildhall_open_store(&s->config, false, &store)) {
-        if (!import_text(&s->config, store, buf_str(&text), s->tokens, arena, &report)) {
+        if (!store_take(store) &&
+            !import_text(&s->config, store, buf_str(&text), s->tokens, arena, &report)) {
             print_report(&report);
             status = 0;
         }

@@ -37,7 +37,12 @@ long test_postgres_do(const char *where, const char *sql)
     PGconn *c = pq.connectdbParams(keys, values, 1);
     if (pq.status(c) != CONNECTION_OK)
         fail_loudly("connect", pq.errorMessage(c));
-    PGresult *r = pq.exec(c, sql);
+    PGresult *r = NULL, *next;
+    pq.sendQuery(c, sql);
+    while ((next = pq.getResult(c))) {
+        pq.clear(r);
+        r = next;
+    }
     ExecStatusType status = pq.resultStatus(r);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
         fail_loudly(sql, pq.errorMessage(c));

@@ -27,6 +27,7 @@ int fixture_open(void **state)
     f->options = (struct store_options){
         .folder = f->folder,
         .postgres = f->postgres,
+        .serves = true,
         .workers = 4,
         .readers = 2,
     };

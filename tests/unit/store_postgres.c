@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "store/libpq.h"
 #include "support/postgres.h"
+#include "support/silence.h"
 #include "support/stores.h"
 #include "support/works.h"
 
@@ -188,6 +189,84 @@ static void a_full_disk_is_named(void **state)
     sem_destroy(&finished);
 }
 
+/* --- silence -------------------------------------------------------------------------- */
+
+static void silence_is_noticed_within_ten_seconds(void **state)
+{
+    struct fixture *f = *state;
+
+    counter_make(f);
+    struct silence *wire = silence_new(f->postgres);
+    store_close(f->store);
+    f->options.postgres = silence_where(wire);
+    f->options.workers = 2;
+    no_error(store_open(&f->options, &f->store));
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+
+    silence_begin(wire);
+    int64_t start = clock_mono();
+    assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
+    assert_in_range((clock_mono() - start) / 1000000, 0, 10000);
+    silence_end(wire);
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    store_close(f->store);
+    f->store = NULL;
+    silence_free(wire);
+}
+
+static enum err sleep_too_long(struct work *w, struct tx *tx)
+{
+    enum err e = add_to_counter(w, tx);
+
+    if (!e)
+        e = tx_exec(tx, "set local statement_timeout = '20ms'", NO_BIND, NULL);
+    return e ? e : tx_exec(tx, "select pg_sleep(30)", NO_BIND, NULL);
+}
+
+static void a_statement_that_takes_too_long_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    struct store_stats before, after;
+    sem_t finished;
+    struct one *one = ones_new(1, &finished);
+
+    counter_make(f);
+    store_stats(f->store, &before);
+    one->work.run = sleep_too_long;
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    store_stats(f->store, &after);
+    assert_int_equal(one->result, ERR_UNAVAILABLE);
+    assert_int_equal(after.retries, before.retries);
+    assert_int_equal(store_number(f->store, "select n from counter"), 0);
+    assert_int_equal(store_number(f->store, "select count(*) from pg_settings where "
+                                            "name in ('statement_timeout', 'lock_timeout', "
+                                            "'idle_in_transaction_session_timeout') and "
+                                            "cast(setting as bigint) between 1 and 10000"),
+                     3);
+    ones_free(one, 1);
+    sem_destroy(&finished);
+}
+
+static void a_tool_and_a_server_keep_each_other_out(void **state)
+{
+    struct fixture *f = *state;
+    struct store *tool, *second = NULL;
+    struct store_options as_tool = f->options;
+
+    as_tool.serves = false;
+    no_error(store_open(&as_tool, &tool));
+    assert_int_equal(store_take(tool), ERR_UNAVAILABLE);
+    store_close(f->store);
+    no_error(store_take(tool));
+    assert_int_equal(store_open(&f->options, &second), ERR_UNAVAILABLE);
+    store_close(tool);
+    no_error(store_open(&f->options, &f->store));
+    no_error(store_open(&f->options, &second)); /* several servers are fine */
+    store_close(second);
+}
+
 static void reopen_with(struct fixture *f, unsigned workers)
 {
     store_close(f->store);
@@ -232,16 +311,26 @@ static void however_often_works_meet_none_is_refused(void **state)
 /* Stands where the store sends its commits: holds the first one back once it was
  * answered, as a processor does that gives the thread's time to others. */
 static struct {
-    __typeof__(pq.exec) real;
+    struct libpq real;
     atomic_uint commits;
     sem_t answered, go;
 } held;
 
-static PGresult *exec_and_hold(PGconn *c, const char *sql)
-{
-    PGresult *result = held.real(c, sql);
+static _Thread_local bool holds_next;
 
-    if (strcmp(sql, "commit") == 0 && atomic_fetch_add(&held.commits, 1) == 0) {
+static int send_and_look(PGconn *c, const char *sql)
+{
+    if (strcmp(sql, "commit") == 0 && atomic_fetch_add(&held.commits, 1) == 0)
+        holds_next = true;
+    return held.real.sendQuery(c, sql);
+}
+
+static PGresult *get_and_hold(PGconn *c)
+{
+    PGresult *result = held.real.getResult(c);
+
+    if (!result && holds_next) {
+        holds_next = false;
         sem_post(&held.answered);
         wait_for(&held.go);
     }
@@ -250,16 +339,17 @@ static PGresult *exec_and_hold(PGconn *c, const char *sql)
 
 static void hold_first_commit(void)
 {
-    held.real = pq.exec;
+    held.real = pq;
     held.commits = 0;
     sem_init(&held.answered, 0, 0);
     sem_init(&held.go, 0, 0);
-    pq.exec = exec_and_hold;
+    pq.sendQuery = send_and_look;
+    pq.getResult = get_and_hold;
 }
 
 static void hold_no_more(void)
 {
-    pq.exec = held.real;
+    pq = held.real;
     sem_destroy(&held.answered);
     sem_destroy(&held.go);
 }
@@ -379,6 +469,9 @@ int main(void)
         store_test(while_it_is_away_works_wait_and_then_give_up),
         store_test(a_database_that_is_not_there_is_refused_at_once),
         store_test(a_full_disk_is_named),
+        store_test(silence_is_noticed_within_ten_seconds),
+        store_test(a_statement_that_takes_too_long_is_given_up),
+        store_test(a_tool_and_a_server_keep_each_other_out),
         store_test(however_often_works_meet_none_is_refused),
         store_test(a_work_is_announced_after_those_it_saw),
         store_test(a_failed_commit_holds_nobody_up),
