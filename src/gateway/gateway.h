@@ -43,9 +43,9 @@ struct gateway_search {
 struct gateway_source {
     /* A bot's application; flags say which intents it may have. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
-    /* How many sessions a bot began on a day; and in a write transaction, notes it. */
+    /* How many sessions a bot began on a day; and in a write transaction, one more. */
     enum err (*starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret);
-    enum err (*set_starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t starts);
+    enum err (*add_start)(struct tx *tx, snowflake bot_id, int64_t day);
     /* Ids of the account's guilds. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
     /* Those of its open private channels in which a call runs. */

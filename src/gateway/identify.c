@@ -48,14 +48,14 @@ static void refuse(struct identification *i, enum close_code code)
 struct start_note {
     struct load load;
     snowflake bot_id;
-    int64_t day, starts;
+    int64_t day;
 };
 
 static enum err write_start(struct load *l, struct tx *tx)
 {
     struct start_note *n = container_of(l, struct start_note, load);
 
-    return l->hub->gateway->options.source->set_starts(tx, n->bot_id, n->day, n->starts);
+    return l->hub->gateway->options.source->add_start(tx, n->bot_id, n->day);
 }
 
 static void start_written(struct load *l, enum err e)
@@ -65,14 +65,13 @@ static void start_written(struct load *l, enum err e)
 }
 
 /* Beside the session: nobody waits for it. */
-static void note_start(struct hub *h, snowflake bot_id, int64_t starts)
+static void note_start(struct hub *h, snowflake bot_id)
 {
     struct start_note *n = mem_new(sizeof *n);
 
     n->load = (struct load){ .writes = true, .run = write_start, .done = start_written };
     n->bot_id = bot_id;
     n->day = registry_today();
-    n->starts = starts;
     hub_load_now(h, &n->load);
 }
 
@@ -101,7 +100,7 @@ static void known(struct greeting *g)
         return;
     }
     if (starts && i->session->bot)
-        note_start(h, g->caller.id, starts);
+        note_start(h, g->caller.id);
     i->viewer = session_viewer(i->session);
     snprintf(i->viewer.address, sizeof i->viewer.address, "%.*s",
              STR_FMT(websocket_remote(g->peer->ws)));

@@ -39,15 +39,18 @@ static enum err starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *re
     return e;
 }
 
-/* Two at once may come in any order: the larger number is right. */
-static const char SET_STARTS[] =
-    "insert into session_starts (bot_id, day, starts) values ($1, $2, $3) "
-    "on conflict (bot_id) do update set day = excluded.day, starts = excluded.starts "
-    "where session_starts.day <> excluded.day or session_starts.starts < excluded.starts";
+/* Added, not set: another node may have counted since this one looked. The later day
+ * stands, as clocks differ. */
+static const char ADD_START[] =
+    "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
+    "on conflict (bot_id) do update set "
+    "starts = case when session_starts.day < excluded.day then 1 else session_starts.starts + 1 "
+    "end, day = case when session_starts.day < excluded.day then excluded.day "
+    "else session_starts.day end";
 
-static enum err set_starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t count)
+static enum err add_start(struct tx *tx, snowflake bot_id, int64_t day)
 {
-    return tx_exec(tx, SET_STARTS, BIND(v_id(bot_id), v_int(day), v_int(count)), NULL);
+    return tx_exec(tx, ADD_START, BIND(v_id(bot_id), v_int(day)), NULL);
 }
 
 static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, struct list *ret)
@@ -156,7 +159,7 @@ static enum err members(struct tx *tx, const struct gateway_search *s, struct li
 const struct gateway_source gateway_source = {
     .application = application,
     .starts = starts,
-    .set_starts = set_starts,
+    .add_start = add_start,
     .guilds = guilds,
     .calls = calls,
     .user = user,

@@ -1,9 +1,15 @@
 /* gateway_connect.c - reaching the gateway, staying, and being sent away. */
 #include "gate.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "guildhall.h"
+#include "guilds.h"
+#include "internal.h"
 #include "net/websocket.h"
+#include "platform/gateway.h"
 #include "venues.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -352,6 +358,43 @@ static void starts_are_counted_down(struct world *w)
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 1000}}");
 }
 
+enum { NODES = 4, STARTS_EACH = 10 };
+
+struct node {
+    pthread_t thread;
+    struct store *store;
+    snowflake bot_id;
+};
+
+static enum err add_start(struct tx *tx, void *arg)
+{
+    return gateway_source.add_start(tx, ((struct node *)arg)->bot_id, clock_ms() / 86400000);
+}
+
+static void *add_starts(void *arg)
+{
+    struct node *n = arg;
+
+    for (int i = 0; i < STARTS_EACH; i++)
+        expect(store_run(n->store, STORE_WRITE, NULL, add_start, n) == OK);
+    return NULL;
+}
+
+static void starts_at_the_same_time_are_all_counted(struct world *w)
+{
+    struct client *bot = world_bot(w, "robot");
+    struct node nodes[NODES];
+
+    for (int i = 0; i < NODES; i++) {
+        nodes[i] = (struct node){ .store = guildhall_store(w->server), .bot_id = id_of(bot->id) };
+        expect(pthread_create(&nodes[i].thread, NULL, add_starts, &nodes[i]) == 0);
+    }
+    for (int i = 0; i < NODES; i++)
+        pthread_join(nodes[i].thread, NULL);
+    expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': %d}}",
+                1000 - NODES * STARTS_EACH);
+}
+
 static void starts_are_counted_beyond_a_restart(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
@@ -493,6 +536,7 @@ const struct test gateway_connect_tests[] = {
     TEST_WITH(bots_identify_at_a_pace, limited),
     TEST_WITH(starts_are_counted_down, limited),
     TEST_WITH(starts_are_counted_beyond_a_restart, limited),
+    TEST_WITH(starts_at_the_same_time_are_all_counted, limited),
     TEST(figures_are_told),
     TEST(every_encoding_and_compression_is_spoken),
     TEST(payloads_are_compressed_one_by_one),
