@@ -1,0 +1,242 @@
+/* main.c - what callers see of a store that fails: clean refusals, and nothing half done.
+ *
+ * Somebody writes, changes and reads while the store fails at one place after the other.
+ * Every answer is a success or says that the store cannot now (503, 507). What was
+ * acknowledged is there, what was refused is not (unless nobody can know), and afterwards
+ * everything goes on. */
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels.h"
+#include "faults.h"
+#include "guildhall.h"
+#include "internal.h"
+#include "postgres.h"
+#include "venues.h"
+
+enum { MOST = 400 };
+
+/* --- what is asked while the store fails ---------------------------------------------- */
+
+struct scene {
+    struct world *world;
+    struct client *ada;
+    const char *guild, *channel;
+    unsigned sent, refused;
+    bool acknowledged[MOST];
+};
+
+static struct scene scene_new(struct world *w)
+{
+    struct scene s = { .world = w, .ada = world_client(w, "ada") };
+
+    s.guild = found_guild(s.ada, "Hall");
+    s.channel = make_channel(s.ada, s.guild, "{'name': 'a'}");
+    return s;
+}
+
+static bool is_clean(struct answer a)
+{
+    if (a.status >= 200 && a.status < 300)
+        return true;
+    expect(a.status == 503 || a.status == 507);
+    expect(a.json && dom_at(a.json, "message") && dom_at(a.json, "code"));
+    return false;
+}
+
+static void ask_all(struct scene *s)
+{
+    unsigned n = s->sent++;
+
+    expect(n < MOST);
+    const char *content = str_printf(world_arena(s->world), "{'content': 'number %u'}", n).p;
+    s->acknowledged[n] =
+        is_clean(client_post(s->ada, content, "/channels/%s/messages", s->channel));
+    s->refused += !s->acknowledged[n];
+    const char *topic = str_printf(world_arena(s->world), "{'topic': 'topic %u'}", n).p;
+    struct answer changed = client_patch(s->ada, topic, "/channels/%s", s->channel);
+    struct answer found = client_get(s->ada, "/channels/%s", s->channel);
+    if (is_clean(changed) && is_clean(found))
+        expect_json(found, "{'topic': 'topic %u'}", n);
+    is_clean(client_post(s->ada, "{'name': 'role'}", "/guilds/%s/roles", s->guild));
+    is_clean(client_get(s->ada, "/guilds/%s/roles", s->guild));
+}
+
+/* --- afterwards ----------------------------------------------------------------------- */
+
+static bool is_there(struct scene *s, unsigned n)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "select count(*) from messages where content = 'number %u'", n);
+    int64_t count = world_number(s->world, sql);
+    expect(count <= 1);
+    return count == 1;
+}
+
+/* maybe: a lost commit may have happened after all. */
+static void expect_sound(struct scene *s, bool maybe)
+{
+    for (unsigned i = 0; i < s->sent; i++) {
+        bool there = is_there(s, i);
+
+        expect(there == s->acknowledged[i] || (there && maybe));
+    }
+    expect(s->refused > 0);
+    unsigned refused = s->refused;
+    ask_all(s);
+    expect(s->refused == refused);
+    expect(store_check(guildhall_store(s->world->server)) == OK);
+}
+
+/* --- SQLite --------------------------------------------------------------------------- */
+
+static void ask_while_disk_fails(struct world *w, enum fault fault, int places)
+{
+    struct scene s = scene_new(w);
+
+    for (int after = 1; after <= places; after++) {
+        disk_fails(fault, after);
+        ask_all(&s);
+        disk_fails(FAULT_NONE, 0);
+        ask_all(&s);
+    }
+    expect_sound(&s, false);
+}
+
+static void a_full_disk_is_refused_cleanly_wherever_it_strikes(struct world *w)
+{
+    ask_while_disk_fails(w, FAULT_FULL, 20);
+}
+
+static void a_disk_that_cannot_write_is_refused_cleanly(struct world *w)
+{
+    ask_while_disk_fails(w, FAULT_WRITE, 20);
+}
+
+static void a_disk_that_cannot_sync_is_refused_cleanly(struct world *w)
+{
+    ask_while_disk_fails(w, FAULT_SYNC, 5);
+}
+
+static void *let_go(void *db)
+{
+    usleep(200 * 1000);
+    return (void *)(intptr_t)sqlite3_exec(db, "commit", NULL, NULL, NULL);
+}
+
+static void another_program_on_the_file_is_waited_for(struct world *w)
+{
+    struct scene s = scene_new(w);
+    char path[200];
+    pthread_t other;
+    void *result;
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s/guildhall.db", world_folder(w));
+    expect(sqlite3_open(path, &db) == SQLITE_OK);
+    expect(sqlite3_exec(db, "begin immediate", NULL, NULL, NULL) == SQLITE_OK);
+    expect(pthread_create(&other, NULL, let_go, db) == 0);
+    ask_all(&s);
+    pthread_join(other, &result);
+    expect(!result && s.refused == 0);
+    sqlite3_close(db);
+}
+
+/* --- PostgreSQL ----------------------------------------------------------------------- */
+
+/* Fails when a message is committed. */
+static const char BREAK[] =
+    "create function break_commit() returns trigger language plpgsql as $$ begin %s; "
+    "return null; end $$; create constraint trigger break_commit after insert on messages "
+    "deferrable initially deferred for each row execute function break_commit()";
+static const char MEND[] = "drop trigger break_commit on messages; drop function break_commit()";
+
+static void ask_while_commits_break(struct world *w, const char *how, bool maybe)
+{
+    char sql[600];
+
+    struct scene s = scene_new(w);
+    snprintf(sql, sizeof sql, BREAK, how);
+    for (int round = 0; round < 3; round++) {
+        test_postgres_do(w->schema, sql);
+        ask_all(&s);
+        ask_all(&s);
+        test_postgres_do(w->schema, MEND);
+        ask_all(&s);
+    }
+    expect_sound(&s, maybe);
+}
+
+static void a_full_tablespace_is_refused_cleanly(struct world *w)
+{
+    ask_while_commits_break(w, "raise 'no room' using errcode = '53100'", false);
+}
+
+static void a_cancelled_statement_is_refused_cleanly(struct world *w)
+{
+    ask_while_commits_break(w, "raise 'too long' using errcode = '57014'", false);
+}
+
+static void a_connection_that_ends_in_its_commit_is_refused_cleanly(struct world *w)
+{
+    ask_while_commits_break(w, "perform pg_terminate_backend(pg_backend_pid())", true);
+}
+
+static void connections_that_end_between_calls_are_not_noticed(struct world *w)
+{
+    struct scene s = scene_new(w);
+
+    for (int i = 0; i < 10; i++) {
+        test_postgres_do(w->schema, "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                                    "where application_name = 'guildhall'");
+        ask_all(&s);
+    }
+    expect(s.refused == 0);
+    for (unsigned i = 0; i < s.sent; i++)
+        expect(is_there(&s, i));
+}
+
+/* What is left open would hold locks for ever. */
+static void no_transaction_is_left_open(struct world *w)
+{
+    ask_while_commits_break(w, "raise 'no room' using errcode = '53100'", false);
+    for (int i = 0; i < 500 && test_postgres_do(w->schema, "select count(*) from pg_stat_activity "
+                                                           "where application_name = 'guildhall' "
+                                                           "and state <> 'idle'");
+         i++)
+        usleep(10000);
+    expect(test_postgres_do(w->schema, "select count(*) from pg_stat_activity where "
+                                       "application_name = 'guildhall' and state <> 'idle'") == 0);
+}
+
+static const struct test sqlite_tests[] = {
+    TEST(a_full_disk_is_refused_cleanly_wherever_it_strikes),
+    TEST(a_disk_that_cannot_write_is_refused_cleanly),
+    TEST(a_disk_that_cannot_sync_is_refused_cleanly),
+    TEST(another_program_on_the_file_is_waited_for),
+    { 0 },
+};
+
+static const struct test postgres_tests[] = {
+    TEST(a_full_tablespace_is_refused_cleanly),
+    TEST(a_cancelled_statement_is_refused_cleanly),
+    TEST(a_connection_that_ends_in_its_commit_is_refused_cleanly),
+    TEST(connections_that_end_between_calls_are_not_noticed),
+    TEST(no_transaction_is_left_open),
+    { 0 },
+};
+
+/* The stores fail in different ways. */
+int main(int argc, char **argv)
+{
+    bool postgres = argc > 1 && strcmp(argv[1], "postgres") == 0;
+    const struct suite suites[] = { { "faults", postgres ? postgres_tests : sqlite_tests }, { 0 } };
+
+    disk_prepare();
+    return run_tests(argc, argv, suites);
+}
