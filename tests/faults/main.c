@@ -192,8 +192,9 @@ static void connections_that_end_between_calls_are_not_noticed(struct world *w)
     struct scene s = scene_new(w);
 
     for (int i = 0; i < 10; i++) {
-        test_postgres_do(w->schema, "select count(pg_terminate_backend(pid)) from pg_stat_activity "
-                                    "where application_name = 'guildhall'");
+        test_postgres_do(w->schema,
+                         "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                         "where application_name = current_schema() and pid <> pg_backend_pid()");
         ask_all(&s);
     }
     expect(s.refused == 0);
@@ -201,17 +202,16 @@ static void connections_that_end_between_calls_are_not_noticed(struct world *w)
         expect(is_there(&s, i));
 }
 
+static const char NOT_IDLE[] = "select count(*) from pg_stat_activity where state <> 'idle' and "
+                               "application_name = current_schema() and pid <> pg_backend_pid()";
+
 /* What is left open would hold locks for ever. */
 static void no_transaction_is_left_open(struct world *w)
 {
     ask_while_commits_break(w, "raise 'no room' using errcode = '53100'", false);
-    for (int i = 0; i < 500 && test_postgres_do(w->schema, "select count(*) from pg_stat_activity "
-                                                           "where application_name = 'guildhall' "
-                                                           "and state <> 'idle'");
-         i++)
+    for (int i = 0; i < 500 && test_postgres_do(w->schema, NOT_IDLE); i++)
         usleep(10000);
-    expect(test_postgres_do(w->schema, "select count(*) from pg_stat_activity where "
-                                       "application_name = 'guildhall' and state <> 'idle'") == 0);
+    expect(test_postgres_do(w->schema, NOT_IDLE) == 0);
 }
 
 static const struct test sqlite_tests[] = {
