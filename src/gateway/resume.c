@@ -261,10 +261,8 @@ static void take_seats(struct handover *h, struct session *s)
 
         if (!seat)
             await_goodbye(s, h->facts[i].guild_id);
-        else if (!s->bot && seat->topic->view)
+        else if (!s->bot)
             seen_channels_compare(&h->seen, seat, &h->changes);
-        else if (!s->bot) /* nobody here knows yet what it sees */
-            session_invalid_soon(h->to, s->number);
     }
 }
 
@@ -304,11 +302,43 @@ static void changes_read(struct load *l, enum err e)
     handover_end(h, NULL);
 }
 
+static void settle(struct load *l, enum err e);
+
+static void begin_rights(struct handover *h)
+{
+    for (size_t i = 0; i < h->guild_count; i++)
+        guild_facts_begin(h->to, h->facts[i].guild_id, &h->facts[i]);
+    h->load = (struct load){
+        .quiet = true,
+        .aside = h->guild_count > MANY_GUILDS,
+        .run = read_rights,
+        .done = settle,
+    };
+}
+
+/* The last one here who knew a guild may have left since it was found that there was one. */
+static bool lacks_a_view(const struct handover *h)
+{
+    for (size_t i = 0; i < h->guild_count; i++) {
+        const struct guild_facts *f = &h->facts[i];
+        const struct topic *t = topic_find(h->to, SUBJECT_GUILD, f->guild_id);
+
+        if (!f->gone && !f->wants_view && !(t && t->view))
+            return true;
+    }
+    return false;
+}
+
 static void settle(struct load *l, enum err e)
 {
     struct handover *h = container_of(l, struct handover, load);
     struct session *s = h->session;
 
+    if (!e && lacks_a_view(h)) {
+        begin_rights(h);
+        hub_load_now(h->to, &h->load);
+        return;
+    }
     session_attach(s, h->to);
     if (e || s->revoked) {
         session_end(s);
@@ -338,11 +368,7 @@ static void arrive(struct post *post)
         return;
     }
     h->viewer = session_viewer(h->session);
-    for (size_t i = 0; i < h->guild_count; i++)
-        guild_facts_begin(h->to, h->facts[i].guild_id, &h->facts[i]);
-    h->load.run = read_rights;
-    h->load.done = settle;
-    h->load.aside = h->guild_count > MANY_GUILDS;
+    begin_rights(h);
     hub_load(h->to, &h->load);
 }
 
