@@ -39,7 +39,8 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->via = s->via;
     h->proxies = o->proxies;
     h->proxy_protocol = o->proxy_protocol;
-    h->window_ms = o->head_timeout_ms;
+    h->least_read = (uint64_t)o->head_timeout_ms * LEAST_RATE / 1000;
+    h->least_sent = (uint64_t)o->idle_timeout_ms * LEAST_TAKEN / 1000;
     h->budget = body_budget_ref(s->budget);
     list_init(&h->connections);
     list_init(&h->dirty);
@@ -72,7 +73,7 @@ static void open_home(struct loop *l, void *arg)
     struct home *h = o->home;
 
     h->reading = deadlines_new(l, o->options->head_timeout_ms, false, connection_expired_reading);
-    h->sending = deadlines_new(l, o->options->head_timeout_ms, false, connection_expired_sending);
+    h->sending = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired_sending);
     h->idle = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired);
     h->lingering = deadlines_new(l, LINGER_MS, false, connection_expired);
     h->goodbyes = deadlines_new(l, GOODBYE_MS, false, connection_expired);

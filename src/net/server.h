@@ -86,7 +86,7 @@ struct server_options {
     struct tls_context *tls;       /* NULL: plain HTTP only */
     bool tls_only;                 /* refuse plain HTTP */
     int64_t head_timeout_ms;       /* for a whole head; the window of the least rate: 30 s */
-    int64_t idle_timeout_ms;       /* between requests: 75 s */
+    int64_t idle_timeout_ms;       /* between requests, and for a part of an answer: 75 s */
     size_t body_memory;            /* what bodies may take together; 0: without a bound */
     const struct proxies *proxies; /* whose word about clients counts; NULL: nobody's */
     bool proxy_protocol;           /* they may begin with a PROXY protocol header */

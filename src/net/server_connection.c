@@ -98,9 +98,9 @@ static uint64_t count_moved(const struct connection *c)
 }
 
 /* At the end of a window: a peer that moved enough gets another. */
-static bool renew_window(struct connection *c, struct deadlines *list)
+static bool renew_window(struct connection *c, struct deadlines *list, uint64_t least)
 {
-    uint64_t moved = count_moved(c), least = (uint64_t)c->home->window_ms * LEAST_RATE / 1000;
+    uint64_t moved = count_moved(c);
 
     if (moved - c->mark < least)
         return false;
@@ -114,7 +114,7 @@ void connection_expired_sending(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
 
-    if (!renew_window(c, c->home->sending))
+    if (!renew_window(c, c->home->sending, c->home->least_sent))
         connection_close(c);
 }
 
@@ -122,7 +122,7 @@ void connection_expired_reading(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
 
-    if (c->state == CONN_BODY && renew_window(c, c->home->reading))
+    if (c->state == CONN_BODY && renew_window(c, c->home->reading, c->home->least_read))
         return;
     if (c->in.n == 0 && c->state != CONN_BODY) {
         connection_close(c);

@@ -39,7 +39,9 @@ enum {
     PAUSE_MS = 100, /* without descriptors */
     LINGER_MS = 1000,
     GOODBYE_MS = 5000,     /* for the peer's close frame */
-    LEAST_RATE = 8 * 1024, /* bytes a second of a body, or of an answer that is taken */
+    LEAST_RATE = 8 * 1024, /* bytes a second of a body */
+    /* The same of an answer, and less: a peer's kernel takes a slow reader's bytes in leaps. */
+    LEAST_TAKEN = 2 * 1024,
 };
 
 struct server_figures {
@@ -68,7 +70,7 @@ struct home {
     struct link dirty; /* WebSockets with something to do at the end of the turn */
     struct turn_end turn_end;
     struct deadlines *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
-    int64_t window_ms; /* over which the least rate is held */
+    uint64_t least_read, least_sent; /* bytes that must move while such a deadline runs */
     struct server_figures figures;
 
     size_t calls;  /* not answered yet */
