@@ -233,16 +233,18 @@ static enum err step_role(struct call *call, snowflake id)
 static const char MARK_CHANNEL[] =
     "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
 
-/* Archived threads are found through their channel only. */
+/* Archived threads are found through their channel only. The open ones of a guild are few,
+ * the archived ones of a channel may be many. */
 static const char MARK_THREADS[] =
-    "update channels set type = -1, guild_id = null where parent_id = $1 and thread_archived = 0";
+    "update channels set type = -1, guild_id = null where guild_id = "
+    "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";
 
 enum err channel_remove(struct call *call, snowflake id)
 {
-    enum err e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
+    enum err e = tx_exec(call->tx, MARK_THREADS, BIND(v_id(id)), NULL);
 
     if (!e)
-        e = tx_exec(call->tx, MARK_THREADS, BIND(v_id(id)), NULL);
+        e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
     if (!e)
         e = command_permissions_forget(call->tx, 0, id);
     return e ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);

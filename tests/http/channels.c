@@ -805,6 +805,13 @@ static void synced_channels_follow_their_category(struct world *w)
     expect_json(client_get(ada, "/channels/%s", own), "{'permission_overwrites': [{'id': '%s'}]}",
                 ada->id);
 
+    expect_status(client_put(ada, "{'type': 0, 'allow': '64'}", PERMISSIONS, cat, g), 204);
+    expect_audit(w, g, 14, cat);
+    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
+                "{'permission_overwrites': [{'id': '%s', 'allow': '64', 'deny': '0'}]}", g);
+    expect_nothing_told(w);
+
     expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
     expect_audit(w, g, 11, cat);
     expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);

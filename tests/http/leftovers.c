@@ -106,7 +106,12 @@ static void threads_go_with_their_channel(struct world *w)
                   700) "select i, %s, 11, %s, 1 from n",
               v.id, v.channel);
     write_many(w, ada, "77");
+    struct answer other = client_post(ada, "{'name': 'other'}", "/guilds/%s/channels", v.id);
+    struct answer kept =
+        client_post(ada, "{'name': 'kept'}", "/channels/%s/threads", answer_text(other, "id"));
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
+    expect_status(client_get(ada, "/channels/%s", answer_text(kept, "id")), 200);
+    expect_status(client_delete(ada, "/channels/%s", answer_text(other, "id")), 200);
     expect_error(client_get(ada, "/channels/77"), 404, 10003);
     expect_json(client_get(ada, "/guilds/%s/threads/active", v.id), "{'threads': []}");
     expect_number(w, 0, "select count(*) from channels");

@@ -192,18 +192,15 @@ enum err channel_announce(struct call *call, snowflake id)
 
 enum err category_follow(struct call *call, snowflake category_id, const struct list *before)
 {
-    struct channel category;
     struct list children;
-    enum err e = channel_find(call->tx, category_id, &category);
+    enum err e = channel_children(call->tx, category_id, &children);
 
-    if (!e)
-        e = channel_children(call->tx, category_id, &children);
     for (size_t i = 0; !e && i < children.count; i++) {
         const struct channel *c = (struct channel *)children.items + i;
 
         if (!overwrites_equal(&c->permission_overwrites.value, before))
             continue;
-        e = overwrites_replace(call->tx, c->id, &category.permission_overwrites.value);
+        e = overwrites_copy(call->tx, category_id, c->id);
         if (!e)
             e = channel_announce(call, c->id);
     }

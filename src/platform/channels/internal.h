@@ -23,6 +23,8 @@ enum {
 
 enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
+/* The second channel has the overwrites of the first then; only rows that differ are written. */
+enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 /* All but the overwrites. */
 enum err channel_save(struct tx *tx, const struct channel *c);
 /* Channels of a category, or threads of a channel: five hundred of them, archived ones last. */

@@ -228,6 +228,24 @@ enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct li
     return e;
 }
 
+static const char DROP_OTHERS[] =
+    "delete from overwrites where channel_id = $2 and target_id not in "
+    "(select target_id from overwrites where channel_id = $1)";
+static const char COPY_OVERWRITES[] =
+    "insert into overwrites (channel_id, target_id, type, allow, deny) "
+    "select $2, o.target_id, o.type, o.allow, o.deny from overwrites o where o.channel_id = $1 "
+    "and not exists (select 1 from overwrites x where x.channel_id = $2 and "
+    "x.target_id = o.target_id and x.type = o.type and x.allow = o.allow and x.deny = o.deny) "
+    "on conflict (channel_id, target_id) "
+    "do update set type = excluded.type, allow = excluded.allow, deny = excluded.deny";
+
+enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id)
+{
+    enum err e = tx_exec(tx, DROP_OTHERS, BIND(v_id(from_id), v_id(to_id)), NULL);
+
+    return e ? e : tx_exec(tx, COPY_OVERWRITES, BIND(v_id(from_id), v_id(to_id)), NULL);
+}
+
 static int64_t or_else(struct opt_int i, int64_t otherwise)
 {
     return i.given == GIVEN ? i.value : otherwise;
@@ -285,22 +303,35 @@ enum err channel_save(struct tx *tx, const struct channel *c)
         NULL);
 }
 
-static const char CHANNELS_OF_PARENT[] =
-    "select " CHANNEL_COLUMNS " from channels where parent_id = $1 "
-    "order by thread_archived, id limit $2";
+/* A channel may have a hundred thousand archived threads: those that are open are found in
+ * the index of the guild's, and of the others no more are looked at than are told. */
+static const char OPEN_OF_PARENT[] =
+    "select " CHANNEL_COLUMNS " from channels where guild_id = "
+    "(select guild_id from channels where id = $1) and thread_archived = 0 and "
+    "+parent_id = $1 order by id limit $2";
+static const char ARCHIVED_OF_PARENT[] =
+    "select " CHANNEL_COLUMNS " from channels where parent_id = $1 and thread_archived <> 0 "
+    "order by id limit $2";
 
-enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
+static enum err add_children(struct tx *tx, const char *sql, snowflake parent_id, struct list *ret)
 {
     struct rows rows;
     enum err e =
-        tx_query(tx, CHANNELS_OF_PARENT, BIND(v_id(parent_id), v_int(MOST_CHILDREN)), &rows);
+        tx_query(tx, sql, BIND(v_id(parent_id), v_int(MOST_CHILDREN - (int)ret->count)), &rows);
 
-    *ret = (struct list){ 0 };
     if (e)
         return e;
     while (rows_next(&rows))
         read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
-    e = rows_end(&rows);
+    return rows_end(&rows);
+}
+
+enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    enum err e = add_children(tx, OPEN_OF_PARENT, parent_id, ret);
+    if (!e)
+        e = add_children(tx, ARCHIVED_OF_PARENT, parent_id, ret);
     for (size_t i = 0; !e && i < ret->count; i++) {
         struct channel *c = (struct channel *)ret->items + i;
 
