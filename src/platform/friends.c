@@ -19,17 +19,6 @@ enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id
     return e;
 }
 
-static const char BLOCK_BETWEEN[] =
-    "select 1 from relationships where type = 2 and ((user_id = $1 and target_id = $2) or "
-    "(user_id = $2 and target_id = $1)) limit 1";
-
-enum err block_between(struct tx *tx, snowflake one, snowflake other, bool *ret)
-{
-    struct rows row;
-
-    return tx_one(tx, BLOCK_BETWEEN, BIND(v_id(one), v_id(other)), &row, ret);
-}
-
 static const char COUNT_FRIENDS[] =
     "select count(*) from relationships where user_id = $1 and type = 1";
 

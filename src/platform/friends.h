@@ -8,9 +8,6 @@
 /* enum relationship_type, as the one sees the other. */
 enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret);
 
-/* Has either blocked the other? */
-enum err block_between(struct tx *tx, snowflake one, snowflake other, bool *ret);
-
 /* ERR_MAX_FRIENDS when an account has as many as one may have. */
 enum err friends_have_room(struct tx *tx, snowflake user_id);
 

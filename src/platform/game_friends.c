@@ -95,27 +95,6 @@ enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake appli
     return e ? e : read_list(tx, &rows, ret);
 }
 
-static const char ONLY_A_GAME[] =
-    "select 1 from game_relationships g where g.user_id = $1 and g.target_id = $2 and g.type = 1 "
-    "and not exists (select 1 from relationships r where r.user_id = $1 and r.target_id = $2 and "
-    "r.type = 1) and not exists (select 1 from members a join members b on "
-    "b.guild_id = a.guild_id join guilds h on h.id = a.guild_id and h.removed = 0 "
-    "where a.user_id = $1 and b.user_id = $2) limit 1";
-
-enum err game_friend_may_write(struct tx *tx, snowflake from, snowflake to)
-{
-    int64_t access = DM_ANYWHERE;
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, ONLY_A_GAME, BIND(v_id(from), v_id(to)), &row, &found);
-
-    if (!e && found)
-        e = dm_access_of(tx, to, &access);
-    if (e)
-        return e;
-    return access == DM_ANYWHERE ? OK : ERR_NO_GAME_FRIEND_DMS;
-}
-
 /* --- one side ------------------------------------------------------------------------- */
 
 static const char FIND[] = "select " GAME_COLUMNS " from game_relationships g where "

@@ -12,10 +12,6 @@ enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake appli
 /* Where messages to this account from its game friends arrive. */
 enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
 
-/* ERR_NO_GAME_FRIEND_DMS when a game is all that the two have in common and the receiver
- * wants such messages in the game only. */
-enum err game_friend_may_write(struct tx *tx, snowflake from, snowflake to);
-
 /* One side's row, without accounts; of type RELATIONSHIP_NONE when there is none. Setting
  * that type takes it away. */
 enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,

@@ -473,10 +473,11 @@ static void a_block_keeps_commands_out_of_direct_channels(struct world *w)
     struct answer k =
         client_post(s.bot, "{'name': 'p', 'description': 'd', 'contexts': [2]}", "%s", s.global);
 
-    make_friends(bob, eve);
     const char *direct = talk_to(bob, eve->id);
     install_on_account(bob, s.app);
     install_on_account(eve, s.app);
+    expect_error(use(bob, k.json, NULL, direct), 403, 50007); /* strangers yet */
+    make_friends(bob, eve);
     expect_status(use(bob, k.json, NULL, direct), 204);
     world_sql(w, "update relationships set type = 2 where user_id = %s and target_id = %s", eve->id,
               bob->id);

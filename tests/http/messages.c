@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps.h"
 #include "base/buf.h"
+#include "guilds.h"
 #include "rooms.h"
 #include "venues.h"
 
@@ -611,6 +613,7 @@ static void the_first_message_opens_a_direct_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
+    befriend(ada, bob);
     const char *dm = direct(w, ada, bob);
     struct room room = world_room(w, dm);
 
@@ -641,13 +644,84 @@ static void a_block_ends_the_conversation(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *dm = direct(w, ada, bob);
 
+    befriend(ada, bob);
     say(ada, dm, "hi");
-    world_sql(w, "insert into relationships (user_id, target_id, type) values (%s, %s, 2)", bob->id,
-              ada->id);
+    world_sql(w, "update relationships set type = 2 where user_id = %s", bob->id);
+    forget_told(w);
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(bob, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
+    expect_error(client_post(bob, NULL, "/channels/%s/typing", dm), 403, 50007);
+    expect_nothing_told(w);
     world_sql(w, "update relationships set type = 1");
     say(ada, dm, "hi");
+}
+
+static void leave_guilds(const struct client *c)
+{
+    world_sql(c->world, "delete from members where user_id = %s", c->id);
+}
+
+static void strangers_write_only_to_those_who_answered(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *dm = direct(w, ada, bob);
+
+    forget_told(w);
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
+    expect_nothing_told(w);
+    venue_add(&v, bob);
+    say(ada, dm, "hi");
+    expect_status(client_post(ada, NULL, "/channels/%s/typing", dm), 204);
+    leave_guilds(bob);
+    /* What one said oneself is no answer. */
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    say(bob, dm, "yes?");
+    say(ada, dm, "hi");
+}
+
+static void an_answer_counts_for_a_hundred_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *dm = direct(w, ada, bob);
+
+    world_sql(w, "insert into messages (id, channel_id, author_id) values (1, %s, %s)", dm,
+              bob->id);
+    for (int i = 2; i <= 100; i++)
+        world_sql(w, "insert into messages (id, channel_id, author_id) values (%d, %s, %s)", i, dm,
+                  ada->id);
+    say(ada, dm, "hi");
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+}
+
+static void a_guild_that_goes_makes_strangers(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *dm = direct(w, ada, bob);
+
+    venue_add(&v, bob);
+    say(ada, dm, "hi");
+    world_sql(w, "update guilds set removed = 1");
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+}
+
+static void bots_answer_those_who_wrote_to_them(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
+    struct venue v = world_venue(w, ada);
+    const char *dm = direct(w, helper, ada);
+
+    expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
+    expect_error(client_post(helper, NULL, "/channels/%s/typing", dm), 403, 50278);
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    venue_add(&v, helper);
+    say(ada, dm, "help");
+    leave_guilds(helper);
+    say(helper, dm, "hi");
+    expect_status(client_post(helper, NULL, "/channels/%s/typing", dm), 204);
 }
 
 static void bots_write_to_people_they_share_a_guild_with(struct world *w)
@@ -689,6 +763,10 @@ const struct test messages_tests[] = {
     TEST(messages_are_pinned_and_let_go),
     TEST(the_first_message_opens_a_direct_channel),
     TEST(a_block_ends_the_conversation),
+    TEST(strangers_write_only_to_those_who_answered),
+    TEST(an_answer_counts_for_a_hundred_messages),
+    TEST(a_guild_that_goes_makes_strangers),
+    TEST(bots_answer_those_who_wrote_to_them),
     TEST(bots_write_to_people_they_share_a_guild_with),
     { 0 },
 };

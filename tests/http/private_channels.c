@@ -145,6 +145,7 @@ static void the_first_message_opens_the_channel_for_the_other(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *id = direct(ada, bob);
 
+    make_friends(ada, bob);
     forget_told(w);
     expect_status(client_post(ada, "{'content': 'Hello'}", "/channels/%s/messages", id), 200);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, ada->id);

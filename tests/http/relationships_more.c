@@ -309,7 +309,9 @@ static void blocks_stop_messages_both_ways(struct world *w)
         client_post(p.ada, TEXT(w, "{'recipient_id': '%s'}", p.bob->id), "/users/@me/channels");
     const char *channel = answer_text(a, "id"), *hello = "{'content': 'hello'}";
 
+    befriend(p.ada, p.bob);
     expect_status(client_post(p.bob, hello, "/channels/%s/messages", channel), 200);
+    expect_status(client_post(p.ada, hello, "/channels/%s/messages", channel), 200);
     block_user(p.ada, p.bob);
     expect_error(client_post(p.ada, hello, "/channels/%s/messages", channel), 403, 50007);
     expect_error(client_post(p.bob, hello, "/channels/%s/messages", channel), 403, 50007);

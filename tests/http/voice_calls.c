@@ -217,6 +217,22 @@ static void calls_refuse_others_and_other_channels(struct world *w)
     expect_error(client_post(p.ada, "{}", CALL "/ring", p.dm), 403, 50007);
 }
 
+static void strangers_do_not_ring(struct world *w)
+{
+    struct pair_of p = people(w);
+    const char *dm = answer_text(
+        client_post(p.bob, TEXT(w, "{'recipient_id': '%s'}", p.cleo->id), "/users/@me/channels"),
+        "id");
+
+    expect_json(client_get(p.bob, CALL, dm), "{'ringable': false}");
+    expect_event(p.bob, "CHANNEL_CREATE", "{'id': '%s'}", dm);
+    ask_voice(p.bob, NULL, dm, "");
+    expect_quiet(p.bob->gate);
+    expect(world_number(w, "select count(*) from calls") == 0);
+    make_friends(p.bob, p.cleo);
+    expect_json(client_get(p.bob, CALL, dm), "{'ringable': true}");
+}
+
 static void set_block(const struct client *by, const struct client *whom)
 {
     world_sql(by->world, "update relationships set type = 2 where user_id = %s and target_id = %s",
@@ -310,6 +326,7 @@ const struct test voice_calls_tests[] = {
     TEST(a_call_rings_until_somebody_answers),
     TEST_WITH(a_call_moves_to_another_region, with_regions),
     TEST(calls_refuse_others_and_other_channels),
+    TEST(strangers_do_not_ring),
     TEST(a_block_keeps_calls_from_beginning),
     TEST(a_block_during_a_call_lets_it_go_on),
     TEST(who_leaves_a_group_leaves_its_call),

@@ -13,8 +13,14 @@ enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake vie
 enum err channel_load_pins_time(struct tx *tx, struct channel *c);
 /* Only their ids (snowflakes), the longest-standing first. */
 enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, struct list *ret);
-/* A direct channel of two of whom one has blocked the other: nothing of theirs goes through it. */
+/* A direct channel of two of whom one has blocked the other, or of two strangers: neither calls
+ * nor what apps say for this person go through it. */
 enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id, bool *ret);
+/* Somebody writes in a direct channel to friends, to members of a guild of theirs, to friends in
+ * a game who take messages, and to those who answered; people and bots also if the person has
+ * the bot's app. In other channels nothing is refused. ERR_CANNOT_MESSAGE,
+ * ERR_NO_MUTUAL_GUILDS (bots), ERR_NO_GAME_FRIEND_DMS. */
+enum err channel_check_writer(struct tx *tx, const struct channel *c, const struct caller *from);
 bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                           enum err *ret_error);
 

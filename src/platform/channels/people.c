@@ -2,7 +2,6 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
-#include "platform/friends.h"
 #include "platform/rows.h"
 #include "platform/users.h"
 
@@ -33,19 +32,6 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
     while (rows_next(&rows))
         *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
     return rows_end(&rows);
-}
-
-enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id, bool *ret)
-{
-    struct list others = { 0 };
-    enum err e = OK;
-
-    *ret = false;
-    if (c->type == CHANNEL_DM)
-        e = channel_others(tx, c->id, user_id, &others);
-    if (e || !others.count)
-        return e;
-    return block_between(tx, user_id, *(const snowflake *)others.items, ret);
 }
 
 /* Columns: channel, nick, then the user's. */

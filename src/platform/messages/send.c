@@ -3,8 +3,6 @@
 
 #include "base/clock.h"
 #include "platform/channels/channels.h"
-#include "platform/friends.h"
-#include "platform/game_friends.h"
 #include "platform/guilds/guilds.h"
 
 enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
@@ -17,50 +15,6 @@ enum err may_send(struct call *call)
 
 /* --- where messages cannot go --------------------------------------------------------- */
 
-static const char TOGETHER[] = "select 1 from members a join members b on b.guild_id = a.guild_id "
-                               "join guilds g on g.id = a.guild_id and g.removed = 0 "
-                               "where a.user_id = $1 and b.user_id = $2 limit 1";
-
-static const char INSTALLED[] = "select 1 from authorizations where application_id = $1 and "
-                                "user_id = $2 and installed = 1";
-
-static enum err exists(struct call *call, const char *sql, snowflake one, snowflake two, bool *ret)
-{
-    struct rows row;
-
-    return tx_one(call->tx, sql, BIND(v_id(one), v_id(two)), &row, ret);
-}
-
-/* Bots write to people they share a guild with, and who have their app on the account. */
-static enum err check_acquainted(struct call *call, snowflake other)
-{
-    const struct caller *bot = call->caller;
-    bool found = false;
-    enum err e = exists(call, TOGETHER, bot->id, other, &found);
-
-    if (!e && !found)
-        e = exists(call, INSTALLED, bot->application_id, other, &found);
-    return e || found ? e : ERR_NO_MUTUAL_GUILDS;
-}
-
-/* A direct channel needs somebody at the other end who takes messages from us. */
-static enum err check_direct(struct call *call, const struct channel *c)
-{
-    struct list others = { 0 };
-    bool found = false;
-    enum err e = channel_others(call->tx, c->id, call->caller->id, &others);
-
-    if (e || !others.count)
-        return e;
-    snowflake other = *(snowflake *)others.items;
-    e = block_between(call->tx, call->caller->id, other, &found);
-    if (e || found)
-        return e ? e : ERR_CANNOT_MESSAGE;
-    return call->caller->kind == CALLER_BOT
-               ? check_acquainted(call, other)
-               : game_friend_may_write(call->tx, call->caller->id, other);
-}
-
 static enum err check_place(struct call *call, const struct channel *c)
 {
     const struct thread_metadata *thread = c->thread_metadata;
@@ -68,7 +22,7 @@ static enum err check_place(struct call *call, const struct channel *c)
     if (!channel_takes_messages(c->type))
         return ERR_NOT_TEXT_CHANNEL;
     if (c->type == CHANNEL_DM)
-        return check_direct(call, c);
+        return channel_check_writer(call->tx, c, call->caller);
     if (channel_is_thread(c->type) && thread && thread->locked &&
         !(call->target.rights & PERMISSION(MANAGE_THREADS)))
         return ERR_THREAD_ARCHIVED;
@@ -203,11 +157,9 @@ enum err trigger_typing(struct call *call)
     struct typing t = { .channel_id = c->id, .user_id = call->caller->id, .timestamp = clock_s() };
     struct member member;
     struct user user;
-    enum err e = OK;
+    enum err e = check_place(call, c);
 
-    if (!channel_takes_messages(c->type))
-        return ERR_NOT_TEXT_CHANNEL;
-    if (call->target.standing) {
+    if (!e && call->target.standing) {
         e = user_find(call->tx, call->caller->id, &user);
         member = *call->target.standing->member;
         member.user = &user;

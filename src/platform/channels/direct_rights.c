@@ -1,0 +1,104 @@
+/* direct_rights.c - who may write to whom in a direct channel. */
+#include "platform/channels/internal.h"
+
+#include "platform/game_friends.h"
+
+/* What a person has in common with the other end of a direct channel. */
+enum tie {
+    TIE_NONE,
+    TIE_BLOCK,
+    TIE_FRIEND,
+    TIE_GUILD,
+    TIE_GAME,
+    TIE_INSTALL,
+    TIE_ANSWER,
+    TIE_BOT, /* the other end is a bot, and there is nothing else */
+};
+
+/* $1 is the person, $2 the other end, $3 the channel, $4 whose answer counts. The cross joins
+ * make SQLite begin with the person's guilds: a bot may be in a hundred thousand. An answer
+ * counts among the newest messages only, so that a long monologue costs no long search. */
+static const char FIND_TIE[] =
+    "select case "
+    "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 2) "
+    "or exists (select 1 from relationships where user_id = $2 and target_id = $1 and type = 2) "
+    "then 1 "
+    "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 1) "
+    "then 2 "
+    "when exists (select 1 from members a cross join members b cross join guilds g "
+    "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and "
+    "g.id = a.guild_id and g.removed = 0) then 3 "
+    "when exists (select 1 from game_relationships where user_id = $1 and target_id = $2 and "
+    "type = 1) then 4 "
+    "when exists (select 1 from applications p join authorizations z on z.application_id = p.id "
+    "where p.bot_id = $2 and z.user_id = $1 and z.installed = 1) then 5 "
+    "when exists (select 1 from (select author_id from messages where channel_id = $3 "
+    "order by id desc limit 100) m where m.author_id = $4) then 6 "
+    "when exists (select 1 from users where id = $2 and bot = 1) then 7 "
+    "else 0 end";
+
+static enum err find_tie(struct tx *tx, const struct channel *c, snowflake person, snowflake other,
+                         snowflake answers, enum tie *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_TIE, BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers)),
+                        &row, &found);
+
+    if (!e)
+        *ret = (enum tie)row_int(&row, 0);
+    return e;
+}
+
+/* The other end of a direct channel, or 0. */
+static enum err find_other(struct tx *tx, const struct channel *c, snowflake user_id,
+                           snowflake *ret)
+{
+    struct list others = { 0 };
+    enum err e = c->type == CHANNEL_DM ? channel_others(tx, c->id, user_id, &others) : OK;
+
+    *ret = !e && others.count ? *(const snowflake *)others.items : 0;
+    return e;
+}
+
+enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id, bool *ret)
+{
+    enum tie tie = TIE_BOT;
+    snowflake other;
+    enum err e = find_other(tx, c, user_id, &other);
+
+    if (!e && other)
+        e = find_tie(tx, c, user_id, other, other, &tie);
+    *ret = tie == TIE_NONE || tie == TIE_BLOCK;
+    return e;
+}
+
+/* Friends in a game say themselves where they take messages. */
+static enum err check_game_friend(struct tx *tx, snowflake to)
+{
+    int64_t access;
+    enum err e = dm_access_of(tx, to, &access);
+
+    return e || access == DM_ANYWHERE ? e : ERR_NO_GAME_FRIEND_DMS;
+}
+
+enum err channel_check_writer(struct tx *tx, const struct channel *c, const struct caller *from)
+{
+    bool is_bot = from->kind == CALLER_BOT;
+    enum tie tie = TIE_NONE;
+    snowflake other;
+    enum err e = find_other(tx, c, from->id, &other);
+
+    if (e || !other)
+        return e;
+    e = find_tie(tx, c, is_bot ? other : from->id, is_bot ? from->id : other, other, &tie);
+    if (e)
+        return e;
+    if (tie == TIE_GAME)
+        return check_game_friend(tx, other);
+    if (tie == TIE_BLOCK)
+        return ERR_CANNOT_MESSAGE;
+    if (tie == TIE_NONE || tie == TIE_BOT)
+        return is_bot ? ERR_NO_MUTUAL_GUILDS : ERR_CANNOT_MESSAGE;
+    return OK;
+}
