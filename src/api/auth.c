@@ -321,7 +321,7 @@ enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, st
 
 static const char ADD_TOKEN[] =
     "insert into tokens (id, kind, user_id, application_id, scopes, digest, created_at, expires_at, "
-    "client) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    "client, code_digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
                     struct str *ret_token)
@@ -334,14 +334,14 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
     randombytes_buf(session, sizeof session);
     randombytes_buf(secret, sizeof secret);
     make_digest(a, secret, digest);
-    enum err e =
-        tx_exec(tx, ADD_TOKEN,
-                BIND(v_bytes(session_str(session)), v_int(g->kind), v_id(g->user_id),
-                     g->application_id ? v_id(g->application_id) : v_null(), v_text(g->scopes),
-                     v_bytes(str_slice((const char *)digest, sizeof digest)), v_int(clock_us()),
-                     g->expires_at ? v_int(g->expires_at) : v_null(),
-                     g->client.p ? v_text(g->client) : v_null()),
-                NULL);
+    enum err e = tx_exec(
+        tx, ADD_TOKEN,
+        BIND(v_bytes(session_str(session)), v_int(g->kind), v_id(g->user_id),
+             g->application_id ? v_id(g->application_id) : v_null(), v_text(g->scopes),
+             v_bytes(str_slice((const char *)digest, sizeof digest)), v_int(clock_us()),
+             g->expires_at ? v_int(g->expires_at) : v_null(),
+             g->client.p ? v_text(g->client) : v_null(), g->code.p ? v_bytes(g->code) : v_null()),
+        NULL);
     if (e)
         return e;
 

@@ -47,6 +47,7 @@ struct token_grant {
     struct str scopes;  /* space-separated; bearers */
     int64_t expires_at; /* 0: never */
     struct str client;  /* User-Agent, for the list of sessions */
+    struct str code;    /* digest of the OAuth2 code that it came of; p == NULL: none */
 };
 enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *grant,
                     struct str *ret_token);

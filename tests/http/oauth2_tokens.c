@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "guilds.h"
+#include "model/application.h"
 #include "venues.h"
 
 #define REVOKE "/oauth2/token/revoke"
@@ -414,7 +415,88 @@ static void what_is_allowed_adds_up(struct world *w)
 }
 
 extern const struct test oauth2_tokens_tests[];
+/* --- codes that somebody else saw ------------------------------------------------------ */
+
+/* The example of RFC 7636, appendix B. */
+#define VERIFIER  "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+#define CHALLENGE "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+static void a_code_shown_twice_ends_what_came_of_it(struct world *w)
+{
+    struct consent s = world_consent(w);
+    struct answer other = granted(&s, "identify");
+    const char *code = get_code(s.bob, s.app, "identify");
+    struct answer first = exchange(&s, code);
+    struct answer second = refresh(&s, answer_text(first, "refresh_token"));
+
+    expect_status(second, 200);
+    expect_status(client_get(bearer(first), "/oauth2/@me"), 200);
+    expect_oauth2(exchange(&s, code), 400, "invalid_grant");
+    expect_status(client_get(bearer(first), "/oauth2/@me"), 401);
+    expect_status(client_get(bearer(second), "/oauth2/@me"), 401);
+    expect_oauth2(refresh(&s, answer_text(second, "refresh_token")), 400, "invalid_grant");
+    expect_status(client_get(bearer(other), "/oauth2/@me"), 200);
+}
+
+static const char *challenged_code(const struct consent *s)
+{
+    struct answer a = client_post(s->bob, "{'authorize': true}",
+                                  AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK
+                                            "&scope=identify&code_challenge=" CHALLENGE
+                                            "&code_challenge_method=S256",
+                                  s->app);
+
+    expect_status(a, 200);
+    return url_part(a, "code");
+}
+
+static struct answer exchange_with(const struct consent *s, const char *code, const char *more)
+{
+    return client_form(s->nobody, TOKEN,
+                       "grant_type=authorization_code&code=%s&redirect_uri=" BACK "&client_id=%s%s",
+                       code, s->app, more);
+}
+
+static void a_challenge_is_answered_by_its_verifier(struct world *w)
+{
+    struct consent s = world_consent(w);
+    const char *code = challenged_code(&s), *secret = TEXT(w, "&client_secret=%s", s.secret);
+
+    expect_oauth2(exchange(&s, code), 400, "invalid_request");
+    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=%.42s", secret, VERIFIER)), 400,
+                  "invalid_request");
+    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=%0129d", secret, 1)), 400,
+                  "invalid_request");
+    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=%0128d", secret, 1)), 400,
+                  "invalid_grant");
+    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=" CHALLENGE, secret)), 400,
+                  "invalid_grant");
+    expect_status(exchange_with(&s, code, TEXT(w, "%s&code_verifier=" VERIFIER, secret)), 200);
+    /* A verifier without a challenge. */
+    expect_oauth2(exchange_with(&s, get_code(s.bob, s.app, "identify"),
+                                TEXT(w, "%s&code_verifier=" VERIFIER, secret)),
+                  400, "invalid_grant");
+}
+
+static void public_clients_need_no_secret_with_a_challenge(struct world *w)
+{
+    struct consent s = world_consent(w);
+    const char *code = challenged_code(&s), *verifier = "&code_verifier=" VERIFIER;
+
+    expect_oauth2(exchange_with(&s, code, verifier), 401, "invalid_client");
+    world_sql(w, "update applications set flags = flags + %d", APPLICATION_PUBLIC_CLIENT);
+    expect_oauth2(exchange_with(&s, code, ""), 401, "invalid_client");
+    expect_oauth2(exchange_with(&s, code, "&client_secret=x&code_verifier=" VERIFIER), 401,
+                  "invalid_client");
+    expect_oauth2(exchange_with(&s, get_code(s.bob, s.app, "identify"), verifier), 400,
+                  "invalid_grant");
+    expect_status(exchange_with(&s, code, verifier), 200);
+}
+
 const struct test oauth2_tokens_tests[] = {
+    TEST(a_code_shown_twice_ends_what_came_of_it),
+    TEST(a_challenge_is_answered_by_its_verifier),
+    TEST(public_clients_need_no_secret_with_a_challenge),
     TEST(a_code_becomes_tokens),
     TEST(codes_work_once_and_for_ten_minutes),
     TEST(codes_are_for_one_application_and_one_address),

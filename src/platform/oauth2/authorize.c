@@ -130,7 +130,7 @@ static enum err reply_token(struct call *call, const struct request *r, struct s
     enum err e = authorization_add(call->tx, user, app, &r->scopes, false);
 
     if (!e)
-        e = access_issue(call, user, app, &r->scopes, &out);
+        e = access_issue(call, user, app, &r->scopes, (struct str){ 0 }, &out);
     if (e)
         return e;
     struct str f = fragment_with(a, STR(""), "access_token", out.access_token);
@@ -149,12 +149,14 @@ static struct str landing(struct call *call, const struct request *r)
 static enum err make_code(struct call *call, const struct request *r, snowflake guild_id,
                           uint64_t permissions, struct str *ret)
 {
+    const struct authorize_query *q = call->query;
     unsigned char secret[32];
     struct authorization_code code = {
         .user_id = call->caller->id,
         .application_id = r->application->id,
         .redirect_uri = r->redirect_uri,
         .scopes = r->scopes.text,
+        .challenge = q->code_challenge.given == GIVEN ? q->code_challenge.value : (struct str){ 0 },
         .integration_type = r->integration_type,
         .guild_id = guild_id,
         .permissions = permissions,

@@ -6,6 +6,8 @@
 #include "platform/oauth2/oauth2.h"
 
 enum { CODE_SECONDS = 600, ACCESS_SECONDS = 604800, OAUTH2_DIGEST_BYTES = 32 };
+/* RFC 7636: a challenge is 32 bytes in base64url. */
+enum { CHALLENGE_LENGTH = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 
 /* --- scopes.c ------------------------------------------------------------------------- */
 
@@ -25,7 +27,7 @@ bool scopes_have(const struct scopes *s, const char *name);
 struct authorize_query {
     snowflake client_id;
     struct str scope;
-    struct opt_str response_type, redirect_uri, state;
+    struct opt_str response_type, redirect_uri, state, code_challenge, code_challenge_method;
     struct opt_int integration_type;
     struct opt_id guild_id;
     uint64_t permissions;
@@ -54,7 +56,8 @@ struct redirect_reply {
     struct str url, location;
 };
 struct token_form {
-    struct opt_str grant_type, code, redirect_uri, refresh_token, scope, client_id, client_secret;
+    struct opt_str grant_type, code, redirect_uri, refresh_token, scope, client_id, client_secret,
+        code_verifier;
 };
 struct revoke_form {
     struct opt_str token, client_id, client_secret;
@@ -90,13 +93,16 @@ extern const struct type authorize_body, authorize_reply, redirect_reply, token_
 struct authorization_code {
     snowflake user_id, application_id, guild_id; /* guild 0: none */
     struct str redirect_uri, scopes;
+    struct str challenge; /* of RFC 7636, S256; p == NULL: none */
     int64_t integration_type, expires_at;
     uint64_t permissions;
     bool pending; /* installs at the exchange */
+    bool used;
 };
 enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c);
 enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found);
-enum err code_delete(struct tx *tx, struct str digest);
+/* It stays until it expires, so that a second use is noticed. */
+enum err code_mark_used(struct tx *tx, struct str digest);
 
 /* What somebody allowed an application. */
 struct authorization {
@@ -118,7 +124,11 @@ enum err authorization_add(struct tx *tx, snowflake user_id, snowflake applicati
 enum err authorization_delete(struct tx *tx, const struct authorization *a);
 /* Ends all tokens that an application has of somebody. */
 enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id);
+/* Ends those that came of one code, and of refreshing them. */
+enum err tokens_end_of_code(struct call *call, snowflake user_id, struct str digest);
 enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
+/* The digest of the code that a token came of; p == NULL: of none. */
+enum err token_code(struct tx *tx, const unsigned char session[8], struct str *ret);
 enum err tokens_drop_expired(struct tx *tx, snowflake user_id, snowflake application_id);
 
 /* --- request.c: what an application asks for ------------------------------------------ */
@@ -148,8 +158,9 @@ enum err request_install_group(struct call *call, const struct request *r, snowf
 
 /* --- token.c: an access token for somebody who allowed it ----------------------------- */
 
+/* code: the digest of the code that it comes of, or nothing. */
 enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
-                      const struct scopes *scopes, struct access_reply *ret);
+                      const struct scopes *scopes, struct str code, struct access_reply *ret);
 
 /* --- replies.c ------------------------------------------------------------------------ */
 

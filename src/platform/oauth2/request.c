@@ -74,6 +74,19 @@ static enum err read_response_type(struct call *call, struct request *r)
     return OK;
 }
 
+/* A challenge has a method, which RFC 7636 would otherwise take for "plain", and a method has a
+ * challenge. */
+static enum err check_challenge(struct call *call)
+{
+    const struct authorize_query *q = call->query;
+
+    if (q->code_challenge.given == q->code_challenge_method.given)
+        return OK;
+    return call_invalid(
+        call, q->code_challenge.given == GIVEN ? "code_challenge_method" : "code_challenge",
+        FORM_REQUIRED);
+}
+
 static enum err read_place(struct call *call, const struct opt_int *chosen, struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -110,6 +123,8 @@ enum err request_read(struct call *call, const struct opt_int *integration_type,
         e = read_response_type(call, ret);
     if (!e)
         e = read_redirect(call, ret);
+    if (!e)
+        e = check_challenge(call);
     return e ? e : read_place(call, integration_type, ret);
 }
 

@@ -9,8 +9,8 @@
 static const char DROP_CODES[] = "delete from authorization_codes where expires_at <= $1";
 static const char ADD_CODE[] =
     "insert into authorization_codes (digest, user_id, application_id, redirect_uri, scopes, "
-    "integration_type, guild_id, permissions, pending, expires_at) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    "integration_type, guild_id, permissions, pending, expires_at, challenge) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
 enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c)
 {
@@ -22,14 +22,15 @@ enum err code_insert(struct tx *tx, struct str digest, const struct authorizatio
                    BIND(v_bytes(digest), v_id(c->user_id), v_id(c->application_id),
                         v_text(c->redirect_uri), v_text(c->scopes), v_int(c->integration_type),
                         c->guild_id ? v_id(c->guild_id) : v_null(), v_int((int64_t)c->permissions),
-                        v_int(c->pending), v_int(c->expires_at)),
+                        v_int(c->pending), v_int(c->expires_at),
+                        c->challenge.p ? v_text(c->challenge) : v_null()),
                    NULL);
 }
 
 static const char FIND_CODE[] =
     "select user_id, application_id, redirect_uri, scopes, integration_type, "
-    "coalesce(guild_id, 0), permissions, pending, expires_at from authorization_codes "
-    "where digest = $1";
+    "coalesce(guild_id, 0), permissions, pending, expires_at, challenge, used from "
+    "authorization_codes where digest = $1";
 
 enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found)
 {
@@ -48,15 +49,17 @@ enum err code_find(struct tx *tx, struct str digest, struct authorization_code *
         .permissions = (uint64_t)row_int(&row, 6),
         .pending = row_bool(&row, 7),
         .expires_at = row_int(&row, 8),
+        .challenge = row_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
+        .used = row_bool(&row, 10),
     };
     return OK;
 }
 
-static const char DELETE_CODE[] = "delete from authorization_codes where digest = $1";
+static const char MARK_USED[] = "update authorization_codes set used = 1 where digest = $1";
 
-enum err code_delete(struct tx *tx, struct str digest)
+enum err code_mark_used(struct tx *tx, struct str digest)
 {
-    return tx_exec(tx, DELETE_CODE, BIND(v_bytes(digest)), NULL);
+    return tx_exec(tx, MARK_USED, BIND(v_bytes(digest)), NULL);
 }
 
 /* --- authorizations ------------------------------------------------------------------- */
@@ -196,6 +199,27 @@ enum err tokens_end(struct call *call, snowflake user_id, snowflake application_
 
     call_forget_grants(call, user_id);
     return e ? e : tx_exec(call->tx, END_CODES, BIND(v_id(user_id), v_id(application_id)), NULL);
+}
+
+static const char END_OF_CODE[] = "delete from tokens where code_digest = $1";
+
+enum err tokens_end_of_code(struct call *call, snowflake user_id, struct str digest)
+{
+    call_forget_grants(call, user_id);
+    return tx_exec(call->tx, END_OF_CODE, BIND(v_bytes(digest)), NULL);
+}
+
+static const char TOKEN_CODE[] = "select code_digest from tokens where id = $1";
+
+enum err token_code(struct tx *tx, const unsigned char session[8], struct str *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, TOKEN_CODE, BIND(v_bytes(str_slice((const char *)session, 8))), &row, &found);
+
+    *ret = !e && found && !row_null(&row, 0) ? row_bytes(&row, 0) : (struct str){ 0 };
+    return e;
 }
 
 static const char TOKEN_SCOPES[] = "select scopes from tokens where id = $1";

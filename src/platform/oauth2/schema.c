@@ -13,6 +13,18 @@ static const struct choice response_types[] = {
       .doc = "An access token at once, for applications with PUBLIC_OAUTH2_CLIENT" },
     { 0 },
 };
+static const struct choice challenge_methods[] = {
+    { .text = "S256", .name = "S256", .doc = "base64url of the verifier's SHA-256 (RFC 7636)" },
+    { 0 },
+};
+static const struct type type_challenge_method = { .kind = KIND_STRING,
+                                                   .choices = challenge_methods };
+static const struct type type_challenge = {
+    .kind = KIND_STRING,
+    .min = CHALLENGE_LENGTH,
+    .max = CHALLENGE_LENGTH,
+    .doc = "The exchange then needs the code_verifier that this was made of",
+};
 static const struct type type_place = { .kind = KIND_INT, .choices = places };
 static const struct type type_response_type = { .kind = KIND_STRING, .choices = response_types };
 static const struct type type_scope = { .kind = KIND_STRING,
@@ -36,6 +48,9 @@ static const struct field authorize_query_fields[] = {
       .flags = OPTIONAL },
     { FIELD(struct authorize_query, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
     { FIELD(struct authorize_query, state), .type = &type_state, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, code_challenge), .type = &type_challenge, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, code_challenge_method), .type = &type_challenge_method,
+      .flags = OPTIONAL },
     { FIELD(struct authorize_query, integration_type), .type = &type_place, .flags = OPTIONAL },
     { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL },
@@ -127,7 +142,10 @@ static const struct field token_form_fields[] = {
     { FIELD(struct token_form, scope), .type = &type_scope, .flags = OPTIONAL },
     { FIELD(struct token_form, client_id), .type = &type_text, .flags = OPTIONAL,
       .doc = "Here or by HTTP Basic, with the secret" },
-    { FIELD(struct token_form, client_secret), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct token_form, client_secret), .type = &type_secret, .flags = OPTIONAL,
+      .doc = "Applications with PUBLIC_OAUTH2_CLIENT need none for a code with a challenge" },
+    { FIELD(struct token_form, code_verifier), .type = &type_secret, .flags = OPTIONAL,
+      .doc = "43 to 128 characters, for a code with a challenge" },
     { 0 },
 };
 static const struct schema token_form_schema = {

@@ -1,6 +1,8 @@
 /* token.c - codes and secrets become access tokens; tokens end. */
 #include "platform/oauth2/internal.h"
 
+#include <sodium.h>
+
 #include "base/clock.h"
 #include "platform/guilds/guilds.h"
 
@@ -35,6 +37,7 @@ static enum err find_client(struct call *call, const struct opt_str *form_id,
     struct str id_text = form_id->value, secret = form_secret->value;
     snowflake id;
 
+    *ret = (struct application){ 0 };
     *ret_known = false;
     if (has_basic(call) && !read_basic(call, &id_text, &secret))
         return OK;
@@ -56,7 +59,7 @@ static enum err unknown_client(struct call *call)
 /* --- issuing -------------------------------------------------------------------------- */
 
 enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
-                      const struct scopes *scopes, struct access_reply *ret)
+                      const struct scopes *scopes, struct str code, struct access_reply *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_BEARER,
@@ -64,6 +67,7 @@ enum err access_issue(struct call *call, snowflake user_id, snowflake applicatio
         .application_id = application_id,
         .scopes = scopes->text,
         .expires_at = clock_us() + ACCESS_SECONDS * INT64_C(1000000),
+        .code = code,
     };
 
     ret->token_type = STR("Bearer");
@@ -74,13 +78,14 @@ enum err access_issue(struct call *call, snowflake user_id, snowflake applicatio
 }
 
 static enum err issue_refresh(struct call *call, snowflake user_id, snowflake application_id,
-                              struct str scopes, struct access_reply *ret)
+                              struct str scopes, struct str code, struct access_reply *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_REFRESH,
         .user_id = user_id,
         .application_id = application_id,
         .scopes = scopes,
+        .code = code,
     };
 
     ret->refresh_token.given = GIVEN;
@@ -125,7 +130,7 @@ static enum err add_guild(struct call *call, snowflake guild_id, struct access_r
 }
 
 static enum err use_code(struct call *call, const struct application *a,
-                         const struct authorization_code *code)
+                         const struct authorization_code *code, struct str digest)
 {
     struct access_reply out = { 0 };
     struct scopes scopes;
@@ -138,12 +143,51 @@ static enum err use_code(struct call *call, const struct application *a,
     if (!e)
         e = authorization_add(call->tx, code->user_id, a->id, &scopes, false);
     if (!e)
-        e = access_issue(call, code->user_id, a->id, &scopes, &out);
+        e = access_issue(call, code->user_id, a->id, &scopes, digest, &out);
     if (!e)
-        e = issue_refresh(call, code->user_id, a->id, scopes.text, &out);
+        e = issue_refresh(call, code->user_id, a->id, scopes.text, digest, &out);
     if (!e && code->guild_id && scopes_have(&scopes, "bot"))
         e = add_guild(call, code->guild_id, &out);
     return e ? e : call_reply(call, &out);
+}
+
+/* A code that is shown twice was seen by somebody else: what came of it ends (RFC 6749 4.1.2). */
+static enum err refuse_reuse(struct call *call, const struct authorization_code *code,
+                             struct str digest)
+{
+    enum err e = tokens_end_of_code(call, code->user_id, digest);
+
+    return e ? e : oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
+}
+
+static bool verifier_fits(struct call *call, struct str verifier, struct str challenge)
+{
+    unsigned char hash[crypto_hash_sha256_BYTES];
+
+    crypto_hash_sha256(hash, (const unsigned char *)verifier.p, verifier.n);
+    struct str made = str_base64url(call->arena, hash, sizeof hash);
+    return made.n == challenge.n && sodium_memcmp(made.p, challenge.p, made.n) == 0;
+}
+
+/* RFC 7636: whoever began with a challenge knows the verifier. A verifier without a challenge is
+ * refused too: somebody took the challenge out of the address. NULL: nothing is wrong. */
+static const char *check_verifier(struct call *call, const struct authorization_code *code,
+                                  const char **ret_error)
+{
+    const struct token_form *in = call->body;
+    struct str verifier = in->code_verifier.value;
+
+    *ret_error = "invalid_request";
+    if (!code->challenge.p && in->code_verifier.given != GIVEN)
+        return NULL;
+    if (in->code_verifier.given != GIVEN)
+        return "The code_verifier is missing.";
+    if (verifier.n < VERIFIER_LEAST || verifier.n > VERIFIER_MOST)
+        return "A code_verifier has 43 to 128 characters.";
+    *ret_error = "invalid_grant";
+    if (!code->challenge.p || !verifier_fits(call, verifier, code->challenge))
+        return "The code_verifier is another one.";
+    return NULL;
 }
 
 static enum err exchange_code(struct call *call, const struct application *a)
@@ -151,6 +195,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
     const struct token_form *in = call->body;
     struct str digest = code_digest(call, in->code.value);
     struct authorization_code code;
+    const char *error, *wrong;
     struct user user;
     bool found;
 
@@ -161,15 +206,20 @@ static enum err exchange_code(struct call *call, const struct application *a)
         return e;
     if (!found || code.application_id != a->id || code.expires_at <= clock_us())
         return oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
+    if (code.used)
+        return refuse_reuse(call, &code, digest);
     if (!str_eq(code.redirect_uri, in->redirect_uri.value))
         return oauth2_fail(call, 400, "invalid_grant", "The redirect_uri is another one.");
+    wrong = check_verifier(call, &code, &error);
+    if (wrong)
+        return oauth2_fail(call, 400, error, wrong);
     e = user_find(call->tx, code.user_id, &user);
     if (e)
         return e;
     if (user.disabled || user.deleting)
         return oauth2_fail(call, 400, "invalid_grant", "The account is gone.");
-    e = code_delete(call->tx, digest);
-    return e ? e : use_code(call, a, &code);
+    e = code_mark_used(call->tx, digest);
+    return e ? e : use_code(call, a, &code, digest);
 }
 
 /* --- grant_type=refresh_token --------------------------------------------------------- */
@@ -182,7 +232,7 @@ static enum err refresh(struct call *call, const struct application *a)
     struct scopes granted, asked;
     struct credential credential;
     struct caller holder;
-    struct str text;
+    struct str text, code;
 
     enum err e = ERR_UNAUTHORIZED;
     if (credential_parse(CALLER_REFRESH, in->refresh_token.value, &credential))
@@ -192,6 +242,8 @@ static enum err refresh(struct call *call, const struct application *a)
         return oauth2_fail(call, 400, "invalid_grant", "The refresh token is unknown or used.");
     if (!e)
         e = token_scopes(call->tx, credential.session, &text);
+    if (!e)
+        e = token_code(call->tx, credential.session, &code);
     if (e)
         return e;
 
@@ -202,9 +254,9 @@ static enum err refresh(struct call *call, const struct application *a)
         return oauth2_fail(call, 400, "invalid_scope", "More than was granted.");
     e = auth_revoke(call->tx, credential.session);
     if (!e)
-        e = access_issue(call, holder.id, a->id, &asked, &out);
+        e = access_issue(call, holder.id, a->id, &asked, code, &out);
     if (!e)
-        e = issue_refresh(call, holder.id, a->id, granted.text, &out);
+        e = issue_refresh(call, holder.id, a->id, granted.text, code, &out);
     return e ? e : call_reply(call, &out);
 }
 
@@ -222,8 +274,19 @@ static enum err issue_for_owner(struct call *call, const struct application *a)
     if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
         (a->team_id && scopes.bits & ~for_teams))
         return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
-    enum err e = access_issue(call, a->owner_id, a->id, &scopes, &out);
+    enum err e = access_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
     return e ? e : call_reply(call, &out);
+}
+
+/* Applications that cannot keep a secret show the verifier instead. Without a challenge it fits
+ * no code. */
+static bool is_public_exchange(const struct call *call, const struct application *a)
+{
+    const struct token_form *in = call->body;
+
+    return a->flags & APPLICATION_PUBLIC_CLIENT && !has_basic(call) &&
+           in->client_secret.given != GIVEN && in->code_verifier.given == GIVEN &&
+           str_is(in->grant_type.value, "authorization_code");
 }
 
 /* POST /oauth2/token */
@@ -237,7 +300,7 @@ enum err exchange_token(struct call *call)
     enum err e = find_client(call, &in->client_id, &in->client_secret, &a, &known);
     if (e)
         return e;
-    if (!known)
+    if (!known && !is_public_exchange(call, &a))
         return unknown_client(call);
     call_add_header(call, "Cache-Control", STR("no-store"));
     if (str_is(type, "authorization_code"))
