@@ -18,9 +18,10 @@ struct delivery {
     snowflake id;
 };
 
-/* What came back, as it travels with an errand: the type and the body follow it. */
+/* What came back, as it travels with an errand. A body may be 32 MiB: it is copied once. */
 struct returned {
     snowflake id;
+    char *text; /* the type, and the body behind it */
     size_t type, body;
     enum failure_reason reason;  /* of a failure */
     struct inline_answer answer; /* what the type and the body say, once they were read */
@@ -52,10 +53,9 @@ static void start_failing(struct api *api, struct loop *loop, snowflake id,
 static enum err read_answer(struct call *call)
 {
     struct returned *r = call->data;
-    const char *text = (const char *)(r + 1);
 
-    return inline_answer_read(call, str_slice(text, r->type), str_slice(text + r->type, r->body),
-                              &r->answer);
+    return inline_answer_read(call, str_slice(r->text, r->type),
+                              str_slice(r->text + r->type, r->body), &r->answer);
 }
 
 static enum err take_answer(struct call *call)
@@ -76,6 +76,7 @@ static void answer_taken(struct call *call, enum err e, void *arg)
 
     (void)arg;
     inline_answer_clear(call, &r->answer);
+    mem_free(r->text);
     if (e)
         start_failing(call->api, call->loop, r->id, FAILURE_UNKNOWN);
 }
@@ -89,23 +90,20 @@ static bool is_long(struct str content_type, struct str body)
 static void start_taking(const struct delivery *d, struct str content_type, struct str body)
 {
     struct returned r = { .id = d->id, .type = content_type.n, .body = body.n };
-    size_t size = sizeof r + content_type.n + body.n;
-    char *bytes = mem_new(size);
 
-    memcpy(bytes, &r, sizeof r);
-    if (content_type.n)
-        memcpy(bytes + sizeof r, content_type.p, content_type.n);
-    if (body.n)
-        memcpy(bytes + sizeof r + content_type.n, body.p, body.n);
+    r.text = mem_resize(NULL, r.type + r.body + 1);
+    if (r.type)
+        memcpy(r.text, content_type.p, r.type);
+    if (r.body)
+        memcpy(r.text + r.type, body.p, r.body);
     errand_start(d->api, d->loop,
                  &(struct errand){ .name = "interaction",
                                    .store = ROUTE_STORE_WRITE,
                                    .compute = is_long(content_type, body) ? read_answer : NULL,
                                    .run = take_answer,
                                    .done = answer_taken,
-                                   .data = bytes,
-                                   .size = size });
-    mem_free(bytes);
+                                   .data = &r,
+                                   .size = sizeof r });
 }
 
 static void answered(void *arg, enum fetch_result result, int status, struct str content_type,
