@@ -128,6 +128,12 @@ void hold_end(struct hold_meter *m)
     m->of = NULL;
 }
 
+void hold_rest(struct hold_meter *m)
+{
+    hold_end(m);
+    m->part_at = 0;
+}
+
 void hold_watch(unsigned times, void (*over)(const struct hold_record *r))
 {
     limit_ns = (int64_t)HOLD_LIMIT_MS * MS * (over ? times : 1);

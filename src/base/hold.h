@@ -24,8 +24,10 @@ struct hold_meter {
 
 /* What follows is done for `part`; what came before has ended. NULL: the thread waits. */
 void hold_part(struct hold_meter *m, const char *part);
-/* The turn is over. */
+/* The turn is over; the next one begins. */
 void hold_end(struct hold_meter *m);
+/* The same where nobody's turn follows: what is done until the next part does not count. */
+void hold_rest(struct hold_meter *m);
 
 /* The longest so far of each part that ever took a millisecond or more, and how often it
  * was the reason for a turn that was too long. From any thread. */

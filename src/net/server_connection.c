@@ -138,7 +138,7 @@ static void begin_timing(struct connection *c, enum connection_timing timing,
 {
     if (c->timing == timing)
         return;
-    c->timing = timing;
+    c->timing = (uint8_t)timing;
     c->mark = count_moved(c);
     deadline_touch(list, &c->deadline);
 }

@@ -56,7 +56,7 @@ static enum err run(struct sqlite *q, struct work *w)
         return tx_run(&tx);
     hold_part(&q->meter, w->name);
     enum err e = tx_run(&tx);
-    hold_end(&q->meter);
+    hold_rest(&q->meter);
     return e;
 }
 
@@ -151,7 +151,7 @@ static bool run_batch(struct sqlite *q, struct work *batch)
         was_full |= w->result == ERR_STORAGE_FULL;
         hold_part(&q->meter, "after_commit");
         work_finish(&q->store, w, w->result);
-        hold_end(&q->meter);
+        hold_rest(&q->meter);
     }
     return was_full;
 }

@@ -465,7 +465,7 @@ static void texts_do_not_hold_nul(struct world *w)
                    "USERNAME_INVALID_CONTAINS");
     expect_invalid(
         client_post(nobody, "{'username': 'ab', 'email': 'a\\u0000@b.c'}", "/auth/register"),
-        "email", "STRING_TYPE_REGEX");
+        "email", "EMAIL_TYPE_INVALID_EMAIL");
 }
 
 const struct test protocol_tests[] = {

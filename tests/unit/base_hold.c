@@ -105,6 +105,19 @@ static void sleeping_is_not_holding(void **state)
     assert_int_equal(reports, 0);
 }
 
+static void what_is_done_at_rest_does_not_count(void **state)
+{
+    struct hold_meter m = { .kind = "write" };
+
+    (void)state;
+    hold_part(&m, "work");
+    hold_rest(&m);
+    work_ms(HOLD_LIMIT_MS + 5);
+    hold_part(&m, "work");
+    hold_rest(&m);
+    assert_int_equal(reports, 0);
+}
+
 static void look_for_long(const struct hold_record *r, void *arg)
 {
     if (strcmp(r->part, "kept") == 0 && strcmp(r->kind, "write") == 0)
@@ -135,6 +148,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(turns_are_counted_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_short_parts_make_a_long_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sleeping_is_not_holding, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_done_at_rest_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_longest_of_each_part_is_kept, set_up, tear_down),
     };
 
