@@ -116,7 +116,11 @@ static bool contains(const struct dom *actual, const struct dom *expected, struc
         return differs(a, path, "is the other boolean", where);
     if ((expected->kind == JSON_STRING || expected->kind == JSON_NUMBER) &&
         !str_eq(actual->text, expected->text))
-        return differs(a, path, "has another value", where);
+        return differs(
+            a, path,
+            str_printf(a, "is '%.*s', not '%.*s'", STR_FMT(actual->text), STR_FMT(expected->text))
+                .p,
+            where);
     if (expected->kind == JSON_ARRAY && actual->count != expected->count)
         return differs(a, path, "has another number of items", where);
     for (size_t i = 0; i < expected->count; i++) {
