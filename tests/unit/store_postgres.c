@@ -312,7 +312,7 @@ static void however_often_works_meet_none_is_refused(void **state)
  * answered, as a processor does that gives the thread's time to others. */
 static struct {
     struct libpq real;
-    atomic_uint commits;
+    atomic_bool first; /* the next commit is the one to hold */
     sem_t answered, go;
 } held;
 
@@ -320,7 +320,7 @@ static _Thread_local bool holds_next;
 
 static int send_and_look(PGconn *c, const char *sql)
 {
-    if (strcmp(sql, "commit") == 0 && atomic_fetch_add(&held.commits, 1) == 0)
+    if (strcmp(sql, "commit") == 0 && atomic_exchange(&held.first, false))
         holds_next = true;
     return held.real.sendQuery(c, sql);
 }
@@ -337,21 +337,21 @@ static PGresult *get_and_hold(PGconn *c)
     return result;
 }
 
-static void hold_first_commit(void)
+/* Before there are threads that call libpq. */
+static void stand_before_libpq(void)
 {
+    if (!libpq_load())
+        return;
     held.real = pq;
-    held.commits = 0;
-    sem_init(&held.answered, 0, 0);
-    sem_init(&held.go, 0, 0);
     pq.sendQuery = send_and_look;
     pq.getResult = get_and_hold;
+    sem_init(&held.answered, 0, 0);
+    sem_init(&held.go, 0, 0);
 }
 
-static void hold_no_more(void)
+static void hold_first_commit(void)
 {
-    pq = held.real;
-    sem_destroy(&held.answered);
-    sem_destroy(&held.go);
+    atomic_store(&held.first, true);
 }
 
 static struct {
@@ -388,7 +388,6 @@ static void a_work_is_announced_after_those_it_saw(void **state)
     sem_post(&held.go);
     for (int i = 0; i < 3; i++)
         wait_for(&finished);
-    hold_no_more();
     assert_int_equal(n, 3);
     assert_int_equal(early, 0);
     assert_int_equal(announced.count, 3);
@@ -426,7 +425,6 @@ static void a_failed_commit_holds_nobody_up(void **state)
     sem_post(&held.go);
     wait_for(&finished);
     wait_for(&finished);
-    hold_no_more();
     assert_int_equal(n, 2);
     assert_int_equal(early, 0);
     assert_int_equal(ones[0].result, ERR_STORAGE_FULL);
@@ -479,6 +477,7 @@ int main(void)
         store_test(a_backup_is_refused),
     };
 
+    stand_before_libpq();
     log_init(2, LOG_OFF, 0);
     return run_on_postgres("store/postgres", tests);
 }
