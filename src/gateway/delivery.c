@@ -88,6 +88,9 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
     case EVENT_USER_SETTINGS_UPDATE:
         return !(s->capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
+        /* Presences come from memory, which is ahead of the line: an event that still stood
+         * there would tell of what has been since before READY. */
+        return !about_itself(d, s) && d->news->number > s->presences;
     case EVENT_GUILD_MEMBER_REMOVE: /* the one who went is told that the guild is gone */
         return !about_itself(d, s);
     default:

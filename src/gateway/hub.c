@@ -122,6 +122,7 @@ static void load_done(struct work *w, enum err e)
 static void load_begin(struct hub *h, struct load *l)
 {
     l->hub = h;
+    l->since = atomic_load(&h->gateway->published);
     l->arena = arena_new();
     l->work = (struct work){
         .mode = l->writes ? STORE_WRITE : STORE_READ,

@@ -23,6 +23,7 @@ struct load {
     bool writes;    /* in a write transaction */
     bool aside;     /* a read that may take long */
     uint64_t after; /* number of the last event in line when it was asked for */
+    uint64_t since; /* number of the last event published before it began */
     enum err (*run)(struct load *l, struct tx *tx);
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
 };

@@ -120,6 +120,11 @@ static struct look look_at(const struct account *a, struct among c)
     return l;
 }
 
+static uint64_t activities_hash(const struct look *l)
+{
+    return l->activities.n ? hash_str(l->activities) : 0;
+}
+
 static void look_clear(struct look *l)
 {
     mem_free((void *)(uintptr_t)l->activities.p);
@@ -258,6 +263,7 @@ static void tell_friends(struct gateway *g, snowflake user_id, const struct list
 struct telling {
     struct load load;
     snowflake user_id;
+    uint32_t shard_id, shard_count;
     struct look look;
     struct list friends;
 };
@@ -269,11 +275,29 @@ static enum err read_friends(struct load *l, struct tx *tx)
     return l->hub->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
+/* A later change has a telling of its own, whose friends may be read before these: an older
+ * one that came after it would stay. */
+static bool is_still_shown(struct gateway *g, const struct telling *t)
+{
+    bool still = t->look.statuses.whole == PRESENCE_INVISIBLE;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, t->user_id);
+    if (a) {
+        const struct shown *shown = account_shown(a, t->shard_id, t->shard_count);
+
+        still = memcmp(&shown->statuses, &t->look.statuses, sizeof shown->statuses) == 0 &&
+                shown->activities == activities_hash(&t->look);
+    }
+    pthread_mutex_unlock(&g->lock);
+    return still;
+}
+
 static void friends_read(struct load *l, enum err e)
 {
     struct telling *t = container_of(l, struct telling, load);
 
-    if (!e)
+    if (!e && is_still_shown(l->hub->gateway, t))
         tell_friends(l->hub->gateway, t->user_id, &t->friends, &t->look);
     look_clear(&t->look);
     mem_free(t);
@@ -290,7 +314,7 @@ static bool take_look(struct session *s, bool ending, struct look *ret)
     struct account *a = map_get(&g->accounts, s->caller.id);
     struct look now = look_at(a, (struct among){ s, ending ? s : NULL, ANY_KIND });
     struct shown *shown = account_shown(a, s->shard_id, s->shard_count);
-    uint64_t hash = now.activities.n ? hash_str(now.activities) : 0;
+    uint64_t hash = activities_hash(&now);
     bool changed = memcmp(&shown->statuses, &now.statuses, sizeof now.statuses) != 0 ||
                    shown->activities != hash;
     shown->statuses = now.statuses;
@@ -332,6 +356,8 @@ void presence_change(struct session *s, bool ending)
     struct telling *t = mem_new(sizeof *t);
     t->load = (struct load){ .run = read_friends, .done = friends_read };
     t->user_id = s->caller.id;
+    t->shard_id = s->shard_id;
+    t->shard_count = s->shard_count;
     t->look = l;
     hub_load_now(s->hub, &t->load);
 }

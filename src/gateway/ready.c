@@ -277,6 +277,7 @@ static void ready(struct load *l, enum err e)
         return;
     }
     greeting_end(&i->greeting);
+    s->presences = l->since;
     take_seats(i);
     p->compress = i->compress;
     peer_become(p, s);

@@ -57,8 +57,9 @@ struct session {
     struct hub *hub;
     struct peer *peer; /* NULL: away */
     struct replay replay;
-    uint64_t number; /* names it among subjects */
-    uint64_t seen;   /* news up to this number was delivered on another loop */
+    uint64_t number;    /* names it among subjects */
+    uint64_t seen;      /* news up to this number was delivered on another loop */
+    uint64_t presences; /* up to this number READY has told of them, and later ones count */
     uint64_t seq;
     uint64_t sent;    /* to the peer: what follows waits in the replay */
     uint32_t intents; /* of a person, 0: everything */

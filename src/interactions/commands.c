@@ -70,7 +70,7 @@ static enum err check_usable(struct call *call)
         .application = &v->application,
         .standing = call->target.standing,
         .channel = call->target.channel,
-        .context = v->it.context,
+        .context = (enum command_context)v->it.context,
         .rights = call->target.rights,
     };
     enum err e = command_permit(call->tx, &v->command, &who, &verdict, &ways);
