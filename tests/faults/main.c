@@ -70,10 +70,9 @@ static void ask_all(struct scene *s)
 
 static bool is_there(struct scene *s, unsigned n)
 {
-    char sql[200];
+    int64_t count =
+        world_number(s->world, "select count(*) from messages where content = 'number %u'", n);
 
-    snprintf(sql, sizeof sql, "select count(*) from messages where content = 'number %u'", n);
-    int64_t count = world_number(s->world, sql);
     expect(count <= 1);
     return count == 1;
 }

@@ -135,11 +135,13 @@ static void a_command_of_too_many_bytes_is_refused(struct world *w)
 
 /* --- rows that are not what they were ------------------------------------------------- */
 
+#define OTHERS_ENTRIES \
+    "entries = (select entries from command_lists order by guild_id desc limit 1)"
+
 static void lists_of_commands_that_lie_are_made_anew(struct world *w)
 {
     static const char *const broken[] = { "texts = '{}'", "texts = ','", "texts = texts || ','",
-                                          "entries = (select entries from command_lists "
-                                          "order by guild_id desc limit 1)" };
+                                          OTHERS_ENTRIES };
     struct workshop s = world_workshop(w);
 
     make_command(s.bot, s.global, "{'name': 'a', 'description': 'd'}");
