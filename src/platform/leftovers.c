@@ -92,6 +92,8 @@ static const struct leftovers of_guild[] = {
     INVITES_OF("guild_id"),
     { NULL, "delete from bans where guild_id = $1 and user_id in "
             "(select user_id from bans where guild_id = $1 limit $2)" },
+    { NULL, "delete from member_sanctions where guild_id = $1 and user_id in "
+            "(select user_id from member_sanctions where guild_id = $1 limit $2)" },
     { NULL, "delete from audit_log where id in "
             "(select id from audit_log where guild_id = $1 order by id limit $2)" },
     { NULL, "delete from commands where id in "

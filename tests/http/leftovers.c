@@ -50,6 +50,9 @@ static void a_large_guild_goes_in_steps(struct world *w)
 
     write_many(w, ada, v.channel);
     world_sql(w, "insert into bans (guild_id, user_id)" NUMBERS(2000) "select %s, i from n", v.id);
+    world_sql(w,
+              "insert into member_sanctions (guild_id, user_id, mute, deaf) values (%s, %s, 1, 0)",
+              v.id, ada->id);
     client_post(ada, "{'content': 'stays'}", "/channels/%s/messages", other.channel);
     int64_t before = write_transactions(w);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
@@ -61,6 +64,7 @@ static void a_large_guild_goes_in_steps(struct world *w)
     expect(world_number(w, "select count(*) from messages") == 1);
     expect(world_number(w, "select count(*) from channels") == 1);
     expect(world_number(w, "select count(*) from bans") == 0);
+    expect(world_number(w, "select count(*) from member_sanctions") == 0);
     expect(world_number(w, "select count(*) from roles") == 1);
     expect_venue_silence(&v);
 }

@@ -436,7 +436,16 @@ static bool run_test(const struct test *t, const char *store)
     return ok;
 }
 
-/* tests STORE [WORD]: all tests whose name holds the word. */
+/* --- which tests ---------------------------------------------------------------------- */
+
+static const char usage[] =
+    "usage: %s [sqlite|postgres] [WORD...] [N/M]\n"
+    "       %s --list\n"
+    "\n"
+    "Runs the tests that have one of the words in their name or their suite's, or all of\n"
+    "them; 2/3 runs the second third of the suites. On PostgreSQL: scripts/with-postgres %s\n"
+    "postgres WORD.\n";
+
 /* "2/3": every third suite, beginning with the second. */
 struct share {
     unsigned nth, of;
@@ -452,26 +461,71 @@ static struct share share_of(int argc, char **argv)
     return (struct share){ 1, 1 };
 }
 
-static bool is_wanted(int argc, char **argv, const char *suite, const char *test)
+static bool is_named(const struct suite *suite, const struct test *test, const char *word)
+{
+    return strstr(suite->name, word) || strstr(test->name, word);
+}
+
+static bool is_wanted(int argc, char **argv, const struct suite *suite, const struct test *test)
 {
     bool any = true;
 
     for (int i = 2; i < argc; i++) {
         if (strchr(argv[i], '/'))
             continue;
-        if (strstr(suite, argv[i]) || strstr(test, argv[i]))
+        if (is_named(suite, test, argv[i]))
             return true;
         any = false;
     }
     return any;
 }
 
+static bool names_something(const struct suite *suites, const char *word)
+{
+    for (const struct suite *s = suites; s->name; s++)
+        for (const struct test *t = s->tests; t->name; t++)
+            if (is_named(s, t, word))
+                return true;
+    return false;
+}
+
+static void list_tests(const struct suite *suites)
+{
+    for (const struct suite *s = suites; s->name; s++)
+        for (const struct test *t = s->tests; t->name; t++)
+            printf("%s %s\n", s->name, t->name);
+}
+
+/* What is asked for has to be there; returns a status for main, or -1: go on. */
+static int read_arguments(int argc, char **argv, const struct suite *suites)
+{
+    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+        list_tests(suites);
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "sqlite") != 0 && strcmp(argv[1], "postgres") != 0) {
+        bool help = strcmp(argv[1], "--help") == 0;
+
+        fprintf(help ? stdout : stderr, usage, argv[0], argv[0], argv[0]);
+        return help ? 0 : 2;
+    }
+    for (int i = 2; i < argc; i++)
+        if (!strchr(argv[i], '/') && !names_something(suites, argv[i])) {
+            fprintf(stderr, "no test and no suite has '%s' in its name; --list names them all\n",
+                    argv[i]);
+            return 2;
+        }
+    return -1;
+}
+
 int run_tests(int argc, char **argv, const struct suite *suites)
 {
     const char *store = argc > 1 ? argv[1] : "sqlite";
     struct share share = share_of(argc, argv);
-    int failed = 0;
+    int status = read_arguments(argc, argv, suites), failed = 0;
 
+    if (status >= 0)
+        return status;
     if (strcmp(store, "postgres") == 0 && !getenv("GUILDHALL_TEST_POSTGRES")) {
         printf("SKIP: no PostgreSQL (GUILDHALL_TEST_POSTGRES is not set)\n");
         return 77;
@@ -481,7 +535,7 @@ int run_tests(int argc, char **argv, const struct suite *suites)
     hold_watch(SLOWNESS, note_held);
     for (unsigned i = 0; suites[i].name; i++)
         for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
-            if (is_wanted(argc, argv, suites[i].name, t->name))
+            if (is_wanted(argc, argv, &suites[i], t))
                 failed += !run_test(t, store);
     test_postgres_end();
     return failed ? 1 : 0;
