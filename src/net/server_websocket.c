@@ -108,7 +108,7 @@ void websocket_flush(struct websocket *ws)
 
     if (n == ws->out.n) {
         buf_clear(&ws->out);
-        if (!ws->awaited && !ws->ending && !ws->cut)
+        if (!ws->awaited && !ws->pong && !ws->ending && !ws->cut)
             list_remove(&ws->dirty);
     } else if (n) {
         memmove(ws->out.p, ws->out.p + n, ws->out.n - n);
@@ -384,8 +384,11 @@ static void end_turn(struct websocket *ws)
         connection_send(c, &all, 1);
         buf_clear(&ws->out);
     }
-    if (c->state == CONN_WEBSOCKET)
+    if (c->state == CONN_WEBSOCKET) {
+        /* The kernel may have taken all at once: then nobody is told that it was sent. */
+        send_owed_pong(ws);
         tell_drained(ws);
+    }
     if (ws->ending && c->state == CONN_WEBSOCKET) {
         websocket_end(c);
         connection_finish(c);
