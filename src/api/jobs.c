@@ -49,7 +49,7 @@ enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake 
     return tx_exec(
         call->tx,
         "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
-        "on conflict (kind, key) do update set due = excluded.due, data = excluded.data",
+        "on conflict (kind, key) do update set due = excluded.due, data = excluded.data, taken = 0",
         BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us), v_text(data.p ? data : STR(""))),
         NULL);
 }
@@ -58,6 +58,28 @@ enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake ke
 {
     return tx_exec(call->tx, "delete from jobs where kind = $1 and key = $2",
                    BIND(v_text(str_of(kind->name)), v_id(key)), NULL);
+}
+
+enum err job_renew(struct call *call, const struct job *job, int64_t due_us, struct str data,
+                   bool *ret_held)
+{
+    int64_t changed = 0;
+    enum err e = tx_exec(call->tx,
+                         "update jobs set due = $4, data = $5 "
+                         "where kind = $1 and key = $2 and taken = $3",
+                         BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken),
+                              v_int(due_us), v_text(data)),
+                         &changed);
+
+    expect_job(call, due_us);
+    *ret_held = changed == 1;
+    return e;
+}
+
+enum err job_finish(struct call *call, const struct job *job)
+{
+    return tx_exec(call->tx, "delete from jobs where kind = $1 and key = $2 and taken = $3",
+                   BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken)), NULL);
 }
 
 /* --- taking one ----------------------------------------------------------------------- */
@@ -75,13 +97,15 @@ static void end(struct jobs *jobs);
 static enum err take_row(struct tx *tx, struct taking *t)
 {
     const struct value row[] = { v_text(str_of(t->kind)), v_id(t->job.key), v_int(t->job.due),
-                                 v_int(t->until) };
+                                 v_int(t->until), v_int(t->job.taken) };
     int64_t changed = 0;
-    enum err e =
-        t->until ? tx_exec(tx, "update jobs set due = $4 where kind = $1 and key = $2 and due = $3",
-                           row, 4, &changed)
-                 : tx_exec(tx, "delete from jobs where kind = $1 and key = $2 and due = $3", row, 3,
-                           &changed);
+    enum err e = t->until
+                     ? tx_exec(tx,
+                               "update jobs set due = $4, taken = $5 "
+                               "where kind = $1 and key = $2 and due = $3",
+                               row, 5, &changed)
+                     : tx_exec(tx, "delete from jobs where kind = $1 and key = $2 and due = $3",
+                               row, 3, &changed);
 
     t->taken = changed == 1;
     return e;
@@ -173,8 +197,10 @@ static bool read_job(const struct api *api, const struct rows *r, struct taking 
 
     if (kind.n >= sizeof t->kind)
         return false;
-    *t = (struct taking){ .job = { kind_named(api, kind), row_id(r, 1), row_int(r, 2),
-                                   row_text(r, 3) } };
+    *t = (struct taking){ .job = { .kind = kind_named(api, kind),
+                                   .key = row_id(r, 1),
+                                   .due = row_int(r, 2),
+                                   .data = row_text(r, 3) } };
     memcpy(t->kind, kind.p, kind.n);
     return true;
 }
@@ -221,6 +247,7 @@ static void looked(struct call *call, enum err e, void *arg)
             continue;
         }
         t.until = kind->start ? clock_us() + kind->lease_ms * 1000 : 0;
+        t.job.taken = (int64_t)snowflake_new();
         start(jobs, &t, taken);
     }
     /* A full look may have left some behind; a failed one is repeated. */

@@ -12,6 +12,7 @@ struct job {
     snowflake key;
     int64_t due;     /* microseconds */
     struct str data; /* what job_schedule was given */
+    int64_t taken;   /* the number of this taking, for job_renew and job_finish */
 };
 
 struct job_kind {
@@ -20,9 +21,9 @@ struct job_kind {
      * after an error nothing has happened and it is tried again a little later. */
     enum err (*run)(struct call *call, const struct job *job);
     /* Or, for what takes long or asks other servers: on a loop, outside of transactions,
-     * at most once within lease_ms. It ends with an errand that cancels the job or
-     * schedules it anew; a job whose process died is started again after the lease. The
-     * job is valid during the call only. */
+     * at most once within lease_ms. It ends with an errand that finishes the job or
+     * renews it for later; a job whose process died is started again after the lease. The
+     * job's data is valid during the call only. */
     void (*start)(struct api *api, struct loop *loop, const struct job *job);
     int64_t lease_ms;
 };
@@ -32,5 +33,12 @@ enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake 
                       struct str data);
 /* Fine when there is none. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
+
+/* For what start began. Somebody may schedule the job anew meanwhile, because the world is
+ * another than the one that was looked at: then these leave it alone, so that it is started
+ * again; job_renew says that it is not held any more, and what was begun should end. */
+enum err job_renew(struct call *call, const struct job *job, int64_t due_us, struct str data,
+                   bool *ret_held);
+enum err job_finish(struct call *call, const struct job *job);
 
 #endif

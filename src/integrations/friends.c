@@ -14,11 +14,11 @@ enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
 /* One page of one connection's. Flat: it travels through errands. */
 struct step {
-    snowflake user_id;
+    struct job job;                                /* without data */
     char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* empty: the first one */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
-    bool found;
+    bool found, lost; /* lost: the job was scheduled anew */
 };
 
 enum err friends_begin(struct call *call, snowflake user_id)
@@ -39,14 +39,14 @@ static enum err run_next(struct call *call)
     struct step *s = call->data;
     struct rows row;
     enum err e = tx_one(call->tx, NEXT,
-                        BIND(v_id(s->user_id), v_text(str_of(s->type)), v_text(str_of(s->id))),
+                        BIND(v_id(s->job.key), v_text(str_of(s->type)), v_text(str_of(s->id))),
                         &row, &s->found);
 
     if (e || !s->found)
         return e;
     struct str secret = row_null(&row, 2) ? (struct str){ 0 }
                                           : secret_open(call->arena, api_options(call->api)->auth,
-                                                        s->user_id, row_bytes(&row, 2));
+                                                        s->job.key, row_bytes(&row, 2));
     snprintf(s->type, sizeof s->type, "%.*s", STR_FMT(row_text(&row, 0)));
     snprintf(s->id, sizeof s->id, "%.*s", STR_FMT(row_text(&row, 1)));
     snprintf(s->secret, sizeof s->secret, "%.*s", STR_FMT(secret));
@@ -71,15 +71,19 @@ static const char ADD[] =
 
 static enum err run_page(struct call *call)
 {
-    const struct page *p = call->data;
-    const struct step *s = &p->step;
-    struct value user = v_id(s->user_id), type = v_text(str_of(s->type)),
+    struct page *p = call->data;
+    struct step *s = &p->step;
+    struct value user = v_id(s->job.key), type = v_text(str_of(s->type)),
                  id = v_text(str_of(s->id));
     const char *friend = (const char *)(p + 1);
     struct rows row;
-    bool wanted;
+    bool wanted, held;
 
-    enum err e = tx_one(call->tx, STILL_WANTED, BIND(user, type, id), &row, &wanted);
+    enum err e = job_renew(call, &s->job, clock_us() + INT64_C(1000) * LEASE_MS, STR(""), &held);
+    s->lost = !e && !held;
+    if (e || s->lost)
+        return e;
+    e = tx_one(call->tx, STILL_WANTED, BIND(user, type, id), &row, &wanted);
     if (e || !wanted)
         return e;
     if (s->pages == 1)
@@ -88,20 +92,19 @@ static enum err run_page(struct call *call)
         e = tx_exec(call->tx, ADD, BIND(user, type, id, v_text(str_of(friend))), NULL);
         friend += strlen(friend) + 1;
     }
-    return e ? e
-             : job_schedule(call, &friends_kind, s->user_id, clock_us() + INT64_C(1000) * LEASE_MS,
-                            STR(""));
+    return e;
 }
 
 /* Those who are here as well are suggested, now and from day to day. */
 static enum err run_end(struct call *call)
 {
-    snowflake user_id = ((const struct step *)call->data)->user_id;
+    const struct job *job = &((const struct step *)call->data)->job;
+    snowflake user_id = job->key;
     enum err e = suggestions_from_connections(call, user_id);
 
     if (!e)
         e = suggestions_watch(call, user_id);
-    return e ? e : job_cancel(call, &friends_kind, user_id);
+    return e ? e : job_finish(call, job);
 }
 
 /* --- from page to page ---------------------------------------------------------------- */
@@ -113,8 +116,9 @@ static void page_kept(struct call *call, enum err e, void *arg)
     struct chain *c = arg;
     const struct step *s = c->state;
 
-    (void)call;
-    if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
+    if (((const struct page *)call->data)->step.lost)
+        chain_end(c);
+    else if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
         chain_go_on(c);
     else
         ask_page(c);
@@ -184,8 +188,9 @@ static void next_connection(struct chain *c)
 
 static void start_friends(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct step first = { .user_id = job->key };
+    struct step first = { .job = *job };
 
+    first.job.data = (struct str){ 0 };
     chain_go_on(chain_new(api, loop, next_connection, &first, sizeof first));
 }
 

@@ -24,7 +24,7 @@ static bool ends(struct chain *c, enum err e, bool gone)
     if (!e && !gone)
         return false;
     if (e)
-        log_warn("integrations: sync of %llu: %s", (unsigned long long)sync_of(c)->id,
+        log_warn("integrations: sync of %llu: %s", (unsigned long long)sync_of(c)->job.key,
                  error_info(e)->message);
     chain_end(c);
     return true;
@@ -101,7 +101,7 @@ static void page_came(void *arg, const struct provider_answer *a)
     s->failed = !s->refused;
     if (s->failed)
         log_warn("integrations: sync of %llu: the provider of %s does not answer",
-                 (unsigned long long)s->id, platform_name(s->platform).p);
+                 (unsigned long long)s->job.key, platform_name(s->platform).p);
     finish(c);
 }
 
@@ -115,7 +115,7 @@ static void ask_page(struct chain *c)
     }
     if (s->pages >= PROVIDER_MAX_PAGES) {
         log_warn("integrations: sync of %llu: the provider's pages do not end",
-                 (unsigned long long)s->id);
+                 (unsigned long long)s->job.key);
         s->failed = true;
         finish(c);
         return;
@@ -213,9 +213,10 @@ static void begun(struct call *call, enum err e, void *arg)
 
 static void start_sync(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct sync first = { .id = job->key };
+    struct sync first = { .job = *job };
 
     sync_read(job->data, &first);
+    first.job.data = (struct str){ 0 };
     chain_run(chain_new(api, loop, take_step, &first, sizeof first), ROUTE_STORE_WRITE, run_begin,
               begun);
 }

@@ -17,7 +17,7 @@ enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_SWEEP, SYNC_END };
 
 /* Where a sync is. Flat: it travels through errands, and as text through the job. */
 struct sync {
-    snowflake id;
+    struct job job; /* without data; its key is the integration */
     enum sync_stage stage;
     int64_t round, pages;
     snowflake member; /* the last one that was looked at */
@@ -25,7 +25,7 @@ struct sync {
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
-    bool gone;   /* nothing to go on with */
+    bool gone;   /* nothing to go on with, or somebody else begins anew */
     bool failed; /* the provider did not answer */
     bool refused;
 };

@@ -39,15 +39,19 @@ void sync_read(struct str text, struct sync *ret)
     ret->pages = cut_number(&text);
     ret->member = (snowflake)cut_number(&text);
     if (ret->stage > SYNC_END || text.n > LONGEST_CURSOR)
-        *ret = (struct sync){ .id = ret->id };
+        *ret = (struct sync){ .job = ret->job };
     else
         memcpy(ret->cursor, text.p, text.n);
 }
 
-static enum err checkpoint(struct call *call, const struct sync *s)
+static enum err checkpoint(struct call *call, struct sync *s)
 {
-    return job_schedule(call, &sync_kind, s->id, clock_us() + INT64_C(1000) * SYNC_LEASE_MS,
-                        sync_text(call->arena, s));
+    bool held;
+    enum err e = job_renew(call, &s->job, clock_us() + INT64_C(1000) * SYNC_LEASE_MS,
+                           sync_text(call->arena, s), &held);
+
+    s->gone = !e && !held;
+    return e;
 }
 
 /* --- beginnings and ends -------------------------------------------------------------- */
@@ -76,11 +80,11 @@ static int64_t next_hour(snowflake id)
 /* The row, if this chain is still the one that works on it. */
 static enum err find_row(struct call *call, struct sync *s, struct integration_row *ret)
 {
-    enum err e = integration_find(call->tx, s->id, ret);
+    enum err e = integration_find(call->tx, s->job.key, ret);
 
     s->gone = e == ERR_UNKNOWN_INTEGRATION || (!e && ret->round != s->round);
     if (e == ERR_UNKNOWN_INTEGRATION)
-        return job_cancel(call, &sync_kind, s->id);
+        return job_cancel(call, &sync_kind, s->job.key);
     return e;
 }
 
@@ -91,7 +95,7 @@ static enum err switch_off(struct call *call, struct sync *s, struct integration
     s->gone = true;
     i->enabled = i->syncing = false;
     enum err e = told ? integration_change(call, i) : OK;
-    return e ? e : sync_end_for_good(call, s->id);
+    return e ? e : sync_end_for_good(call, s->job.key);
 }
 
 static const char ADDER[] = "select 1 from users where id = $1 and deleting = 0";
@@ -137,10 +141,10 @@ enum err run_begin(struct call *call)
     struct integration_row i;
     bool over = false;
 
-    enum err e = integration_find(call->tx, s->id, &i);
+    enum err e = integration_find(call->tx, s->job.key, &i);
     s->gone = e == ERR_UNKNOWN_INTEGRATION;
     if (s->gone)
-        return job_cancel(call, &sync_kind, s->id);
+        return job_cancel(call, &sync_kind, s->job.key);
     if (!e)
         e = is_over(call->tx, &i, &over);
     if (e || over)
@@ -187,7 +191,8 @@ enum err run_end(struct call *call)
         i.revoked_at = 0;
     }
     e = integration_change(call, &i);
-    return e ? e : job_schedule(call, &sync_kind, s->id, next_hour(s->id), STR(""));
+    /* One that was asked for meanwhile is not put off. */
+    return e ? e : job_renew(call, &s->job, next_hour(s->job.key), STR(""), &found);
 }
 
 /* --- pages of subscribers ------------------------------------------------------------- */
@@ -217,7 +222,10 @@ enum err run_page(struct call *call)
     }
     p->after = left;
     /* Until the page is complete it is asked for again. */
-    return e || left.count ? e : checkpoint(call, &s);
+    if (!e && !left.count)
+        e = checkpoint(call, &s);
+    p->sync.gone = s.gone;
+    return e;
 }
 
 /* --- members -------------------------------------------------------------------------- */
@@ -229,7 +237,7 @@ enum err run_scan(struct call *call)
     struct list found = { 0 };
 
     r->count = 0;
-    enum err e = integration_find(call->tx, r->sync.id, &i);
+    enum err e = integration_find(call->tx, r->sync.job.key, &i);
     if (!e)
         e = subscribers_after(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
     if (e)
@@ -272,7 +280,10 @@ enum err run_members(struct call *call)
     for (size_t n = 0; n < r->count && !e; n++)
         e = settle_member(call, &i, r->changes[n]);
     s.member = r->last;
-    return e ? e : checkpoint(call, &s);
+    if (!e)
+        e = checkpoint(call, &s);
+    r->sync.gone = s.gone;
+    return e;
 }
 
 /* --- those who are no longer named ---------------------------------------------------- */

@@ -259,6 +259,24 @@ static void connections_bring_friends_where_wanted(struct world *w)
     expect(store_count(w, "select count(*) from connection_friends") == 0);
 }
 
+/* Whoever asks while an earlier look is ending is not forgotten with it. */
+static void every_refresh_brings_what_is_there_now(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    make_account(w, PLATFORM_A, "bob", "Bob");
+    link_new(ada, PLATFORM_A, "a1");
+    expect_status(client_patch(ada, "{'friend_sync': true}", MINE "/platform_a/a1"), 200);
+    for (int i = 0; i < 10; i++) {
+        acquaint(w, PLATFORM_A, "a1", "bob");
+        expect_status(client_post(ada, NULL, MINE "/platform_a/a1/refresh"), 204);
+        expect_number(w, 1, "select count(*) from connection_friends");
+        world_sql(w, "delete from platform_friend");
+        expect_status(client_post(ada, NULL, MINE "/platform_a/a1/refresh"), 204);
+        expect_number(w, 0, "select count(*) from connection_friends");
+    }
+}
+
 /* Ada and Bob know each other over there, and Ada hears of it. */
 static void suggest_bob(struct client *ada, struct client *bob)
 {
@@ -355,6 +373,7 @@ const struct test connections_tests[] = {
     TEST(connections_are_shown_to_apps_without_guilds),
     TEST(connections_are_in_ready),
     TEST(connections_bring_friends_where_wanted),
+    TEST(every_refresh_brings_what_is_there_now),
     TEST(connections_lead_to_suggestions_and_take_them_along),
     TEST(connections_give_and_take_roles_at_once),
     { 0 },

@@ -57,7 +57,22 @@ static void fetch(struct api *api, struct loop *loop, const struct job *job)
 static const struct job_kind fetch_kind = { "fetch", "Takes long.", .start = fetch,
                                             .lease_ms = 60 * 1000 };
 
-static const struct job_kind *const kinds[] = { &append_kind, &fetch_kind, NULL };
+/* Work that goes on until the test says that it is done. */
+static struct job held;
+static atomic_int holds;
+
+static void hold(struct api *api, struct loop *loop, const struct job *job)
+{
+    (void)api, (void)loop;
+    if (holds == 0)
+        held = *job;
+    held.data = (struct str){ 0 };
+    holds++;
+}
+static const struct job_kind hold_kind = { "hold", "Goes on.", .start = hold,
+                                           .lease_ms = 60 * 1000 };
+
+static const struct job_kind *const kinds[] = { &append_kind, &fetch_kind, &hold_kind, NULL };
 
 struct plan {
     struct str word;
@@ -86,6 +101,26 @@ static enum err plan_append(struct call *call)
 static enum err plan_fetch(struct call *call)
 {
     return job_schedule(call, &fetch_kind, call->caller->id, clock_us(), STR(""));
+}
+
+static enum err plan_hold(struct call *call)
+{
+    return job_schedule(call, &hold_kind, call->caller->id,
+                        clock_us() + holds * 100 * INT64_C(1000000), STR(""));
+}
+
+/* Answers 404 when the job is not held any more. */
+static enum err renew_hold(struct call *call)
+{
+    bool ours;
+    enum err e = job_renew(call, &held, clock_us() + 50 * INT64_C(1000000), STR(""), &ours);
+
+    return e || ours ? e : ERR_NOT_FOUND;
+}
+
+static enum err finish_hold(struct call *call)
+{
+    return job_finish(call, &held);
 }
 
 static enum err plan_unknown(struct call *call)
@@ -134,6 +169,27 @@ static const struct route routes[] = {
       .status = 204,
       .handle = plan_fetch },
     { .method = POST,
+      .path = "/hold",
+      .name = "plan_hold",
+      .doc = "Goes on.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = plan_hold },
+    { .method = PATCH,
+      .path = "/hold",
+      .name = "renew_hold",
+      .doc = "Goes on longer.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = renew_hold },
+    { .method = DELETE,
+      .path = "/hold",
+      .name = "finish_hold",
+      .doc = "Is done.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = finish_hold },
+    { .method = POST,
       .path = "/unknown",
       .name = "plan_unknown",
       .doc = "What?",
@@ -154,12 +210,19 @@ static const struct domain plans_domain = {
 };
 static const struct domain *const domains[] = { &plans_domain, NULL };
 
-/* Up to three seconds of real time. */
+static void expect_holds(int n)
+{
+    for (int i = 0; i < 1000 && holds != n; i++)
+        usleep(10000);
+    expect(holds == n);
+}
+
+/* Up to ten seconds of real time. */
 static void expect_bio(struct client *c, const char *text)
 {
     struct answer a = client_get(c, "/bio");
 
-    for (int i = 0; i < 300 && !str_is(str_of(answer_text(a, "word")), text); i++) {
+    for (int i = 0; i < 1000 && !str_is(str_of(answer_text(a, "word")), text); i++) {
         usleep(10000);
         a = client_get(c, "/bio");
     }
@@ -272,6 +335,38 @@ static void work_that_takes_long_has_a_lease(struct world *w)
     expect(starts == 2);
 }
 
+/* What was scheduled while the work went on is neither put off nor ended with it. */
+static void a_job_that_is_scheduled_while_it_runs_is_started_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    holds = 0;
+    expect_status(client_post(ada, NULL, "/hold"), 204);
+    expect_holds(1);
+    expect_status(client_patch(ada, NULL, "/hold"), 204);
+    expect_status(client_post(ada, NULL, "/hold"), 204); /* in 100 seconds */
+    expect_status(client_patch(ada, NULL, "/hold"), 404);
+    expect_status(client_delete(ada, "/hold"), 204);
+    world_wait(w, 100);
+    expect_holds(2);
+    expect_status(client_patch(ada, NULL, "/hold"), 404);
+}
+
+static void work_that_is_finished_is_not_started_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    holds = 0;
+    expect_status(client_post(ada, NULL, "/hold"), 204);
+    expect_holds(1);
+    expect_status(client_delete(ada, "/hold"), 204);
+    expect_status(client_patch(ada, NULL, "/hold"), 404);
+    expect_status(client_post(ada, "{'word': 'later', 'seconds': 1000}", "/plan"), 204);
+    world_wait(w, 1000);
+    expect_bio(ada, "later");
+    expect(holds == 1);
+}
+
 static void jobs_of_another_version_hold_up_nobody(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -308,6 +403,8 @@ const struct test jobs_tests[] = {
     TEST_HERE(a_job_outlives_the_process),
     TEST_HERE(a_job_that_fails_leaves_nothing_and_is_tried_again),
     TEST_HERE(work_that_takes_long_has_a_lease),
+    TEST_HERE(a_job_that_is_scheduled_while_it_runs_is_started_again),
+    TEST_HERE(work_that_is_finished_is_not_started_again),
     TEST_HERE(jobs_of_another_version_hold_up_nobody),
     TEST_HERE(more_jobs_than_one_look_takes_all_run),
     { 0 },
