@@ -39,21 +39,30 @@ bool proxies_hold(const struct proxies *p, const struct address *a)
 
 /* --- lists of hops -------------------------------------------------------------------- */
 
-/* Takes the last item off a list; quotes may hold commas. */
-static struct str cut_last(struct str *list)
+/* Where the last item of a list begins; commas in quotes are part of an item. A quote that is
+ * never closed is none: a client that sends one must not hide what the proxy adds behind it. */
+static size_t last_item(struct str list, bool quotes)
 {
     size_t start = 0;
     bool quoted = false;
 
-    for (size_t i = 0; i < list->n; i++) {
-        if (quoted && list->p[i] == '\\')
+    for (size_t i = 0; i < list.n; i++) {
+        if (quoted && list.p[i] == '\\')
             i++;
-        else if (list->p[i] == '"')
+        else if (quotes && list.p[i] == '"')
             quoted = !quoted;
-        else if (list->p[i] == ',' && !quoted)
+        else if (list.p[i] == ',' && !quoted)
             start = i + 1;
     }
+    return quoted ? last_item(list, false) : start;
+}
+
+/* Takes the last item off a list. */
+static struct str cut_last(struct str *list, bool quotes)
+{
+    size_t start = last_item(*list, quotes);
     struct str last = str_trim(str_from(*list, start));
+
     *list = str_slice(list->p, start ? start - 1 : 0);
     return last;
 }
@@ -116,7 +125,7 @@ static bool next_hop(struct hops *h, struct address *ret)
 {
     if (h->rest.n == 0 && !previous_header(h->r, h->name, &h->at, &h->rest))
         return false;
-    struct str item = cut_last(&h->rest);
+    struct str item = cut_last(&h->rest, h->forwarded);
 
     return read_hop(h->forwarded ? forwarded_value(item, STR("for")) : item, ret);
 }
@@ -152,12 +161,12 @@ bool forwarded_secure(const struct http_request *r, bool was)
     struct str proto;
 
     if (previous_header(r, STR("X-Forwarded-Proto"), &at, &proto)) {
-        proto = cut_last(&proto);
+        proto = cut_last(&proto, false);
     } else {
         at = r->header_count;
         if (!previous_header(r, STR("Forwarded"), &at, &proto))
             return was;
-        proto = forwarded_value(cut_last(&proto), STR("proto"));
+        proto = forwarded_value(cut_last(&proto, true), STR("proto"));
     }
     if (str_eq_nocase(proto, STR("https")) || str_eq_nocase(proto, STR("wss")))
         return true;

@@ -89,6 +89,10 @@ static const struct {
     { "Forwarded: proto=https;by=_x\r\n", "10.0.0.1", true },
     { "Forwarded: for=_hidden\r\n", "10.0.0.1", false },
     { "Forwarded: for=\"a,b\", for=192.0.2.7\r\n", "192.0.2.7", false },
+    /* A quote of the client's own hides nothing that the proxy adds. */
+    { "X-Forwarded-For: \"6.6.6.6, 192.0.2.7\r\n", "192.0.2.7", false },
+    { "Forwarded: for=\"6.6.6.6, for=192.0.2.7;proto=https\r\n", "192.0.2.7", true },
+    { "Forwarded: for=\"a\\, for=\"192.0.2.7:80\"\r\n", "192.0.2.7", false },
     /* Two that agree, and two of which one is the client's own. */
     { "X-Forwarded-For: 192.0.2.7\r\nForwarded: for=192.0.2.7\r\n", "192.0.2.7", false },
     { "X-Forwarded-For: 192.0.2.7\r\nForwarded: for=6.6.6.6\r\n", "10.0.0.1", false },
