@@ -134,6 +134,7 @@ static const struct route routes[] = {
         .needs = PERMISSION(VIEW_AUDIT_LOG),
         .query = &audit_log_query_schema,
         .reply = &audit_log_reply,
+        .aside = true,
         .handle = get_guild_audit_log,
     },
     { 0 },

@@ -1,0 +1,172 @@
+/* crowd.c - a world that has any number of rows of every kind, straight into its store. */
+#include "crowd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+/* The numbers from one to another; statements end in "from n". */
+#define NUMBERS " with recursive n (i) as (select %d union all select i + 1 from n where i < %d) "
+
+/* Where the ids of each kind begin. */
+enum { THREADS = 10000000, DIRECTS = 20000000, GUILDS = 30000000, ENTRIES = 40000000 };
+
+struct crowd crowd_new(struct world *w)
+{
+    struct crowd c = { .world = w,
+                       .ada = world_client(w, "ada"),
+                       .robot = world_bot(w, "robot"),
+                       .wanderer = world_bot(w, "wanderer") };
+
+    c.hall = world_venue(w, c.ada);
+    venue_add_with(&c.hall, c.robot, 9, PERMISSIONS_ALL);
+    return c;
+}
+
+/* --- what stays ----------------------------------------------------------------------- */
+
+static void add_members(struct crowd *c, int from, int to)
+{
+    world_sql(c->world, "insert into users (id, username)" NUMBERS "select i, 'person' || i from n",
+              from, to);
+    world_sql(c->world,
+              "insert into members (guild_id, user_id, joined_at)" NUMBERS "select %s, i, i from n",
+              from, to, c->hall.id);
+    world_sql(c->world, "insert into bans (guild_id, user_id)" NUMBERS "select %s, i from n", from,
+              to, c->hall.id);
+    world_sql(c->world,
+              "insert into audit_log (id, guild_id, user_id, target_id, action)" NUMBERS
+              "select i + %d, %s, %s, i, 22 from n",
+              from, to, ENTRIES, c->hall.id, c->ada->id);
+    world_sql(c->world, "update guilds set member_count = %d where id = %s", to + 2, c->hall.id);
+}
+
+static void add_messages(struct crowd *c, const char *channel, int from, int to)
+{
+    unsigned long long first = snowflake_at(clock_us() / 1000 - 3600 * 1000);
+
+    /* The number of the channel keeps ids of different channels apart. */
+    first += strtoull(channel, NULL, 10) % 64 * 1000000;
+    world_sql(c->world,
+              "insert into messages (id, channel_id, author_id, content)" NUMBERS
+              "select %llu + i, %s, %s, 'hello' from n",
+              from, to, first, channel, c->ada->id);
+    snprintf(c->message, sizeof c->message, "%llu", first + (unsigned)to);
+}
+
+static void add_threads(struct crowd *c, int from, int to)
+{
+    world_sql(c->world,
+              "insert into channels (id, type, guild_id, parent_id, name, thread_archived, "
+              "thread_archived_at)" NUMBERS "select i + %d, 11, %s, %s, 'thread', 1, i from n",
+              from, to, THREADS, c->hall.id, c->hall.channel);
+}
+
+static void add_directs(struct crowd *c, int from, int to)
+{
+    world_sql(c->world, "insert into channels (id, type)" NUMBERS "select i + %d, 1 from n", from,
+              to, DIRECTS);
+    world_sql(c->world,
+              "insert into recipients (channel_id, user_id, since)" NUMBERS
+              "select i + %d, i, 0 from n union all select i + %d, %s, 0 from n",
+              from, to, DIRECTS, DIRECTS, c->robot->id);
+    world_sql(c->world,
+              "insert into direct_channels (low_id, high_id, channel_id)" NUMBERS
+              "select i, %s, i + %d from n",
+              from, to, c->robot->id, DIRECTS);
+}
+
+static void add_guilds(struct crowd *c, int from, int to)
+{
+    world_sql(c->world,
+              "insert into guilds (id, name, owner_id)" NUMBERS "select i + %d, 'Room', %s from n",
+              from, to, GUILDS, c->ada->id);
+    world_sql(c->world,
+              "insert into roles (id, guild_id, name)" NUMBERS
+              "select i + %d, i + %d, '@everyone' from n",
+              from, to, GUILDS, GUILDS);
+    world_sql(c->world,
+              "insert into members (guild_id, user_id, joined_at)" NUMBERS
+              "select i + %d, %s, i from n",
+              from, to, GUILDS, c->wanderer->id);
+}
+
+/* --- what is removed ------------------------------------------------------------------ */
+
+static void make_spare(struct crowd *c, int size)
+{
+    struct venue spare = world_venue(c->world, c->ada);
+
+    snprintf(c->spare_guild, sizeof c->spare_guild, "%s", spare.id);
+    world_sql(c->world,
+              "insert into members (guild_id, user_id, joined_at)" NUMBERS "select %s, i, i from n",
+              1, size, spare.id);
+    snprintf(c->spare_role, sizeof c->spare_role, "%s", venue_role(&c->hall, 1, 0));
+    world_sql(c->world,
+              "insert into member_roles (guild_id, user_id, role_id)" NUMBERS
+              "select guild_id, user_id, %s from n join members on guild_id = %s and user_id = i",
+              1, size, c->spare_role, c->hall.id);
+    snprintf(c->spare_channel, sizeof c->spare_channel, "%llu",
+             (unsigned long long)snowflake_new());
+    world_sql(c->world, "insert into channels (id, guild_id, type, name) values (%s, %s, 0, 'x')",
+              c->spare_channel, c->hall.id);
+    add_messages(c, c->spare_channel, 1, size);
+}
+
+void crowd_grow(struct crowd *c, int size)
+{
+    int from = c->size + 1;
+
+    add_members(c, from, size);
+    add_threads(c, from, size);
+    add_directs(c, from, size);
+    add_guilds(c, from, size);
+    make_spare(c, size);
+    add_messages(c, c->hall.channel, from, size);
+    c->size = size;
+    snprintf(c->member, sizeof c->member, "%d", size - 1);
+    snprintf(c->leaver, sizeof c->leaver, "%d", size - 2);
+    snprintf(c->banned, sizeof c->banned, "%d", size - 3);
+}
+
+/* --- asking about it ------------------------------------------------------------------ */
+
+const char *crowd_text(const struct crowd *c, const char *text)
+{
+    const struct {
+        const char *key, *value;
+    } words[] = {
+        { "{guild}", c->hall.id },
+        { "{channel}", c->hall.channel },
+        { "{message}", c->message },
+        { "{spare_guild}", c->spare_guild },
+        { "{spare_channel}", c->spare_channel },
+        { "{spare_role}", c->spare_role },
+        { "{member}", c->member },
+        { "{leaver}", c->leaver },
+        { "{banned}", c->banned },
+        { "{direct}", "20000077" },
+    };
+    struct buf b;
+
+    buf_init(&b, 4096);
+    while (*text) {
+        size_t i = 0;
+
+        while (i < COUNT_OF(words) && strncmp(text, words[i].key, strlen(words[i].key)) != 0)
+            i++;
+        if (i == COUNT_OF(words)) {
+            buf_add_char(&b, *text++);
+            continue;
+        }
+        buf_add_str(&b, str_of(words[i].value));
+        text += strlen(words[i].key);
+    }
+    const char *made = str_dupz(world_arena(c->world), buf_str(&b));
+    buf_clear(&b);
+    return made;
+}

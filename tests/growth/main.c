@@ -1,0 +1,247 @@
+/* main.c - ten times the rows are not ten times the work of a loop or of the writer.
+ *
+ * One server, one loop. All questions are asked of a world and asked again when it has ten
+ * times as many rows of every kind; the threads that everybody waits for note in their own
+ * processor time how long they were held. What runs aside does not count: nobody waits for
+ * it but who asked. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hold.h"
+#include "base/mem.h"
+#include "crowd.h"
+#include "gate.h"
+
+/* PostgreSQL does the work in processes of its own: here it is the answers that count. */
+enum { ROWS = 2000, ROWS_POSTGRES = 500, GROWTH = 10, ROUNDS = 5 };
+
+/* What a question may take more in the large world: so many times as much and some more. One
+ * turn is measured less exactly than the sum of several. */
+enum { TIMES = 3, SLACK_US = 1000, SLACK_TURN_US = 10 * 1000 };
+
+/* --- what is measured ----------------------------------------------------------------- */
+
+static struct {
+    atomic_llong sum, longest; /* nanoseconds of turns and of works */
+} held;
+
+static void note_turn(const struct hold_record *r)
+{
+    long long ns = r->longest_ns, longest = held.longest;
+
+    held.sum += ns;
+    while (ns > longest && !atomic_compare_exchange_weak(&held.longest, &longest, ns)) {
+    }
+}
+
+/* Every turn is told, and not only one that is too long. */
+static void watch_every_turn(struct config *config)
+{
+    config->loops = 1;
+    hold_watch(0, note_turn);
+}
+
+/* --- what is asked -------------------------------------------------------------------- */
+
+enum measure {
+    SUM,     /* all that it takes of the loop and the writer */
+    LONGEST, /* its longest turn: what is much goes in steps */
+    ONCE,    /* the same of something that can be asked once only */
+};
+
+struct question {
+    const char *name;
+    enum measure measure;
+    size_t who; /* offset of a client in struct crowd */
+    const char *method, *path, *body;
+    void (*ask)(struct crowd *c); /* instead of a request */
+};
+
+#define ADA      offsetof(struct crowd, ada)
+#define ROBOT    offsetof(struct crowd, robot)
+#define WANDERER offsetof(struct crowd, wanderer)
+
+static void begin_session(struct crowd *c)
+{
+    gate_close(gate_session(c->ada, "v=10&encoding=json", ""), 1000);
+}
+
+static void begin_session_of_robot(struct crowd *c)
+{
+    gate_close(gate_session(c->robot, "v=10&encoding=json", "'intents': 4609"), 1000);
+}
+
+static void find_members(struct crowd *c)
+{
+    struct gate *g = gate_session(c->robot, "v=10&encoding=json", "'intents': 3");
+
+    expect_dispatch(g, "GUILD_CREATE", "{}");
+    gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'person77','limit':100}}", c->hall.id);
+    expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{}");
+    gate_close(g, 1000);
+}
+
+static const struct question questions[] = {
+    { "a guild", SUM, ADA, "GET", "/guilds/{guild}?with_counts=true" },
+    { "its channels", SUM, ADA, "GET", "/guilds/{guild}/channels" },
+    { "its roles", SUM, ADA, "GET", "/guilds/{guild}/roles" },
+    { "its open threads", SUM, ADA, "GET", "/guilds/{guild}/threads/active" },
+    { "a page of members", SUM, ROBOT, "GET", "/guilds/{guild}/members?limit=100" },
+    { "a later page of members", SUM, ROBOT, "GET",
+      "/guilds/{guild}/members?limit=100&after=1500" },
+    { "a search of members", SUM, ROBOT, "GET", "/guilds/{guild}/members/search?query=person9" },
+    { "a member", SUM, ADA, "GET", "/guilds/{guild}/members/{member}" },
+    { "a page of bans", SUM, ADA, "GET", "/guilds/{guild}/bans?limit=100" },
+    { "the audit log", SUM, ADA, "GET", "/guilds/{guild}/audit-logs?limit=100" },
+    { "the audit log of an action", SUM, ADA, "GET", "/guilds/{guild}/audit-logs?action_type=1" },
+    { "messages", SUM, ADA, "GET", "/channels/{channel}/messages" },
+    { "messages around", SUM, ADA, "GET", "/channels/{channel}/messages?around={message}" },
+    { "pins", SUM, ADA, "GET", "/channels/{channel}/messages/pins" },
+    { "a page of guilds", SUM, WANDERER, "GET", "/users/@me/guilds?limit=100" },
+    { "a profile", SUM, ADA, "GET", "/users/{member}/profile" },
+    { "direct channels", LONGEST, ROBOT, "GET", "/users/@me/channels" },
+    { "a direct channel", SUM, ROBOT, "POST", "/users/@me/channels",
+      "{'recipient_id': '{member}'}" },
+    { "a message", SUM, ADA, "POST", "/channels/{channel}/messages", "{'content': 'hi'}" },
+    { "a direct message", SUM, ROBOT, "POST", "/channels/{direct}/messages", "{'content': 'hi'}" },
+    { "a change of a message", SUM, ADA, "PATCH", "/channels/{channel}/messages/{message}",
+      "{'content': 'changed'}" },
+    { "a pin", SUM, ADA, "PUT", "/channels/{channel}/messages/pins/{message}" },
+    { "typing", SUM, ADA, "POST", "/channels/{channel}/typing" },
+    { "an invite", SUM, ADA, "POST", "/channels/{channel}/invites", "{'unique': true}" },
+    { "a role for a member", SUM, ADA, "PUT",
+      "/guilds/{guild}/members/{member}/roles/{spare_role}" },
+    { "a change of a role", SUM, ADA, "PATCH", "/guilds/{guild}/roles/{spare_role}",
+      "{'permissions': '1024'}" },
+    { "a nickname", SUM, ADA, "PATCH", "/guilds/{guild}/members/{member}", "{'nick': 'seven'}" },
+    { "a change of a guild", SUM, ADA, "PATCH", "/guilds/{guild}", "{'name': 'Hall of all'}" },
+    { "a change of a channel", SUM, ADA, "PATCH", "/channels/{channel}", "{'topic': 'all'}" },
+    { "an overwrite", SUM, ADA, "PUT", "/channels/{channel}/permissions/{guild}",
+      "{'type': 0, 'deny': '2048'}" },
+    { "a ban", SUM, ADA, "PUT", "/guilds/{guild}/bans/{banned}",
+      "{'delete_message_seconds': 604800}" },
+    { "a member who goes", ONCE, ADA, "DELETE", "/guilds/{guild}/members/{leaver}" },
+    { "a name of a bot", LONGEST, WANDERER, "PATCH", "/users/@me", "{'username': 'wanderer'}" },
+    { "a session of a person", SUM, ADA, .ask = begin_session },
+    { "a session of a bot", SUM, ROBOT, .ask = begin_session_of_robot },
+    { "members by name", SUM, ROBOT, .ask = find_members },
+    { "a role that goes", ONCE, ADA, "DELETE", "/guilds/{guild}/roles/{spare_role}" },
+    { "a channel that goes", ONCE, ADA, "DELETE", "/channels/{spare_channel}" },
+    { "a guild that goes", ONCE, ADA, "DELETE", "/guilds/{spare_guild}" },
+};
+
+static struct answer send_request(struct client *c, const char *method, const char *path,
+                                  const char *body)
+{
+    if (strcmp(method, "GET") == 0)
+        return client_get(c, "%s", path);
+    if (strcmp(method, "DELETE") == 0)
+        return client_delete(c, "%s", path);
+    if (strcmp(method, "PATCH") == 0)
+        return client_patch(c, body, "%s", path);
+    if (strcmp(method, "PUT") == 0)
+        return client_put(c, body, "%s", path);
+    return client_post(c, body, "%s", path);
+}
+
+static void ask_question(struct crowd *c, const struct question *q)
+{
+    if (q->ask) {
+        q->ask(c);
+        return;
+    }
+    struct client *who = *(struct client **)((char *)c + q->who);
+    const char *body = q->body ? crowd_text(c, q->body) : NULL;
+    struct answer a = send_request(who, q->method, crowd_text(c, q->path), body);
+
+    if (a.status < 200 || a.status > 299)
+        fail_test(__FILE__, __LINE__, "%s: %s answered %d: %.*s", q->name, a.call, a.status,
+                  STR_FMT(a.body));
+}
+
+/* --- how long it held others up ------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    long long x = *(const long long *)a, y = *(const long long *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The turn with the answer has ended when the loop gives the next one. */
+static void finish_turn(struct crowd *c)
+{
+    expect_status(client_get(c->ada, "/gateway"), 200);
+    expect_status(client_get(c->ada, "/gateway"), 200);
+}
+
+static bool has_jobs(struct crowd *c)
+{
+    return world_number(c->world, "select count(*) from jobs where kind like '%%-leftovers' or "
+                                  "kind = 'account-spread'") > 0;
+}
+
+static long long measure_once(struct crowd *c, const struct question *q)
+{
+    held.sum = held.longest = 0;
+    ask_question(c, q);
+    finish_turn(c);
+    for (int i = 0; q->measure != SUM && has_jobs(c) && i < 10000; i++) {
+        world_wait(c->world, 1);
+        usleep(2000);
+    }
+    return q->measure == SUM ? held.sum : held.longest;
+}
+
+/* The median in microseconds. */
+static long long measure(struct crowd *c, const struct question *q)
+{
+    int rounds = q->measure == ONCE ? 1 : ROUNDS;
+    long long all[ROUNDS];
+
+    for (int i = 0; i < rounds; i++)
+        all[i] = measure_once(c, q);
+    qsort(all, (size_t)rounds, sizeof *all, by_size);
+    return all[rounds / 2] / 1000;
+}
+
+static bool is_too_much(const struct question *q, long long small, long long large)
+{
+    return large > TIMES * small + (q->measure == SUM ? SLACK_US : SLACK_TURN_US);
+}
+
+static void ten_times_the_rows_are_not_ten_times_the_work(struct world *w)
+{
+    int rows = world_config(w)->store ? ROWS_POSTGRES : ROWS, grown = 0;
+    long long small[COUNT_OF(questions)];
+    struct crowd c = crowd_new(w);
+
+    crowd_grow(&c, rows);
+    for (size_t i = 0; i < COUNT_OF(questions); i++)
+        small[i] = measure(&c, &questions[i]);
+    crowd_grow(&c, GROWTH * rows);
+    for (size_t i = 0; i < COUNT_OF(questions); i++) {
+        long long large = measure(&c, &questions[i]);
+        bool much = is_too_much(&questions[i], small[i], large);
+
+        printf("%-28s %7lld us, with ten times the rows %7lld us%s\n", questions[i].name, small[i],
+               large, much ? ": too much" : "");
+        grown += much;
+    }
+    expect(grown == 0);
+}
+
+static const struct test tests[] = {
+    TEST_WITH(ten_times_the_rows_are_not_ten_times_the_work, watch_every_turn),
+    { 0 },
+};
+
+int main(int argc, char **argv)
+{
+    const struct suite suites[] = { { "growth", tests }, { 0 } };
+
+    return run_tests(argc, argv, suites);
+}
