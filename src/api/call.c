@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "model/facts.h"
 
 static size_t param_index(const struct call *call, const char *name)
 {
@@ -128,34 +129,38 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
     return ERR_INVALID_FORM_BODY;
 }
 
+static void add_announcement(struct call *call, struct announcement made)
+{
+    struct announcement *a = arena_alloc(call->arena, sizeof *a);
+
+    *a = made;
+    /* Who leaves a private channel later in the same call has still heard of this. */
+    if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !call->announce_error)
+        call->announce_error = call->api->people(call->tx, a->to.id, &a->people);
+    *call->announced_end = a;
+    call->announced_end = &a->next;
+}
+
 void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
                const void *object)
 {
-    call_emit_in(call, event, to, 0, schema, object);
-}
-
-void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
-                  const struct schema *schema, const void *object)
-{
+    struct announcement a = { .event = event, .to = to };
     struct buf payload;
     struct json j = json_to(&payload);
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
-    call_emit_text(call, event, to, guild_id, buf_take(&payload, call->arena));
+    a.payload = buf_take(&payload, call->arena);
+    a.facts = facts_of(event, schema, object, call->arena);
+    add_announcement(call, a);
 }
 
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
                     struct str json)
 {
-    struct announcement *a = arena_alloc(call->arena, sizeof *a);
-
-    *a = (struct announcement){ .event = event, .to = to, .payload = json, .guild_id = guild_id };
-    /* Who leaves a private channel later in the same call has still heard of this. */
-    if (to.kind == SUBJECT_CHANNEL && call->api->people && !call->announce_error)
-        call->announce_error = call->api->people(call->tx, to.id, &a->people);
-    *call->announced_end = a;
-    call->announced_end = &a->next;
+    assert(facts_kind(event) == FACTS_NONE);
+    add_announcement(call, (struct announcement){
+                               .event = event, .to = to, .payload = json, .guild_id = guild_id });
 }
 
 enum err call_count(struct call *call, const struct limit *limit, struct str key)

@@ -144,12 +144,9 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
 /* Announce when the transaction has committed, not before. */
 void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
                const void *object);
-
-/* The same for an account's event that belongs to a guild: a sharded bot hears of it
- * where it hears of the guild. */
-void call_emit_in(struct call *call, enum event event, struct subject to, snowflake guild_id,
-                  const struct schema *schema, const void *object);
-/* The same with an object that is JSON in the call's arena already. */
+/* The same with an object that is JSON in the call's arena already, of an event without
+ * facts. guild_id: where an account's event belongs to, or 0; a sharded bot hears of it where
+ * it hears of the guild. */
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
                     struct str json);
 

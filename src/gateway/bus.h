@@ -2,7 +2,8 @@
  *
  * publish hands one piece of news to every loop of the process, in one order that
  * all of them see. Who listens to which subject is the loops' own knowledge. A bus
- * between nodes publishes what it receives in the same way. */
+ * between nodes publishes what it receives in the same way: an event, its subject, payload
+ * and facts point at nothing of the call that they come from. */
 #ifndef GATEWAY_BUS_H
 #define GATEWAY_BUS_H
 

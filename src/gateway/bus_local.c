@@ -19,14 +19,6 @@ void publish(struct gateway *g, struct news *n)
     news_unref(n);
 }
 
-static void announce_to(struct gateway *g, const struct announcement *a, struct subject to)
-{
-    struct news *n = news_new(a->event, to, a->payload);
-
-    n->guild_id = a->guild_id;
-    publish(g, n);
-}
-
 /* Sessions do not listen to each private channel of their account, as there may be a
  * hundred thousand: what happens there comes to them as people. */
 void gateway_announce(struct gateway *g, const struct announcement *list)
@@ -35,8 +27,8 @@ void gateway_announce(struct gateway *g, const struct announcement *list)
         const snowflake *people = list->people.items;
 
         if (list->to.kind != SUBJECT_CHANNEL)
-            announce_to(g, list, list->to);
+            publish(g, news_announced(list, list->to));
         for (size_t i = 0; i < list->people.count; i++)
-            announce_to(g, list, to_person_in(list->to.id, people[i]));
+            publish(g, news_announced(list, to_person_in(list->to.id, people[i])));
     }
 }

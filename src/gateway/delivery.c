@@ -4,10 +4,10 @@
 #include "gateway/capabilities.h"
 #include "gateway/internal.h"
 
-bool delivery_init(struct delivery *d, struct hub *h, struct news *n)
+struct delivery delivery_of(struct hub *h, struct news *n)
 {
-    *d = (struct delivery){ .hub = h, .news = n, .info = event_info(n->event) };
-    return facts_read(n->event, news_payload(n), h->scratch, &d->facts);
+    return (
+        struct delivery){ .hub = h, .news = n, .info = event_info(n->event), .facts = &n->facts };
 }
 
 /* --- who ------------------------------------------------------------------------------ */
@@ -28,7 +28,7 @@ static unsigned intents_here(const struct delivery *d)
 
 static bool about_itself(const struct delivery *d, const struct session *s)
 {
-    return d->facts.about && d->facts.about == s->caller.id;
+    return facts_about(d->facts) == s->caller.id;
 }
 
 static bool asked_for(const struct delivery *d, const struct session *s)
@@ -50,7 +50,7 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
     if (d->news->to.kind == SUBJECT_GUILD || d->news->to.kind == SUBJECT_SESSION)
         return true;
     if (d->news->event == EVENT_GUILD_CREATE || d->news->event == EVENT_GUILD_DELETE)
-        guild_id = d->facts.id;
+        guild_id = d->facts->guild.id;
     return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
 }
 
@@ -100,12 +100,15 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 
 /* --- what ----------------------------------------------------------------------------- */
 
-static bool mentions(const struct delivery *d, snowflake id)
+/* Whether a message is by somebody, or mentions them. */
+static bool concerns(const struct facts *f, snowflake id)
 {
-    const snowflake *ids = d->facts.mentioned.items;
+    const snowflake *mentioned = facts_ids(f);
 
-    for (size_t i = 0; i < d->facts.mentioned.count; i++)
-        if (ids[i] == id)
+    if (f->message.author_id == id)
+        return true;
+    for (uint32_t i = 0; i < f->count; i++)
+        if (mentioned[i] == id)
             return true;
     return false;
 }
@@ -115,9 +118,7 @@ static unsigned form_for(const struct delivery *d, const struct session *s)
     bool hidden = d->info->flags & EVENT_CONTENT && s->bot && d->news->to.kind == SUBJECT_GUILD &&
                   !(s->intents & INTENT(MESSAGE_CONTENT));
 
-    if (!hidden || d->facts.author == s->caller.id || mentions(d, s->caller.id))
-        return 0;
-    return NEWS_EMPTIED;
+    return hidden && !concerns(d->facts, s->caller.id) ? NEWS_EMPTIED : 0;
 }
 
 /* People watch each other come and go in small guilds only. */

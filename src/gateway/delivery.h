@@ -2,22 +2,21 @@
 #ifndef GATEWAY_DELIVERY_H
 #define GATEWAY_DELIVERY_H
 
-#include "gateway/facts.h"
+#include "gateway/news.h"
 #include "gateway/topics.h"
 
 struct delivery {
     struct hub *hub;
     struct news *news; /* NULL: no event is at hand */
     const struct event_info *info;
-    struct facts facts;
+    const struct facts *facts;       /* the news' own */
     struct topic *topic;             /* who listens; NULL: nobody, or nobody any more */
     struct sight *sight;             /* NULL: it shows and hides no channels */
     struct changed_channel *changed; /* NULL: everybody sees it who saw it before */
     bool crowd;                      /* it is for many, and nothing else waits to leave with it */
 };
 
-/* False: the payload is not what such an event holds. */
-bool delivery_init(struct delivery *d, struct hub *h, struct news *n);
+struct delivery delivery_of(struct hub *h, struct news *n);
 /* Whether the session hears of it, as far as its seat does not matter. */
 bool delivery_receives(const struct delivery *d, const struct session *s);
 /* Tells it to who sits there, who may have it. */

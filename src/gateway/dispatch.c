@@ -46,35 +46,38 @@ static void fetch_ahead(const struct topic *t, uint32_t i)
 /* The seats of one account in a guild. */
 static void change_member(const struct delivery *d)
 {
-    struct topic *own = topic_find(d->hub, SUBJECT_USER, d->facts.about);
+    struct topic *own = topic_find(d->hub, SUBJECT_USER, facts_about(d->facts));
 
     for (uint32_t i = 0; own && i < own->count; i++) {
         struct seat *seat = seat_find(own->seats[i]->session, SUBJECT_GUILD, d->topic->id);
 
         if (seat)
-            seat_set_member(seat, &d->facts.member);
+            seat_set_roles(seat, facts_ids(d->facts), d->facts->count,
+                           d->facts->member.timed_out_until);
     }
 }
 
 static void change_view(const struct delivery *d, struct view *v)
 {
+    const struct facts *f = d->facts;
+
     if (!v)
         return;
     switch (d->news->event) {
     case EVENT_GUILD_UPDATE:
-        if (d->facts.owner_id)
-            v->owner_id = d->facts.owner_id;
+        if (f->guild.owner_id)
+            v->owner_id = f->guild.owner_id;
         break;
     case EVENT_GUILD_ROLE_CREATE:
     case EVENT_GUILD_ROLE_UPDATE:
-        view_set_role(v, d->facts.role_id, d->facts.permissions);
+        view_set_role(v, f->role.id, f->role.permissions);
         break;
     case EVENT_GUILD_ROLE_DELETE:
-        view_drop_role(v, d->facts.role_id);
+        view_drop_role(v, f->role.id);
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
-        view_set_channel(v, &d->facts.channel);
+        view_set_channel(v, f->channel.id, f->channel.type, facts_overwrites(f), f->count);
         break;
     case EVENT_GUILD_MEMBER_UPDATE:
         change_member(d);
@@ -96,7 +99,7 @@ static void change_view(const struct delivery *d, struct view *v)
 static void change_seat(const struct delivery *d, struct seat *seat)
 {
     if (d->news->event == EVENT_GUILD_ROLE_DELETE)
-        seat_drop_role(seat, d->facts.role_id);
+        seat_drop_role(seat, d->facts->role.id);
     else if (d->news->event == EVENT_GUILD_DELETE)
         seat_leave(seat);
 }
@@ -108,11 +111,11 @@ static void move_session(const struct delivery *d, struct session *s)
 
     switch (d->news->event) {
     case EVENT_GUILD_CREATE:
-        if (session_covers(s, d->facts.id))
-            guild_join(s, d->facts.id);
+        if (session_covers(s, d->facts->guild.id))
+            guild_join(s, d->facts->guild.id);
         break;
     case EVENT_GUILD_DELETE:
-        seat = seat_find(s, SUBJECT_GUILD, d->facts.id);
+        seat = seat_find(s, SUBJECT_GUILD, d->facts->guild.id);
         if (seat)
             seat_leave(seat);
         break;
@@ -177,14 +180,15 @@ static void end_delivery(struct delivery *d)
         return;
     t->told = 0;
     if (t->view && d->news->event == EVENT_CHANNEL_DELETE)
-        view_drop_channel(t->view, d->facts.id);
+        view_drop_channel(t->view, d->facts->channel.id);
 }
 
 static void tell_session(struct hub *h, struct news *n)
 {
     struct session *s = registry_local(h, n->to.id);
 
-    if (s && delivery_init(h->delivery, h, n) && delivery_receives(h->delivery, s))
+    *h->delivery = delivery_of(h, n);
+    if (s && delivery_receives(h->delivery, s))
         session_dispatch(s, n, 0);
 }
 
@@ -194,12 +198,11 @@ void dispatch_begin(struct hub *h, struct news *n)
 
     if (n->to.kind == SUBJECT_SESSION) {
         tell_session(h, n);
-        d->news = n;
         return;
     }
     struct topic *t = topic_find(h, n->to.kind, n->to.id);
-    d->news = n;
-    if (!t || !delivery_init(d, h, n))
+    *d = delivery_of(h, n);
+    if (!t)
         return;
     d->topic = t;
     if (t->view) {
@@ -241,18 +244,14 @@ static bool is_told_by_sight(const struct session *s, const struct news *n)
            (n->event == EVENT_CHANNEL_CREATE || n->event == EVENT_CHANNEL_DELETE);
 }
 
-void dispatch_to(struct session *s, struct recent_event *e)
+void dispatch_to(struct session *s, struct news *n)
 {
-    struct news *n = e->news;
     bool own = n->to.kind == SUBJECT_SESSION;
     struct seat *seat = own ? NULL : seat_find(s, n->to.kind, n->to.id);
 
     if (own ? n->to.id != s->number : !seat || is_told_by_sight(s, n))
         return;
-    const struct facts *f = recent_facts(e);
-    if (!f)
-        return;
-    struct delivery d = { .hub = s->hub, .news = n, .info = event_info(n->event), .facts = *f };
+    struct delivery d = delivery_of(s->hub, n);
     if (own) {
         if (delivery_receives(&d, s))
             session_dispatch(s, n, 0);

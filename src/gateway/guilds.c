@@ -33,6 +33,12 @@ void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
     *f = (struct guild_facts){ .guild_id = guild_id, .wants_view = !(t && t->view) };
 }
 
+static int64_t timed_out_until(const struct member *m)
+{
+    return m->communication_disabled_until.given == GIVEN ? m->communication_disabled_until.value
+                                                          : 0;
+}
+
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
 {
     if (f->gone)
@@ -42,7 +48,7 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
 
     if (f->wants_view && !t->view)
         t->view = view_new(&f->guild, &f->channels);
-    seat_set_member(seat, &f->member);
+    seat_set_roles(seat, f->member.roles.items, f->member.roles.count, timed_out_until(&f->member));
     /* The last one who knew the guild left while we were looking. */
     if (!t->view)
         guild_join(s, f->guild_id);

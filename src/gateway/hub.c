@@ -38,7 +38,6 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     map_init(&h->topics);
     h->queue_end = &h->queue;
     h->arena = arena_new();
-    h->scratch = arena_new();
     h->packer = packer_new();
     buf_init(&h->out, MAX_SENT);
     buf_init(&h->in, MAX_MESSAGE * 8);
@@ -91,7 +90,6 @@ void hub_free(struct hub *h)
     buf_clear(&h->out);
     buf_clear(&h->in);
     arena_free(h->arena);
-    arena_free(h->scratch);
     mem_free(h);
 }
 
@@ -177,7 +175,6 @@ static void begin_event(struct hub *h)
     h->queue = p->next;
     if (!h->queue)
         h->queue_end = &h->queue;
-    arena_reset(h->scratch);
     if (!list_empty(&h->expected))
         recent_add(&h->recent, p->news);
     h->begun = p->news->number;
@@ -249,8 +246,6 @@ void hub_pump(struct hub *h)
     loop_part("events");
     while (!h->running && !h->spent && pump_once(h))
         ;
-    if (!h->delivery->news)
-        arena_reset(h->scratch);
     h->pumping = false;
     handovers_continue(h);
     if (h->spent && !h->running)

@@ -36,10 +36,9 @@ struct hub {
     struct map topics;
     struct deadlines *strangers, *overdue, *dead, *doomed, *away, *fading, *windows;
     struct packer *packer;
-    struct arena *arena;   /* of the message at hand */
-    struct arena *scratch; /* of the event at hand */
-    struct buf out;        /* scratch for what is sent */
-    struct buf in;         /* scratch for what is read */
+    struct arena *arena; /* of the message at hand */
+    struct buf out;      /* scratch for what is sent */
+    struct buf in;       /* scratch for what is read */
 
     struct parcel *queue, **queue_end; /* events in line */
     struct delivery *delivery;         /* the event at hand */
@@ -101,7 +100,7 @@ void dispatch_begin(struct hub *h, struct news *n);
 bool dispatch_continue(struct hub *h);
 void dispatch_drop(struct hub *h); /* what is at hand, if anything */
 /* One event to one session that came late. */
-void dispatch_to(struct session *s, struct recent_event *e);
+void dispatch_to(struct session *s, struct news *n);
 
 /* Handovers that wait for this hub to get further. */
 void handovers_continue(struct hub *h);

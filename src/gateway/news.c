@@ -20,15 +20,25 @@ static struct bytes *bytes_new(struct str s)
     return b;
 }
 
-struct news *news_new(enum event event, struct subject to, struct str payload)
+struct news *news_announced(const struct announcement *a, struct subject to)
 {
-    struct news *n = mem_new(sizeof *n);
+    struct news *n = mem_new(sizeof *n + (a->facts ? facts_size(a->facts) : 0));
 
     n->refs = 1;
-    n->event = event;
+    n->event = a->event;
     n->to = to;
-    n->forms[0] = bytes_new(payload);
+    n->guild_id = a->guild_id;
+    n->forms[0] = bytes_new(a->payload);
+    if (a->facts)
+        memcpy((char *)n + offsetof(struct news, facts), a->facts, facts_size(a->facts));
     return n;
+}
+
+struct news *news_new(enum event event, struct subject to, struct str payload)
+{
+    struct announcement a = { .event = event, .payload = payload };
+
+    return news_announced(&a, to);
 }
 
 struct news *news_ref(struct news *n)

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "gateway/pack.h"
-#include "model/events.h"
+#include "model/facts.h"
 
 /* Bits of a form; 0 is the JSON text itself. */
 enum news_form {
@@ -33,10 +33,13 @@ struct news {
     uint64_t except;    /* a session that is not told, or 0 */
     uint64_t number;    /* of all that was published, in order; 0: not published */
     _Atomic(struct bytes *) forms[NEWS_FORMS];
+    struct facts facts; /* last: its items follow */
 };
 
-/* A copy of the payload, with one reference. */
+/* A copy of the payload, with one reference and no facts. */
 struct news *news_new(enum event event, struct subject to, struct str payload);
+/* The same of an announcement, for one of those whom it is for. */
+struct news *news_announced(const struct announcement *a, struct subject to);
 struct news *news_ref(struct news *n);
 void news_unref(struct news *n); /* accepts NULL */
 

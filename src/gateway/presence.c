@@ -219,7 +219,9 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct subjec
 
     buf_init(&out, MAX_PAYLOAD);
     write_presence(user_id, to.kind == SUBJECT_GUILD ? to.id : 0, l, &j);
-    publish(g, news_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out)));
+    struct news *n = news_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out));
+    n->facts = (struct facts){ .kind = FACTS_MEMBER, .member = { .user_id = user_id } };
+    publish(g, n);
     buf_clear(&out);
 }
 

@@ -5,7 +5,6 @@
 #include "gateway/recent.h"
 
 #include "base/mem.h"
-#include "gateway/facts.h"
 
 static void make_room(struct recent *r)
 {
@@ -24,7 +23,7 @@ static void make_room(struct recent *r)
 void recent_add(struct recent *r, struct news *n)
 {
     make_room(r);
-    r->items[r->to++] = (struct recent_event){ .news = news_ref(n) };
+    r->items[r->to++] = news_ref(n);
 }
 
 uint64_t recent_end(const struct recent *r)
@@ -32,11 +31,11 @@ uint64_t recent_end(const struct recent *r)
     return r->dropped + (r->to - r->from);
 }
 
-struct recent_event *recent_at(struct recent *r, uint64_t index)
+struct news *recent_at(struct recent *r, uint64_t index)
 {
     if (index < r->dropped || index >= recent_end(r))
         return NULL;
-    return &r->items[r->from + (index - r->dropped)];
+    return r->items[r->from + (index - r->dropped)];
 }
 
 uint64_t recent_after(const struct recent *r, uint64_t index, uint64_t number)
@@ -46,7 +45,7 @@ uint64_t recent_after(const struct recent *r, uint64_t index, uint64_t number)
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
-        if (r->items[r->from + (middle - r->dropped)].news->number <= number)
+        if (r->items[r->from + (middle - r->dropped)]->number <= number)
             low = middle + 1;
         else
             high = middle;
@@ -54,32 +53,10 @@ uint64_t recent_after(const struct recent *r, uint64_t index, uint64_t number)
     return low;
 }
 
-const struct facts *recent_facts(struct recent_event *e)
-{
-    if (e->facts || e->unreadable)
-        return e->facts;
-    struct arena *arena = arena_new();
-    struct facts *f = arena_alloc(arena, sizeof *f);
-
-    if (!facts_read(e->news->event, news_payload(e->news), arena, f)) {
-        arena_free(arena);
-        e->unreadable = true;
-        return NULL;
-    }
-    e->arena = arena;
-    e->facts = f;
-    return f;
-}
-
 void recent_trim(struct recent *r, uint64_t index)
 {
-    for (; r->dropped < index && r->from < r->to; r->dropped++) {
-        struct recent_event *e = &r->items[r->from++];
-
-        news_unref(e->news);
-        if (e->arena)
-            arena_free(e->arena);
-    }
+    for (; r->dropped < index && r->from < r->to; r->dropped++)
+        news_unref(r->items[r->from++]);
     if (r->from == r->to)
         r->from = r->to = 0;
 }

@@ -4,17 +4,8 @@
 
 #include "gateway/news.h"
 
-struct facts;
-
-struct recent_event {
-    struct news *news;
-    struct facts *facts; /* NULL: not read yet */
-    struct arena *arena; /* of the facts */
-    bool unreadable;
-};
-
 struct recent {
-    struct recent_event *items;
+    struct news **items;
     size_t from, to, cap; /* in items */
     uint64_t dropped;     /* all that are not there any more: the index of items[from] */
 };
@@ -23,11 +14,9 @@ void recent_add(struct recent *r, struct news *n); /* takes a reference of its o
 /* The index that the next event will have. */
 uint64_t recent_end(const struct recent *r);
 /* NULL: there is no such event. */
-struct recent_event *recent_at(struct recent *r, uint64_t index);
+struct news *recent_at(struct recent *r, uint64_t index);
 /* The first index from this one on whose event has a higher number. */
 uint64_t recent_after(const struct recent *r, uint64_t index, uint64_t number);
-/* What its payload says, read once; NULL: it is not what such an event holds. */
-const struct facts *recent_facts(struct recent_event *e);
 /* Drops all before an index. */
 void recent_trim(struct recent *r, uint64_t index);
 void recent_clear(struct recent *r);

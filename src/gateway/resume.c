@@ -271,11 +271,11 @@ static void take_seats(struct handover *h, struct session *s)
 static void catch_up(struct handover *h, struct session *s)
 {
     struct recent *r = &h->to->recent;
-    struct recent_event *e;
+    struct news *n;
 
     seen_channels_tell(&h->changes, s);
-    for (uint64_t i = recent_after(r, h->since, s->seen); (e = recent_at(r, i)); i++)
-        dispatch_to(s, e);
+    for (uint64_t i = recent_after(r, h->since, s->seen); (n = recent_at(r, i)); i++)
+        dispatch_to(s, n);
     if (!s->peer) /* a newer socket may have it already */
         session_lose_peer(s);
     handover_end(h, s);

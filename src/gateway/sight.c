@@ -65,11 +65,10 @@ static bool has_role(const struct seat *seat, snowflake id)
     return false;
 }
 
-static bool has_other_roles(const struct seat *seat, const struct member *m)
+static bool has_other_roles(const struct seat *seat, const struct facts *f)
 {
-    return seat->role_count != m->roles.count ||
-           (m->roles.count &&
-            memcmp(seat->roles, m->roles.items, m->roles.count * sizeof *seat->roles) != 0);
+    return seat->role_count != f->count ||
+           (f->count && memcmp(seat->roles, facts_ids(f), f->count * sizeof *seat->roles) != 0);
 }
 
 static const struct old_roles *old_roles_of(const struct sight *s, const struct seat *seat)
@@ -83,17 +82,17 @@ static const struct old_roles *old_roles_of(const struct sight *s, const struct 
 static bool may_change(const struct delivery *d)
 {
     const struct view *v = d->topic->view;
-    const struct facts *f = &d->facts;
+    const struct facts *f = d->facts;
 
     switch (d->news->event) {
     case EVENT_GUILD_ROLE_UPDATE:
-        return (view_role(v, f->role_id) ^ f->permissions) & SHOWS;
+        return (view_role(v, f->role.id) ^ f->role.permissions) & SHOWS;
     case EVENT_GUILD_UPDATE:
-        return f->owner_id && f->owner_id != v->owner_id;
+        return f->guild.owner_id && f->guild.owner_id != v->owner_id;
     case EVENT_GUILD_ROLE_DELETE:
         return true;
     case EVENT_GUILD_MEMBER_UPDATE:
-        return topic_find(d->hub, SUBJECT_USER, f->about);
+        return topic_find(d->hub, SUBJECT_USER, facts_about(f));
     default:
         return false;
     }
@@ -112,9 +111,9 @@ static bool concerns(const struct sight *s, const struct delivery *d, const stru
     case EVENT_GUILD_ROLE_DELETE:
         return has_role(seat, s->role_id);
     case EVENT_GUILD_MEMBER_UPDATE:
-        return id == d->facts.about && old_roles_of(s, seat);
+        return id == facts_about(d->facts) && old_roles_of(s, seat);
     default:
-        return id == s->owner_id || id == d->facts.owner_id;
+        return id == s->owner_id || id == d->facts->guild.owner_id;
     }
 }
 
@@ -142,12 +141,12 @@ static void forget_roles(struct sight *s)
 /* Of all sessions of the account that the event is about. */
 static void note_member(struct sight *s, const struct delivery *d)
 {
-    const struct topic *own = topic_find(d->hub, SUBJECT_USER, d->facts.about);
+    const struct topic *own = topic_find(d->hub, SUBJECT_USER, facts_about(d->facts));
 
     for (uint32_t i = 0; own && i < own->count; i++) {
         const struct seat *seat = seat_find(own->seats[i]->session, SUBJECT_GUILD, s->guild_id);
 
-        if (seat && !seat->session->bot && has_other_roles(seat, &d->facts.member))
+        if (seat && !seat->session->bot && has_other_roles(seat, d->facts))
             note_roles(s, seat);
     }
 }
@@ -160,7 +159,7 @@ struct sight *sight_begin(const struct delivery *d)
     s->guild_id = d->topic->id;
     s->event = d->news->event;
     s->owner_id = d->topic->view->owner_id;
-    s->role_id = d->facts.role_id;
+    s->role_id = d->facts->kind == FACTS_ROLE ? d->facts->role.id : 0;
     s->permissions = s->role_id ? view_role(d->topic->view, s->role_id) : 0;
     if (s->event == EVENT_GUILD_MEMBER_UPDATE)
         note_member(s, d);
@@ -403,20 +402,18 @@ struct changed_channel {
     struct place_rule *before; /* NULL: it was not there */
 };
 
-static bool has_other_overwrites(const struct place_rule *p, const struct channel *c)
+static bool has_other_overwrites(const struct place_rule *p, const struct facts *f)
 {
-    const struct list *now = &c->permission_overwrites.value;
-
-    return p->count != now->count ||
-           (p->count && memcmp(p->overwrites, now->items, p->count * sizeof *p->overwrites) != 0);
+    return p->count != f->count || (p->count && memcmp(p->overwrites, facts_overwrites(f),
+                                                       p->count * sizeof *p->overwrites) != 0);
 }
 
 struct changed_channel *changed_channel_begin(const struct delivery *d)
 {
     if (d->news->event != EVENT_CHANNEL_UPDATE)
         return NULL;
-    const struct place_rule *old = map_get(&d->topic->view->channels, d->facts.id);
-    if (old && !has_other_overwrites(old, &d->facts.channel))
+    const struct place_rule *old = map_get(&d->topic->view->channels, d->facts->channel.id);
+    if (old && !has_other_overwrites(old, d->facts))
         return NULL;
     struct changed_channel *c = mem_new(sizeof *c);
     if (old) {
@@ -433,7 +430,7 @@ bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, s
     if (seat->session->bot || !delivery_receives(d, seat->session))
         return false;
     struct rights_of who = sight_rights(seat);
-    const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts.id);
+    const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts->channel.id);
     bool shown = now && sight_shows(&who, now);
 
     if ((c->before && sight_shows(&who, c->before)) == shown)

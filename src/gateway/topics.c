@@ -136,16 +136,15 @@ void seat_leave(struct seat *seat)
     }
 }
 
-void seat_set_member(struct seat *seat, const struct member *m)
+void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t timed_out_until)
 {
     mem_free(seat->roles);
-    seat->role_count = (uint32_t)m->roles.count;
+    seat->role_count = (uint32_t)count;
     seat->roles =
         seat->role_count ? mem_resize(NULL, seat->role_count * sizeof *seat->roles) : NULL;
     if (seat->role_count)
-        memcpy(seat->roles, m->roles.items, seat->role_count * sizeof *seat->roles);
-    seat->timed_out_until =
-        m->communication_disabled_until.given == GIVEN ? m->communication_disabled_until.value : 0;
+        memcpy(seat->roles, ids, seat->role_count * sizeof *seat->roles);
+    seat->timed_out_until = timed_out_until;
     seat->version = 0;
 }
 

@@ -25,7 +25,7 @@ struct seat {
 
 /* What a channel lets whom do. */
 struct place_rule {
-    snowflake id, parent_id, owner_id;
+    snowflake id;
     int64_t type;
     uint32_t count;
     struct overwrite overwrites[];
@@ -59,7 +59,7 @@ struct topic *topic_find(struct hub *h, enum subject_kind kind, snowflake id);
 struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id); /* or the old */
 struct seat *seat_find(const struct session *s, enum subject_kind kind, snowflake id);
 void seat_leave(struct seat *seat);
-void seat_set_member(struct seat *seat, const struct member *m);
+void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t timed_out_until);
 void seat_drop_role(struct seat *seat, snowflake role_id);
 void topics_free(struct hub *h);
 
@@ -68,7 +68,8 @@ void view_free(struct view *v);
 uint64_t view_role(const struct view *v, snowflake id); /* 0: there is none */
 void view_set_role(struct view *v, snowflake id, uint64_t permissions);
 void view_drop_role(struct view *v, snowflake id);
-void view_set_channel(struct view *v, const struct channel *c);
+void view_set_channel(struct view *v, snowflake id, int64_t type, const struct overwrite *list,
+                      size_t count);
 void view_drop_channel(struct view *v, snowflake id);
 /* What the seat's session may do, in a channel (0: in the guild). Nothing in a channel
  * that is not there. */

@@ -10,7 +10,7 @@ struct view *view_new(const struct guild *g, const struct list *channels)
 {
     struct view *v = mem_new(sizeof *v);
     const struct role *roles = g->roles.items;
-    const struct channel *list = channels->items;
+    const struct channel *c = channels->items;
 
     v->guild_id = g->id;
     v->owner_id = g->owner_id;
@@ -19,8 +19,9 @@ struct view *view_new(const struct guild *g, const struct list *channels)
     map_init(&v->channels);
     for (size_t i = 0; i < g->roles.count; i++)
         view_set_role(v, roles[i].id, roles[i].permissions);
-    for (size_t i = 0; i < channels->count; i++)
-        view_set_channel(v, &list[i]);
+    for (size_t i = 0; i < channels->count; i++, c++)
+        view_set_channel(v, c->id, c->type, c->permission_overwrites.value.items,
+                         c->permission_overwrites.value.count);
     return v;
 }
 
@@ -78,19 +79,17 @@ void view_drop_role(struct view *v, snowflake id)
     v->version++;
 }
 
-void view_set_channel(struct view *v, const struct channel *c)
+void view_set_channel(struct view *v, snowflake id, int64_t type, const struct overwrite *list,
+                      size_t count)
 {
-    size_t count = c->permission_overwrites.value.count;
     struct place_rule *p = mem_new(sizeof *p + count * sizeof *p->overwrites);
 
-    p->id = c->id;
-    p->parent_id = c->parent_id.value;
-    p->owner_id = c->owner_id.value;
-    p->type = c->type;
+    p->id = id;
+    p->type = type;
     p->count = (uint32_t)count;
     if (count)
-        memcpy(p->overwrites, c->permission_overwrites.value.items, count * sizeof *p->overwrites);
-    mem_free(map_put(&v->channels, c->id, p));
+        memcpy(p->overwrites, list, count * sizeof *p->overwrites);
+    mem_free(map_put(&v->channels, id, p));
 }
 
 void view_drop_channel(struct view *v, snowflake id)

@@ -138,11 +138,14 @@ static inline struct subject to_session(uint64_t number)
     return (struct subject){ .kind = SUBJECT_SESSION, .id = number };
 }
 
+struct facts;
+
 /* One announcement: the payload is encoded once, for all who receive it. */
 struct announcement {
     enum event event;
     struct subject to;
-    struct str payload; /* JSON of "d" */
+    struct str payload;        /* JSON of "d" */
+    const struct facts *facts; /* NULL: nobody asks for any (model/facts.h) */
     struct announcement *next;
     struct list people; /* SUBJECT_CHANNEL: snowflakes, who was in it then */
     snowflake guild_id; /* of a user's event that belongs to a guild: its shard gets it; or 0 */

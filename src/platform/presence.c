@@ -4,28 +4,9 @@
 #include "platform/presence.h"
 
 #include "gateway/gateway.h"
+#include "model/presence.h"
 
 enum { MAX_KINDS = 256 };
-
-struct presence {
-    const struct user *user;
-    struct str status, client_status;
-    struct list activities;
-};
-
-static const struct field presence_fields[] = {
-    { FIELD(struct presence, user), .type = &type_partial_user },
-    { FIELD(struct presence, status), .type = &type_text },
-    { FIELD(struct presence, activities), .type = &type_none },
-    { FIELD(struct presence, client_status), .type = &type_raw },
-    { 0 },
-};
-static const struct schema presence_schema = {
-    .name = "Presence",
-    .size = sizeof(struct presence),
-    .fields = presence_fields,
-    .doc = "Whether somebody is there, and how they look.",
-};
 
 static const char *status_of(const struct call *call, snowflake user_id, struct json *kinds)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "facts_read.h"
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
@@ -25,6 +26,7 @@ static void publish(struct hall *h, enum event event, struct subject to, const c
 {
     struct announcement a = { .event = event, .to = to, .payload = str_of(payload) };
 
+    a.facts = facts_read(event, a.payload, world_arena(h->world));
     gateway_announce(guildhall_gateway(world_server(h->world)), &a);
 }
 
@@ -198,6 +200,7 @@ static void every_event_of_a_private_channel_reaches_who_asked(struct world *w)
                                   .to = to_channel(id_of(channel)),
                                   .people = { people, 2 },
                                   .payload = str_of(h.payload) };
+        n.facts = facts_read(e, n.payload, world_arena(w));
         gateway_announce(guildhall_gateway(world_server(w)), &n);
         expect_heard(&h, e, info->intents & INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS), true);
     }

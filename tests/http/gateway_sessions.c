@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "consents.h"
+#include "facts_read.h"
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
@@ -258,6 +259,7 @@ static void take_away(struct world *w, struct client *c)
                               .to = to_user(id_of(c->id)),
                               .payload = STR("{\"id\":\"5\"}") };
 
+    n.facts = facts_read(n.event, n.payload, world_arena(w));
     world_sql(w, "alter table members rename to nobody");
     gateway_announce(guildhall_gateway(world_server(w)), &n);
 }

@@ -15,6 +15,7 @@ struct heard {
     enum event event;
     struct subject to;
     char *payload;
+    struct facts *facts; /* or NULL */
 };
 
 struct world {

@@ -13,6 +13,7 @@
 #include "base/hold.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "facts_read.h"
 #include "gate.h"
 #include "internal.h"
 #include "platform/platform.h"
@@ -85,6 +86,10 @@ static void record(void *arg, const struct announcement *list)
         h->payload = mem_resize(NULL, list->payload.n + 1);
         memcpy(h->payload, list->payload.p, list->payload.n);
         h->payload[list->payload.n] = '\0';
+        if (list->facts) {
+            h->facts = mem_resize(NULL, facts_size(list->facts));
+            memcpy(h->facts, list->facts, facts_size(list->facts));
+        }
         *w->heard_end = h;
         w->heard_end = &h->next;
     }
@@ -157,13 +162,36 @@ enum event world_event(struct world *w, size_t i)
     return event;
 }
 
-static void forget_heard(struct world *w)
+/* Do the facts of an announcement say what its payload says? */
+static bool facts_agree(const struct heard *h)
 {
+    struct arena *arena = arena_new();
+    const struct facts *read = facts_read(h->event, str_of(h->payload), arena);
+    bool same = facts_kind(h->event) == FACTS_NONE
+                    ? !h->facts
+                    : read && h->facts && facts_size(read) == facts_size(h->facts) &&
+                          memcmp(read, h->facts, facts_size(read)) == 0;
+
+    if (!same)
+        printf("%s was announced with other facts than those of %s\n", event_name(h->event),
+               h->payload);
+    arena_free(arena);
+    return same;
+}
+
+/* True: all facts agreed. */
+static bool forget_heard(struct world *w)
+{
+    bool ok = true;
+
     for (struct heard *h = w->heard, *next; h; h = next) {
         next = h->next;
+        ok &= facts_agree(h);
+        mem_free(h->facts);
         mem_free(h->payload);
         mem_free(h);
     }
+    return ok;
 }
 
 /* --- the server ----------------------------------------------------------------------- */
@@ -396,7 +424,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     return world_try_start(w);
 }
 
-static void world_end(struct world *w)
+static bool world_end(struct world *w)
 {
     world_stop(w);
     if (w->log)
@@ -405,7 +433,7 @@ static void world_end(struct world *w)
         next = c->next;
         mem_free(c);
     }
-    forget_heard(w);
+    bool ok = forget_heard(w);
     if (w->schema)
         test_postgres_give(w->schema);
     nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
@@ -413,6 +441,7 @@ static void world_end(struct world *w)
     arena_free(w->arena);
     clock_reset();
     snowflake_init(0); /* ids of a day to come belong to a world that is gone */
+    return ok;
 }
 
 static bool run_test(const struct test *t, const char *store)
@@ -429,7 +458,7 @@ static bool run_test(const struct test *t, const char *store)
         t->run(&w);
         ok = true;
     }
-    world_end(&w);
+    ok = world_end(&w) && ok;
     ok = held_nobody_up() && ok;
     printf(ok ? "[       OK ] %s (%s)\n" : "[  FAILED  ] %s (%s)\n", t->name, store);
     fflush(stdout);

@@ -1,0 +1,16 @@
+/* presence.c - presences that calls tell of, row by row. */
+#include "model/presence.h"
+
+static const struct field presence_fields[] = {
+    { FIELD(struct presence, user), .type = &type_partial_user },
+    { FIELD(struct presence, status), .type = &type_text },
+    { FIELD(struct presence, activities), .type = &type_none },
+    { FIELD(struct presence, client_status), .type = &type_raw },
+    { 0 },
+};
+const struct schema presence_schema = {
+    .name = "Presence",
+    .size = sizeof(struct presence),
+    .fields = presence_fields,
+    .doc = "Whether somebody is there, and how they look.",
+};

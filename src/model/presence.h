@@ -1,0 +1,15 @@
+/* presence.h - whether somebody is there, as calls tell of it. */
+#ifndef MODEL_PRESENCE_H
+#define MODEL_PRESENCE_H
+
+#include "model/user.h"
+
+struct presence {
+    const struct user *user;
+    struct str status, client_status;
+    struct list activities;
+};
+
+extern const struct schema presence_schema; /* PRESENCE_UPDATE */
+
+#endif
