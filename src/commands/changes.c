@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "commands/bundle.h"
 #include "commands/form.h"
+#include "model/ids.h"
 #include "platform/applications/applications.h"
 #include "platform/command_index.h"
 
@@ -131,7 +132,7 @@ enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *re
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; i < ret->count && !e; i++)
         e = command_index_move(tx, ((const snowflake *)ret->items)[i]);

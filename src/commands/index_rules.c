@@ -1,5 +1,6 @@
 /* index_rules.c - what a member sees of a guild's commands: those that it can use somewhere. */
 #include "commands/index.h"
+#include "model/ids.h"
 
 static const char PERMISSIONS_OF_GUILD[] =
     "select target_id, entity_id, type, permission from command_permissions "
@@ -19,7 +20,7 @@ static enum err load_rows(struct index_reader *r, bool *ret_channels)
         struct command_permission *p = list_add(arena, &r->rows, sizeof *p);
 
         *p = (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
-        *(snowflake *)list_add(arena, &r->targets, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(arena, &r->targets, row_id(&rows, 0));
         *ret_channels |= p->type == COMMAND_PERMISSION_CHANNEL;
     }
     return rows_end(&rows);

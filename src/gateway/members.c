@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "gateway/internal.h"
 #include "gateway/opcodes.h"
+#include "model/ids.h"
 #include "model/types.h"
 
 enum {
@@ -81,7 +82,7 @@ static void write_presences(const struct listing *l, struct arena *arena, struct
 
     for (size_t i = 0; i < l->members.count; i++)
         if (m[i].user_id != l->own)
-            *(snowflake *)list_add(arena, &ids, sizeof(snowflake)) = m[i].user_id;
+            ids_add(arena, &ids, m[i].user_id);
     json_name(j, "presences");
     gateway_presences(l->errand.load.hub->gateway, l->guild_id, &ids, j);
 }

@@ -6,6 +6,7 @@
 #include "gateway/identification.h"
 #include "gateway/opcodes.h"
 #include "gateway/presence.h"
+#include "model/ids.h"
 #include "model/login.h"
 
 enum {
@@ -115,7 +116,7 @@ static enum err read_users_guild(struct identification *i, struct tx *tx,
     *out = before;
     write_unavailable(out, f->guild_id);
     f->gone = true; /* for now */
-    *(snowflake *)list_add(tx_arena(tx), &i->late, sizeof(snowflake)) = f->guild_id;
+    ids_add(tx_arena(tx), &i->late, f->guild_id);
     return OK;
 }
 

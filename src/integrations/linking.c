@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/members/members.h"
 #include "platform/suggestions.h"
 
@@ -291,7 +292,7 @@ static enum err leave_guilds(struct call *call, const struct connection *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(call->arena, &guilds, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(call->arena, &guilds, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t n = 0; n < guilds.count && !e; n++)
         e = member_leave(call, ((const snowflake *)guilds.items)[n], c->user_id);

@@ -2,6 +2,7 @@
 #include "integrations/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/members/members.h"
 
 /* --- who subscribes ------------------------------------------------------------------- */
@@ -57,7 +58,7 @@ static struct list roles_without(struct arena *arena, const struct list *roles, 
         snowflake id = ((const snowflake *)roles->items)[n];
 
         if (id != role_id)
-            *(snowflake *)list_add(arena, &left, sizeof id) = id;
+            ids_add(arena, &left, id);
     }
     return left;
 }
@@ -75,7 +76,7 @@ enum err subscriber_set_role(struct call *call, const struct integration_row *i,
     if (has == (roles.count != before))
         return OK;
     if (has)
-        *(snowflake *)list_add(call->arena, &roles, sizeof(snowflake)) = i->role_id;
+        ids_add(call->arena, &roles, i->role_id);
     m.roles = roles;
     return member_save(call, &m);
 }

@@ -7,6 +7,7 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/messages/uploads.h"
 
 enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };
@@ -36,7 +37,7 @@ static enum err fail_waiting(struct call *call, const struct job *job)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(call->arena, &ids, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(call->arena, &ids, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < ids.count; i++)
         e = interaction_fail(call, ((snowflake *)ids.items)[i], FAILURE_TIMEOUT);

@@ -76,11 +76,13 @@ size_t map_entry_size(const struct type *of)
 /* The room is the next power of two, so it need not be remembered. */
 void list_grow(struct arena *arena, struct list *list, size_t size)
 {
-    size_t n = list->count;
-    void *bigger = arena_raw(arena, n * 2 * size);
+    size_t cap = list->count < 4 ? 4 : list->count * 2;
+    void *bigger = arena_raw(arena, cap * size);
 
-    memcpy(bigger, list->items, n * size);
+    if (list->count)
+        memcpy(bigger, list->items, list->count * size);
     list->items = bigger;
+    list->cap = cap;
 }
 
 void *list_add(struct arena *arena, struct list *list, size_t size)

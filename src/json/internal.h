@@ -90,14 +90,9 @@ void field_fallback(const struct field *f, char *object);
 void list_grow(struct arena *arena, struct list *list, size_t size);
 static inline void *list_room(struct arena *arena, struct list *list, size_t size)
 {
-    size_t n = list->count;
-
-    if (n == 0)
-        list->items = arena_raw(arena, 4 * size);
-    else if (n >= 4 && (n & (n - 1)) == 0)
+    if (list->count >= list->cap)
         list_grow(arena, list, size);
-    list->count++;
-    return (char *)list->items + n * size;
+    return (char *)list->items + list->count++ * size;
 }
 
 /* Entries of a KIND_MAP: a struct str, then the value. */

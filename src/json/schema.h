@@ -79,6 +79,7 @@ enum given { ABSENT, GIVEN_NULL, GIVEN };
 struct list {
     void *items;
     size_t count;
+    size_t cap; /* items there is room for; 0 in lists that were not made by list_add */
 };
 
 struct opt_str {
@@ -241,8 +242,8 @@ void schema_walk(const struct type *type, void (*visit)(const struct schema *, v
  * too long, a size too small. Unnamed schemas inside it are looked at too. */
 const char *schema_fault(const struct schema *schema, struct arena *arena);
 
-/* One more element at the end of a list, zeroed. The list was begun empty and has only
- * grown by this; elements move while it grows. */
+/* One more element at the end of a list, zeroed. Elements move while it grows; what somebody
+ * else's memory holds is copied first. */
 void *list_add(struct arena *arena, struct list *list, size_t item_size);
 
 /* Bytes one element takes in a struct list. */

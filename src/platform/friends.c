@@ -1,6 +1,7 @@
 /* friends.c - what two accounts are to each other. */
 #include "platform/friends.h"
 
+#include "model/ids.h"
 #include "platform/bonds.h"
 #include "platform/users.h"
 
@@ -70,13 +71,5 @@ static const char FRIENDS_OF[] =
 
 enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, FRIENDS_OF, BIND(v_id(user_id)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);
 }

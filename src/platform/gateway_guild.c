@@ -1,6 +1,7 @@
 /* gateway_guild.c - a guild as a session is shown it: who is listed, and who is seen. */
 #include "platform/gateway.h"
 
+#include "model/ids.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/users.h"
@@ -17,19 +18,9 @@ static bool is_listed(const struct list *members, snowflake id)
     return false;
 }
 
-static bool is_among(const struct list *ids, snowflake id)
-{
-    const snowflake *all = ids->items;
-
-    for (size_t i = 0; i < ids->count; i++)
-        if (all[i] == id)
-            return true;
-    return false;
-}
-
 static void add_id(struct tx *tx, struct list *ids, snowflake id)
 {
-    *(snowflake *)list_add(tx_arena(tx), ids, sizeof id) = id;
+    ids_add(tx_arena(tx), ids, id);
 }
 
 /* --- who may be seen ------------------------------------------------------------------ */
@@ -44,7 +35,7 @@ static bool may_see(const struct gateway_viewer *v, snowflake id)
 {
     if (id == v->user_id)
         return false;
-    return watches(v) || (v->friends && is_among(v->friends, id));
+    return watches(v) || (v->friends && ids_hold(v->friends, id));
 }
 
 static struct list seen_of_listed(struct tx *tx, const struct gateway_viewer *v,
@@ -68,15 +59,7 @@ static const char FRIENDS_IN[] =
 static enum err read_ids(struct tx *tx, const char *sql, snowflake guild_id, snowflake user_id,
                          struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(guild_id), v_id(user_id)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        add_id(tx, ret, row_id(&rows, 0));
-    return rows_end(&rows);
+    return tx_ids(tx, sql, BIND(v_id(guild_id), v_id(user_id)), ret);
 }
 
 static enum err list_member(struct tx *tx, snowflake user_id, struct gateway_guild *g)

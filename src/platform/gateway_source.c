@@ -1,6 +1,7 @@
 /* gateway_source.c - what the gateway asks of the platform. */
 #include "platform/gateway.h"
 
+#include "model/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/friends.h"
 #include "platform/guilds/guilds.h"
@@ -55,15 +56,7 @@ static enum err add_start(struct tx *tx, snowflake bot_id, int64_t day)
 
 static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(user_id)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, sql, BIND(v_id(user_id)), ret);
 }
 
 static const char GUILDS_OF[] =

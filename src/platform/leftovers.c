@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/ids.h"
 #include "platform/command_index.h"
 
 /* Rows of one table. Both statements take the object and how many, and look at the same rows:
@@ -198,7 +199,7 @@ static enum err move_indexes(struct call *call, snowflake guild_id, int64_t coun
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(call->arena, &users, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(call->arena, &users, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < users.count; i++)
         e = command_index_member(call->tx, guild_id, ((snowflake *)users.items)[i]);

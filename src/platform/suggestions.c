@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/notices.h"
 #include "platform/rows.h"
 #include "platform/settings.h"
@@ -177,15 +178,7 @@ static const char OWNERS[] = "select user_id from friend_suggestions where sugge
 
 enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, OWNERS, BIND(v_id(suggested), v_text(source)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
 }
 
 enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source)

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/rows.h"
 
 enum { TOKEN_BYTES = 32, DIGEST_BYTES = 32 };
@@ -115,7 +116,7 @@ static enum err ask_one(struct call *call, snowflake id, bool offered, struct bu
     if (e && !is_refusal(e))
         return e;
     struct list *result = e ? &reply->failed_requests : &reply->successful_requests;
-    *(snowflake *)list_add(call->arena, result, sizeof id) = id;
+    ids_add(call->arena, result, id);
     return OK;
 }
 

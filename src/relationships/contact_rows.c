@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/rows.h"
 
 enum { DIGEST_BYTES = 32 };
@@ -197,13 +198,5 @@ static const char OWNERS[] =
 
 enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, OWNERS, BIND(v_bytes(digest)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, OWNERS, BIND(v_bytes(digest)), ret);
 }

@@ -3,6 +3,7 @@
  * Numbers of others are kept as keyed digests only. Somebody is found by number when they
  * said so in their settings; without that nobody is suggested to anybody. */
 #include "relationships/internal.h"
+#include "model/ids.h"
 
 static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };
 
@@ -298,7 +299,7 @@ static enum err reply_found(struct call *call)
         if (!is_from_contacts(s))
             continue;
         *(struct friend_suggestion *)list_add(call->arena, &out.friend_suggestions, sizeof *s) = *s;
-        *(snowflake *)list_add(call->arena, &ids, sizeof(snowflake)) = s->suggested_user->id;
+        ids_add(call->arena, &ids, s->suggested_user->id);
     }
     if (!e)
         e = bulk_token_issue(call, &ids, &out.bulk_add_token.value);

@@ -2,6 +2,7 @@
 #include "relationships/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/users.h"
 
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
@@ -119,7 +120,7 @@ enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
     return rows_end(&rows);
 }
 

@@ -3,6 +3,7 @@
 #include "voice/calls.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "model/regions.h"
 #include "platform/channels/channels.h"
 
@@ -72,14 +73,6 @@ static enum err check_ringable(struct call *call)
     return !e && barred ? ERR_CANNOT_MESSAGE : e;
 }
 
-static bool holds(const struct list *ids, snowflake id)
-{
-    for (size_t i = 0; i < ids->count; i++)
-        if (((const snowflake *)ids->items)[i] == id)
-            return true;
-    return false;
-}
-
 /* Those who were named, all of them of the channel, or everybody else. */
 static enum err choose(struct call *call, const struct ring_request *in, bool self,
                        struct list *ret)
@@ -93,11 +86,11 @@ static enum err choose(struct call *call, const struct ring_request *in, bool se
     if (in->recipients.given != GIVEN) {
         if (!self)
             return channel_others(call->tx, call->target.channel->id, call->caller->id, ret);
-        *(snowflake *)list_add(call->arena, ret, sizeof(snowflake)) = call->caller->id;
+        ids_add(call->arena, ret, call->caller->id);
         return OK;
     }
     for (size_t i = 0; i < named->count; i++)
-        if (!holds(&all, ((const snowflake *)named->items)[i]))
+        if (!ids_hold(&all, ((const snowflake *)named->items)[i]))
             return call_invalid(call, "recipients", FORM_CHOICES,
                                 "Somebody is not in the channel.");
     *ret = *named;
@@ -159,7 +152,7 @@ static enum err stop_ringing(struct call *call)
     for (size_t i = 0; !e && i < people.count; i++) {
         snowflake user_id = ((const snowflake *)people.items)[i];
 
-        changed = changed || holds(&running.ringing, user_id);
+        changed = changed || ids_hold(&running.ringing, user_id);
         e = ringing_remove(call->tx, id, user_id);
     }
     return e || !changed ? e : voice_call_tell(call, id);

@@ -1,4 +1,5 @@
 /* call_rows.c - calls in the store. */
+#include "model/ids.h"
 #include "voice/calls.h"
 
 static const char FIND_CALL[] = "select message_id, region from calls where channel_id = $1";
@@ -15,7 +16,7 @@ static enum err load_ringing(struct tx *tx, struct voice_call *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), &c->ringing, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(tx_arena(tx), &c->ringing, row_id(&rows, 0));
     return rows_end(&rows);
 }
 

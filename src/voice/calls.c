@@ -3,6 +3,7 @@
 #include "voice/calls.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 #include "platform/rows.h"
@@ -30,14 +31,6 @@ static const struct field request_fields[] = {
 static const struct schema request_schema = { .size = sizeof(struct call_request),
                                               .fields = request_fields };
 const struct type type_call_request = { .kind = KIND_OBJECT, .schema = &request_schema };
-
-static bool holds(const struct list *ids, snowflake id)
-{
-    for (size_t i = 0; i < ids->count; i++)
-        if (((const snowflake *)ids->items)[i] == id)
-            return true;
-    return false;
-}
 
 /* --- the message ---------------------------------------------------------------------- */
 
@@ -71,13 +64,12 @@ static enum err add_participant(struct call *call, const struct voice_call *c, s
     const struct call_note *note =
         e || !found ? NULL : column_decode(call->arena, &type_note, row_text(&row, 0));
 
-    if (!note || holds(&note->participants, user_id))
+    if (!note || ids_hold(&note->participants, user_id))
         return e;
     struct call_note more = { .ended_timestamp = note->ended_timestamp };
     for (size_t i = 0; i < note->participants.count; i++)
-        *(snowflake *)list_add(call->arena, &more.participants, sizeof(snowflake)) =
-            ((const snowflake *)note->participants.items)[i];
-    *(snowflake *)list_add(call->arena, &more.participants, sizeof(snowflake)) = user_id;
+        ids_add(call->arena, &more.participants, ((const snowflake *)note->participants.items)[i]);
+    ids_add(call->arena, &more.participants, user_id);
     return tx_exec(call->tx, SAVE_NOTE,
                    BIND(v_id(c->message_id), v_text(column_encode(call->arena, &type_note, &more))),
                    NULL);
@@ -133,7 +125,7 @@ enum err voice_call_enter(struct call *call, const struct channel *c, struct voi
         return e == ERR_UNKNOWN_CHANNEL ? begin(call, c, s) : e;
     s->region = running.region;
     e = add_participant(call, &running, s->user_id);
-    if (e || !holds(&running.ringing, s->user_id))
+    if (e || !ids_hold(&running.ringing, s->user_id))
         return e;
     e = ringing_remove(call->tx, c->id, s->user_id);
     return e ? e : voice_call_tell(call, c->id);

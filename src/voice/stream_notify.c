@@ -1,6 +1,7 @@
 /* stream_notify.c - telling friends in the guild that one streams. */
 #include "voice/streams.h"
 
+#include "model/ids.h"
 #include "model/notification.h"
 #include "model/permissions.h"
 #include "platform/channels/channels.h"
@@ -65,7 +66,7 @@ static enum err load_roles(struct tx *tx, const struct stream_key *key, struct l
             w++;
         if (w == end || w->rights_of.user_id != row_id(&rows, 0))
             continue;
-        *(snowflake *)list_add(tx_arena(tx), &w->roles, sizeof(snowflake)) = row_id(&rows, 1);
+        ids_add(tx_arena(tx), &w->roles, row_id(&rows, 1));
         w->rights_of.base |= (uint64_t)row_int(&rows, 2);
     }
     return rows_end(&rows);

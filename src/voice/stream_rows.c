@@ -2,6 +2,7 @@
 #include "voice/streams.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 
 static const char FIND[] = "select owner_id, guild_id, channel_id, rtc_server_id, region, paused, "
                            "notified, preview, video from streams where owner_id = $1";
@@ -118,13 +119,5 @@ static const char WATCHED[] =
 
 enum err streams_watched(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, WATCHED, BIND(v_id(user_id)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, WATCHED, BIND(v_id(user_id)), ret);
 }

@@ -1,6 +1,7 @@
 /* streams.c - how streams change and end, and who hears of it. */
 #include "voice/streams.h"
 
+#include "model/ids.h"
 #include "model/regions.h"
 
 const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_ended",
@@ -93,7 +94,7 @@ static struct stream_shown shown(struct call *call, const struct stream *s,
 
     for (size_t i = 0; i < parts->count; i++)
         if (p[i].user_id != s->key.owner_id)
-            *(snowflake *)list_add(call->arena, &out.viewer_ids, sizeof(snowflake)) = p[i].user_id;
+            ids_add(call->arena, &out.viewer_ids, p[i].user_id);
     return out;
 }
 

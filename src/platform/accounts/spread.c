@@ -4,6 +4,7 @@
  * others in steps of a job. What its members are found by there is changed along. */
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/accounts/internal.h"
 #include "platform/friends.h"
 #include "platform/members/members.h"
@@ -23,7 +24,7 @@ static enum err guilds_after(struct tx *tx, snowflake user_id, snowflake after, 
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
     return rows_end(&rows);
 }
 

@@ -2,20 +2,13 @@
 #include "platform/applications/internal.h"
 #include "platform/game_friends.h"
 
+#include "model/ids.h"
 #include "platform/command_index.h"
 
 /* Ids that a query names, taken whole: what follows writes the same tables. */
 static enum err gather(struct tx *tx, const char *sql, snowflake id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(id)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, sql, BIND(v_id(id)), ret);
 }
 
 static const char GUILDS_WITH[] =

@@ -1,6 +1,7 @@
 /* uninstall.c - taking an app out of a guild, with all it brought, or only its bot. */
 #include "platform/applications/internal.h"
 
+#include "model/ids.h"
 #include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -10,15 +11,7 @@
 static enum err gather(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
                        struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(guild_id), v_id(id)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, sql, BIND(v_id(guild_id), v_id(id)), ret);
 }
 
 static const char CHANNELS_WITH_WEBHOOKS[] =

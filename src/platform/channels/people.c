@@ -2,6 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/rows.h"
 #include "platform/users.h"
 
@@ -23,15 +24,7 @@ static const char OTHERS[] = "select user_id from recipients where channel_id = 
 
 enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
-    return rows_end(&rows);
+    return tx_ids(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), ret);
 }
 
 /* Columns: channel, nick, then the user's. */
@@ -269,7 +262,7 @@ enum err channel_open_for_all(struct call *call, const struct channel *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(call->arena, &users, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(call->arena, &users, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < users.count; i++)
         e = channel_open(call, c, ((snowflake *)users.items)[i]);

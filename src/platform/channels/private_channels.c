@@ -1,6 +1,7 @@
 /* private_channels.c - direct channels and groups: opening, joining, leaving. */
 #include "platform/channels/internal.h"
 
+#include "model/ids.h"
 #include "platform/voice.h"
 
 struct private_draft {
@@ -93,7 +94,7 @@ static struct list others_of(struct call *call, const struct list *named)
         snowflake id = ((snowflake *)named->items)[i];
 
         if (id != call->caller->id && !ids_contain(&others, id))
-            *(snowflake *)list_add(call->arena, &others, sizeof id) = id;
+            ids_add(call->arena, &others, id);
     }
     return others;
 }
@@ -147,7 +148,7 @@ static enum err group_from_direct(struct call *call, const struct channel *c, sn
         return e;
     if (ids_contain(&others, id))
         return ERR_INVALID_RECIPIENTS;
-    *(snowflake *)list_add(tx_arena(call->tx), &others, sizeof id) = id;
+    ids_add(tx_arena(call->tx), &others, id);
     struct pair nick = { call_text(call, "user.id"), in->nick.value };
     struct list nicks = { &nick, in->nick.given == GIVEN };
     return group_make(call, &others, &nicks, c->id);

@@ -1,5 +1,6 @@
 /* gateway.c - a guild with all that is in it, as one of its members sees it. */
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/guilds/internal.h"
@@ -62,16 +63,6 @@ static enum err show_members(struct tx *tx, const struct guild_look *look, bool 
     return OK;
 }
 
-static bool has_role(const struct member *m, snowflake id)
-{
-    const snowflake *roles = m->roles.items;
-
-    for (size_t i = 0; i < m->roles.count; i++)
-        if (roles[i] == id)
-            return true;
-    return false;
-}
-
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
 {
     const struct opt_int *until = &m->communication_disabled_until;
@@ -86,7 +77,7 @@ struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
     };
 
     for (size_t i = 0; i < g->roles.count; i++)
-        if (r[i].id == g->id || has_role(m, r[i].id))
+        if (r[i].id == g->id || ids_hold(&m->roles, r[i].id))
             who.base |= r[i].permissions;
     return who;
 }

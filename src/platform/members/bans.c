@@ -2,6 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 
 static struct subject to_moderators(snowflake guild_id)
 {
@@ -97,7 +98,7 @@ static enum err bulk_ban(struct call *call)
         if (e && e != ERR_UNKNOWN_USER && e != ERR_SELF && e != ERR_MISSING_PERMISSIONS)
             return e;
         struct list *to = e ? &out.failed_users : &out.banned_users;
-        *(snowflake *)list_add(call->arena, to, sizeof id) = id;
+        ids_add(call->arena, to, id);
     }
     return out.banned_users.count ? call_reply(call, &out) : ERR_BULK_BAN;
 }

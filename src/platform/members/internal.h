@@ -88,7 +88,6 @@ enum err check_above(struct call *call, const struct member *m);
 enum err check_assignable(struct call *call, const struct role *role);
 /* The same for all that one list has and the other has not. */
 enum err check_roles_changed(struct call *call, const struct list *from, const struct list *to);
-bool ids_hold(const struct list *ids, snowflake id);
 /* Without repetitions. */
 struct list ids_distinct(struct arena *arena, const struct list *ids);
 

@@ -2,6 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 
 #define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
 
@@ -184,9 +185,9 @@ static enum err change_role(struct call *call, bool give)
         return e;
     for (size_t i = 0; i < m->roles.count; i++)
         if (ids[i] != role->id)
-            *(snowflake *)list_add(call->arena, &roles, sizeof(snowflake)) = ids[i];
+            ids_add(call->arena, &roles, ids[i]);
     if (give)
-        *(snowflake *)list_add(call->arena, &roles, sizeof(snowflake)) = role->id;
+        ids_add(call->arena, &roles, role->id);
     m->roles = roles;
     e = member_save(call, m);
     return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_ROLE_UPDATE, m->user_id);

@@ -10,6 +10,7 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 
@@ -69,7 +70,7 @@ static enum err delete_written(struct call *call, const struct list *all)
         snowflake where = w->channel_id;
 
         for (; w < end && w->channel_id == where && ids.count < MOST_IN_ONE_EVENT; w++)
-            *(snowflake *)list_add(call->arena, &ids, sizeof(snowflake)) = w->id;
+            ids_add(call->arena, &ids, w->id);
         e = channel_find(call->tx, where, &channel);
         if (!e)
             e = messages_delete(call, &channel, &ids);

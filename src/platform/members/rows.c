@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/ids.h"
 #include "platform/command_index.h"
 #include "platform/rows.h"
 #include "platform/users.h"
@@ -43,7 +44,7 @@ static enum err load_roles(struct tx *tx, struct member *m)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), &m->roles, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(tx_arena(tx), &m->roles, row_id(&rows, 0));
     return rows_end(&rows);
 }
 
@@ -106,7 +107,7 @@ static enum err share_roles(struct tx *tx, const char *sql, const struct value *
         while (m < end && m->user_id < row_id(&rows, 0))
             m++;
         if (m < end && m->user_id == row_id(&rows, 0))
-            *(snowflake *)list_add(tx_arena(tx), &m->roles, sizeof(snowflake)) = row_id(&rows, 1);
+            ids_add(tx_arena(tx), &m->roles, row_id(&rows, 1));
     }
     return rows_end(&rows);
 }
@@ -334,16 +335,6 @@ enum err member_update(struct tx *tx, const struct member *m)
     return e ? e : member_store_roles(tx, m);
 }
 
-static bool has_role(const struct member *m, snowflake id)
-{
-    const snowflake *roles = m->roles.items;
-
-    for (size_t i = 0; i < m->roles.count; i++)
-        if (roles[i] == id)
-            return true;
-    return false;
-}
-
 static const char DROP_ROLE[] =
     "delete from member_roles where guild_id = $1 and user_id = $2 and role_id = $3";
 static const char GIVE_ROLE[] =
@@ -358,7 +349,7 @@ static enum err change_roles(struct tx *tx, const struct member *of, const struc
     enum err e = OK;
 
     for (size_t i = 0; i < of->roles.count && !e; i++)
-        if (!has_role(without, roles[i]))
+        if (!ids_hold(&without->roles, roles[i]))
             e = tx_exec(tx, sql, BIND(v_id(of->guild_id), v_id(of->user_id), v_id(roles[i])), NULL);
     return e;
 }

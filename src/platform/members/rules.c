@@ -1,5 +1,6 @@
 /* rules.c - who may do what to whom. */
 #include "platform/members/internal.h"
+#include "model/ids.h"
 
 enum err check_above(struct call *call, const struct member *m)
 {
@@ -18,16 +19,6 @@ enum err check_assignable(struct call *call, const struct role *role)
     return standing_above_role(call->target.standing, role) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-bool ids_hold(const struct list *ids, snowflake id)
-{
-    const snowflake *items = ids->items;
-
-    for (size_t i = 0; i < ids->count; i++)
-        if (items[i] == id)
-            return true;
-    return false;
-}
-
 struct list ids_distinct(struct arena *arena, const struct list *ids)
 {
     const snowflake *items = ids->items;
@@ -35,7 +26,7 @@ struct list ids_distinct(struct arena *arena, const struct list *ids)
 
     for (size_t i = 0; i < ids->count; i++)
         if (!ids_hold(&distinct, items[i]))
-            *(snowflake *)list_add(arena, &distinct, sizeof(snowflake)) = items[i];
+            ids_add(arena, &distinct, items[i]);
     return distinct;
 }
 

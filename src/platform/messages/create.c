@@ -1,6 +1,7 @@
 /* create.c - how messages come, change and go. */
 #include "platform/messages/internal.h"
 
+#include "model/ids.h"
 #include "platform/channels/channels.h"
 
 /* --- who hears of it ------------------------------------------------------------------ */
@@ -289,7 +290,7 @@ enum err messages_delete(struct call *call, const struct channel *c, const struc
 
         e = delete_unseen(call, c->id, id, &found);
         if (!e && found)
-            *(snowflake *)list_add(call->arena, &gone.ids, sizeof(snowflake)) = id;
+            ids_add(call->arena, &gone.ids, id);
     }
     if (!e && gone.ids.count)
         call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c), &messages_gone_schema,

@@ -3,17 +3,10 @@
  * The text says who could be called; the sender's rights and wishes say who is. */
 #include "platform/messages/internal.h"
 
+#include "model/ids.h"
 #include "platform/guilds/guilds.h"
 
 enum { MOST = 100 };
-
-static bool holds(const struct list *ids, snowflake id)
-{
-    for (size_t i = 0; i < ids->count; i++)
-        if (((const snowflake *)ids->items)[i] == id)
-            return true;
-    return false;
-}
 
 static bool parses(const struct allowed_mentions *allowed, const char *kind)
 {
@@ -27,8 +20,8 @@ static bool parses(const struct allowed_mentions *allowed, const char *kind)
 
 static void add(struct call *call, struct list *ids, snowflake id)
 {
-    if (ids->count < MOST && !holds(ids, id))
-        *(snowflake *)list_add(call->arena, ids, sizeof(snowflake)) = id;
+    if (ids->count < MOST && !ids_hold(ids, id))
+        ids_add(call->arena, ids, id);
 }
 
 /* Named in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
@@ -77,7 +70,7 @@ static enum err find_users(struct call *call, const struct named *named,
     struct user user;
 
     for (size_t i = 0; i < named->users.count; i++) {
-        if (!all && !holds(&allowed->users.value, ids[i]))
+        if (!all && !ids_hold(&allowed->users.value, ids[i]))
             continue;
         enum err e = user_find(call->tx, ids[i], &user);
 
@@ -98,7 +91,7 @@ static enum err find_roles(struct call *call, const struct channel *c, uint64_t 
     struct role role;
 
     for (size_t i = 0; i < named->roles.count; i++) {
-        if (!all && !holds(&allowed->roles.value, ids[i]))
+        if (!all && !ids_hold(&allowed->roles.value, ids[i]))
             continue;
         enum err e = role_find(call->tx, c->guild_id.value, ids[i], &role);
 

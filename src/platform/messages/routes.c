@@ -2,6 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "platform/guilds/guilds.h"
 
 enum { BULK_DAYS = 14 };
@@ -158,7 +159,7 @@ static void add_once(struct call *call, struct list *ids, snowflake id)
     for (size_t i = 0; i < ids->count; i++)
         if (((snowflake *)ids->items)[i] == id)
             return;
-    *(snowflake *)list_add(call->arena, ids, sizeof(snowflake)) = id;
+    ids_add(call->arena, ids, id);
 }
 
 /* POST /channels/{channel.id}/messages/bulk-delete */

@@ -1,6 +1,7 @@
 /* rows.c - messages and their files in the store. */
 #include "platform/messages/internal.h"
 
+#include "model/ids.h"
 #include "platform/rows.h"
 
 #define MESSAGE_COLUMNS                                                                 \
@@ -47,8 +48,7 @@ static struct str mentions_text(struct tx *tx, const struct list *mentions)
     struct list ids = { 0 };
 
     for (size_t i = 0; i < mentions->count; i++)
-        *(snowflake *)list_add(tx_arena(tx), &ids, sizeof(snowflake)) =
-            ((struct mention *)mentions->items)[i].user.id;
+        ids_add(tx_arena(tx), &ids, ((struct mention *)mentions->items)[i].user.id);
     return ids_text(tx, &ids);
 }
 

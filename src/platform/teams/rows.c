@@ -1,6 +1,7 @@
 /* rows.c - teams in the store. */
 #include "platform/teams/internal.h"
 
+#include "model/ids.h"
 #include "platform/rows.h"
 #include "platform/users.h"
 
@@ -67,7 +68,7 @@ enum err teams_of(struct tx *tx, snowflake user_id, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), &ids, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(tx_arena(tx), &ids, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; i < ids.count && !e; i++)
         e = team_find(tx, ((snowflake *)ids.items)[i],

@@ -1,5 +1,6 @@
 /* export_guilds.c - guilds and all that is in them. */
 #include "platform/worlds/internal.h"
+#include "model/ids.h"
 
 /* --- how things are referred to ------------------------------------------------------- */
 
@@ -224,7 +225,7 @@ static enum err export_members(struct tx *tx, const struct names *names, snowfla
     while (rows_next(&r)) {
         struct world_member *m = shown_item(tx, ret, sizeof *m);
 
-        *(snowflake *)list_add(tx_arena(tx), &users, sizeof(snowflake)) = row_id(&r, 0);
+        ids_add(tx_arena(tx), &users, row_id(&r, 0));
         *m = (struct world_member){
             .user = row_text(&r, 1),
             .nick = shown_text(&r, 2, NULL),

@@ -2,6 +2,7 @@
 #include "platform/worlds/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 
 /* --- messages ------------------------------------------------------------------------- */
 
@@ -211,7 +212,7 @@ enum err import_group(struct importing *im, const void *entry, const struct plac
     if (e)
         return e;
     count(im, COUNT_CHANNELS, !id);
-    *(snowflake *)list_add(im->arena, &people, sizeof(snowflake)) = owner;
+    ids_add(im->arena, &people, owner);
     if (!id) {
         id = p->id.given == GIVEN ? p->id.value : snowflake_new();
         e = tx_exec(im->tx, ADD_PRIVATE,
