@@ -77,7 +77,8 @@ struct call {
      * for without holding anything up; then what is done with a password, on threads of
      * its own and at most so many at a time; then other work that takes long (on the pool).
      * hash and compute have no transaction. await runs on the loop, asks, and sees to it that
-     * call_resume is called there, once. look may take it back by setting it to NULL. */
+     * call_resume is called there, once. look may take it back by setting it to NULL, and may
+     * ask for compute. */
     enum err (*look)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
@@ -106,6 +107,7 @@ struct call {
     struct kept_blob *kept;
     bool dropped;    /* files were marked that have to go */
     int64_t job_due; /* the earliest job that it scheduled; 0: none */
+    bool outdated;   /* what look saw is not so any more */
     struct work work;
     int stage;
 };
@@ -113,6 +115,10 @@ struct call {
 /* Goes on with a call that waits, or ends it with an error; the call may be gone when this
  * returns. */
 void call_resume(struct call *call, enum err e);
+
+/* For a handler that finds what look saw changed: the transaction is taken back, and look and
+ * what follows it run again, a few times. */
+enum err call_look_again(struct call *call);
 
 /* The id of a path parameter by its resolver's name. */
 snowflake call_id(const struct call *call, const char *name);

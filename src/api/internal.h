@@ -85,6 +85,7 @@ struct life {
     struct post hashed;
     uv_work_t compute;
     enum err computed; /* by hash or compute */
+    int looks;         /* that were outdated when it came to the handler */
 };
 
 /* What to drop from the credential cache after the commit. */

@@ -197,6 +197,7 @@ void attempt_forget(struct life *l)
     files_forget_attempt(call);
     call->job_due = 0;
     call->after = NULL;
+    call->outdated = false;
     if (!call->decoded)
         call->form.root = NULL;
 }
@@ -274,6 +275,26 @@ static bool takes_anybody(const struct call *call)
     return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
 }
 
+static void submit(struct life *l, enum stage stage, enum store_mode mode);
+
+enum err call_look_again(struct call *call)
+{
+    call->outdated = true;
+    return ERR_STORE_RETRY;
+}
+
+/* Somebody changed the same thing meanwhile; of many who do, each round lets one through. */
+static bool looks_again(struct life *l)
+{
+    enum { MOST_LOOKS = 8 };
+
+    if (!l->call.outdated || !l->call.look || ++l->looks > MOST_LOOKS)
+        return false;
+    forget_reply(&l->call);
+    submit(l, STAGE_LOOK, STORE_READ);
+    return true;
+}
+
 static void tx_done(struct work *w, enum err e)
 {
     struct life *l = container_of(w, struct life, call.work);
@@ -295,6 +316,8 @@ static void tx_done(struct work *w, enum err e)
     default:
         if (!e && call->after)
             call->after(call);
+        if (e && looks_again(l))
+            return;
         if (e)
             answer_error(l, e);
         else
@@ -594,6 +617,7 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     call->parts = x->parts;
     l->admitting = admitting;
     l->admitted = false;
+    l->looks = 0;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     router_match(api->router, x->arena, x->request->method, x->request->path, &l->match);
     call->route = l->match.route;

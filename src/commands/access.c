@@ -67,7 +67,7 @@ enum err resolve_command(struct call *call)
     if (permissions && id == call->target.application->id)
         return OK;
     k = call->target.command = arena_alloc(call->arena, sizeof *k);
-    enum err e = command_find(call->tx, call->target.application->id, id, k);
+    enum err e = command_glance(call->tx, call->target.application->id, id, k);
     if (e || k->guild_id.value == guild_id || (permissions && !k->guild_id.value))
         return e;
     return ERR_UNKNOWN_COMMAND;

@@ -7,32 +7,39 @@
 #include "commands/form.h"
 #include "platform/applications/applications.h"
 
-struct item {
-    struct command command;
-    const struct command_row *old; /* NULL: a new one */
-    bool changed;
-};
-
 struct bulk {
     struct call *call;
     snowflake application_id, guild_id;
-    const struct list *body; /* struct command_patch */
-    struct item *items;      /* as many */
-    struct list rows;        /* struct command_row: what is there */
-    bool *matched;           /* which of them stay */
+    const struct list *body;     /* struct command_patch */
+    struct command_draft *items; /* as many */
+    const struct list *rows;     /* struct command_row: what is there */
+    bool *matched;               /* which of them stay */
 };
 
 static size_t row_count(const struct bulk *b)
 {
-    return b->rows.count;
+    return b->rows->count;
 }
 static const struct command_row *row_at(const struct bulk *b, size_t i)
 {
-    return (const struct command_row *)b->rows.items + i;
+    return (const struct command_row *)b->rows->items + i;
 }
 static const struct command_patch *patch_at(const struct bulk *b, size_t i)
 {
     return (const struct command_patch *)b->body->items + i;
+}
+
+static struct bulk bulk_of(struct call *call, const struct command_drafts *d)
+{
+    return (struct bulk){
+        .call = call,
+        .application_id = call->target.application->id,
+        .guild_id = call->target.guild ? call->target.guild->id : 0,
+        .body = call->body,
+        .items = d->items,
+        .rows = &d->rows,
+        .matched = arena_alloc(call->arena, d->rows.count + 1),
+    };
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -42,7 +49,6 @@ static enum err make_items(struct bulk *b)
     struct arena *arena = b->call->arena;
     enum err e = OK;
 
-    b->items = arena_alloc(arena, b->body->count * sizeof *b->items + 1);
     for (size_t i = 0; i < b->body->count; i++) {
         struct place here = place_index(NULL, i);
         struct command *k = &b->items[i].command;
@@ -119,6 +125,48 @@ static void match_names(struct bulk *b)
                 match(b, i, n);
 }
 
+static enum err finish_items(struct bulk *b)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->body->count && !e; i++) {
+        struct place here = place_index(NULL, i);
+
+        e = draft_finish(b->call, &b->items[i], &here);
+    }
+    return e;
+}
+
+static enum err find_scope(struct call *call, bool whole, struct list *ret)
+{
+    snowflake guild_id = call->target.guild ? call->target.guild->id : 0;
+
+    return command_rows(call->tx, call->target.application->id, guild_id, whole, ret);
+}
+
+static enum err make_all(struct call *call, struct command_drafts *d)
+{
+    struct bulk b = bulk_of(call, d);
+
+    d->count = b.body->count;
+    d->items = b.items = arena_alloc(call->arena, d->count * sizeof *d->items + 1);
+    enum err e = make_items(&b), duplicates = check_duplicates(&b);
+    if (e || duplicates)
+        return e ? e : duplicates;
+    match_ids(&b);
+    match_names(&b);
+    return finish_items(&b);
+}
+
+/* A short body may take the place of long commands. */
+enum err prepare_overwrite_commands(struct call *call)
+{
+    static const struct command_change change = { find_scope, make_all };
+
+    drafts_prepare(call, &change, true);
+    return commands_count_write(call);
+}
+
 /* --- what it comes to ----------------------------------------------------------------- */
 
 static enum err check_counts(const struct bulk *b)
@@ -145,27 +193,6 @@ static enum err check_entry_point(const struct bulk *b)
     return OK;
 }
 
-/* Ids and versions; *ret_new are the ids that count for the day's limit. */
-static void number_items(struct bulk *b, struct list *ret_new)
-{
-    for (size_t i = 0; i < b->body->count; i++) {
-        struct item *item = &b->items[i];
-        struct command *k = &item->command;
-
-        if (item->old) {
-            k->id = item->old->id;
-            k->version = item->old->version;
-            item->changed = !command_is_kept(b->call->arena, k, item->old);
-        } else {
-            k->id = snowflake_new();
-            item->changed = true;
-            *(snowflake *)list_add(b->call->arena, ret_new, sizeof k->id) = k->id;
-        }
-        if (item->changed)
-            k->version = item->old ? snowflake_new() : k->id;
-    }
-}
-
 /* --- writing -------------------------------------------------------------------------- */
 
 static enum err delete_others(struct bulk *b, bool *ret_changed)
@@ -189,7 +216,7 @@ static enum err free_names(struct bulk *b)
     enum err e = OK;
 
     for (size_t i = 0; i < b->body->count && !e; i++) {
-        const struct item *item = &b->items[i];
+        const struct command_draft *item = &b->items[i];
 
         if (!item->old || str_eq(item->old->name, item->command.name))
             continue;
@@ -205,25 +232,33 @@ static enum err write_items(struct bulk *b, bool *ret_changed)
     enum err e = OK;
 
     for (size_t i = 0; i < b->body->count && !e; i++) {
-        const struct item *item = &b->items[i];
-        struct place here = place_index(NULL, i);
-        struct call *call = b->call;
+        const struct command_draft *item = &b->items[i];
 
         if (!item->changed)
             continue;
         *ret_changed = true;
-        e = item->old ? command_update(call->tx, &item->command, &call->form, &here)
-                      : command_insert(call->tx, &item->command, &call->form, &here);
+        e = item->old ? command_update(b->call->tx, &item->command, &item->texts)
+                      : command_insert(b->call->tx, &item->command, &item->texts);
     }
     return e;
 }
 
+static struct list new_ids_of(const struct bulk *b)
+{
+    struct list ids = { 0 };
+
+    for (size_t i = 0; i < b->body->count; i++)
+        if (!b->items[i].old)
+            *(snowflake *)list_add(b->call->arena, &ids, sizeof(snowflake)) =
+                b->items[i].command.id;
+    return ids;
+}
+
 static enum err write_all(struct bulk *b)
 {
-    struct list new_ids = { 0 };
+    struct list new_ids = new_ids_of(b); /* they count for the day's limit */
     bool changed = false;
 
-    number_items(b, &new_ids);
     enum err e =
         count_creates(b->call->tx, b->application_id, b->guild_id, new_ids.items, new_ids.count);
     if (!e)
@@ -239,34 +274,33 @@ static enum err write_all(struct bulk *b)
 
 static enum err reply(struct bulk *b)
 {
-    struct list commands = { 0 };
+    static const struct type texts = { .kind = KIND_ARRAY, .of = &type_raw };
+    struct list shown = { 0 };
 
     for (size_t i = 0; i < b->body->count; i++)
-        *(struct command *)list_add(b->call->arena, &commands, sizeof(struct command)) =
-            b->items[i].command;
-    return call_reply(b->call, &commands);
+        *(struct str *)list_add(b->call->arena, &shown, sizeof(struct str)) =
+            command_shown(b->call->arena, &b->items[i].command, &b->items[i].texts);
+    return call_reply_as(b->call, &texts, &shown);
+}
+
+/* Which rows stay, as the drafts were matched with them. */
+static void note_matched(struct bulk *b)
+{
+    for (size_t i = 0; i < b->body->count; i++)
+        if (b->items[i].old)
+            b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
 }
 
 /* PUT …/commands: these and no others. */
 enum err overwrite_commands(struct call *call)
 {
-    struct bulk b = {
-        .call = call,
-        .application_id = call->target.application->id,
-        .guild_id = call->target.guild ? call->target.guild->id : 0,
-        .body = call->body,
-    };
+    struct command_drafts *d;
+    enum err e = drafts_settle(call, &d);
 
-    enum err e = make_items(&b);
-    enum err duplicates = check_duplicates(&b);
-    if (e || duplicates)
-        return e ? e : duplicates;
-    e = command_rows(call->tx, b.application_id, b.guild_id, &b.rows);
     if (e)
         return e;
-    b.matched = arena_alloc(call->arena, b.rows.count + 1);
-    match_ids(&b);
-    match_names(&b);
+    struct bulk b = bulk_of(call, d);
+    note_matched(&b);
     e = check_counts(&b);
     if (!e)
         e = check_entry_point(&b);

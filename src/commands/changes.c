@@ -19,27 +19,51 @@ void commands_tell_guild(struct call *call, snowflake guild_id)
               &integrations_ref_schema, &guild);
 }
 
-static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
-                                  "type = 'service' order by guild_id";
-static const char NOTE_TOLD[] = "update command_indexes set told_at = $2 where id = $1";
+enum { GUILDS_A_STEP = 500 };
 
-static enum err tell_guilds(struct call *call, snowflake application_id)
+static const char GUILDS_WITH[] =
+    "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
+    "type = 'service' order by guild_id limit $3";
+
+/* An app may be in very many guilds: they are told in steps, and the job keeps the last one
+ * that was. A change meanwhile begins anew. */
+static enum err tell_guilds(struct call *call, snowflake application_id, snowflake after)
 {
+    int64_t told = 0;
     struct rows rows;
-    enum err e = tx_query(call->tx, GUILDS_WITH, BIND(v_id(application_id)), &rows);
+    enum err e = tx_query(call->tx, GUILDS_WITH,
+                          BIND(v_id(application_id), v_id(after), v_int(GUILDS_A_STEP)), &rows);
 
     if (e)
         return e;
-    while (rows_next(&rows))
-        commands_tell_guild(call, row_id(&rows, 0));
+    for (; rows_next(&rows); told++) {
+        after = row_id(&rows, 0);
+        commands_tell_guild(call, after);
+    }
     e = rows_end(&rows);
+    if (e || told < GUILDS_A_STEP)
+        return e;
+    return job_schedule(call, &command_news_job, application_id, clock_us(),
+                        str_printf(call->arena, "%llu", (unsigned long long)after));
+}
+
+static const char NOTE_TOLD[] = "update command_indexes set told_at = $2 where id = $1";
+
+static enum err tell_now(struct call *call, snowflake application_id)
+{
+    enum err e = tell_guilds(call, application_id, 0);
+
     return e ? e
              : tx_exec(call->tx, NOTE_TOLD, BIND(v_id(application_id), v_int(clock_us())), NULL);
 }
 
 static enum err tell_later(struct call *call, const struct job *job)
 {
-    return tell_guilds(call, job->key);
+    snowflake after;
+
+    if (snowflake_parse(job->data, &after))
+        return tell_guilds(call, job->key, after);
+    return tell_now(call, job->key);
 }
 
 const struct job_kind command_news_job = {
@@ -63,7 +87,7 @@ static enum err tell_all(struct call *call, snowflake application_id)
         return e;
     int64_t next = row_int(&row, 0) + SECOND_US;
     if (clock_us() >= next)
-        return tell_guilds(call, application_id);
+        return tell_now(call, application_id);
     return job_schedule(call, &command_news_job, application_id, next, STR(""));
 }
 

@@ -13,6 +13,7 @@ static enum err add_entry_point(struct call *call)
     const struct application *a = call->target.application;
     struct command_patch none = { 0 };
     struct command k = command_blank(0);
+    struct command_texts texts;
     struct rows row;
     bool found;
 
@@ -27,7 +28,9 @@ static enum err add_entry_point(struct call *call)
     k.handler = given_int(COMMAND_LAUNCH_ACTIVITY);
     command_tidy(call->arena, &k);
     e = command_fit(&call->form, NULL, a, &k, &none);
-    return e ? e : command_insert(call->tx, &k, &call->form, NULL);
+    if (!e)
+        e = command_encode(call->arena, &k, &call->form, NULL, &texts);
+    return e ? e : command_insert(call->tx, &k, &texts);
 }
 
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";

@@ -72,22 +72,80 @@ struct command_row {
     struct str name, definition;
 };
 
-/* Of one scope (0: global), by id. */
-enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id,
-                      struct list *ret); /* struct command_row */
-enum err command_row_find(struct tx *tx, snowflake application_id, snowflake guild_id, int64_t type,
-                          struct str name, struct command_row *ret, bool *ret_found);
-enum err command_read(struct tx *tx, struct str definition, struct command *ret);
-/* ERR_INVALID_FORM_BODY, noted here, when it has more than COMMAND_MOST_BYTES. */
-enum err command_insert(struct tx *tx, const struct command *k, struct form *form,
-                        const struct place *here);
-enum err command_update(struct tx *tx, const struct command *k, struct form *form,
-                        const struct place *here);
+/* struct command_row, with their definitions or with empty ones: of one scope (0: global), by
+ * id; the one of a name; the one with an id. */
+enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
+                      struct list *ret);
+enum err command_rows_named(struct tx *tx, snowflake application_id, snowflake guild_id,
+                            int64_t type, struct str name, bool whole, struct list *ret);
+enum err command_rows_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret);
+/* What the columns say of a command: no words, no options. ERR_UNKNOWN_COMMAND; also when it
+ * is another application's. */
+enum err command_glance(struct tx *tx, snowflake application_id, snowflake command_id,
+                        struct command *ret);
+enum err command_read(struct arena *arena, struct str definition, struct command *ret);
+
+/* What is written of a command, besides its numbers. */
+struct command_texts {
+    struct str definition, plain;
+    int64_t locales;
+    bool hidden; /* the definition has parts that nobody is shown */
+};
+
+/* ERR_INVALID_FORM_BODY, noted here, when it has more than COMMAND_MOST_BYTES. Takes some
+ * milliseconds for as many. */
+enum err command_encode(struct arena *arena, const struct command *k, struct form *form,
+                        const struct place *here, struct command_texts *ret);
+/* Those of a command that is what its row has; only to be shown. */
+struct command_texts command_texts_kept(const struct command *k, const struct command_row *row);
+/* The command as an answer shows it. */
+struct str command_shown(struct arena *arena, const struct command *k,
+                         const struct command_texts *texts);
+enum err command_insert(struct tx *tx, const struct command *k, const struct command_texts *texts);
+enum err command_update(struct tx *tx, const struct command *k, const struct command_texts *texts);
 /* Frees its name for another of the same bulk overwrite. */
 enum err command_unname(struct tx *tx, snowflake id);
 enum err command_delete_row(struct tx *tx, snowflake id);
 /* Is what would be kept what is kept already? Versions do not count. */
 bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row);
+
+/* --- drafts.c: what a change comes to, found out before the transaction --------------- */
+
+/* A command as it would be written. */
+struct command_draft {
+    struct command command; /* with its id and version */
+    struct command_texts texts;
+    const struct command_row *old; /* that it takes the place of; NULL: a new one */
+    bool changed;
+};
+
+struct command_drafts;
+
+/* One kind of change. */
+struct command_change {
+    /* The rows that it takes the place of (struct command_row). */
+    enum err (*find)(struct call *call, bool whole, struct list *ret);
+    /* Fills in items, from the body and the rows. No transaction. */
+    enum err (*make)(struct call *call, struct command_drafts *d);
+};
+
+/* call->data of these calls. */
+struct command_drafts {
+    const struct command_change *change;
+    struct list rows;  /* struct command_row, as they were when they were looked at */
+    unsigned installs; /* bits of integration_type that the application had then */
+    bool made;         /* before the transaction */
+    struct command_draft *items;
+    size_t count;
+};
+
+/* In prepare. A long body, or a change of what may be long, is looked at and made before the
+ * transaction. */
+void drafts_prepare(struct call *call, const struct command_change *change, bool look);
+/* In the handler: they are as good as if they were made now. */
+enum err drafts_settle(struct call *call, struct command_drafts **ret);
+/* Numbers a draft, and makes its texts; old is set. ERR_INVALID_FORM_BODY. */
+enum err draft_finish(struct call *call, struct command_draft *d, const struct place *here);
 
 /* --- register.c ----------------------------------------------------------------------- */
 
@@ -164,10 +222,15 @@ enum err admit_list_commands(struct call *call);
 
 enum err list_commands(struct call *call);
 enum err get_command(struct call *call);
+enum err prepare_create_command(struct call *call);
 enum err create_command(struct call *call);
+enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
+enum err prepare_overwrite_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
+/* Of one caller, wherever: how often it writes commands. */
+enum err commands_count_write(struct call *call);
 
 enum err list_command_permissions(struct call *call);
 enum err get_command_permissions(struct call *call);

@@ -39,7 +39,7 @@ static enum err show_whole(const struct rows *r, struct arena *arena, struct lis
         return OK;
     }
     if (row_bool(r, 1)) {
-        enum err e = command_read(r->tx, text, &k);
+        enum err e = command_read(tx_arena(r->tx), text, &k);
         if (e)
             return e;
         text = encode(tx_arena(r->tx), &k);
@@ -140,5 +140,8 @@ enum err list_commands(struct call *call)
 /* GET …/commands/{command.id} */
 enum err get_command(struct call *call)
 {
-    return call_reply(call, call->target.command);
+    struct command k;
+    enum err e = command_find(call->tx, call->target.application->id, call->target.command->id, &k);
+
+    return e ? e : call_reply(call, &k);
 }

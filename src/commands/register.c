@@ -36,76 +36,53 @@ enum err command_fit(struct form *form, const struct place *here, const struct a
     return OK;
 }
 
-/* --- making and replacing ------------------------------------------------------------- */
+/* --- what a body comes to ------------------------------------------------------------- */
 
-static enum err add(struct call *call, struct command *k)
+static struct command_draft *one_draft(struct call *call, struct command_drafts *d)
 {
-    snowflake guild_id = scope_of(call);
-
-    k->id = k->version = snowflake_new();
-    enum err e = commands_check_room(call->tx, k->application_id, guild_id, k->type);
-    if (!e)
-        e = count_creates(call->tx, k->application_id, guild_id, &k->id, 1);
-    if (!e)
-        e = command_insert(call->tx, k, &call->form, NULL);
-    if (!e)
-        e = commands_changed(call, call->target.application, guild_id);
-    call_set_status(call, 201);
-    return e ? e : call_reply(call, k);
+    d->items = arena_alloc(call->arena, sizeof *d->items);
+    d->count = 1;
+    d->items->old = d->rows.count ? d->rows.items : NULL;
+    return d->items;
 }
 
-/* Writes a command over the one that is there, unless they are the same; a guild is told of
- * that, too, with `always`. */
-static enum err replace(struct call *call, struct command *k, const struct command_row *row,
-                        bool always)
+/* The one of the same name and type, if there is one. */
+static enum err find_named(struct call *call, bool whole, struct list *ret)
 {
-    enum err e = OK;
-
-    k->id = row->id;
-    k->version = row->version;
-    if (command_is_kept(call->arena, k, row)) {
-        if (always && row->guild_id)
-            commands_tell_guild(call, row->guild_id);
-        return call_reply(call, k);
-    }
-    k->version = snowflake_new();
-    if (!str_eq(k->name, row->name))
-        e = permissions_drop(call, row, true);
-    if (!e)
-        e = command_update(call->tx, k, &call->form, NULL);
-    if (!e)
-        e = commands_changed(call, call->target.application, row->guild_id);
-    return e ? e : call_reply(call, k);
-}
-
-/* POST …/commands: a name that is taken is written over. */
-enum err create_command(struct call *call)
-{
+    const struct command_patch *in = call->body;
     struct command k = command_blank(scope_of(call));
-    struct command_row row;
-    bool found;
 
-    k.application_id = call->target.application->id;
-    command_apply(call->arena, &k, call->body);
+    command_apply(call->arena, &k, &(struct command_patch){ .type = in->type, .name = in->name });
     command_tidy(call->arena, &k);
-    enum err e = command_fit(&call->form, NULL, call->target.application, &k, call->body);
-    if (!e)
-        e = command_row_find(call->tx, k.application_id, scope_of(call), k.type, k.name, &row,
-                             &found);
-    if (e)
-        return e;
-    return found ? replace(call, &k, &row, false) : add(call, &k);
+    return command_rows_named(call->tx, call->target.application->id, scope_of(call), k.type,
+                              k.name, whole, ret);
 }
 
-/* PATCH …/commands/{command.id} */
-enum err modify_command(struct call *call)
+static enum err make_new(struct call *call, struct command_drafts *d)
 {
-    struct command *k = call->target.command;
-    struct command_row old, other;
-    bool found;
+    struct command_draft *draft = one_draft(call, d);
+    struct command *k = &draft->command;
 
-    enum err e = command_row_find(call->tx, k->application_id, scope_of(call), k->type, k->name,
-                                  &old, &found);
+    *k = command_blank(scope_of(call));
+    k->application_id = call->target.application->id;
+    command_apply(call->arena, k, call->body);
+    command_tidy(call->arena, k);
+    enum err e = command_fit(&call->form, NULL, call->target.application, k, call->body);
+    return e ? e : draft_finish(call, draft, NULL);
+}
+
+static enum err find_target(struct call *call, bool whole, struct list *ret)
+{
+    return command_rows_by_id(call->tx, call->target.command->id, whole, ret);
+}
+
+static enum err make_changed(struct call *call, struct command_drafts *d)
+{
+    struct command_draft *draft = one_draft(call, d);
+    struct command *k = &draft->command;
+
+    enum err e =
+        draft->old ? command_read(call->arena, draft->old->definition, k) : ERR_UNKNOWN_COMMAND;
     if (e)
         return e;
     command_apply(call->arena, k, call->body);
@@ -114,12 +91,99 @@ enum err modify_command(struct call *call)
         return ERR_INVALID_FORM_BODY;
     command_tidy(call->arena, k);
     e = command_fit(&call->form, NULL, call->target.application, k, call->body);
-    if (!e && !str_eq(k->name, old.name))
-        e = command_row_find(call->tx, k->application_id, scope_of(call), k->type, k->name, &other,
-                             &found);
-    if (!e && !str_eq(k->name, old.name) && found)
+    return e ? e : draft_finish(call, draft, NULL);
+}
+
+enum err prepare_create_command(struct call *call)
+{
+    static const struct command_change change = { find_named, make_new };
+
+    drafts_prepare(call, &change, false);
+    return commands_count_write(call);
+}
+
+/* A short body may change a long command. */
+enum err prepare_modify_command(struct call *call)
+{
+    static const struct command_change change = { find_target, make_changed };
+
+    drafts_prepare(call, &change, true);
+    return commands_count_write(call);
+}
+
+/* --- making and replacing ------------------------------------------------------------- */
+
+static enum err reply_with(struct call *call, const struct command_draft *d)
+{
+    struct str text = command_shown(call->arena, &d->command, &d->texts);
+
+    return call_reply_as(call, &type_raw, &text);
+}
+
+static enum err add(struct call *call, const struct command_draft *d)
+{
+    const struct command *k = &d->command;
+    snowflake guild_id = scope_of(call);
+
+    enum err e = commands_check_room(call->tx, k->application_id, guild_id, k->type);
+    if (!e)
+        e = count_creates(call->tx, k->application_id, guild_id, &k->id, 1);
+    if (!e)
+        e = command_insert(call->tx, k, &d->texts);
+    if (!e)
+        e = commands_changed(call, call->target.application, guild_id);
+    call_set_status(call, 201);
+    return e ? e : reply_with(call, d);
+}
+
+/* Writes a command over the one that is there, unless they are the same; a guild is told of
+ * that, too, with `always`. */
+static enum err replace(struct call *call, const struct command_draft *d, bool always)
+{
+    const struct command *k = &d->command;
+    enum err e = OK;
+
+    if (!d->changed) {
+        if (always && d->old->guild_id)
+            commands_tell_guild(call, d->old->guild_id);
+        return reply_with(call, d);
+    }
+    if (!str_eq(k->name, d->old->name))
+        e = permissions_drop(call, d->old, true);
+    if (!e)
+        e = command_update(call->tx, k, &d->texts);
+    if (!e)
+        e = commands_changed(call, call->target.application, d->old->guild_id);
+    return e ? e : reply_with(call, d);
+}
+
+/* POST …/commands: a name that is taken is written over. */
+enum err create_command(struct call *call)
+{
+    struct command_drafts *d;
+    enum err e = drafts_settle(call, &d);
+
+    if (e)
+        return e;
+    return d->items->old ? replace(call, d->items, false) : add(call, d->items);
+}
+
+/* PATCH …/commands/{command.id} */
+enum err modify_command(struct call *call)
+{
+    struct command_drafts *d;
+    struct list others = { 0 };
+    enum err e = drafts_settle(call, &d);
+
+    if (e)
+        return e;
+    const struct command *k = &d->items->command;
+    if (!str_eq(k->name, d->items->old->name))
+        e = command_rows_named(call->tx, k->application_id, scope_of(call), k->type, k->name, false,
+                               &others);
+    if (!e && others.count)
         e = ERR_COMMAND_NAME_TAKEN;
-    return e ? e : replace(call, k, &old, true);
+    return e ? e : replace(call, d->items, true);
 }
 
 /* DELETE …/commands/{command.id} */

@@ -13,7 +13,7 @@ enum { LARGEST_BULK = 8 * 1024 * 1024 };
  * its bot's only one; by the path's it could be used up by those who may not write to it. */
 static const struct limit limit_writes = { .name = "command-writes", .count = 60, .window_s = 10 };
 
-static enum err count_write(struct call *call)
+enum err commands_count_write(struct call *call)
 {
     const snowflake *id = &call->caller->id;
 
@@ -52,6 +52,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .query = &commands_query_schema,
         .reply = &type_commands,
+        .aside = true,
         .admit = admit_list_commands,
         .handle = list_commands,
     },
@@ -66,7 +67,7 @@ static const struct route routes[] = {
         .reply = &type_command,
         .fires = registered,
         .admit = application_modifiable,
-        .prepare = count_write,
+        .prepare = prepare_create_command,
         .handle = create_command,
     },
     {
@@ -81,7 +82,7 @@ static const struct route routes[] = {
         .reply = &type_commands,
         .fires = renamed,
         .admit = application_modifiable,
-        .prepare = count_write,
+        .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
     {
@@ -92,6 +93,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .reply = &type_command,
+        .aside = true,
         .admit = application_modifiable,
         .handle = get_command,
     },
@@ -106,7 +108,7 @@ static const struct route routes[] = {
         .reply = &type_command,
         .fires = renamed,
         .admit = application_modifiable,
-        .prepare = count_write,
+        .prepare = prepare_modify_command,
         .handle = modify_command,
     },
     {
@@ -118,7 +120,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .fires = registered,
         .admit = application_modifiable,
-        .prepare = count_write,
+        .prepare = commands_count_write,
         .handle = delete_command,
     },
     {
@@ -130,6 +132,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .query = &commands_query_schema,
         .reply = &type_commands,
+        .aside = true,
         .handle = list_commands,
     },
     {
@@ -142,7 +145,7 @@ static const struct route routes[] = {
         .body = &guild_command_body,
         .reply = &type_command,
         .fires = registered,
-        .prepare = count_write,
+        .prepare = prepare_create_command,
         .handle = create_command,
     },
     {
@@ -156,7 +159,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .prepare = count_write,
+        .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
     {
@@ -167,6 +170,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .reply = &type_command,
+        .aside = true,
         .handle = get_command,
     },
     {
@@ -179,7 +183,7 @@ static const struct route routes[] = {
         .body = &guild_command_patch_body,
         .reply = &type_command,
         .fires = renamed,
-        .prepare = count_write,
+        .prepare = prepare_modify_command,
         .handle = modify_command,
     },
     {
@@ -190,7 +194,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
-        .prepare = count_write,
+        .prepare = commands_count_write,
         .handle = delete_command,
     },
     {

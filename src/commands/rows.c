@@ -8,9 +8,9 @@
 #include "json/read.h"
 #include "platform/rows.h"
 
-enum err command_read(struct tx *tx, struct str definition, struct command *ret)
+enum err command_read(struct arena *arena, struct str definition, struct command *ret)
 {
-    const struct command *k = column_decode(tx_arena(tx), &type_command_kept, definition);
+    const struct command *k = column_decode(arena, &type_command_kept, definition);
 
     if (!k)
         return ERR_UNKNOWN_COMMAND;
@@ -22,6 +22,29 @@ static const char FIND_COMMAND[] =
     "select d.definition from commands c join command_definitions d on d.command_id = c.id "
     "where c.id = $1 and c.application_id = $2";
 
+static const char GLANCE[] =
+    "select guild_id, type, name, version, default_member_permissions from commands "
+    "where id = $1 and application_id = $2";
+
+enum err command_glance(struct tx *tx, snowflake application_id, snowflake command_id,
+                        struct command *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, GLANCE, BIND(v_id(command_id), v_id(application_id)), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_COMMAND;
+    *ret = command_blank(row_id(&row, 0));
+    ret->id = command_id;
+    ret->application_id = application_id;
+    ret->type = row_int(&row, 1);
+    ret->name = row_text(&row, 2);
+    ret->version = row_id(&row, 3);
+    ret->default_member_permissions = row_opt_id(&row, 4);
+    return OK;
+}
+
 enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret)
 {
@@ -32,14 +55,16 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
 
     if (e)
         return e;
-    return found ? command_read(tx, row_text(&row, 0), ret) : ERR_UNKNOWN_COMMAND;
+    return found ? command_read(tx_arena(tx), row_text(&row, 0), ret) : ERR_UNKNOWN_COMMAND;
 }
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-#define ROWS                                                                                   \
-    "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name, d.definition from " \
-    "commands c join command_definitions d on d.command_id = c.id "
+#define NUMBERS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
+#define WHOLE \
+    NUMBERS ", d.definition from commands c join command_definitions d on d.command_id = c.id "
+/* SQLite reads no page of the texts for these. */
+#define BRIEF NUMBERS ", '' from commands c "
 
 static struct command_row read_row(const struct rows *r)
 {
@@ -54,13 +79,15 @@ static struct command_row read_row(const struct rows *r)
     };
 }
 
-static const char COMMANDS_OF[] =
-    ROWS "where c.application_id = $1 and c.guild_id = $2 order by c.id";
+#define OF_SCOPE "where c.application_id = $1 and c.guild_id = $2 order by c.id"
+#define NAMED    "where c.application_id = $1 and c.guild_id = $2 and c.type = $3 and c.name = $4"
+#define BY_ID    "where c.id = $1"
 
-enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, struct list *ret)
+static enum err gather_rows(struct tx *tx, const char *sql, const struct value *values,
+                            size_t count, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, COMMANDS_OF, BIND(v_id(application_id), v_id(guild_id)), &rows);
+    enum err e = tx_query(tx, sql, values, count, &rows);
 
     *ret = (struct list){ 0 };
     if (e)
@@ -71,20 +98,23 @@ enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_i
     return rows_end(&rows);
 }
 
-static const char COMMAND_NAMED[] =
-    ROWS "where c.application_id = $1 and c.guild_id = $2 and c.type = $3 and c.name = $4";
-
-enum err command_row_find(struct tx *tx, snowflake application_id, snowflake guild_id, int64_t type,
-                          struct str name, struct command_row *ret, bool *ret_found)
+enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
+                      struct list *ret)
 {
-    struct rows row;
-    enum err e = tx_one(tx, COMMAND_NAMED,
-                        BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), &row,
-                        ret_found);
+    return gather_rows(tx, whole ? WHOLE OF_SCOPE : BRIEF OF_SCOPE,
+                       BIND(v_id(application_id), v_id(guild_id)), ret);
+}
 
-    if (!e && *ret_found)
-        *ret = read_row(&row);
-    return e;
+enum err command_rows_named(struct tx *tx, snowflake application_id, snowflake guild_id,
+                            int64_t type, struct str name, bool whole, struct list *ret)
+{
+    return gather_rows(tx, whole ? WHOLE NAMED : BRIEF NAMED,
+                       BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), ret);
+}
+
+enum err command_rows_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret)
+{
+    return gather_rows(tx, whole ? WHOLE BY_ID : BRIEF BY_ID, BIND(v_id(id)), ret);
 }
 
 /* All of it as text; false when that is more than is kept. */
@@ -123,10 +153,38 @@ static bool hides_something(const struct list *options)
     return false;
 }
 
-static const char ADD_COMMAND[] =
-    "insert into commands (id, application_id, guild_id, type, name, version, "
-    "default_member_permissions, nsfw, contexts, integration_types, locales, hidden, plain) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+/* Not more than is kept, and not more values than are read again. A value has two bytes at
+ * least, so few texts have to be looked at. */
+static bool is_keepable(struct arena *arena, const struct command *k, struct str *ret)
+{
+    return kept_text(arena, k, ret) && (ret->n < 2 * JSON_MAX_VALUES || json_valid(*ret));
+}
+
+enum err command_encode(struct arena *arena, const struct command *k, struct form *form,
+                        const struct place *here, struct command_texts *ret)
+{
+    if (!is_keepable(arena, k, &ret->definition)) {
+        form_fail(form, here, FORM_TOO_MANY_BYTES, (int)COMMAND_MOST_BYTES);
+        return ERR_INVALID_FORM_BODY;
+    }
+    ret->plain = column_encode(arena, &type_command_plain, k);
+    ret->locales = (int64_t)command_locales(k);
+    ret->hidden = hides_something(&k->options.value);
+    return OK;
+}
+
+struct command_texts command_texts_kept(const struct command *k, const struct command_row *row)
+{
+    return (struct command_texts){ .definition = row->definition,
+                                   .hidden = hides_something(&k->options.value) };
+}
+
+struct str command_shown(struct arena *arena, const struct command *k,
+                         const struct command_texts *texts)
+{
+    return texts->hidden ? column_encode(arena, &type_command, k) : texts->definition;
+}
+
 static const char SET_DEFINITION[] =
     "insert into command_definitions (command_id, definition) values ($1, $2) "
     "on conflict (command_id) do update set definition = excluded.definition";
@@ -136,35 +194,22 @@ static enum err set_definition(struct tx *tx, const struct command *k, struct st
     return tx_exec(tx, SET_DEFINITION, BIND(v_id(k->id), v_text(definition)), NULL);
 }
 
-/* What is written: not more than is kept, and not more values than are read again. A value
- * has two bytes at least, so few texts have to be looked at. */
-static enum err write_definition(struct arena *arena, const struct command *k, struct form *form,
-                                 const struct place *here, struct str *ret)
-{
-    if (kept_text(arena, k, ret) && (ret->n < 2 * JSON_MAX_VALUES || json_valid(*ret)))
-        return OK;
-    form_fail(form, here, FORM_TOO_MANY_BYTES, (int)COMMAND_MOST_BYTES);
-    return ERR_INVALID_FORM_BODY;
-}
+static const char ADD_COMMAND[] =
+    "insert into commands (id, application_id, guild_id, type, name, version, "
+    "default_member_permissions, nsfw, contexts, integration_types, locales, hidden, plain) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
-enum err command_insert(struct tx *tx, const struct command *k, struct form *form,
-                        const struct place *here)
+enum err command_insert(struct tx *tx, const struct command *k, const struct command_texts *texts)
 {
-    struct arena *arena = tx_arena(tx);
-    struct str definition;
+    enum err e = tx_exec(tx, ADD_COMMAND,
+                         BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value),
+                              v_int(k->type), v_text(k->name), v_id(k->version),
+                              v_opt_id(k->default_member_permissions), v_int(k->nsfw),
+                              v_int(command_contexts(k)), v_int(command_integration_types(k)),
+                              v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
+                         NULL);
 
-    enum err e = write_definition(arena, k, form, here, &definition);
-    if (e)
-        return e;
-    e = tx_exec(tx, ADD_COMMAND,
-                BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
-                     v_text(k->name), v_id(k->version), v_opt_id(k->default_member_permissions),
-                     v_int(k->nsfw), v_int(command_contexts(k)),
-                     v_int(command_integration_types(k)), v_int((int64_t)command_locales(k)),
-                     v_int(hides_something(&k->options.value)),
-                     v_text(column_encode(arena, &type_command_plain, k))),
-                NULL);
-    return e ? e : set_definition(tx, k, definition);
+    return e ? e : set_definition(tx, k, texts->definition);
 }
 
 static const char SAVE_COMMAND[] =
@@ -172,23 +217,16 @@ static const char SAVE_COMMAND[] =
     "contexts = $6, integration_types = $7, locales = $8, hidden = $9, plain = $10 "
     "where id = $1";
 
-enum err command_update(struct tx *tx, const struct command *k, struct form *form,
-                        const struct place *here)
+enum err command_update(struct tx *tx, const struct command *k, const struct command_texts *texts)
 {
-    struct arena *arena = tx_arena(tx);
-    struct str definition;
+    enum err e = tx_exec(tx, SAVE_COMMAND,
+                         BIND(v_id(k->id), v_text(k->name), v_id(k->version),
+                              v_opt_id(k->default_member_permissions), v_int(k->nsfw),
+                              v_int(command_contexts(k)), v_int(command_integration_types(k)),
+                              v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
+                         NULL);
 
-    enum err e = write_definition(arena, k, form, here, &definition);
-    if (e)
-        return e;
-    e = tx_exec(tx, SAVE_COMMAND,
-                BIND(v_id(k->id), v_text(k->name), v_id(k->version),
-                     v_opt_id(k->default_member_permissions), v_int(k->nsfw),
-                     v_int(command_contexts(k)), v_int(command_integration_types(k)),
-                     v_int((int64_t)command_locales(k)), v_int(hides_something(&k->options.value)),
-                     v_text(column_encode(arena, &type_command_plain, k))),
-                NULL);
-    return e ? e : set_definition(tx, k, definition);
+    return e ? e : set_definition(tx, k, texts->definition);
 }
 
 /* No name has a space in front, so this is nobody's. */

@@ -101,6 +101,8 @@ static bool has_room(const struct arrival *in, int64_t type)
 static enum err add(struct arrival *in, struct command *k, struct opt_id id,
                     const struct place *here)
 {
+    struct command_texts texts;
+
     if (!has_room(in, k->type)) {
         form_fail(in->form, here, "WORLD_FULL", "%s",
                   error_info(most_commands_error(k->type))->message);
@@ -112,12 +114,14 @@ static enum err add(struct arrival *in, struct command *k, struct opt_id id,
     *made = (struct known){ { .id = k->id, .type = k->type, .name = k->name }, .met = true };
     in->count->made++;
     in->changed = true;
-    return command_insert(in->tx, k, in->form, here);
+    enum err e = command_encode(tx_arena(in->tx), k, in->form, here, &texts);
+    return e ? e : command_insert(in->tx, k, &texts);
 }
 
 static enum err replace(struct arrival *in, struct command *k, struct known *old,
                         const struct place *here)
 {
+    struct command_texts texts;
     struct list guilds;
     enum err e = OK;
 
@@ -131,7 +135,9 @@ static enum err replace(struct arrival *in, struct command *k, struct known *old
     if (!str_eq(k->name, old->row.name))
         e = permissions_remove(in->tx, k->id, &guilds);
     old->row.name = k->name;
-    return e ? e : command_update(in->tx, k, in->form, here);
+    if (!e)
+        e = command_encode(tx_arena(in->tx), k, in->form, here, &texts);
+    return e ? e : command_update(in->tx, k, &texts);
 }
 
 static enum err import_one(struct arrival *in, const struct command_patch *entry,
@@ -156,7 +162,7 @@ static enum err import_one(struct arrival *in, const struct command_patch *entry
 static enum err load_known(struct arrival *in)
 {
     struct list rows;
-    enum err e = command_rows(in->tx, in->application.id, in->guild_id, &rows);
+    enum err e = command_rows(in->tx, in->application.id, in->guild_id, true, &rows);
 
     for (size_t i = 0; i < rows.count && !e; i++) {
         struct known *k = list_add(tx_arena(in->tx), &in->known, sizeof *k);
@@ -247,10 +253,10 @@ enum err commands_export(struct tx *tx, struct world_scope scope, struct opt_str
     const struct type *type = scope.guild_id ? &guild_commands_body : &commands_body;
     struct list rows, bodies = { 0 };
     struct command k;
-    enum err e = command_rows(tx, scope.application_id, scope.guild_id, &rows);
+    enum err e = command_rows(tx, scope.application_id, scope.guild_id, true, &rows);
 
     for (size_t i = 0; i < rows.count && !e; i++) {
-        e = command_read(tx, ((const struct command_row *)rows.items)[i].definition, &k);
+        e = command_read(tx_arena(tx), ((const struct command_row *)rows.items)[i].definition, &k);
         if (!e)
             *(struct command_patch *)list_add(tx_arena(tx), &bodies, sizeof(struct command_patch)) =
                 body_of(&k);

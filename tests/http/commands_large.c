@@ -1,5 +1,10 @@
 /* commands_large.c - commands at the end of what fits, and rows that are not what they were. */
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "base/buf.h"
+#include "pool.h"
 #include "workshops.h"
 
 /* Options of 25 groups at most, each with 25 sub-commands of 25 options; two characters
@@ -91,18 +96,18 @@ static void many_large_commands_are_shown_whole_or_refused(struct world *w)
     expect(count_whole(index_of(&s)) == made + 1);
 }
 
-/* Words in that many languages; two characters each, however many there are. */
-static const char *words_in(struct world *w, size_t languages)
+/* Words in that many languages; only the longest is counted, however many there are. */
+static const char *words_in(struct world *w, size_t languages, const char *word)
 {
     static const char *const locales[] = { "bg", "cs", "da", "de", "el", "fi", "fr", "hi",
                                            "hr", "hu", "id", "it", "ja", "ko", "lt", "nl",
                                            "no", "pl", "ro", "ru", "th", "tr", "uk", "vi" };
     struct buf b;
 
-    buf_init(&b, 4096);
+    buf_init(&b, 16384);
     buf_add_lit(&b, ",'description_localizations':{");
     for (size_t i = 0; i < languages; i++)
-        buf_printf(&b, "%s'%s':'d'", i ? "," : "", locales[i]);
+        buf_printf(&b, "%s'%s':'%s'", i ? "," : "", locales[i], word);
     buf_add_lit(&b, "}}");
     expect(!buf_full(&b));
     const char *text = str_dupz(world_arena(w), buf_str(&b));
@@ -114,8 +119,8 @@ static const char *words_in(struct world *w, size_t languages)
 static void a_command_of_too_many_bytes_is_refused(struct world *w)
 {
     struct workshop s = world_workshop(w);
-    const char *fits = large_command(w, "fits", 'e', words_in(w, 12));
-    const char *larger = large_command(w, "larger", 'g', words_in(w, 21));
+    const char *fits = large_command(w, "fits", 'e', words_in(w, 12, "d"));
+    const char *larger = large_command(w, "larger", 'g', words_in(w, 21, "d"));
     const char *id = make_command(s.bot, s.local, "{'name': 'small', 'description': 'd'}");
     struct answer a = client_post(s.bot, larger, "%s", s.local);
 
@@ -131,6 +136,136 @@ static void a_command_of_too_many_bytes_is_refused(struct world *w)
     world_sql(w, "update users set locale = 'de' where id = %s", s.ada->id);
     expect(count_whole(index_of(&s)) == 2);
     expect(count_whole(client_get(s.bot, "%s?with_localizations=true", s.local)) == 2);
+}
+
+/* Two sub-commands of nineteen options with long words in all languages: more than half a
+ * mebibyte in few values. */
+static const char *wordy_command(struct world *w, const char *name, char first)
+{
+    struct buf b;
+
+    buf_init(&b, 2 << 20);
+    for (int i = 0; i < 95; i++)
+        buf_printf(&b, "\xe8\xaa%c", 0x80 + (first + i) % 64);
+    const char *words = words_in(w, 24, str_dupz(world_arena(w), buf_str(&b)));
+    buf_reset(&b);
+    buf_printf(&b, "{'name': '%s', 'description': 'd', 'options': [", name);
+    for (char s = 'a'; s <= 'd'; s++) {
+        add_option(&b, s, 1, ", 'options': [");
+        for (char o = 'a'; o <= 's'; o++)
+            add_option(&b, o, 4, words);
+        buf_add_lit(&b, "]}");
+    }
+    buf_add_lit(&b, "]}");
+    expect(!buf_full(&b));
+    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    buf_clear(&b);
+    return text;
+}
+
+/* Seven of them, which is nearly all that fits a scope. */
+static const char *wordy_commands(struct world *w, char first)
+{
+    struct buf b;
+
+    buf_init(&b, 8 << 20);
+    for (int i = 0; i < 7; i++)
+        buf_printf(&b, "%s%s", i ? "," : "[", wordy_command(w, TEXT(w, "c%d", i), first));
+    buf_add_lit(&b, "]");
+    expect(!buf_full(&b));
+    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    buf_clear(&b);
+    return text;
+}
+
+/* A definition of nearly a mebibyte is read, checked and made into texts beside the writer,
+ * which everybody waits for: the test fails when a work of the writer takes long. */
+static void commands_at_their_limit_hold_nobody_up(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *words = words_in(w, 17, "d");
+    struct answer a = client_post(s.bot, large_command(w, "one", 'g', words), "%s", s.local);
+
+    expect_status(a, 201);
+    expect(a.body.n > 800 << 10);
+    const char *id = answer_text(a, "id"), *version = answer_text(a, "version");
+    a = client_post(s.bot, large_command(w, "one", 'g', words), "%s", s.local);
+    expect_status(a, 200);
+    expect(strcmp(answer_text(a, "version"), version) == 0);
+    a = client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, id);
+    expect_status(a, 200);
+    expect(strcmp(answer_text(a, "description"), "e") == 0);
+    expect(strcmp(answer_text(a, "version"), version) != 0);
+    expect_status(client_get(s.bot, "%s/%s", s.local, id), 200);
+    for (char first = 1; first < 3; first++) {
+        const char *all = wordy_commands(w, first);
+
+        expect(count_whole(client_put(s.bot, all, "%s", s.local)) == 7);
+        expect(count_whole(client_put(s.bot, all, "%s", s.local)) == 7);
+        expect(count_whole(index_of(&s)) == 7);
+    }
+    id = answer_text(client_get(s.bot, "%s", s.local), "0.id");
+    expect_status(client_delete(s.bot, "%s/%s", s.local, id), 204);
+    expect(count_whole(client_put(s.bot, "[]", "%s", s.local)) == 0);
+}
+
+/* --- two changes at once -------------------------------------------------------------- */
+
+/* A request with a long body, sent and not waited for. */
+static int send_long(struct world *w, struct client *c, const char *method, const char *path,
+                     const char *body)
+{
+    int fd = client_dial(c);
+    const char *all = TEXT(w,
+                           "%s /api/v10%s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"
+                           "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+                           method, path, c->authorization, strlen(body));
+    char *bytes = strdup(body);
+
+    for (char *p = bytes; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    expect(send(fd, all, strlen(all), 0) == (ssize_t)strlen(all));
+    expect(send(fd, bytes, strlen(bytes), 0) == (ssize_t)strlen(bytes));
+    free(bytes);
+    return fd;
+}
+
+static void expect_sent(int fd, const char *status)
+{
+    char text[64] = { 0 };
+    ssize_t n = recv(fd, text, sizeof text - 1, 0);
+
+    expect(n > 12 && !strncmp(text, "HTTP/1.1 ", 9));
+    expect(!strncmp(text + 9, status, 3));
+    close(fd);
+}
+
+/* They are made from what was looked at before; what has changed since is not lost. */
+static void long_changes_see_what_changes_meanwhile(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *large = large_command(w, "one", 'b', words_in(w, 6, "d"));
+    const char *id = make_command(s.bot, s.local, "{'name': 'old', 'description': 'd'}");
+    const char *path = TEXT(w, "%s/%s", s.local, id);
+    const char *options = strstr(large, "'options'");
+
+    expect(strlen(large) > 40 << 10 && strlen(large) < 120 << 10);
+    pool_hold();
+    int one = send_long(w, s.bot, "POST", s.local, large);
+    int two = send_long(w, s.bot, "PATCH", path, TEXT(w, "{%s", options));
+    usleep(300 * 1000);
+    struct answer a = client_post(s.bot, "{'name': 'one', 'description': 'x'}", "%s", s.local);
+    expect_status(a, 201);
+    expect_status(client_patch(s.bot, "{'nsfw': true}", "%s", path), 200);
+    pool_release();
+
+    expect_sent(one, "200");
+    expect_sent(two, "200");
+    expect_json(client_get(s.bot, "%s/%s", s.local, answer_text(a, "id")),
+                "{'name': 'one', 'description': 'd', 'options': [{'name': 'a'}]}");
+    expect_json(client_get(s.bot, "%s", path), "{'nsfw': true, 'options': [{'name': 'a'}]}");
+    expect(count_whole(client_get(s.bot, "%s", s.local)) == 2);
 }
 
 /* --- rows that are not what they were ------------------------------------------------- */
@@ -208,6 +343,8 @@ static void an_application_writes_so_many_commands_wherever(struct world *w)
 const struct test commands_large_tests[] = {
     TEST(many_large_commands_are_shown_whole_or_refused),
     TEST(a_command_of_too_many_bytes_is_refused),
+    TEST(commands_at_their_limit_hold_nobody_up),
+    TEST(long_changes_see_what_changes_meanwhile),
     TEST(lists_of_commands_that_lie_are_made_anew),
     TEST(a_broken_command_costs_only_itself),
     TEST_WITH(an_application_writes_so_many_commands_wherever, with_limits),

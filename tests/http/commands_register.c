@@ -1,7 +1,9 @@
 /* commands_register.c - commands made, read, changed and deleted, and who may do so. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "apps.h"
+#include "platforms.h"
 #include "workshops.h"
 
 /* --- making --------------------------------------------------------------------------- */
@@ -282,6 +284,49 @@ static void a_changed_command_is_checked_as_a_whole(struct world *w)
                    "options.0.name", "APPLICATION_COMMAND_INVALID_NAME");
 }
 
+/* --- telling -------------------------------------------------------------------------- */
+
+static size_t count_told(struct world *w)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; world_event(w, i) != EVENT_NONE; i++)
+        count += world_event(w, i) == EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE;
+    return count;
+}
+
+/* Announcements follow the commit that a look at the store may see already. */
+static void expect_guilds_told(struct world *w, size_t count)
+{
+    for (int i = 0; i < 1000 && count_told(w) < count; i++)
+        usleep(10 * 1000);
+    expect(count_told(w) == count);
+}
+
+/* An app may be in any number of guilds, and all of them hear of its commands. */
+static void many_guilds_are_told_of_a_global_command_in_steps(struct world *w)
+{
+    enum { GUILDS = 1300 };
+    struct workshop s = world_workshop(w);
+    size_t before = count_told(w);
+
+    world_sql(w,
+              "insert into guilds (id, name, owner_id) with recursive n (i) as (select 1 union all "
+              "select i + 1 from n where i < %d) select i, 'g', %s from n",
+              GUILDS, s.ada->id);
+    world_sql(w,
+              "insert into integrations (id, guild_id, type, name, application_id, created_at) "
+              "select id, id, 'service', 'a', %s, 0 from guilds where id <= %d",
+              s.app, GUILDS);
+    make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
+    expect_guilds_told(w, before + GUILDS + 1);
+    expect_number(w, 0, "select count(*) from jobs where kind = 'command_news'");
+    world_wait(w, 2);
+    make_command(s.bot, s.global, "{'name': 'pong', 'description': 'd'}");
+    expect_guilds_told(w, before + 2 * (GUILDS + 1));
+    expect_number(w, 0, "select count(*) from jobs where kind = 'command_news'");
+}
+
 /* --- deleting ------------------------------------------------------------------------- */
 
 static void a_deleted_command_is_gone(struct world *w)
@@ -440,5 +485,6 @@ const struct test commands_register_tests[] = {
     TEST(guild_commands_need_the_application_in_the_guild),
     TEST(guild_commands_come_back_with_their_application),
     TEST(the_old_way_to_set_many_command_permissions_is_refused),
+    TEST(many_guilds_are_told_of_a_global_command_in_steps),
     { 0 },
 };

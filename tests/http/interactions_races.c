@@ -1,50 +1,15 @@
 /* interactions_races.c - what changes while somebody asks, and what is asked twice at once. */
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "invoking.h"
+#include "pool.h"
 
 /* --- a command that changes after it was looked at ------------------------------------ */
-
-/* Files are written by the threads of libuv's pool, which are the same for all of the
- * process: while they are all held, a request with a file waits between its checks and
- * the transaction that writes. */
-enum { HELD = 64 };
-
-static struct {
-    uv_loop_t loop;
-    uv_work_t works[HELD];
-    sem_t open;
-} held;
-
-static void wait_there(uv_work_t *w)
-{
-    (void)w;
-    sem_wait(&held.open);
-}
-
-static void pool_hold(void)
-{
-    sem_init(&held.open, 0, 0);
-    uv_loop_init(&held.loop);
-    for (int i = 0; i < HELD; i++)
-        uv_queue_work(&held.loop, &held.works[i], wait_there, NULL);
-}
-
-static void pool_release(void)
-{
-    for (int i = 0; i < HELD; i++)
-        sem_post(&held.open);
-    uv_run(&held.loop, UV_RUN_DEFAULT);
-    uv_loop_close(&held.loop);
-    sem_destroy(&held.open);
-}
 
 #define PART(head) "--x\r\nContent-Disposition: form-data; " head "\r\n\r\n"
 
