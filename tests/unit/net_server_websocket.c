@@ -79,8 +79,10 @@ static int read_until(struct wire *w, int kind, int counted, char *got, size_t *
     enum { ROOM = 100001 };
     int count = 0, opcode;
 
-    while ((opcode = wire_read_frame(w, got, ROOM, ret_n)) != kind)
+    while ((opcode = wire_read_frame(w, got, ROOM, ret_n)) != kind) {
+        assert_int_not_equal(opcode, -1); /* it has ended instead */
         count += opcode == counted;
+    }
     return count;
 }
 
@@ -103,6 +105,7 @@ static void a_peer_that_does_not_read_is_owed_one_pong(void **state)
     do {
         int opcode = wire_read_frame(&w, text, LENGTH + 1, &n);
 
+        assert_int_not_equal(opcode, -1);
         pongs += opcode == 10;
         texts += opcode == 1;
         if (opcode == 10)
@@ -112,6 +115,28 @@ static void a_peer_that_does_not_read_is_owed_one_pong(void **state)
     assert_string_equal(number, "499");
     close(w.fd);
     free(text);
+}
+
+/* The answer waits for the end of the turn in which the ping is read, and then the kernel takes
+ * all of it at once: there is no "sent" to come that would bring the pong. */
+static void a_ping_behind_a_message_is_answered(void **state)
+{
+    enum { LENGTH = 6000 }; /* more than pongs wait behind, less than one read brings */
+    struct wire w = open_socket();
+    char message[LENGTH] = { 0 }, frames[LENGTH + 64], got[LENGTH + 1];
+    struct timeval patience = { .tv_sec = 10 };
+    size_t n = wire_frame(frames, 2, message, LENGTH);
+
+    (void)state;
+    setsockopt(w.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    n += wire_frame(frames + n, 9, "there?", 6);
+    for (int i = 0; i < 5; i++) { /* one read brings both nearly always */
+        wire_send(&w, frames, n);
+        size_t length = 0;
+        assert_int_equal(wire_read_frame(&w, got, sizeof got, &length), 2);
+        wire_expect(&w, 10, "there?");
+    }
+    close(w.fd);
 }
 
 static void control_frames_have_a_pace(void **state)
@@ -323,6 +348,7 @@ int main(void)
         with_server(messages_come_back),
         with_server(large_messages_come_back_whole),
         with_server(a_peer_that_does_not_read_is_owed_one_pong),
+        with_server(a_ping_behind_a_message_is_answered),
         with_server(control_frames_have_a_pace),
         with_server(a_message_past_the_limit_ends_the_connection),
         with_server(bytes_sent_along_with_the_handshake_are_not_lost),

@@ -67,9 +67,9 @@ static inline size_t wire_frame(char *out, int opcode, const void *payload, size
     out[at++] = (char)(0x80 | opcode);
     if (n < 126) {
         out[at++] = (char)(0x80 | n);
-    } else {
-        out[at++] = (char)(0x80 | 127);
-        for (int shift = 56; shift >= 0; shift -= 8)
+    } else { /* the shortest way to say it: others are refused */
+        out[at++] = (char)(0x80 | (n < 65536 ? 126 : 127));
+        for (int shift = n < 65536 ? 8 : 56; shift >= 0; shift -= 8)
             out[at++] = (char)((uint64_t)n >> shift);
     }
     memcpy(out + at, mask, 4);
