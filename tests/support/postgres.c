@@ -28,16 +28,23 @@ static void fail_loudly(const char *what, const char *why)
     abort();
 }
 
-long test_postgres_do(const char *where, const char *sql)
+static PGconn *connect_as(const char *name, const char *where)
 {
+    const char *keys[] = { "dbname", name ? "application_name" : NULL, NULL };
+    const char *values[] = { where, name, NULL };
+
     if (!libpq_load())
         abort();
-
-    const char *keys[] = { "dbname", NULL }, *values[] = { where, NULL };
     PGconn *c = pq.connectdbParams(keys, values, 1);
     if (pq.status(c) != CONNECTION_OK)
         fail_loudly("connect", pq.errorMessage(c));
+    return c;
+}
+
+static long run_on(PGconn *c, const char *sql)
+{
     PGresult *r = NULL, *next;
+
     pq.sendQuery(c, sql);
     while ((next = pq.getResult(c))) {
         pq.clear(r);
@@ -48,6 +55,14 @@ long test_postgres_do(const char *where, const char *sql)
         fail_loudly(sql, pq.errorMessage(c));
     long n = pq.ntuples(r) && pq.nfields(r) ? strtol(pq.getvalue(r, 0, 0), NULL, 10) : 0;
     pq.clear(r);
+    return n;
+}
+
+long test_postgres_do(const char *where, const char *sql)
+{
+    PGconn *c = connect_as(NULL, where);
+    long n = run_on(c, sql);
+
     pq.finish(c);
     return n;
 }
@@ -68,8 +83,9 @@ char *test_postgres_new(void)
 }
 
 /* One schema serves one test after the other: making its tables takes longer than
- * most tests. */
+ * most tests. So does one connection: a new one has to learn of all the tables first. */
 static char *kept;
+static PGconn *sweeper;
 
 char *test_postgres_take(void)
 {
@@ -88,12 +104,17 @@ static const char empty_all[] =
 
 void test_postgres_give(char *where)
 {
-    test_postgres_do(where, empty_all);
+    if (!sweeper) /* under a name of its own: tests end connections by the schema's */
+        sweeper = connect_as("sweeper", where);
+    run_on(sweeper, empty_all);
     kept = where;
 }
 
 void test_postgres_end(void)
 {
+    if (sweeper)
+        pq.finish(sweeper);
+    sweeper = NULL;
     test_postgres_free(kept);
     kept = NULL;
 }

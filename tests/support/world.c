@@ -18,6 +18,7 @@
 #include "internal.h"
 #include "platform/platform.h"
 #include "postgres.h"
+#include "sqlite.h"
 
 static struct world *running; /* the test that an expectation belongs to */
 
@@ -394,6 +395,16 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return remove(path);
 }
 
+/* In memory where scripts/test says so: what a disk does is for other rings. */
+static bool make_folder(struct world *w)
+{
+    const char *parent = getenv("TMPDIR");
+    int n = snprintf(w->folder, sizeof w->folder, "%s/guildhall-test-XXXXXX",
+                     parent && *parent ? parent : "/tmp");
+
+    return n < (int)sizeof w->folder && mkdtemp(w->folder);
+}
+
 static bool world_begin(struct world *w, const struct test *t, const char *store)
 {
     char *none[] = { NULL }, *rest[1];
@@ -401,8 +412,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
 
     *w = (struct world){ .arena = arena_new(), .heard_end = &w->heard };
     pthread_mutex_init(&w->lock, NULL);
-    snprintf(w->folder, sizeof w->folder, "/tmp/guildhall-test-XXXXXX");
-    if (!mkdtemp(w->folder))
+    if (!make_folder(w))
         return false;
     struct option_source nowhere = { .program = "test", .prefix = "GUILDHALL_NO_TEST_" };
     if (!options_read(config_rows, &nowhere, w->arena, none, &w->config, rest, &problem))
@@ -418,6 +428,8 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     w->config.log_level = "error";
     if (strcmp(store, "postgres") == 0)
         w->config.store = w->schema = test_postgres_take();
+    else if (!test_sqlite_put(w->folder))
+        return false;
     w->domains = t->domains;
     if (t->configure)
         t->configure(&w->config);
@@ -567,5 +579,6 @@ int run_tests(int argc, char **argv, const struct suite *suites)
             if (is_wanted(argc, argv, &suites[i], t))
                 failed += !run_test(t, store);
     test_postgres_end();
+    test_sqlite_end();
     return failed ? 1 : 0;
 }
