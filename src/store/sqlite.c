@@ -66,17 +66,38 @@ static enum err open_reader(const char *path, struct sqlite_conn **ret)
     return sqlite_conn_do(*ret, "pragma cache_size = -16384") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
-static void read_on_loop(struct store *s, struct work *w)
+static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlite_conn **ret)
 {
-    struct sqlite *q = sqlite_of(s);
-    unsigned i = loop_index(w->loop);
+    unsigned i = loop_index(loop);
     enum err e = OK;
 
     assert(i < q->reader_count);
-    if (!q->readers[i])
+    if (!q->readers[i]) {
         e = open_reader(q->path, &q->readers[i]);
-    if (!e)
-        e = run_read(s, w, q->readers[i]);
+        if (!e && q->asides[0].has_thread)
+            sqlite_share_watch(q->readers[i]);
+    }
+    *ret = q->readers[i];
+    return e;
+}
+
+/* One that takes longer than a loop has time for begins anew aside. */
+static void read_on_loop(struct store *s, struct work *w)
+{
+    struct sqlite *q = sqlite_of(s);
+    struct arena *arena = w->arena;
+    struct sqlite_conn *c;
+    enum err e = reader_of_loop(q, w->loop, &c);
+
+    if (!e) {
+        sqlite_share_begin(c);
+        e = run_read(s, w, c);
+        if (sqlite_share_end(c)) {
+            w->arena = arena; /* it was broken off, perhaps with another one */
+            queue_push(&q->aside, w);
+            return;
+        }
+    }
     work_finish(s, w, e);
 }
 
@@ -119,8 +140,10 @@ static void sqlite_turn_end(struct store *s, struct loop *loop)
     struct sqlite *q = sqlite_of(s);
     unsigned i = loop_index(loop);
 
-    if (i < q->reader_count && q->readers[i])
-        drop_snapshot(q->readers[i]);
+    if (i >= q->reader_count || !q->readers[i])
+        return;
+    drop_snapshot(q->readers[i]);
+    q->readers[i]->share.taken_ns = 0;
 }
 
 /* --- opening and closing -------------------------------------------------------------- */

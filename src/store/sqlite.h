@@ -18,6 +18,15 @@ enum { SQLITE_BUSY_MS = 5000 };
  * slow search hold up all others. */
 enum { SQLITE_ASIDES = 2 };
 
+/* What a read may take of the turn of a loop. Nobody knows beforehand how many rows it has to
+ * look at, so it is measured: one that takes more is broken off and begins anew aside. */
+struct sqlite_share {
+    bool counts;      /* a read runs that may go aside */
+    bool is_spent;    /* it was broken off */
+    int64_t began_ns; /* 0: it has not taken long enough to be measured */
+    int64_t taken_ns; /* by all that were measured in this turn */
+};
+
 struct sqlite_conn {
     sqlite3 *db;
     struct map statements; /* by the address of the SQL */
@@ -25,6 +34,7 @@ struct sqlite_conn {
     /* Readers: a snapshot is open, as of this many commits. */
     bool in_snapshot;
     uint64_t seen;
+    struct sqlite_share share; /* of a loop's turn */
 };
 
 /* Opens the file, which is made when missing; logs. */
@@ -38,6 +48,12 @@ int sqlite_conn_do(struct sqlite_conn *c, const char *sql);
 /* What an SQLite code means to a caller; logs those that an operator or a
  * developer should know of. */
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
+
+/* The connection belongs to a loop: its reads between begin and end have a share of a turn.
+ * True at the end: it was more than that, and what was read is of no use. */
+void sqlite_share_watch(struct sqlite_conn *c);
+void sqlite_share_begin(struct sqlite_conn *c);
+bool sqlite_share_end(struct sqlite_conn *c);
 
 enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/sqlite.h"
@@ -33,6 +34,8 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
     if (extended == SQLITE_CONSTRAINT_UNIQUE || extended == SQLITE_CONSTRAINT_PRIMARYKEY ||
         extended == SQLITE_CONSTRAINT_ROWID)
         return ERR_STORE_CONFLICT;
+    if (c->share.is_spent)
+        return ERR_STORE_RETRY;
     log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
     switch (code & 0xff) {
     case SQLITE_FULL:
@@ -47,6 +50,60 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
     default:
         return ERR_INTERNAL;
     }
+}
+
+/* --- a share of a turn ---------------------------------------------------------------- */
+
+enum {
+    SHARE_NS = 4 * 1000 * 1000, /* of a turn, for reads that are long enough to be measured */
+    LEAST_NS = 1000 * 1000,     /* for each of them, however many there are */
+    SHARE_STEPS = 1000,         /* of SQLite's machine between two looks at the clock */
+};
+
+static int64_t share_left(const struct sqlite_share *share)
+{
+    int64_t left = SHARE_NS - share->taken_ns;
+
+    return left > LEAST_NS ? left : LEAST_NS;
+}
+
+/* Called by SQLite every so many steps; other than 0: the statement is broken off. Most reads
+ * end before they come here, so the clock begins with the first time. */
+static int look_at_share(void *arg)
+{
+    struct sqlite_share *share = arg;
+
+    if (!share->counts)
+        return 0;
+    int64_t now = clock_mono();
+
+    if (!share->began_ns)
+        share->began_ns = now;
+    share->is_spent |= now - share->began_ns > share_left(share);
+    return share->is_spent;
+}
+
+void sqlite_share_watch(struct sqlite_conn *c)
+{
+    sqlite3_progress_handler(c->db, SHARE_STEPS, look_at_share, &c->share);
+}
+
+void sqlite_share_begin(struct sqlite_conn *c)
+{
+    c->share.counts = true;
+    c->share.is_spent = false;
+    c->share.began_ns = 0;
+}
+
+bool sqlite_share_end(struct sqlite_conn *c)
+{
+    struct sqlite_share *share = &c->share;
+    bool spent = share->is_spent;
+
+    if (share->began_ns)
+        share->taken_ns += clock_mono() - share->began_ns;
+    share->counts = share->is_spent = false;
+    return spent;
 }
 
 /* --- statements ----------------------------------------------------------------------- */

@@ -6,9 +6,11 @@
  *
  *   SQLite     reads run at once on the calling loop, on that loop's own
  *              connection. Reads that may take long run aside, on threads with
- *              connections of their own. Writes go to the one writer thread, which
- *              takes every write that is waiting into one transaction, a savepoint
- *              each, and commits once: one sync serves them all.
+ *              connections of their own, and so does again, from its beginning, one
+ *              that turns out to take longer than a few milliseconds. Writes go to the
+ *              one writer thread, which takes every write that is waiting into one
+ *              transaction, a savepoint each, and commits once: one sync serves them
+ *              all.
  *   PostgreSQL everything goes to a pool of workers, a connection each; reads that
  *              may take long have workers of their own.
  *
@@ -82,9 +84,10 @@ struct work {
     const char *name;  /* a literal, for those who look for what takes long; or NULL */
     struct loop *loop; /* where done is called; NULL: on the store's own thread */
     /* Runs inside the transaction, maybe more than once (a serialisation failure
-     * is tried again): it must start from scratch each time. An error rolls its
-     * own writes back, and only those; so does an arena that was spoiled
-     * (ERR_ENTITY_TOO_LARGE). Strings it reads live in tx_arena. */
+     * is tried again, a read that takes long begins anew aside): it must start from
+     * scratch each time. An error rolls its own writes back, and only those; so does
+     * an arena that was spoiled (ERR_ENTITY_TOO_LARGE). Strings it reads live in
+     * tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
     /* May be NULL. Right after a commit that kept this work's writes and before done,
      * on a thread of the store, one at a time and in the order of the commits: a work

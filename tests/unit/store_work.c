@@ -374,6 +374,65 @@ static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
     sem_destroy(&near_done);
 }
 
+/* A read that says nothing of how long it takes. */
+struct counting_read {
+    struct loop_work lw;
+    int64_t most, counted;
+    struct arena *other; /* in use when it may be broken off */
+    bool ended_on_loop;
+};
+
+static enum err count_up(struct work *w, struct tx *tx)
+{
+    struct counting_read *r = container_of(w, struct counting_read, lw.one.work);
+    struct arena *before = tx_use_arena(tx, r->other);
+    struct rows rows;
+    bool found;
+    enum err e = tx_one(tx,
+                        "with recursive n (i) as (select cast(1 as bigint) union all "
+                        "select i + 1 from n where i < $1) select count(*) from n",
+                        BIND(v_int(r->most)), &rows, &found);
+
+    if (e)
+        return e; /* with the wrong arena */
+    tx_use_arena(tx, before);
+    r->counted = row_int(&rows, 0);
+    r->ended_on_loop = loop_current() != NULL;
+    return OK;
+}
+
+static struct counting_read count_on_loop(struct fixture *f, struct loops *loops, int64_t most)
+{
+    sem_t finished;
+    struct one *one = ones_new(1, &finished);
+    struct counting_read r = { .lw = { .one = *one, .f = f }, .most = most };
+
+    r.other = arena_new();
+    r.lw.one.work.mode = STORE_READ;
+    r.lw.one.work.run = count_up;
+    loop_call(loops_at(loops, 0), submit_on_loop, &r.lw);
+    wait_for(&finished);
+    assert_int_equal(r.lw.one.result, OK);
+    assert_int_equal(r.counted, most);
+    assert_ptr_equal(r.lw.one.work.arena, one->work.arena);
+    arena_free(r.other);
+    ones_free(one, 1);
+    sem_destroy(&finished);
+    return r;
+}
+
+static void a_read_that_takes_long_goes_on_beside_its_loop(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+
+    struct counting_read long_one = count_on_loop(f, loops, 3000000);
+    struct counting_read short_one = count_on_loop(f, loops, 10);
+    loops_stop(loops);
+    assert_false(long_one.ended_on_loop);
+    assert_int_equal(short_one.ended_on_loop, strcmp(store_engine(f->store), "sqlite") == 0);
+}
+
 static void closing_finishes_what_was_submitted(void **state)
 {
     enum { COUNT = 50 };
@@ -405,6 +464,7 @@ int main(void)
         store_test(a_read_sees_every_commit_it_could_have_heard_of),
         store_test(whoever_was_told_of_a_write_reads_it),
         store_test(reads_aside_hold_up_neither_loop_nor_writer),
+        store_test(a_read_that_takes_long_goes_on_beside_its_loop),
         store_test(closing_finishes_what_was_submitted),
     };
 
