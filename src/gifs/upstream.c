@@ -43,10 +43,10 @@ static void end_question(struct question *q)
 static void ask(struct question *q);
 
 static void answered(void *arg, enum fetch_result result, int status, struct str type,
-                     struct str body)
+                     struct buf *body)
 {
     struct question *q = arg;
-    bool good = result == FETCH_OK && status == 200 && upstream_valid(q->kind, body);
+    bool good = result == FETCH_OK && status == 200 && upstream_valid(q->kind, buf_str(body));
     bool passing = result == FETCH_TIMEOUT || result == FETCH_UNREACHABLE || status >= 500;
 
     (void)type;
@@ -56,7 +56,7 @@ static void answered(void *arg, enum fetch_result result, int status, struct str
         return;
     }
     if (good) {
-        cache_put(str_of(q->key), body);
+        cache_put(str_of(q->key), buf_str(body));
     } else {
         log_warn("gifs: the provider gave no good answer (result %d, status %d)", (int)result,
                  status);
@@ -294,7 +294,7 @@ enum err upstream_ask_terms(struct call *call)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-static void told(void *arg, enum fetch_result result, int status, struct str type, struct str body)
+static void told(void *arg, enum fetch_result result, int status, struct str type, struct buf *body)
 {
     (void)arg, (void)result, (void)status, (void)type, (void)body;
 }

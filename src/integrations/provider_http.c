@@ -162,13 +162,13 @@ static bool tries_again(const struct asking *k, enum fetch_result result)
 }
 
 static void fetched(void *arg, enum fetch_result result, int status, struct str content_type,
-                    struct str body)
+                    struct buf *body)
 {
     struct asking *k = arg;
     struct provider_answer a = { .result = result_of(result, status) };
 
     (void)content_type;
-    if (a.result == PROVIDER_OK && !read_answer(k, body, &a))
+    if (a.result == PROVIDER_OK && !read_answer(k, buf_str(body), &a))
         a = (struct provider_answer){ .result = PROVIDER_TEMPORARY };
     if (a.result == PROVIDER_TEMPORARY && tries_again(k, result)) {
         start(k);

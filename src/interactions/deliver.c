@@ -8,7 +8,10 @@
 #include "net/http.h"
 #include "platform/applications/endpoint.h"
 
-enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes of an answer, inside a transaction */
+enum {
+    MOST_READ_AT_ONCE = 64 * 1024, /* bytes of an answer, inside a transaction */
+    MOST_ANSWER = 32 * 1024 * 1024,
+};
 
 /* --- at its address ------------------------------------------------------------------- */
 
@@ -18,11 +21,10 @@ struct delivery {
     snowflake id;
 };
 
-/* What came back, as it travels with an errand. A body may be 32 MiB: it is copied once. */
+/* What came back, as it travels with an errand. A body may be 32 MiB: it is never copied. */
 struct returned {
     snowflake id;
-    char *text; /* the type, and the body behind it */
-    size_t type, body;
+    struct buf type, body;
     enum failure_reason reason;  /* of a failure */
     struct inline_answer answer; /* what the type and the body say, once they were read */
 };
@@ -54,8 +56,7 @@ static enum err read_answer(struct call *call)
 {
     struct returned *r = call->data;
 
-    return inline_answer_read(call, str_slice(r->text, r->type),
-                              str_slice(r->text + r->type, r->body), &r->answer);
+    return inline_answer_read(call, buf_str(&r->type), buf_str(&r->body), &r->answer);
 }
 
 static enum err take_answer(struct call *call)
@@ -76,7 +77,8 @@ static void answer_taken(struct call *call, enum err e, void *arg)
 
     (void)arg;
     inline_answer_clear(call, &r->answer);
-    mem_free(r->text);
+    buf_clear(&r->type);
+    buf_clear(&r->body);
     if (e)
         start_failing(call->api, call->loop, r->id, FAILURE_UNKNOWN);
 }
@@ -87,27 +89,26 @@ static bool is_long(struct str content_type, struct str body)
     return body.n > MOST_READ_AT_ONCE || !http_media_type_is(content_type, STR("application/json"));
 }
 
-static void start_taking(const struct delivery *d, struct str content_type, struct str body)
+static void start_taking(const struct delivery *d, struct str content_type, struct buf *body)
 {
-    struct returned r = { .id = d->id, .type = content_type.n, .body = body.n };
+    struct returned r = { .id = d->id, .body = *body };
 
-    r.text = mem_resize(NULL, r.type + r.body + 1);
-    if (r.type)
-        memcpy(r.text, content_type.p, r.type);
-    if (r.body)
-        memcpy(r.text + r.type, body.p, r.body);
-    errand_start(d->api, d->loop,
-                 &(struct errand){ .name = "interaction",
-                                   .store = ROUTE_STORE_WRITE,
-                                   .compute = is_long(content_type, body) ? read_answer : NULL,
-                                   .run = take_answer,
-                                   .done = answer_taken,
-                                   .data = &r,
-                                   .size = sizeof r });
+    buf_init(body, 0);
+    buf_init(&r.type, content_type.n);
+    buf_add_str(&r.type, content_type);
+    errand_start(
+        d->api, d->loop,
+        &(struct errand){ .name = "interaction",
+                          .store = ROUTE_STORE_WRITE,
+                          .compute = is_long(content_type, buf_str(&r.body)) ? read_answer : NULL,
+                          .run = take_answer,
+                          .done = answer_taken,
+                          .data = &r,
+                          .size = sizeof r });
 }
 
 static void answered(void *arg, enum fetch_result result, int status, struct str content_type,
-                     struct str body)
+                     struct buf *body)
 {
     struct delivery *d = arg;
 
@@ -132,6 +133,7 @@ static void post(struct call *call)
                       .url = v->application.interactions_endpoint_url.value,
                       .body = v->payload,
                       .timeout_ms = left > 1 ? left : 1,
+                      .max_answer = MOST_ANSWER,
                       .done = answered,
                       .arg = d,
                   });

@@ -32,7 +32,7 @@ struct job {
     struct buf body;
     bool forbidden, too_large;
     enum fetch_result result; /* when it never began */
-    void (*done)(void *, enum fetch_result, int, struct str, struct str);
+    void (*done)(void *, enum fetch_result, int, struct str, struct buf *);
     void *arg;
 };
 
@@ -72,6 +72,12 @@ static enum fetch_result result_of(const struct job *j, CURLcode code)
                                                                              : FETCH_UNREACHABLE;
 }
 
+static void finish_without_answer(struct job *j, enum fetch_result result)
+{
+    buf_clear(&j->body);
+    j->done(j->arg, result, 0, STR(""), &j->body);
+}
+
 static void finish(struct job *j, CURLcode code)
 {
     enum fetch_result result = result_of(j, code);
@@ -81,9 +87,9 @@ static void finish(struct job *j, CURLcode code)
     if (result == FETCH_OK) {
         curl.easy_getinfo(j->easy, CURLINFO_RESPONSE_CODE, &status);
         curl.easy_getinfo(j->easy, CURLINFO_CONTENT_TYPE, &type);
-        j->done(j->arg, result, (int)status, str_of(type), buf_str(&j->body));
+        j->done(j->arg, result, (int)status, str_of(type), &j->body);
     } else {
-        j->done(j->arg, result, 0, STR(""), STR(""));
+        finish_without_answer(j, result);
     }
     job_free(j);
 }
@@ -108,7 +114,7 @@ static void never_began(struct post *p)
 {
     struct job *j = container_of(p, struct job, post);
 
-    j->done(j->arg, j->result, 0, STR(""), STR(""));
+    finish_without_answer(j, j->result);
     job_free(j);
 }
 
@@ -386,7 +392,7 @@ static void end_job(struct job *j)
         list_remove(&j->link);
         return;
     }
-    j->done(j->arg, FETCH_UNREACHABLE, 0, STR(""), STR(""));
+    finish_without_answer(j, FETCH_UNREACHABLE);
     job_free(j);
 }
 

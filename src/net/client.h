@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "net/loop.h"
 
@@ -43,9 +44,10 @@ struct fetch {
     struct str body;
     int64_t timeout_ms;
     size_t max_answer;
-    /* On the loop; the body is valid during the call. */
+    /* On the loop; the body is valid during the call. Who needs a long one for longer takes
+     * the buffer and leaves an empty one: a copy would hold up the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
-                 struct str body);
+                 struct buf *body);
     void *arg;
 };
 

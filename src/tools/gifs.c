@@ -29,14 +29,14 @@ struct fetching {
 };
 
 static void fetched(void *arg, enum fetch_result result, int status, struct str type,
-                    struct str body)
+                    struct buf *body)
 {
     struct fetching *f = arg;
 
     (void)type;
     pthread_mutex_lock(&f->lock);
     if (result == FETCH_OK && status == 200)
-        buf_add_str(f->out, body);
+        buf_add_str(f->out, buf_str(body));
     else
         f->problem = result == FETCH_OK          ? "the answer is not 200"
                      : result == FETCH_TIMEOUT   ? "it takes too long"

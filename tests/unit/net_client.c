@@ -126,17 +126,23 @@ static struct {
     enum fetch_result result;
     int status;
     char type[64], body[8192];
+    bool takes;
+    struct buf taken;
     sem_t done;
 } fetch;
 
-static void done(void *arg, enum fetch_result result, int status, struct str type, struct str body)
+static void done(void *arg, enum fetch_result result, int status, struct str type, struct buf *body)
 {
     assert_ptr_equal(arg, &fetch);
     fetch.early = !fetch.returned;
     fetch.result = result;
     fetch.status = status;
     snprintf(fetch.type, sizeof fetch.type, "%.*s", STR_FMT(type));
-    snprintf(fetch.body, sizeof fetch.body, "%.*s", STR_FMT(body));
+    snprintf(fetch.body, sizeof fetch.body, "%.*s", STR_FMT(buf_str(body)));
+    if (fetch.takes) {
+        fetch.taken = *body;
+        buf_init(body, 0);
+    }
     sem_post(&fetch.done);
 }
 
@@ -227,6 +233,21 @@ static void requests_are_answered(void **state)
     assert_int_equal(fetch.status, 404);
     assert_int_equal(run("HEAD", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
     assert_string_equal(fetch.body, "");
+}
+
+static void a_long_answer_is_taken_and_not_copied(void **state)
+{
+    enum { LENGTH = 29 * 1024 * 1024 };
+
+    (void)state;
+    fetch.takes = true;
+    fetch.request.max_answer = LENGTH;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/size?30408704", STR("")), FETCH_OK);
+    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    assert_int_equal(fetch.taken.n, LENGTH);
+    for (size_t i = 0; i < LENGTH; i += 4099)
+        assert_int_equal(fetch.taken.p[i], 'a' + i % 23);
+    buf_clear(&fetch.taken);
 }
 
 static void headers_are_sent_unless_they_would_be_two(void **state)
@@ -359,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_addresses_are_told_from_others),
         with_server(requests_are_answered),
+        with_server(a_long_answer_is_taken_and_not_copied),
         with_server(headers_are_sent_unless_they_would_be_two),
         with_server(redirects_are_not_followed),
         with_server(the_environment_has_no_say),

@@ -10,7 +10,8 @@
 #include "platform/applications/internal.h"
 #include "platform/rows.h"
 
-enum { MAX_ANSWER = 32 * 1024 * 1024, PROBE_MS = 3000 };
+/* What an app says to PING is read on the loop. */
+enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
 void endpoint_post(struct api *api, struct loop *loop, const struct endpoint_request *r)
 {
@@ -35,7 +36,7 @@ void endpoint_post(struct api *api, struct loop *loop, const struct endpoint_req
                                               .header_count = COUNT_OF(headers),
                                               .body = r->body,
                                               .timeout_ms = r->timeout_ms,
-                                              .max_answer = MAX_ANSWER,
+                                              .max_answer = r->max_answer,
                                               .done = r->done,
                                               .arg = r->arg,
                                           });
@@ -103,7 +104,7 @@ static void refuse(struct call *call)
 
 static void send_ping(struct call *call, bool spoilt,
                       void (*done)(void *arg, enum fetch_result result, int status,
-                                   struct str content_type, struct str body))
+                                   struct str content_type, struct buf *body))
 {
     const struct application_patch *in = call->body;
     const struct application *a = call->target.application;
@@ -124,6 +125,7 @@ static void send_ping(struct call *call, bool spoilt,
                       .url = in->interactions_endpoint_url.value,
                       .body = column_encode(call->arena, &type_ping, &ping),
                       .timeout_ms = PROBE_MS,
+                      .max_answer = PROBE_MAX,
                       .spoilt = spoilt,
                       .done = done,
                       .arg = call,
@@ -132,7 +134,7 @@ static void send_ping(struct call *call, bool spoilt,
 
 /* What anybody could have sent must be refused. */
 static void spoilt_answered(void *arg, enum fetch_result result, int status,
-                            struct str content_type, struct str body)
+                            struct str content_type, struct buf *body)
 {
     (void)content_type;
     (void)body;
@@ -143,10 +145,11 @@ static void spoilt_answered(void *arg, enum fetch_result result, int status,
 }
 
 static void ping_answered(void *arg, enum fetch_result result, int status, struct str content_type,
-                          struct str body)
+                          struct buf *body)
 {
     bool good = result == FETCH_OK && status == 200 &&
-                http_media_type_is(content_type, STR("application/json")) && is_pong(arg, body);
+                http_media_type_is(content_type, STR("application/json")) &&
+                is_pong(arg, buf_str(body));
 
     if (good)
         send_ping(arg, true, spoilt_answered);

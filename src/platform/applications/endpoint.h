@@ -12,10 +12,11 @@ struct endpoint_request {
     const struct application *application; /* whose key signs */
     struct str url, body;
     int64_t timeout_ms;
+    size_t max_answer;
     bool spoilt; /* the signature is wrong: a probe */
     /* As struct fetch has them. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
-                 struct str body);
+                 struct buf *body);
     void *arg;
 };
 
