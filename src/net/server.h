@@ -159,6 +159,9 @@ bool websocket_secure(const struct websocket *ws);
 /* Sends one message; those of a turn leave together, in one write. On the
  * websocket's loop only. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
+/* The same from a buffer, which is taken: a long message leaves in pieces, as the peer takes
+ * them, and what is sent later follows it. */
+void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);
 /* What was sent leaves now, as far as the peer takes it, and not at the end of the turn. */
 void websocket_flush(struct websocket *ws);
 /* For one that is sent to soon, among thousands: its memory is fetched, in two steps with

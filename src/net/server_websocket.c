@@ -3,13 +3,17 @@
  * What is sent gathers in the websocket and leaves at the end of the turn. The
  * application is told of the end from there or from the loop, never from inside
  * one of its own calls. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "net/server_internal.h"
 
 enum {
-    CONTROL_ROOM = 512,       /* for close frames beyond max_waiting */
-    PONGS_WAITING = 4 * 1024, /* unsent bytes above which only the last ping is answered */
-    CONTROLS_A_MINUTE = 600,  /* pings and pongs of one peer */
+    PIECE = 128 * 1024,        /* of a long message, in one go */
+    TURN_NS = 5 * 1000 * 1000, /* of a turn, for what websockets have to send */
+    SOCKETS_BETWEEN_LOOKS = 8, /* at the clock */
+    CONTROL_ROOM = 512,        /* for close frames beyond max_waiting */
+    PONGS_WAITING = 4 * 1024,  /* unsent bytes above which only the last ping is answered */
+    CONTROLS_A_MINUTE = 600,   /* pings and pongs of one peer */
     MINUTE_MS = 60 * 1000,
 };
 
@@ -18,6 +22,13 @@ enum {
 struct pong {
     size_t n;
     char payload[WS_MAX_CONTROL];
+};
+
+/* A message that leaves piece by piece, as the peer takes it; what is sent later waits
+ * behind it. */
+struct long_message {
+    struct buf bytes, after;
+    size_t at;
 };
 
 struct websocket {
@@ -35,9 +46,10 @@ struct websocket {
     struct websocket_handler on;
     void *data;
     struct ws_reader reader;
-    struct pong *pong; /* NULL: none is owed */
-    uint64_t minute;   /* when the window of control frames began */
-    unsigned controls; /* in it */
+    struct pong *pong;                 /* NULL: none is owed */
+    struct long_message *long_message; /* NULL: none is under way */
+    uint64_t minute;                   /* when the window of control frames began */
+    unsigned controls;                 /* in it */
 };
 
 /* --- the application's side ----------------------------------------------------------- */
@@ -86,19 +98,54 @@ void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting)
 
 size_t websocket_waiting(const struct websocket *ws)
 {
-    return connection_unsent(ws->c) + ws->out.n;
+    const struct long_message *m = ws->long_message;
+    size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
+
+    return connection_unsent(ws->c) + ws->out.n + behind;
+}
+
+/* Where the next frame goes to. */
+static struct buf *frames_end(struct websocket *ws)
+{
+    return ws->long_message ? &ws->long_message->after : &ws->out;
+}
+
+/* Whether so much more may be sent; a peer that is too far behind is cut. */
+static bool has_room(struct websocket *ws, size_t n)
+{
+    if (ws->close_sent || ws->ending || ws->cut || ws->over)
+        return false;
+    mark(ws);
+    size_t waiting = websocket_waiting(ws);
+    ws->cut = waiting > ws->on.max_waiting || n > ws->on.max_waiting - waiting;
+    return !ws->cut;
 }
 
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    if (ws->close_sent || ws->ending || ws->cut || ws->over)
+    if (has_room(ws, payload.n))
+        ws_write(frames_end(ws), opcode, payload);
+}
+
+void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload)
+{
+    char head[WS_MAX_HEAD];
+
+    if (payload->n <= PIECE || ws->long_message) {
+        websocket_send(ws, opcode, buf_str(payload));
+        buf_clear(payload);
         return;
-    mark(ws);
-    size_t waiting = websocket_waiting(ws);
-    if (waiting > ws->on.max_waiting || payload.n > ws->on.max_waiting - waiting)
-        ws->cut = true;
-    else
-        ws_write(&ws->out, opcode, payload);
+    }
+    if (!has_room(ws, payload->n)) {
+        buf_clear(payload);
+        return;
+    }
+    struct long_message *m = mem_new(sizeof *m);
+    buf_init(&m->after, ws->out.max);
+    m->bytes = *payload;
+    buf_init(payload, payload->max);
+    buf_add(&ws->out, head, ws_write_head(head, opcode, m->bytes.n));
+    ws->long_message = m;
 }
 
 /* Whatever is not plain sailing waits for the end of the turn, errors too. */
@@ -108,7 +155,7 @@ void websocket_flush(struct websocket *ws)
 
     if (n == ws->out.n) {
         buf_clear(&ws->out);
-        if (!ws->awaited && !ws->pong && !ws->ending && !ws->cut)
+        if (!ws->awaited && !ws->pong && !ws->long_message && !ws->ending && !ws->cut)
             list_remove(&ws->dirty);
     } else if (n) {
         memmove(ws->out.p, ws->out.p + n, ws->out.n - n);
@@ -136,7 +183,9 @@ void websocket_await(struct websocket *ws)
 /* May send more, which leaves in this turn, too. */
 static void tell_drained(struct websocket *ws)
 {
-    if (!ws->awaited || connection_unsent(ws->c) || ws->close_sent || ws->ending || ws->cut)
+    if (!ws->awaited || ws->long_message || connection_unsent(ws->c))
+        return;
+    if (ws->close_sent || ws->ending || ws->cut)
         return;
     ws->awaited = false;
     ws->on.drained(ws);
@@ -182,7 +231,7 @@ static void send_close(struct websocket *ws, int code, struct str reason)
 {
     if (ws->close_sent)
         return;
-    ws_write_close(&ws->out, code, reason);
+    ws_write_close(frames_end(ws), code, reason);
     ws->close_sent = true;
     mark(ws);
 }
@@ -261,10 +310,20 @@ void websocket_end(struct connection *c)
         ws->on.closed(ws, ws->code);
 }
 
+static void long_message_free(struct long_message *m)
+{
+    if (!m)
+        return;
+    buf_clear(&m->bytes);
+    buf_clear(&m->after);
+    mem_free(m);
+}
+
 void websocket_free(struct websocket *ws)
 {
     if (!ws)
         return;
+    long_message_free(ws->long_message);
     ws_reader_clear(&ws->reader);
     buf_clear(&ws->out);
     mem_free(ws->pong);
@@ -356,6 +415,8 @@ void websocket_sent(struct connection *c)
     struct buf early = c->in;
 
     if (ws->open) {
+        if (ws->long_message)
+            mark(ws); /* its next piece */
         send_owed_pong(ws);
         tell_drained(ws);
     }
@@ -371,6 +432,28 @@ void websocket_sent(struct connection *c)
     buf_clear(&early);
 }
 
+/* The next piece, when the kernel has taken what came before it. */
+static void send_piece(struct websocket *ws)
+{
+    struct long_message *m = ws->long_message;
+
+    if (!m || ws->c->state != CONN_WEBSOCKET || connection_unsent(ws->c))
+        return;
+    size_t left = m->bytes.n - m->at;
+    struct str piece = str_slice(m->bytes.p + m->at, left < PIECE ? left : PIECE);
+
+    connection_send(ws->c, &piece, 1);
+    m->at += piece.n;
+    if (m->at == m->bytes.n) {
+        ws->out = m->after;
+        buf_init(&m->after, 0);
+        ws->long_message = NULL;
+        long_message_free(m);
+    }
+    if (ws->c->state == CONN_WEBSOCKET && !connection_unsent(ws->c))
+        mark(ws);
+}
+
 static void end_turn(struct websocket *ws)
 {
     struct connection *c = ws->c;
@@ -384,6 +467,7 @@ static void end_turn(struct websocket *ws)
         connection_send(c, &all, 1);
         buf_clear(&ws->out);
     }
+    send_piece(ws);
     if (c->state == CONN_WEBSOCKET) {
         /* The kernel may have taken all at once: then nobody is told that it was sent. */
         send_owed_pong(ws);
@@ -397,11 +481,32 @@ static void end_turn(struct websocket *ws)
     }
 }
 
+static void turn_goes_on(struct post *post)
+{
+    mem_free(post);
+}
+
+/* The loop does not sleep before its next turn, at whose end the others follow. */
+static void go_on_next_turn(struct home *h)
+{
+    struct post *post = mem_new(sizeof *post);
+
+    post->run = turn_goes_on;
+    loop_post(h->loop, post);
+}
+
+/* As many as there is time for: there may be thousands, and new ones behind them. */
 void websockets_end_turn(struct home *h)
 {
-    while (!list_empty(&h->dirty)) {
+    int64_t began = list_empty(&h->dirty) ? 0 : clock_mono();
+
+    for (unsigned n = 1; !list_empty(&h->dirty); n++) {
         struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
 
+        if (n % SOCKETS_BETWEEN_LOOKS == 0 && clock_mono() - began > TURN_NS) {
+            go_on_next_turn(h);
+            return;
+        }
         list_remove(&ws->dirty);
         end_turn(ws);
     }

@@ -209,11 +209,31 @@ static void app_open(struct websocket *ws, void *arg)
     websocket_send(ws, WS_TEXT, STR("come"));
 }
 
+enum { APP_LONG = 9 * 1024 * 1024 + 5 };
+
+/* A message in pieces, and one behind it. */
+static void app_send_long(struct websocket *ws)
+{
+    struct buf b;
+
+    buf_init(&b, APP_LONG);
+    char *p = buf_room(&b, APP_LONG);
+    for (size_t i = 0; i < APP_LONG; i++)
+        p[i] = (char)('a' + i % 19);
+    b.n = APP_LONG;
+    websocket_send_buf(ws, WS_BINARY, &b);
+    assert_null(b.p);
+    assert_true(websocket_waiting(ws) >= APP_LONG);
+    websocket_send(ws, WS_TEXT, STR("behind"));
+}
+
 static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
     assert_ptr_equal(websocket_data(ws), &app);
     if (str_is(payload, "close"))
         websocket_close(ws, 4000, STR("bye"));
+    else if (str_is(payload, "long"))
+        app_send_long(ws);
     else if (str_is(payload, "who"))
         websocket_send(ws, WS_TEXT, websocket_secure(ws) ? STR("secure") : websocket_remote(ws));
     else

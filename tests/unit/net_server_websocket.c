@@ -73,6 +73,45 @@ static void large_messages_come_back_whole(void **state)
     free(got);
 }
 
+/* To a peer that takes its time, and pings meanwhile. */
+static void a_long_message_leaves_in_pieces_and_others_follow_it(void **state)
+{
+    struct wire w = { .fd = app_connect() };
+    char *got = malloc(APP_LONG + 1);
+    size_t n = 0;
+
+    (void)state;
+    wire_handshake(&w, "/patient");
+    wire_expect(&w, 1, "wel");
+    wire_expect(&w, 1, "come");
+    for (int round = 0; round < 2; round++) {
+        wire_send_text(&w, "long");
+        wire_send_frame(&w, 9, "still there", 11);
+        usleep(50 * 1000);
+        assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
+        assert_int_equal(n, APP_LONG);
+        for (size_t i = 0; i < APP_LONG; i++)
+            if (got[i] != (char)('a' + i % 19))
+                fail_msg("byte %zu", i);
+        wire_expect(&w, 1, "behind");
+        wire_expect(&w, 10, "still there");
+    }
+    wire_send_text(&w, "long");
+    wire_send_text(&w, "close");
+    assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
+    wire_expect(&w, 1, "behind");
+    assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 8);
+    free(got);
+    close(w.fd);
+    /* One that goes in the middle of it. */
+    w = (struct wire){ .fd = app_connect() };
+    wire_handshake(&w, "/patient");
+    wire_send_text(&w, "long");
+    wire_expect(&w, 1, "wel");
+    close(w.fd);
+    app_wait_until(atomic_load(&app.closed) == 2);
+}
+
 /* Reads until a frame of this kind, and counts the others' kind on the way. */
 static int read_until(struct wire *w, int kind, int counted, char *got, size_t *ret_n)
 {
@@ -347,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_server(messages_come_back),
         with_server(large_messages_come_back_whole),
+        with_server(a_long_message_leaves_in_pieces_and_others_follow_it),
         with_server(a_peer_that_does_not_read_is_owed_one_pong),
         with_server(a_ping_behind_a_message_is_answered),
         with_server(control_frames_have_a_pace),
