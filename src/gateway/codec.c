@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "gateway/codec.h"
 #include "gateway/etf.h"
-#include "gateway/internal.h"
 
 enum { WORTH_PACKING = 1024, PREFIX_MAX = 256, OUT_KEPT = 1024 * 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
@@ -88,68 +88,127 @@ static void add_prefix(struct buf *out, bool etf, enum event event, uint64_t seq
     etf_text(out, STR("d"));
 }
 
-/* Starts the zlib stream of a connection. */
-static void add_stream_header(struct peer *p, struct buf *out)
+/* What is in `out`, whole and plain, in the form of the connection; true: it is text. */
+static bool encode_plain(struct coder *c, struct buf *out)
 {
-    if (!p->streaming)
-        pack_header(out);
-    p->streaming = true;
+    struct buf whole = *out;
+    bool text = false;
+
+    buf_init(out, MAX_SENT);
+    if (c->dialect->compression == COMPRESS_ZLIB) {
+        struct str parts[] = { buf_str(&whole) };
+
+        if (c->begins)
+            pack_header(out);
+        if (whole.n > WORTH_PACKING) {
+            pack_shared(c->packer, parts, 1, out);
+        } else {
+            pack_stored(parts[0], out);
+            pack_stored(STR(""), out);
+        }
+    } else if (c->dialect->compression == COMPRESS_ZSTD) {
+        if (!c->zstd)
+            c->zstd = zstd_new();
+        zstd_add(c->zstd, buf_str(&whole), true, out);
+    } else if (c->compress && whole.n > WORTH_PACKING) {
+        pack_whole(c->packer, buf_str(&whole), out);
+    } else {
+        struct buf empty = *out;
+
+        *out = whole;
+        whole = empty;
+        text = !c->dialect->etf;
+    }
+    buf_clear(&whole);
+    return text;
+}
+
+bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned form, struct buf *out)
+{
+    bool etf = c->dialect->etf;
+
+    if (etf)
+        form |= NEWS_ETF;
+    if (c->dialect->compression == COMPRESS_ZLIB) {
+        char room[PREFIX_MAX];
+        struct buf prefix = { room, 0, sizeof room, sizeof room, false };
+
+        add_prefix(&prefix, etf, n->event, seq);
+        pack_stored(buf_str(&prefix), out);
+        buf_add_str(out, news_bytes(n, form | NEWS_DEFLATED, c->packer, c->arena));
+        return false;
+    }
+    add_prefix(out, etf, n->event, seq);
+    buf_add_str(out, news_bytes(n, form, c->packer, c->arena));
+    if (!etf)
+        buf_add_char(out, '}');
+    if (c->dialect->compression == COMPRESS_NONE && !c->compress)
+        return !etf;
+    return encode_plain(c, out);
+}
+
+/* --- sending -------------------------------------------------------------------------- */
+
+static struct coder coder_of(const struct peer *p)
+{
+    return (struct coder){
+        .dialect = p->dialect,
+        .compress = p->compress,
+        .begins = !p->streaming,
+        .packer = p->hub->packer,
+        .arena = p->hub->arena,
+        .zstd = p->zstd,
+    };
+}
+
+static bool fits(struct peer *p, const struct buf *message)
+{
+    if (!buf_full(message))
+        return true;
+    log_warn("gateway: a message would be too large");
+    peer_close(p, CLOSE_UNKNOWN, "message too large");
+    return false;
 }
 
 static void send_all(struct peer *p, bool text)
 {
     struct hub *h = p->hub;
 
-    if (buf_full(&h->out)) {
-        log_warn("gateway: a message would be too large");
-        peer_close(p, CLOSE_UNKNOWN, "message too large");
-    } else {
+    if (fits(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    }
     /* A large payload shall not make every loop keep as much for ever. */
     if (h->out.cap > OUT_KEPT)
         buf_clear(&h->out);
 }
 
-/* What is in h->out, whole and plain, in the form of the connection. */
+void send_encoded(struct peer *p, struct buf *message, bool text)
+{
+    if (fits(p, message))
+        websocket_send_buf(p->ws, text ? WS_TEXT : WS_BINARY, message);
+}
+
+/* What is in h->out, whole and plain. */
 static void send_plain(struct peer *p)
 {
     struct hub *h = p->hub;
-    struct buf whole = h->out;
-    bool text = false;
+    struct coder c = coder_of(p);
+    bool text = encode_plain(&c, &h->out);
 
-    buf_init(&h->out, MAX_SENT);
-    if (p->dialect->compression == COMPRESS_ZLIB) {
-        struct str parts[] = { buf_str(&whole) };
-
-        add_stream_header(p, &h->out);
-        if (whole.n > WORTH_PACKING) {
-            pack_shared(h->packer, parts, 1, &h->out);
-        } else {
-            pack_stored(parts[0], &h->out);
-            pack_stored(STR(""), &h->out);
-        }
-    } else if (p->dialect->compression == COMPRESS_ZSTD) {
-        if (!p->zstd)
-            p->zstd = zstd_new();
-        zstd_add(p->zstd, buf_str(&whole), true, &h->out);
-    } else if (p->compress && whole.n > WORTH_PACKING) {
-        pack_whole(h->packer, buf_str(&whole), &h->out);
-    } else {
-        struct buf empty = h->out;
-
-        h->out = whole;
-        whole = empty;
-        text = !p->dialect->etf;
-    }
+    p->zstd = c.zstd;
+    p->streaming = true;
     send_all(p, text);
-    buf_clear(&whole);
 }
+
+static void send_later(struct peer *p, enum opcode op, struct str d);
 
 void send_op(struct peer *p, enum opcode op, struct str d)
 {
     struct buf *out = &p->hub->out;
 
+    if (p->lent) {
+        send_later(p, op, d);
+        return;
+    }
     buf_reset(out);
     if (!p->dialect->etf) {
         buf_printf(out, "{\"t\":null,\"s\":null,\"op\":%d,\"d\":", op);
@@ -175,28 +234,67 @@ void send_op(struct peer *p, enum opcode op, struct str d)
 void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form)
 {
     struct hub *h = p->hub;
-    bool etf = p->dialect->etf;
+    struct coder c = coder_of(p);
 
-    if (etf)
-        form |= NEWS_ETF;
     buf_reset(&h->out);
-    if (p->dialect->compression == COMPRESS_ZLIB) {
-        char room[PREFIX_MAX];
-        struct buf prefix = { room, 0, sizeof room, sizeof room, false };
+    bool text = encode_dispatch(&c, seq, n, form, &h->out);
+    p->zstd = c.zstd;
+    send_all(p, text);
+}
 
-        add_prefix(&prefix, etf, n->event, seq);
-        add_stream_header(p, &h->out);
-        pack_stored(buf_str(&prefix), &h->out);
-        buf_add_str(&h->out, news_bytes(n, form | NEWS_DEFLATED, h->packer, h->arena));
-        send_all(p, false);
-        return;
+/* --- while a stream is lent ----------------------------------------------------------- */
+
+void coder_lend(struct peer *p, struct coder *ret)
+{
+    *ret = (struct coder){ .dialect = p->dialect, .compress = p->compress, .zstd = p->zstd };
+    p->zstd = NULL;
+    p->lent = p->dialect->compression == COMPRESS_ZSTD;
+}
+
+void coder_return(struct peer *p, struct coder *c)
+{
+    p->zstd = c->zstd;
+    p->lent = false;
+    c->zstd = NULL;
+}
+
+struct late_op {
+    struct late_op *next;
+    enum opcode op;
+    size_t n;
+    char d[];
+};
+
+static void send_later(struct peer *p, enum opcode op, struct str d)
+{
+    struct late_op *late = mem_resize(NULL, sizeof *late + d.n);
+    struct late_op **end = &p->late;
+
+    while (*end)
+        end = &(*end)->next;
+    *late = (struct late_op){ .op = op, .n = d.n };
+    memcpy(late->d, d.p, d.n);
+    *end = late;
+}
+
+void send_late(struct peer *p)
+{
+    struct late_op *next;
+
+    for (struct late_op *late = p->late; late; late = next) {
+        next = late->next;
+        send_op(p, late->op, str_slice(late->d, late->n));
+        mem_free(late);
     }
-    add_prefix(&h->out, etf, n->event, seq);
-    buf_add_str(&h->out, news_bytes(n, form, h->packer, h->arena));
-    if (!etf)
-        buf_add_char(&h->out, '}');
-    if (p->dialect->compression == COMPRESS_NONE && !p->compress)
-        send_all(p, !etf);
-    else
-        send_plain(p);
+    p->late = NULL;
+}
+
+void late_free(struct peer *p)
+{
+    while (p->late) {
+        struct late_op *next = p->late->next;
+
+        mem_free(p->late);
+        p->late = next;
+    }
 }

@@ -12,7 +12,7 @@
 
 /* What so many are told is written to each at once: gathered until the end of the turn it
  * would leave the caches and come back. */
-enum { CROWD = 32 };
+enum { CROWD = 32, BYTES_OF_TICK = 4096 };
 
 /* In a crowd the next ones are fetched while this one is written to. Each step follows a
  * pointer that the step before it brought near, one session earlier. */
@@ -145,10 +145,12 @@ static void finish_seat(struct delivery *d, struct seat *seat)
         move_session(d, seat->session);
 }
 
-/* Looks at the store that it brings about are dear. */
+/* Looks at the store that it brings about are dear, and so are many bytes for each. */
 static uint32_t ticks_of(const struct delivery *d)
 {
-    return d->news->event == EVENT_GUILD_CREATE ? HUB_TICKS : 1;
+    uint32_t bytes = (uint32_t)(news_payload(d->news).n / BYTES_OF_TICK);
+
+    return d->news->event == EVENT_GUILD_CREATE ? HUB_TICKS : 1 + bytes;
 }
 
 static bool tell_all(struct delivery *d)

@@ -56,7 +56,8 @@ static bool has_next_step(const struct session *s)
  * it all the same. */
 static bool is_busy(const struct session *s)
 {
-    return s->peer && (s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
+    return s->peer &&
+           (s->peer->packing || s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
 }
 
 static void run_soon(struct hub *h)

@@ -89,7 +89,7 @@ static void look_busy(struct loop *loop, void *arg)
     struct gateway *g = arg;
     const struct hub *h = g->hubs[loop_index(loop)];
 
-    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted;
+    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->old_views_posted;
 }
 
 static void wait_for_loads(struct gateway *g)

@@ -99,7 +99,9 @@ void guild_join(struct session *s, snowflake guild_id)
 struct arrival {
     struct errand errand;
     struct guild_facts facts;
+    struct news *news; /* GUILD_CREATE of a guild that it was in before, or NULL */
     struct gateway_viewer viewer;
+    uint64_t session;
     size_t at, count;
     snowflake guilds[];
 };
@@ -110,18 +112,40 @@ static bool hears_of_guilds(bool bot, uint32_t intents)
     return intents & INTENT(GUILDS) || (!bot && !intents);
 }
 
+static void arrival_forget(struct arrival *a)
+{
+    news_unref(a->news);
+    a->news = NULL;
+}
+
+/* False: it would be too large. */
+static bool make_news(struct arrival *a, const struct buf *guild)
+{
+    struct buf out;
+
+    buf_init(&out, MAX_PAYLOAD);
+    buf_add_lit(&out, "{\"unavailable\":false,");
+    buf_add_str(&out, str_from(buf_str(guild), 1));
+    bool whole = !buf_full(guild) && !buf_full(&out);
+    if (whole)
+        a->news = news_new(EVENT_GUILD_CREATE, to_session(a->session), buf_str(&out));
+    buf_clear(&out);
+    return whole;
+}
+
 static enum err arrival_read(struct load *l, struct tx *tx)
 {
     struct arrival *a = container_of(l, struct arrival, errand.load);
     struct buf out;
     struct json j = json_to(&out);
 
+    arrival_forget(a);
     if (!hears_of_guilds(a->viewer.bot, a->viewer.intents))
         return guild_facts_read(l->hub, tx, &a->viewer, NULL, &a->facts);
     buf_init(&out, MAX_PAYLOAD);
     enum err e = guild_facts_read(l->hub, tx, &a->viewer, &j, &a->facts);
-    if (!e && !a->facts.gone)
-        a->facts.payload = buf_take(&out, tx_arena(tx));
+    if (!e && !a->facts.gone && !make_news(a, &out))
+        e = ERR_ENTITY_TOO_LARGE;
     buf_clear(&out);
     return e;
 }
@@ -136,17 +160,6 @@ static bool arrival_step(struct errand *e)
     e->load.run = arrival_read;
     e->load.aside = true;
     return true;
-}
-
-/* The payload of GUILD_CREATE for a guild that the session was in before. */
-static void tell_guild(struct session *s, const struct guild_facts *f)
-{
-    struct buf out;
-
-    buf_init(&out, MAX_PAYLOAD);
-    buf_add_lit(&out, "{\"unavailable\":false,");
-    buf_add_str(&out, str_from(f->payload, 1));
-    session_tell_buf(s, EVENT_GUILD_CREATE, &out);
 }
 
 static void arrival_stepped(struct errand *e, enum err error)
@@ -165,14 +178,18 @@ static void arrival_stepped(struct errand *e, enum err error)
     }
     if (!guild_facts_apply(s, &a->facts))
         return;
-    if (a->facts.payload.p)
-        tell_guild(s, &a->facts);
+    if (a->news)
+        session_dispatch(s, a->news, 0);
+    arrival_forget(a);
     presence_arrive(s, a->facts.guild_id);
 }
 
 static void arrival_free(struct errand *e)
 {
-    mem_free(container_of(e, struct arrival, errand));
+    struct arrival *a = container_of(e, struct arrival, errand);
+
+    arrival_forget(a);
+    mem_free(a);
 }
 
 void arrival_begin(struct session *s, const struct list *guilds)
@@ -183,6 +200,7 @@ void arrival_begin(struct session *s, const struct list *guilds)
     a->errand.stepped = arrival_stepped;
     a->errand.free = arrival_free;
     a->viewer = session_viewer(s);
+    a->session = s->number;
     a->count = guilds->count;
     memcpy(a->guilds, guilds->items, guilds->count * sizeof *a->guilds);
     errand_begin(s, &a->errand);

@@ -18,9 +18,12 @@ enum {
     LOADS_AT_ONCE = 8,
     SHARE_NS = 5 * 1000 * 1000, /* of a turn, for events */
     EVENT_TICKS = 4,            /* of an event that nobody hears */
+    OLD_VIEWS_NS = 2 * 1000 * 1000,
+    CHANNELS_BETWEEN_LOOKS = 256,
 };
 
 static void hub_pump_on(struct post *post);
+static void free_old_views(struct post *post);
 
 struct hub *hub_new(struct gateway *g, struct loop *loop)
 {
@@ -52,6 +55,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->turn_end.run = hub_turn_end;
     h->pump_post.run = hub_pump_on;
     h->errands_post.run = errands_run;
+    h->old_views_post.run = free_old_views;
     loop_add_turn_end(loop, &h->turn_end);
     return h;
 }
@@ -71,6 +75,7 @@ void hub_free(struct hub *h)
 {
     if (!h)
         return;
+    h->closing = true;
     while (!list_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
     drop_queue(h);
@@ -78,6 +83,10 @@ void hub_free(struct hub *h)
     mem_free(h->delivery);
     recent_clear(&h->recent);
     topics_free(h);
+    for (struct view *v = h->old_views, *next; v; v = next) {
+        next = v->next;
+        view_free(v);
+    }
     loop_drop_turn_end(&h->turn_end);
     deadlines_free(h->strangers);
     deadlines_free(h->overdue);
@@ -91,6 +100,43 @@ void hub_free(struct hub *h)
     buf_clear(&h->in);
     arena_free(h->arena);
     mem_free(h);
+}
+
+/* --- views that nobody needs ---------------------------------------------------------- */
+
+static void free_views_soon(struct hub *h)
+{
+    if (h->old_views_posted || !h->old_views)
+        return;
+    h->old_views_posted = true;
+    loop_post(h->loop, &h->old_views_post);
+}
+
+static void free_old_views(struct post *post)
+{
+    struct hub *h = container_of(post, struct hub, old_views_post);
+    int64_t began = clock_mono();
+
+    loop_part("old_views");
+    h->old_views_posted = false;
+    while (h->old_views && clock_mono() - began < OLD_VIEWS_NS) {
+        struct view *next = h->old_views->next;
+
+        if (view_free_some(h->old_views, CHANNELS_BETWEEN_LOOKS))
+            h->old_views = next;
+    }
+    free_views_soon(h);
+}
+
+void hub_drop_view(struct hub *h, struct view *v)
+{
+    if (!v || h->closing) {
+        view_free(v);
+        return;
+    }
+    v->next = h->old_views;
+    h->old_views = v;
+    free_views_soon(h);
 }
 
 /* --- looks at the store --------------------------------------------------------------- */

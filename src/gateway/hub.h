@@ -11,6 +11,7 @@
 #include "gateway/recent.h"
 
 struct session;
+struct view;
 
 /* A look at the store. While one runs that waits for a quiet moment, events wait in
  * line: what it reads and what follows fit together. */
@@ -63,6 +64,10 @@ struct hub {
     struct post errands_post;
     bool errands_posted;
     struct turn_end turn_end;
+    struct view *old_views; /* of guilds that nobody here is in any more */
+    struct post old_views_post;
+    bool old_views_posted;
+    bool closing;
 };
 
 /* An event on its way to a loop. */
@@ -78,6 +83,8 @@ void hub_free(struct hub *h);
 void hub_load(struct hub *h, struct load *l);     /* when it is quiet */
 void hub_load_now(struct hub *h, struct load *l); /* before the next event, or beside them */
 void hub_pump(struct hub *h);
+/* Frees the view of a guild, in steps: a bot that goes may leave thousands. Accepts NULL. */
+void hub_drop_view(struct hub *h, struct view *v);
 void hub_receive(struct post *post); /* struct parcel */
 void hub_turn_end(struct turn_end *t);
 

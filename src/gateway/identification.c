@@ -151,6 +151,9 @@ const char *identification_reason(enum close_code code)
 void identification_free(struct identification *i)
 {
     buf_clear(&i->activities);
+    buf_clear(&i->own);
+    news_unref(i->ready);
+    news_unref(i->more);
     mem_free(i->facts);
     mem_free(i);
 }

@@ -21,8 +21,9 @@ struct identification {
     struct guild_facts *facts; /* of users' guilds; those the first look found */
     size_t fact_count;
     struct list guilds, friends, calls;
-    struct list late; /* snowflake: a user's guilds that READY has no room for */
-    struct str ready;
+    struct list late;          /* snowflake: a user's guilds that READY has no room for */
+    struct buf own;            /* what READY says of this session, written on the loop */
+    struct news *ready, *more; /* READY, and READY_SUPPLEMENTAL or NULL */
 };
 
 /* What the client said, as far as it makes sense. */

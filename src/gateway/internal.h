@@ -65,7 +65,6 @@ struct guild_facts {
     struct guild guild;
     struct list channels;
     struct member member;
-    struct str payload; /* of GUILD_CREATE, or p == NULL */
 };
 
 void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f);

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/etf.h"
-#include "gateway/internal.h"
+#include "gateway/packing.h"
 #include "gateway/presence.h"
 
 enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
@@ -77,6 +77,8 @@ void peer_closed(struct websocket *ws, int code)
     }
     list_remove(&p->link);
     zstd_free(p->zstd);
+    late_free(p);
+    packing_abandon(p->packing);
     atomic_fetch_sub(&p->hub->gateway->connected, 1);
     mem_free(p);
 }
@@ -102,6 +104,11 @@ void peer_drained(struct websocket *ws)
 void peer_become(struct peer *p, struct session *s)
 {
     uncount(p);
+    /* What a session before it was going to be told here concerns nobody any more. */
+    if (p->packing && !p->lent) {
+        packing_abandon(p->packing);
+        p->packing = NULL;
+    }
     websocket_set_max_waiting(p->ws, MAX_PAYLOAD);
     p->state = PEER_KNOWN;
     p->session = s;

@@ -95,11 +95,14 @@ struct peer {
     struct greeting *asking;  /* PEER_ASKING: told when the socket goes */
     struct deadline deadline; /* stranger, overdue, dead or doomed: one at a time */
     struct zstd *zstd;
+    struct packing *packing; /* of a long dispatch, which later ones wait for; or NULL */
+    struct late_op *late;    /* waits for the stream */
     int64_t since_ms, window_ms;
     uint64_t turn;                  /* among all sockets, in the order they were greeted */
     unsigned short payloads, beats; /* in the window */
     unsigned char state;
-    bool streaming; /* the zlib header was sent */
+    bool streaming; /* something was sent */
+    bool lent;      /* its zstd stream is used on the pool: packing.h */
     bool compress;  /* payloads, one by one */
     bool closing;
     bool counted; /* among its address's strangers */
@@ -131,5 +134,6 @@ void send_op(struct peer *p, enum opcode op, struct str d);
 /* A dispatch in a form of the news, without NEWS_ETF and NEWS_DEFLATED. */
 void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form);
 void zstd_free(struct zstd *z);
+void late_free(struct peer *p);
 
 #endif

@@ -56,6 +56,32 @@ static void write_url(const struct peer *p, struct json *j)
     buf_clear(&url);
 }
 
+/* Names of the login that the token came from: the same for all its sockets. */
+static void write_login(const struct session *s, struct json *j)
+{
+    char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
+
+    login_hash(s->caller.session, hash);
+    login_id(s->caller.session, uuid);
+    json_name(j, "static_client_session_id");
+    json_text(j, str_of(uuid));
+    json_name(j, "auth_session_id_hash");
+    json_text(j, str_of(hash));
+}
+
+/* What the loop knows of the session, before the store is asked. */
+static void write_before(struct identification *i)
+{
+    struct json j = json_to(&i->own);
+
+    buf_init(&i->own, MAX_PAYLOAD);
+    json_object(&j);
+    write_own(i, i->greeting.peer, &j);
+    write_url(i->greeting.peer, &j);
+    if (!i->session->bot)
+        write_login(i->session, &j);
+}
+
 /* A guild that comes later, in a GUILD_CREATE of its own. */
 static void write_unavailable(struct json *j, snowflake guild_id)
 {
@@ -142,6 +168,71 @@ static enum err read_users_guilds(struct identification *i, struct tx *tx,
     return OK;
 }
 
+/* --- written where it is read: it may have megabytes ---------------------------------- */
+
+static struct news *news_of(const struct session *s, enum event event, const struct buf *payload)
+{
+    return buf_full(payload) ? NULL : news_new(event, to_session(s->number), buf_str(payload));
+}
+
+/* As the client's capabilities want it, and what follows it then; otherwise as it is. */
+static void shape(struct identification *i, struct arena *arena, const struct buf *plain)
+{
+    const struct session *s = i->session;
+    struct buf ready, more;
+
+    buf_init(&ready, MAX_PAYLOAD);
+    buf_init(&more, MAX_PAYLOAD);
+    bool ok =
+        capabilities_apply(s->capabilities, buf_str(plain), s->caller.id, arena, &ready, &more);
+    i->ready = news_of(s, EVENT_READY, ok ? &ready : plain);
+    if (ok && capabilities_supplement(s->capabilities)) {
+        i->more = news_of(s, EVENT_READY_SUPPLEMENTAL, &more);
+        if (!i->more)
+            arena_spoil(arena);
+    }
+    buf_clear(&ready);
+    buf_clear(&more);
+}
+
+/* Guilds and all else that the store says are in `rest`. */
+static enum err write_whole(struct identification *i, struct tx *tx, const struct buf *rest)
+{
+    struct gateway *g = i->load.hub->gateway;
+    const struct session *s = i->session;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    buf_room(&out, i->own.n + rest->n + OWN_PART);
+    buf_add_str(&out, buf_str(&i->own));
+    j.comma = true;
+    if (!s->bot) {
+        json_name(&j, "sessions");
+        sessions_write(g, s->caller.id, &j);
+        json_name(&j, "presences");
+        gateway_presences(g, 0, &i->friends, &j);
+    }
+    if (rest->n)
+        buf_add_lit(&out, ",");
+    buf_add_str(&out, buf_str(rest));
+    buf_add_lit(&out, "}");
+    if (buf_full(&out) || s->bot || !(s->capabilities & CAPABILITIES_KNOWN))
+        i->ready = news_of(s, EVENT_READY, &out);
+    else
+        shape(i, tx_arena(tx), &out);
+    buf_clear(&out);
+    return i->ready ? OK : ERR_ENTITY_TOO_LARGE;
+}
+
+static void forget_ready(struct identification *i)
+{
+    news_unref(i->ready);
+    news_unref(i->more);
+    i->ready = i->more = NULL;
+    i->late = (struct list){ 0 };
+}
+
 static enum err read_ready(struct load *l, struct tx *tx)
 {
     struct identification *i = container_of(l, struct identification, load);
@@ -150,8 +241,8 @@ static enum err read_ready(struct load *l, struct tx *tx)
     struct buf out;
     struct json j = json_to(&out);
 
+    forget_ready(i);
     enum err e = source->guilds(tx, v.user_id, &i->guilds);
-    i->late = (struct list){ 0 };
     if (!e)
         e = source->user(tx, v.user_id, &v.user);
     if (!e && !v.bot)
@@ -171,7 +262,7 @@ static enum err read_ready(struct load *l, struct tx *tx)
     if (!e)
         e = source->ready(tx, &v, &j);
     if (!e)
-        i->ready = buf_take(&out, tx_arena(tx));
+        e = buf_full(&out) ? ERR_ENTITY_TOO_LARGE : write_whole(i, tx, &out);
     buf_clear(&out);
     return e;
 }
@@ -183,66 +274,6 @@ static void take_seats(struct identification *i)
     seat_take(s, SUBJECT_USER, s->caller.id);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++)
         guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
-}
-
-/* Names of the login that the token came from: the same for all its sockets. */
-static void write_login(const struct session *s, struct json *j)
-{
-    char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
-
-    login_hash(s->caller.session, hash);
-    login_id(s->caller.session, uuid);
-    json_name(j, "static_client_session_id");
-    json_text(j, str_of(uuid));
-    json_name(j, "auth_session_id_hash");
-    json_text(j, str_of(hash));
-}
-
-/* As the client's capabilities want it, and what follows it then. */
-static void tell_shaped(struct session *s, struct str plain)
-{
-    struct buf ready, more;
-    bool ok;
-
-    buf_init(&ready, MAX_PAYLOAD);
-    buf_init(&more, MAX_PAYLOAD);
-    ok = capabilities_apply(s->capabilities, plain, s->caller.id, s->hub->arena, &ready, &more);
-    if (ok)
-        session_tell_buf(s, EVENT_READY, &ready);
-    else
-        session_tell(s, EVENT_READY, plain);
-    if (ok && capabilities_supplement(s->capabilities))
-        session_tell_buf(s, EVENT_READY_SUPPLEMENTAL, &more);
-    buf_clear(&ready);
-    buf_clear(&more);
-}
-
-static void tell_ready(struct identification *i, struct peer *p)
-{
-    struct buf out;
-    struct json j = json_to(&out);
-
-    buf_init(&out, MAX_PAYLOAD);
-    buf_room(&out, i->ready.n + OWN_PART);
-    json_object(&j);
-    write_own(i, p, &j);
-    write_url(p, &j);
-    if (!i->session->bot) {
-        write_login(i->session, &j);
-        json_name(&j, "sessions");
-        sessions_write(p->hub->gateway, i->session->caller.id, &j);
-        json_name(&j, "presences");
-        gateway_presences(p->hub->gateway, 0, &i->friends, &j);
-    }
-    if (i->ready.n)
-        buf_add_lit(&out, ",");
-    buf_add_str(&out, i->ready);
-    json_object_end(&j);
-    if (buf_full(&out) || i->session->bot || !(i->session->capabilities & CAPABILITIES_KNOWN))
-        session_tell_buf(i->session, EVENT_READY, &out);
-    else
-        tell_shaped(i->session, buf_str(&out));
-    buf_clear(&out);
 }
 
 /* As if it had asked for each. */
@@ -282,7 +313,9 @@ static void ready(struct load *l, enum err e)
     take_seats(i);
     p->compress = i->compress;
     peer_become(p, s);
-    tell_ready(i, p);
+    session_dispatch(s, i->ready, 0);
+    if (i->more)
+        session_dispatch(s, i->more, 0);
     tell_calls(i);
     if (s->bot && i->guilds.count)
         arrival_begin(s, &i->guilds);
@@ -312,6 +345,7 @@ static void prepare_facts(struct identification *i, struct hub *h)
 void ready_begin(struct identification *i, struct hub *h)
 {
     prepare_facts(i, h);
+    write_before(i);
     i->load.run = read_ready;
     i->load.done = ready;
     i->load.aside = i->fact_count > MANY_GUILDS;

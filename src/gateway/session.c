@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "gateway/internal.h"
+#include "gateway/packing.h"
 #include "gateway/presence.h"
 
 #include <sodium.h>
@@ -101,11 +101,21 @@ static void cut(struct session *s)
     peer_close(s->peer, CLOSE_UNKNOWN, "too slow");
 }
 
+static void send_one(struct session *s, uint64_t seq, struct news *n, unsigned form)
+{
+    if (is_long_news(n))
+        packing_begin(s->peer, seq, n, form);
+    else
+        send_dispatch(s->peer, seq, n, form);
+}
+
 void session_send(struct session *s)
 {
     struct peer *p = s->peer;
 
     while (!p->closing && s->sent < s->seq) {
+        if (p->packing)
+            return;
         if (s->seq - s->sent > s->replay.count) {
             cut(s);
         } else if (websocket_waiting(p->ws) > MAX_QUEUED) {
@@ -117,7 +127,7 @@ void session_send(struct session *s)
 
             if (s->sent >= s->owed)
                 s->behind_bytes -= news_payload(k->news).n;
-            send_dispatch(p, ++s->sent, k->news, k->form);
+            send_one(s, ++s->sent, k->news, k->form);
         }
     }
     errands_wake(s);
@@ -138,9 +148,9 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
 
     if (p->closing)
         return;
-    if (s->sent + 1 == s->seq && websocket_waiting(p->ws) <= MAX_QUEUED) {
+    if (s->sent + 1 == s->seq && !p->packing && websocket_waiting(p->ws) <= MAX_QUEUED) {
         s->sent = s->seq;
-        send_dispatch(p, s->seq, n, form);
+        send_one(s, s->seq, n, form);
         return;
     }
     s->behind_bytes += news_payload(n).n;

@@ -132,6 +132,8 @@ void seat_leave(struct seat *seat)
         map_remove(&s->hub->topics, key_of(t->kind, t->id));
         if (s->hub->delivery->topic == t)
             s->hub->delivery->topic = NULL;
+        hub_drop_view(s->hub, t->view);
+        t->view = NULL;
         topic_free(t);
     }
 }

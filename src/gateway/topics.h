@@ -44,6 +44,8 @@ struct view {
     struct role_rule *roles;
     uint32_t role_count, role_cap;
     struct map channels; /* struct place_rule; without threads */
+    struct view *next;   /* of those that nobody needs any more, … */
+    size_t freed;        /* … and how far that is done */
 };
 
 struct topic {
@@ -65,6 +67,8 @@ void topics_free(struct hub *h);
 
 struct view *view_new(const struct guild *g, const struct list *channels);
 void view_free(struct view *v);
+/* So many channels of it at most; true: all is gone. */
+bool view_free_some(struct view *v, unsigned most);
 uint64_t view_role(const struct view *v, snowflake id); /* 0: there is none */
 void view_set_role(struct view *v, snowflake id, uint64_t permissions);
 void view_drop_role(struct view *v, snowflake id);

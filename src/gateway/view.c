@@ -2,6 +2,8 @@
  *
  * Read from the store when the first session of a loop needs it, then kept right by
  * the events that go by. */
+#include <limits.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/internal.h"
@@ -25,17 +27,26 @@ struct view *view_new(const struct guild *g, const struct list *channels)
     return v;
 }
 
+bool view_free_some(struct view *v, unsigned most)
+{
+    for (unsigned i = 0; i < most; i++) {
+        struct place_rule *p = map_next(&v->channels, &v->freed);
+
+        if (!p) {
+            map_clear(&v->channels);
+            mem_free(v->roles);
+            mem_free(v);
+            return true;
+        }
+        mem_free(p);
+    }
+    return false;
+}
+
 void view_free(struct view *v)
 {
-    size_t at = 0;
-
-    if (!v)
-        return;
-    for (struct place_rule *p; (p = map_next(&v->channels, &at));)
-        mem_free(p);
-    map_clear(&v->channels);
-    mem_free(v->roles);
-    mem_free(v);
+    while (v && !view_free_some(v, UINT_MAX))
+        ;
 }
 
 /* --- changes -------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ static bool read_items(struct json_reader *r, struct dom *d)
     struct str key;
 
     json_enter(r);
+    r->values = 1; /* a server may say more than it hears */
     if (d->kind == JSON_OBJECT) {
         while (json_next_member(r, &key)) {
             struct dom *item = add_item(r, d, &room);
