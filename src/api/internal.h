@@ -130,11 +130,30 @@ void file_removal_expect(struct file_removal *r);
 
 /* A call that has done nothing yet. */
 void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop);
+
+/* --- attempt.c --------------------------------------------------------------------- */
+
 /* Every run starts from scratch: the store may try again. */
 void attempt_forget(struct life *l);
+/* For struct work: the stage that the call is in. */
+enum err attempt_run(struct work *w, struct tx *tx);
 /* For struct work, of a call's or an errand's: on a thread of the store, in the order of the
  * commits. */
 void call_committed(struct work *w);
+
+/* --- answer.c ---------------------------------------------------------------------- */
+
+/* Each ends the call: its caller touches nothing of it afterwards. */
+void answer_success(struct life *l);
+void answer_error(struct life *l, enum err e);
+/* To OPTIONS. */
+void answer_options(struct life *l);
+/* Whatever the answer was going to be. */
+void reply_forget(struct call *call);
+/* The methods of the path, in a line of this name. */
+void answer_add_allow(struct life *l, const char *name);
+
+/* --- jobs.c ------------------------------------------------------------------------ */
 
 struct jobs *jobs_new(struct api *api);
 /* From now on they are looked after. */
@@ -144,6 +163,8 @@ void jobs_stop(struct jobs *jobs);
 void jobs_free(struct jobs *jobs);
 /* Something will be due then; from any thread. */
 void jobs_expect(struct jobs *jobs, int64_t due);
+
+/* --- life.c, checks.c ------------------------------------------------------------------ */
 
 /* Looks at the head of an exchange: refuses it, or lets its body come. */
 void call_admit(struct api *api, struct exchange *x);

@@ -87,35 +87,24 @@ static const char RECIPIENTS_OF_ALL[] =
     "join users u on u.id = r.user_id where m.user_id = $1 and m.closed = 0 "
     "order by r.channel_id, r.since, r.user_id";
 
-static enum err load_all_recipients(struct tx *tx, snowflake user_id, struct list *channels)
-{
-    struct channel *c = channels->items, *end = c + channels->count;
-    struct rows rows;
-
-    for (struct channel *each = c; each < end; each++)
-        begin_recipients(each);
-    enum err e = tx_query(tx, RECIPIENTS_OF_ALL, BIND(v_id(user_id)), &rows);
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        while (c < end && c->id < row_id(&rows, 0))
-            c++;
-        if (c < end && c->id == row_id(&rows, 0))
-            read_recipient(&rows, c);
-    }
-    return rows_end(&rows);
-}
-
 static const char PINS_TIME_OF_ALL[] =
     "select m.channel_id, max(m.pinned_at) from recipients r cross join messages m where "
     "r.user_id = $1 and r.closed = 0 and m.channel_id = r.channel_id and m.pinned = 1 "
     "group by m.channel_id order by m.channel_id";
 
-static enum err load_all_pins_times(struct tx *tx, snowflake user_id, struct list *channels)
+static void read_pins_time(const struct rows *row, struct channel *c)
+{
+    c->last_pin_timestamp = row_opt_int(row, 1);
+}
+
+/* Each row begins with the id of a channel, and they are in the order of the channels. */
+static enum err read_for_all(struct tx *tx, const char *sql, snowflake user_id,
+                             struct list *channels,
+                             void (*read)(const struct rows *row, struct channel *c))
 {
     struct channel *c = channels->items, *end = c + channels->count;
     struct rows rows;
-    enum err e = tx_query(tx, PINS_TIME_OF_ALL, BIND(v_id(user_id)), &rows);
+    enum err e = tx_query(tx, sql, BIND(v_id(user_id)), &rows);
 
     if (e)
         return e;
@@ -123,18 +112,21 @@ static enum err load_all_pins_times(struct tx *tx, snowflake user_id, struct lis
         while (c < end && c->id < row_id(&rows, 0))
             c++;
         if (c < end && c->id == row_id(&rows, 0))
-            c->last_pin_timestamp = row_opt_int(&rows, 1);
+            read(&rows, c);
     }
     return rows_end(&rows);
 }
 
-/* What is read is in the order of channels' ids, as they are. */
 enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels)
 {
+    struct channel *all = channels->items;
+
     if (!channels->count)
         return OK;
-    enum err e = load_all_recipients(tx, user_id, channels);
-    return e ? e : load_all_pins_times(tx, user_id, channels);
+    for (size_t i = 0; i < channels->count; i++)
+        begin_recipients(&all[i]);
+    enum err e = read_for_all(tx, RECIPIENTS_OF_ALL, user_id, channels, read_recipient);
+    return e ? e : read_for_all(tx, PINS_TIME_OF_ALL, user_id, channels, read_pins_time);
 }
 
 static const char ADD_RECIPIENT[] = "insert into recipients (channel_id, user_id, nick, closed, "

@@ -1,0 +1,160 @@
+/* answer.c - what a call is answered with, when it has come to its end. */
+#include "api/internal.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { LONGEST_ZIPPED = 8 * 1024 * 1024 };
+
+static void add_cors(const struct api *api, struct call *call)
+{
+    if (api->options.cors_origin)
+        call_add_header(call, "Access-Control-Allow-Origin", str_of(api->options.cors_origin));
+}
+
+static void send_answer(struct life *l, int status, struct str type)
+{
+    struct call *call = &l->call;
+    struct exchange *x = call->exchange;
+    struct buf reply = call->reply, headers;
+    struct answer_head head = { .status = status, .content_type = type };
+
+    struct api *api = call->api;
+
+    atomic_fetch_add_explicit(&api->answers[status / 100 % 6], 1, memory_order_relaxed);
+    add_cors(api, call);
+    headers = call->headers;
+    head.headers = buf_str(&headers);
+    head.zipped = call->reply_zipped;
+    int file = call->reply_file;
+    struct str body = call->reply_kept.p ? call->reply_kept : buf_str(&reply);
+    /* The call lives in the exchange's arena, which is gone after the answer. */
+    if (file >= 0)
+        http_answer_file(x, &head, file, call->reply_file_size);
+    else
+        http_answer(x, &head, body);
+    buf_clear(&reply);
+    buf_clear(&headers);
+    atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
+}
+
+static void answer_now(struct life *l)
+{
+    struct call *call = &l->call;
+    int status = call->status ? call->status : route_status(call->route);
+    struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
+
+    if (status == 204 || status == 304)
+        type = (struct str){ 0 };
+    files_finish(call, OK);
+    send_answer(l, status, type);
+}
+
+static void zip(uv_work_t *w)
+{
+    struct life *l = container_of(w, struct life, compute);
+    struct call *call = &l->call;
+    struct buf zipped;
+
+    buf_init(&zipped, CALL_MAX_REPLY);
+    call->reply_zipped = http_gzip(buf_str(&call->reply), 1, &zipped);
+    if (call->reply_zipped) {
+        buf_clear(&call->reply);
+        call->reply = zipped;
+    } else {
+        buf_clear(&zipped);
+    }
+}
+
+static void zip_done(uv_work_t *w, int status)
+{
+    struct life *l = container_of(w, struct life, compute);
+
+    (void)status; /* as it is, it is an answer too */
+    loop_part(l->call.route->name);
+    answer_now(l);
+}
+
+/* Long answers are compressed on the pool. Those that are longer still go as they are: the
+ * pool has other work than to press one caller's megabytes. */
+static bool is_to_be_zipped(const struct call *call)
+{
+    struct str type = call->reply_type.p ? call->reply_type : STR("application/json");
+
+    return call->reply.n > HTTP_GZIP_LONGEST && call->reply.n <= LONGEST_ZIPPED &&
+           call->reply_file < 0 && http_gzip_fits(type, call->reply.n) &&
+           http_accepts(call->exchange->request->accept_encoding, STR("gzip"));
+}
+
+void answer_success(struct life *l)
+{
+    if (is_to_be_zipped(&l->call))
+        uv_queue_work(loop_uv(l->call.loop), &l->compute, zip, zip_done);
+    else
+        answer_now(l);
+}
+
+static void answer_limited(struct life *l, enum err e)
+{
+    struct call *call = &l->call;
+    const struct limit *limit = l->verdict.of ? l->verdict.of : l->match.limit;
+
+    buf_reset(&call->headers);
+    limits_headers(&l->verdict, limit, &call->headers);
+    limits_body(&l->verdict, error_info(e)->code, &call->reply);
+    send_answer(l, 429, STR("application/json"));
+}
+
+void reply_forget(struct call *call)
+{
+    if (call->reply_file >= 0)
+        close(call->reply_file);
+    call->reply_file = -1;
+    call->reply_kept = (struct str){ 0 };
+    call->reply_zipped = false;
+    buf_reset(&call->reply);
+}
+
+void answer_error(struct life *l, enum err e)
+{
+    struct call *call = &l->call;
+
+    reply_forget(call);
+    files_finish(call, e);
+    if (e == ERR_RATE_LIMITED || e == ERR_TOO_MANY_REQUESTS) {
+        answer_limited(l, e);
+        return;
+    }
+    error_body(e, &call->form, &call->reply);
+    if (error_info(e)->status == 503)
+        call_add_header(call, "Retry-After", STR("5"));
+    send_answer(l, error_info(e)->status, STR("application/json"));
+}
+
+void answer_add_allow(struct life *l, const char *name)
+{
+    struct buf list;
+
+    buf_init(&list, 128);
+    for (int m = 0; m < HTTP_METHODS; m++)
+        if (l->match.allowed >> m & 1)
+            buf_printf(&list, "%s%s", list.n ? ", " : "", http_method_name((enum http_method)m));
+    call_add_header(&l->call, name, buf_str(&list));
+    buf_clear(&list);
+}
+
+void answer_options(struct life *l)
+{
+    struct call *call = &l->call;
+
+    answer_add_allow(l, "Allow");
+    if (call->api->options.cors_origin) {
+        answer_add_allow(l, "Access-Control-Allow-Methods");
+        call_add_header(call, "Access-Control-Allow-Headers",
+                        STR("Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties"));
+        call_add_header(call, "Access-Control-Max-Age", STR("86400"));
+    }
+    send_answer(l, 204, (struct str){ 0 });
+}

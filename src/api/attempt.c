@@ -1,0 +1,121 @@
+/* attempt.c - what a call does inside a transaction, and what follows from its commit.
+ *
+ * The store may run a transaction again, so each attempt starts from scratch. */
+#include "api/internal.h"
+
+#include <assert.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+static enum err resolve_path(struct life *l)
+{
+    for (size_t i = 0; i < l->match.count; i++) {
+        if (!l->match.resolvers[i]->resolve)
+            continue;
+        enum err e = l->match.resolvers[i]->resolve(&l->call);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+/* Everything that can be refused before the handler is asked. */
+static enum err enter(struct life *l)
+{
+    struct call *call = &l->call;
+    enum err e = resolve_path(l);
+
+    if (!e && call->route->needs) {
+        assert(call->api->permit);
+        e = call->api->permit(call, call->route->needs);
+    }
+    if (!e && call->route->admit)
+        e = call->route->admit(call);
+    return e ? e : call->decoded;
+}
+
+void attempt_forget(struct life *l)
+{
+    struct call *call = &l->call;
+
+    reply_forget(call);
+    buf_cut(&call->headers, l->lines_before);
+    call->status = 0;
+    call->announced = NULL;
+    call->announced_end = &call->announced;
+    call->announce_error = OK;
+    call->forgotten = NULL;
+    files_forget_attempt(call);
+    call->job_due = 0;
+    call->after = NULL;
+    call->outdated = false;
+    if (!call->decoded)
+        call->form.root = NULL;
+}
+
+/* Is all of it there: the answer, its lines, and what the handler made on the way? Asked
+ * inside the transaction, which is then rolled back. */
+static enum err check_whole(const struct call *call)
+{
+    bool answer = buf_full(&call->reply) || buf_full(&call->headers);
+
+    if (!answer && !arena_spoiled(call->arena))
+        return OK;
+    log_warn("api: %s: %s", call->route->name,
+             answer ? "the answer would be too large" : "something does not fit its place");
+    return answer ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
+}
+
+enum err attempt_run(struct work *w, struct tx *tx)
+{
+    struct life *l = container_of(w, struct life, call.work);
+    struct call *call = &l->call;
+    enum err e;
+
+    call->tx = tx;
+    attempt_forget(l);
+    switch ((enum stage)call->stage) {
+    case STAGE_CREDENTIAL:
+        e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
+        break;
+    case STAGE_LOOK:
+        e = enter(l);
+        if (!e)
+            e = call->look(call);
+        break;
+    default:
+        e = enter(l);
+        if (!e)
+            e = call->route->handle(call);
+        if (!e && call->kept)
+            e = files_record(call);
+        if (!e)
+            e = check_whole(call);
+    }
+    call->tx = NULL;
+    return e ? e : call->announce_error;
+}
+
+void call_committed(struct work *w)
+{
+    struct life *l = container_of(w, struct life, call.work);
+    struct call *call = &l->call;
+    const struct api_options *o = &call->api->options;
+
+    for (struct forgotten *f = call->forgotten; f; f = f->next) {
+        if (f->one)
+            auth_forget_session(o->auth, f->session);
+        else
+            auth_forget_account(o->auth, f->account);
+        if (o->forgotten && !f->of_apps)
+            o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL);
+    }
+    if (call->announced && o->announce)
+        o->announce(o->announce_arg, call->announced);
+    if (call->job_due)
+        jobs_expect(call->api->jobs, call->job_due);
+    if (call->dropped)
+        file_removal_expect(call->api->file_removal);
+}
