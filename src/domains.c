@@ -6,6 +6,7 @@
 #include "interactions/interactions.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
+#include "platform/friends.h"
 #include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
 #include "platform/invites/invites.h"
@@ -14,6 +15,7 @@
 #include "platform/oauth2/oauth2.h"
 #include "platform/platform.h"
 #include "platform/teams/teams.h"
+#include "platform/voice.h"
 #include "platform/webhooks/webhooks.h"
 #include "relationships/relationships.h"
 #include "voice/voice.h"
@@ -24,6 +26,7 @@ const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &own_domain,
+    &profiles_domain,
     &guilds_domain,
     &roles_domain,
     &members_domain,

@@ -76,7 +76,6 @@ void guildhall_init(const struct config *config)
     log_init(STDERR_FILENO, level_of(config->log_level), json);
     hash_init();
     snowflake_init((unsigned)config->node);
-    voice_init();
     signal(SIGPIPE, SIG_IGN);
     guildhall_raise_descriptors();
 }

@@ -126,6 +126,9 @@ struct str call_text(const struct call *call, const char *name);
 /* A text parameter that is an id unless it is a word of the handler's own. */
 enum err call_text_id(struct call *call, const char *name, snowflake *ret);
 
+/* For call->look: the path and the rights are all there is to look at. */
+enum err call_looked(struct call *call);
+
 /* Answer with an object of the row's reply type. */
 enum err call_reply(struct call *call, const void *value);
 /* The same written by hand, one JSON value: for answers of many finished pieces. */

@@ -15,6 +15,7 @@
 #include "net/http.h"
 
 struct call;
+struct hooks;
 struct job_kind;
 struct tx;
 
@@ -116,6 +117,7 @@ struct domain {
      * At most one domain says. */
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
+    const struct hooks *hooks;          /* api/hooks.h; may be NULL */
 };
 
 int route_status(const struct route *r);

@@ -2,6 +2,7 @@
 #include "commands/internal.h"
 
 #include "platform/applications/applications.h"
+#include "platform/members/members.h"
 
 static enum err enter_guild(struct call *call, snowflake guild_id)
 {

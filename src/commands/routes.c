@@ -2,6 +2,7 @@
 #include "commands/internal.h"
 
 #include "platform/applications/applications.h"
+#include "platform/command_index.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
@@ -301,4 +302,16 @@ const struct domain commands_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = jobs,
+    .hooks =
+        &(const struct hooks){
+            .role_gone = command_permissions_forget_role,
+            .membership_moves = command_index_member,
+            .member_left = command_permissions_forget_member,
+            .channel_gone = command_permissions_forget_channel,
+            .commands_moved = command_index_moved,
+            .guild_app_moves = command_index_installed,
+            .guild_app_gone = command_permissions_leave,
+            .account_app_moves = command_index_account,
+            .application_ending = command_index_application_gone,
+        },
 };

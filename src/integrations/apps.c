@@ -1,7 +1,7 @@
 /* apps.c - apps in guilds: what they may do there, and which there are. */
 #include "integrations/internal.h"
 
-#include "platform/command_index.h"
+#include "api/hooks.h"
 
 /* --- POST /guilds/{guild.id}/migrate-command-scope ------------------------------------ */
 
@@ -66,7 +66,7 @@ static enum err reply_migrated(struct call *call, const struct list *migrated)
                                    sizeof id) = id;
     }
     if (migrated->count)
-        e = command_index_move(call->tx, guild_id);
+        e = hook_commands_moved(call, guild_id);
     if (e)
         return e;
     if (migrated->count)
@@ -88,7 +88,7 @@ enum err migrate_command_scope(struct call *call)
         add_scope(call->arena, i);
         e = integration_save_scopes(call->tx, i);
         if (!e)
-            e = command_index_installed(call->tx, i->guild_id, i->application_id);
+            e = hook_guild_app_moves(call, &(struct guild_app){ i->guild_id, i->application_id });
         if (!e)
             e = announce_migrated(call, i, !migrated.count);
         *(struct integration_row *)list_add(call->arena, &migrated, sizeof *i) = *i;

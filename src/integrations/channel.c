@@ -1,8 +1,8 @@
 /* channel.c - apps in private channels. */
 #include "integrations/internal.h"
 
+#include "api/hooks.h"
 #include "platform/channels/channels.h"
-#include "platform/command_index.h"
 #include "platform/rows.h"
 
 enum err refuse_guild_channel(struct call *call)
@@ -96,7 +96,7 @@ enum err delete_channel_integration(struct call *call)
     if (!e)
         e = tx_exec(call->tx, DELETE_ROW, BIND(v_id(app.id)), NULL);
     if (!e)
-        e = command_index_move(call->tx, channel_id);
+        e = hook_commands_moved(call, channel_id);
     if (e)
         return e;
     struct integration_gone gone = {

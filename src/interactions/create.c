@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "platform/channels/channels.h"
+#include "platform/members/members.h"
 #include "platform/messages/uploads.h"
 
 enum err refuse_data(struct call *call, const char *code, const char *message)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 /* --- who answers, and where ----------------------------------------------------------- */
 

@@ -2,6 +2,8 @@
 #include "model/types.h"
 #include "model/guild.h"
 
+#include <string.h>
+
 #include "model/voice_state.h"
 
 const struct type type_guild_name = { .kind = KIND_STRING,
@@ -137,3 +139,10 @@ const struct schema guild_user_event_schema = {
     .fields = guild_user_event_fields,
     .doc = "Something that happened to a user in a guild.",
 };
+
+bool guild_is_vip(const struct guild *g)
+{
+    static const char name[] = "\"VIP_REGIONS\"";
+
+    return memmem(g->features.p, g->features.n, name, sizeof name - 1) != NULL;
+}

@@ -1,6 +1,9 @@
 /* rights.c - what a member may do, worked out from plain data. */
 #include "model/rights.h"
 
+#include "base/clock.h"
+#include "model/ids.h"
+
 /* What stays of a member's rights while it is timed out. */
 static const uint64_t TIMED_OUT = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
 
@@ -123,4 +126,39 @@ uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thr
         rights_in_channel(who, parent->type, overwrites->items, overwrites->count, true);
 
     return rights_past_door(who, thread->type, thread->owner_id.value, rights);
+}
+
+/* --- where a member stands in a guild -------------------------------------------------- */
+
+struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
+{
+    const struct opt_int *until = &m->communication_disabled_until;
+    const struct role *r = g->roles.items;
+    struct rights_of who = {
+        .guild_id = g->id,
+        .user_id = m->user_id,
+        .owner = g->owner_id == m->user_id,
+        .timed_out = until->given == GIVEN && until->value > clock_us(),
+        .roles = m->roles.items,
+        .role_count = m->roles.count,
+    };
+
+    for (size_t i = 0; i < g->roles.count; i++)
+        if (r[i].id == g->id || ids_hold(&m->roles, r[i].id))
+            who.base |= r[i].permissions;
+    return who;
+}
+
+bool standing_above_role(const struct standing *s, const struct role *role)
+{
+    return s->rights_of.owner ||
+           role_is_above(s->top_position, s->top_role, role->position, role->id);
+}
+
+bool standing_above(const struct standing *s, const struct standing *other)
+{
+    if (other->rights_of.owner)
+        return false;
+    return s->rights_of.owner ||
+           role_is_above(s->top_position, s->top_role, other->top_position, other->top_role);
 }

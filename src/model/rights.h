@@ -4,9 +4,8 @@
 #ifndef MODEL_RIGHTS_H
 #define MODEL_RIGHTS_H
 
-#include "model/channel.h"
+#include "model/guild.h"
 #include "model/permissions.h"
-#include "model/role.h"
 
 struct rights_of {
     snowflake guild_id, user_id;
@@ -35,5 +34,24 @@ uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake s
 /* In a thread of this channel. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);
+
+/* --- where a member stands in a guild -------------------------------------------------- */
+
+/* What the rights of a member come from, when the guild has its roles and the member its
+ * own: for many of them at once. */
+struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
+
+struct standing {
+    snowflake guild_id, owner_id, user_id;
+    struct member *member; /* without .user */
+    struct rights_of rights_of;
+    uint64_t rights; /* in the guild as a whole */
+    int64_t top_position;
+    snowflake top_role; /* the highest role's id; the guild's id for @everyone */
+};
+
+/* The owner is above everybody; others need a strictly higher top role. */
+bool standing_above_role(const struct standing *s, const struct role *role);
+bool standing_above(const struct standing *s, const struct standing *other);
 
 #endif

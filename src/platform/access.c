@@ -6,6 +6,23 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
+enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                            uint64_t *ret)
+{
+    const struct list *overwrites = &c->permission_overwrites.value;
+    struct channel parent;
+
+    if (!channel_is_thread(c->type)) {
+        *ret =
+            rights_in_channel(&s->rights_of, c->type, overwrites->items, overwrites->count, false);
+        return OK;
+    }
+    enum err e = channel_find(tx, c->parent_id.value, &parent);
+    if (!e)
+        *ret = rights_in_thread(&s->rights_of, c, &parent);
+    return e;
+}
+
 /* {guild.id}: exists, and the caller is in it. */
 static enum err resolve_guild(struct call *call)
 {

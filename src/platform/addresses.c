@@ -126,4 +126,5 @@ const struct domain gateway_addresses_domain = {
     .name = "Gateway",
     .doc = "Where events come from.",
     .routes = routes,
+    .hooks = &(const struct hooks){ .member_joined = gateway_show_newcomer },
 };

@@ -6,6 +6,7 @@
 #ifndef PLATFORM_BONDS_H
 #define PLATFORM_BONDS_H
 
+#include "api/hooks.h"
 #include "model/relationship.h"
 #include "platform/platform.h"
 
@@ -59,11 +60,6 @@ enum err bond_become_friends(struct call *call, struct bond *b);
 
 /* Saves and tells my side alone after something in it changed that is not its type. */
 enum err side_update(struct call *call, const struct bond *b);
-
-/* What these can announce, for rows' .fires. */
-#define FRIEND_EVENTS                                                                              \
-    EVENT_RELATIONSHIP_ADD, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_FRIEND_SUGGESTION_DELETE, \
-        EVENT_PRESENCE_UPDATE
 
 /* --- lists ---------------------------------------------------------------------------- */
 

@@ -9,6 +9,11 @@ enum err command_index_move(struct tx *tx, snowflake id)
     return tx_exec(tx, MOVE_INDEX, BIND(v_id(id), v_id(snowflake_new())), NULL);
 }
 
+enum err command_index_moved(struct call *call, snowflake id)
+{
+    return command_index_move(call->tx, id);
+}
+
 /* --- direct channels with bots -------------------------------------------------------- */
 
 /* r: who talks to the bot of a. $2 is the new version. */
@@ -34,33 +39,34 @@ static const char MOVE_OF_MEMBER[] = MOVE_DIRECT("r.user_id = $3 and " HAS_IN_TH
 static const char MOVE_OF_APPLICATION[] = MOVE_DIRECT("a.id = $3 and " HAS_IN_THIS_GUILD);
 static const char MOVE_ALL[] = MOVE_DIRECT("a.id = $1");
 
-enum err command_index_account(struct tx *tx, snowflake user_id, snowflake application_id)
+enum err command_index_account(struct call *call, const struct account_app *a)
 {
-    enum err e = tx_exec(tx, MOVE_OF_ACCOUNT,
-                         BIND(v_id(user_id), v_id(snowflake_new()), v_id(application_id)), NULL);
+    enum err e =
+        tx_exec(call->tx, MOVE_OF_ACCOUNT,
+                BIND(v_id(a->user_id), v_id(snowflake_new()), v_id(a->application_id)), NULL);
 
-    return e ? e : command_index_move(tx, user_id);
+    return e ? e : command_index_move(call->tx, a->user_id);
 }
 
 static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
 
 /* Bots talk to many, and have nothing from each other. */
-enum err command_index_member(struct tx *tx, snowflake guild_id, snowflake user_id)
+enum err command_index_member(struct call *call, const struct member *m)
 {
     struct rows row;
     bool bot;
-    enum err e = tx_one(tx, IS_BOT, BIND(v_id(user_id)), &row, &bot);
+    enum err e = tx_one(call->tx, IS_BOT, BIND(v_id(m->user_id)), &row, &bot);
 
     if (e || bot)
         return e;
-    return tx_exec(tx, MOVE_OF_MEMBER, BIND(v_id(guild_id), v_id(snowflake_new()), v_id(user_id)),
-                   NULL);
+    return tx_exec(call->tx, MOVE_OF_MEMBER,
+                   BIND(v_id(m->guild_id), v_id(snowflake_new()), v_id(m->user_id)), NULL);
 }
 
-enum err command_index_installed(struct tx *tx, snowflake guild_id, snowflake application_id)
+enum err command_index_installed(struct call *call, const struct guild_app *a)
 {
-    return tx_exec(tx, MOVE_OF_APPLICATION,
-                   BIND(v_id(guild_id), v_id(snowflake_new()), v_id(application_id)), NULL);
+    return tx_exec(call->tx, MOVE_OF_APPLICATION,
+                   BIND(v_id(a->guild_id), v_id(snowflake_new()), v_id(a->application_id)), NULL);
 }
 
 static const char MOVE_ACCOUNTS[] =
@@ -68,12 +74,19 @@ static const char MOVE_ACCOUNTS[] =
     "from authorizations where application_id = $1 and installed = 1 "
     "on conflict (id) do update set version = excluded.version";
 
-enum err command_index_application_gone(struct tx *tx, snowflake application_id)
-{
-    struct value id = v_id(application_id), version = v_id(snowflake_new());
-    enum err e = tx_exec(tx, MOVE_ALL, BIND(id, version), NULL);
+static const char MOVE_GROUPS[] =
+    "insert into command_indexes (id, version) select channel_id, cast($2 as bigint) "
+    "from channel_integrations where application_id = $1 "
+    "on conflict (id) do update set version = excluded.version";
 
-    return e ? e : tx_exec(tx, MOVE_ACCOUNTS, BIND(id, version), NULL);
+enum err command_index_application_gone(struct call *call, const struct application *a)
+{
+    struct value id = v_id(a->id), version = v_id(snowflake_new());
+    enum err e = tx_exec(call->tx, MOVE_ALL, BIND(id, version), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, MOVE_ACCOUNTS, BIND(id, version), NULL);
+    return e ? e : tx_exec(call->tx, MOVE_GROUPS, BIND(id, version), NULL);
 }
 
 /* --- rows whose people and places are gone -------------------------------------------- */
@@ -83,8 +96,10 @@ static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions wh
 static const char FORGET_ENTITY[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
-enum err command_permissions_forget(struct tx *tx, snowflake guild_id, snowflake entity_id)
+/* guild_id: 0 for ids that are in no other guild. */
+static enum err permissions_forget(struct call *call, snowflake guild_id, snowflake entity_id)
 {
+    struct tx *tx = call->tx;
     struct rows row;
     bool found;
     enum err e = tx_one(tx, GUILD_OF_ROWS, BIND(v_id(entity_id), v_id(guild_id)), &row, &found);
@@ -93,33 +108,31 @@ enum err command_permissions_forget(struct tx *tx, snowflake guild_id, snowflake
         return e;
     guild_id = row_id(&row, 0);
     e = tx_exec(tx, FORGET_ENTITY, BIND(v_id(entity_id), v_id(guild_id)), NULL);
-    return e ? e : command_index_move(tx, guild_id);
+    return e ? e : command_index_move(call->tx, guild_id);
+}
+
+enum err command_permissions_forget_role(struct call *call, const struct role *r)
+{
+    return permissions_forget(call, r->guild_id, r->id);
+}
+
+enum err command_permissions_forget_channel(struct call *call, snowflake id)
+{
+    return permissions_forget(call, 0, id);
+}
+
+enum err command_permissions_forget_member(struct call *call, const struct member_leave *leave)
+{
+    return permissions_forget(call, leave->guild_id, leave->user->id);
 }
 
 static const char FORGET_TARGET[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
 
-enum err command_permissions_leave(struct tx *tx, snowflake guild_id, snowflake application_id)
+enum err command_permissions_leave(struct call *call, const struct guild_app *a)
 {
-    enum err e = tx_exec(tx, FORGET_TARGET, BIND(v_id(guild_id), v_id(application_id)), NULL);
+    enum err e =
+        tx_exec(call->tx, FORGET_TARGET, BIND(v_id(a->guild_id), v_id(a->application_id)), NULL);
 
-    return e ? e : command_index_move(tx, guild_id);
-}
-
-static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
-
-enum err command_text_add(struct tx *tx, snowflake id, struct list *texts)
-{
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, LISTED_COMMAND, BIND(v_id(id)), &row, &found);
-
-    if (e || !found)
-        return e;
-    struct str text = row_text(&row, 0);
-    for (size_t i = 0; i < texts->count; i++)
-        if (str_eq(((const struct str *)texts->items)[i], text))
-            return OK;
-    *(struct str *)list_add(tx_arena(tx), texts, sizeof text) = text;
-    return OK;
+    return e ? e : command_index_move(call->tx, a->guild_id);
 }

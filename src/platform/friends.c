@@ -3,6 +3,7 @@
 
 #include "model/ids.h"
 #include "platform/bonds.h"
+#include "platform/presence.h"
 #include "platform/users.h"
 
 enum { MOST_FRIENDS = 1000 };
@@ -72,4 +73,14 @@ static const char FRIENDS_OF[] =
 enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret)
 {
     return tx_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);
+}
+
+enum err friends_see_account(struct call *call, const struct user *user)
+{
+    struct list friends;
+    enum err e = friends_of(call->tx, user->id, &friends);
+
+    for (size_t i = 0; !e && i < friends.count; i++)
+        presence_show(call, ((snowflake *)friends.items)[i], user);
+    return e;
 }

@@ -23,4 +23,9 @@ enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *re
 /* Ids of all friends. */
 enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret);
 
+extern const struct domain profiles_domain; /* /users/{user.id}/profile */
+
+/* PRESENCE_UPDATE to all friends of an account that looks different now. */
+enum err friends_see_account(struct call *call, const struct user *user);
+
 #endif

@@ -4,26 +4,6 @@
 #include "platform/settings.h"
 #include "platform/users.h"
 
-/* Values of the setting that says whose messages a game shows. */
-enum { IN_GAME_NOBODY = 3 };
-
-static int64_t access_by(const struct user_settings *s)
-{
-    if (s->allow_game_friend_dms.value)
-        return DM_ANYWHERE;
-    return s->slayer_sdk_receive_dms_in_game.value == IN_GAME_NOBODY ? DM_NOWHERE : DM_IN_GAME_ONLY;
-}
-
-enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
-{
-    struct user_settings settings;
-    enum err e = settings_find(tx, user_id, &settings);
-
-    if (!e)
-        *ret = access_by(&settings);
-    return e;
-}
-
 /* --- lists ---------------------------------------------------------------------------- */
 
 #define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
@@ -62,7 +42,7 @@ static enum err read_access(struct tx *tx, const struct rows *r, struct game_rel
     enum err e = settings_read(tx_arena(tx), document, &settings);
 
     if (!e)
-        ret->dm_access_type = access_by(&settings);
+        ret->dm_access_type = settings_dm_access(&settings);
     return e;
 }
 
@@ -191,12 +171,12 @@ static const char OF_APPLICATION[] =
     "order by g.user_id, g.target_id";
 static const char END_OF_APPLICATION[] = "delete from game_relationships where application_id = $1";
 
-enum err game_relationships_end_all(struct call *call, snowflake application_id)
+enum err game_relationships_end_all(struct call *call, const struct application *a)
 {
     struct rows rows;
-    enum err e = tx_query(call->tx, OF_APPLICATION, BIND(v_id(application_id)), &rows);
+    enum err e = tx_query(call->tx, OF_APPLICATION, BIND(v_id(a->id)), &rows);
 
     if (!e)
         e = tell_gone(call, &rows);
-    return e ? e : tx_exec(call->tx, END_OF_APPLICATION, BIND(v_id(application_id)), NULL);
+    return e ? e : tx_exec(call->tx, END_OF_APPLICATION, BIND(v_id(a->id)), NULL);
 }

@@ -2,15 +2,13 @@
 #ifndef PLATFORM_GAME_FRIENDS_H
 #define PLATFORM_GAME_FRIENDS_H
 
+#include "api/hooks.h"
 #include "model/relationship.h"
 #include "platform/platform.h"
 
 /* Of an account (struct game_relationship): all, or those of one application. */
 enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake application_id,
                                struct list *ret);
-
-/* Where messages to this account from its game friends arrive. */
-enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
 
 /* One side's row, without accounts; of type RELATIONSHIP_NONE when there is none. Setting
  * that type takes it away. */
@@ -24,6 +22,6 @@ enum err game_relationship_tell(struct call *call, enum event event,
 /* All that two accounts have in any game ends; both are told. */
 enum err game_relationships_end(struct call *call, snowflake a, snowflake b);
 /* All of an application that goes; everybody concerned is told. */
-enum err game_relationships_end_all(struct call *call, snowflake application_id);
+enum err game_relationships_end_all(struct call *call, const struct application *a);
 
 #endif

@@ -1,10 +1,10 @@
 /* leftovers.c - what hangs on a guild, a channel or a role, removed in steps. */
 #include "platform/leftovers.h"
 
+#include "api/hooks.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/ids.h"
-#include "platform/command_index.h"
 
 /* Rows of one table. Both statements take the object and how many, and look at the same rows:
  * the first marks the files that go with them (NULL: they have none), the second removes. */
@@ -186,11 +186,10 @@ static enum err step_channel(struct call *call, snowflake id, int64_t room)
     return e || room > 0 ? e : job_schedule(call, &channel_leftovers, id, clock_us(), STR(""));
 }
 
-/* Indexes of people's own channels show what a bot has in the guilds that both are in. */
 static const char MEMBERS_NEXT[] =
     "select user_id from members where guild_id = $1 order by user_id limit $2";
 
-static enum err move_indexes(struct call *call, snowflake guild_id, int64_t count)
+static enum err tell_members_go(struct call *call, snowflake guild_id, int64_t count)
 {
     struct list users = { 0 };
     struct rows rows;
@@ -202,7 +201,9 @@ static enum err move_indexes(struct call *call, snowflake guild_id, int64_t coun
         ids_add(call->arena, &users, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < users.count; i++)
-        e = command_index_member(call->tx, guild_id, ((snowflake *)users.items)[i]);
+        e = hook_membership_moves(
+            call,
+            &(struct member){ .guild_id = guild_id, .user_id = ((snowflake *)users.items)[i] });
     return e;
 }
 
@@ -213,7 +214,7 @@ static enum err step_guild(struct call *call, snowflake id, int64_t room)
     enum err e = remove_rows(call, roles_of_members, id, &room);
 
     if (!e && room > 0)
-        e = move_indexes(call, id, room);
+        e = tell_members_go(call, id, room);
     if (!e)
         e = remove_rows(call, of_members, id, &room);
     if (!e)
@@ -249,7 +250,7 @@ enum err channel_remove(struct call *call, snowflake id)
     if (!e)
         e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
     if (!e)
-        e = command_permissions_forget(call->tx, 0, id);
+        e = hook_channel_gone(call, id);
     return e ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);
 }
 

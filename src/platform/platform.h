@@ -5,12 +5,10 @@
 #include "api/api.h"
 #include "model/user.h"
 
-extern const struct domain access_domain;            /* resolvers and rights that all share */
-extern const struct domain accounts_domain;          /* /auth, /users */
-extern const struct domain assets_domain;            /* /avatars, /banners */
-extern const struct domain default_avatars_domain;   /* /embed/avatars */
-extern const struct domain own_domain;               /* settings, notes, sessions, profiles */
-extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot */
+extern const struct domain accounts_domain;        /* /auth, /users */
+extern const struct domain assets_domain;          /* /avatars, /banners */
+extern const struct domain default_avatars_domain; /* /embed/avatars */
+extern const struct domain own_domain;             /* settings, notes, sessions */
 
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);

@@ -53,4 +53,8 @@ enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 /* Bits of friend_source. */
 int64_t settings_friend_sources(const struct user_settings *s);
 
+/* Where messages to somebody from friends in a game arrive: enum dm_access. */
+int64_t settings_dm_access(const struct user_settings *s);
+enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
+
 #endif

@@ -366,3 +366,15 @@ enum err suggestions_replace(struct call *call, snowflake owner, struct str sour
     }
     return e;
 }
+
+/* Whoever is not to be found by number any more is not to be seen, either. */
+enum err suggestions_hide(struct call *call, const struct settings_change *c)
+{
+    int64_t lost =
+        c->before->friend_discovery_flags.value & ~c->after->friend_discovery_flags.value;
+
+    if (!(lost & FOUND_BY_PHONE))
+        return OK;
+    enum err e = suggestion_withdraw_all(call, c->user_id, STR(SOURCE_CONTACTS));
+    return e ? e : suggestion_withdraw_all(call, c->user_id, STR(SOURCE_REVERSE));
+}

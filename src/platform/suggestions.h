@@ -6,6 +6,7 @@
 #ifndef PLATFORM_SUGGESTIONS_H
 #define PLATFORM_SUGGESTIONS_H
 
+#include "api/hooks.h"
 #include "model/relationship.h"
 #include "platform/platform.h"
 
@@ -51,6 +52,8 @@ enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake sugge
 enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret);
 /* Somebody is to be suggested by this source no longer. */
 enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source);
+/* For who can no longer be found by an address book. */
+enum err suggestions_hide(struct call *call, const struct settings_change *c);
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret);
 /* struct friend_suggestion, the best first. */

@@ -2,48 +2,14 @@
 #include "platform/voice_internal.h"
 
 #include <sodium.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "model/regions.h"
+#include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { SALT_BYTES = 16, TOKEN_BYTES = 16, MAX_FOLLOWERS = 8 };
-
-/* --- what hangs on it ----------------------------------------------------------------- */
-
-static const struct voice_follower *followers[MAX_FOLLOWERS];
-
-void voice_follow(const struct voice_follower *f)
-{
-    for (size_t i = 0; i < MAX_FOLLOWERS; i++) {
-        if (followers[i] && followers[i] != f)
-            continue;
-        followers[i] = f;
-        return;
-    }
-}
-
-enum err voice_tell_left(struct call *call, const struct voice_state *was)
-{
-    enum err e = voice_guild(was) ? stage_watch(call, voice_channel(was)) : OK;
-
-    for (size_t i = 0; !e && i < MAX_FOLLOWERS && followers[i]; i++)
-        if (followers[i]->left)
-            e = followers[i]->left(call, was);
-    return e;
-}
-
-enum err voice_tell_rights(struct call *call, const struct voice_state *s, uint64_t rights)
-{
-    enum err e = OK;
-
-    for (size_t i = 0; !e && i < MAX_FOLLOWERS && followers[i]; i++)
-        if (followers[i]->rights)
-            e = followers[i]->rights(call, s, rights);
-    return e;
-}
+enum { SALT_BYTES = 16, TOKEN_BYTES = 16 };
 
 /* --- telling -------------------------------------------------------------------------- */
 
@@ -145,7 +111,7 @@ enum err voice_leave(struct call *call, const struct voice_state *s)
 
     if (!e)
         e = voice_announce(call, &gone, voice_channel(s));
-    return e ? e : voice_tell_left(call, s);
+    return e ? e : hook_voice_left(call, s);
 }
 
 enum err voice_leave_all(struct call *call, const struct list *states)
@@ -213,7 +179,7 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     if (e)
         return e;
     voice_send_server(call, &moved);
-    e = voice_tell_left(call, s);
+    e = hook_voice_left(call, s);
     return e ? e : voice_watch_idle(call, &moved);
 }
 
@@ -237,31 +203,41 @@ enum err voice_migrate(struct call *call, snowflake channel_id, struct str regio
     return e;
 }
 
-bool guild_is_vip(const struct guild *g)
+enum err voice_follow_region(struct call *call, const struct channel *c)
 {
-    static const char name[] = "\"VIP_REGIONS\"";
-
-    return memmem(g->features.p, g->features.n, name, sizeof name - 1) != NULL;
+    return channel_is_voice(c->type) ? voice_migrate(call, c->id, c->rtc_region.value) : OK;
 }
 
 /* --- what goes takes its voice with it ------------------------------------------------ */
 
-enum err voice_drop_member(struct call *call, snowflake guild_id, snowflake user_id)
+enum err voice_drop_member(struct call *call, const struct member_leave *leave)
 {
     struct voice_state s;
-    enum err e = voice_find(call->tx, guild_id, user_id, &s);
+    enum err e = voice_find(call->tx, leave->guild_id, leave->user->id, &s);
 
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
     return voice_leave(call, &s);
 }
 
-enum err voice_drop_channel(struct call *call, snowflake channel_id)
+enum err voice_drop_recipient(struct call *call, const struct recipient_change *c)
+{
+    struct voice_state s;
+    enum err e = voice_find(call->tx, 0, c->user_id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    return voice_channel(&s) == c->channel->id ? voice_leave(call, &s) : OK;
+}
+
+enum err voice_drop_channel(struct call *call, const struct channel *c)
 {
     struct list states;
-    enum err e = voice_in_channel(call->tx, channel_id, &states);
+    enum err e = voice_in_channel(call->tx, c->id, &states);
 
-    return e ? e : voice_leave_all(call, &states);
+    if (!e)
+        e = voice_leave_all(call, &states);
+    return e ? e : stage_close(call, c->id);
 }
 
 enum err voice_drop_guild(struct call *call, snowflake guild_id)
@@ -273,7 +249,7 @@ enum err voice_drop_guild(struct call *call, snowflake guild_id)
     for (size_t i = 0; !e && i < states.count; i++) {
         e = voice_delete(call->tx, &s[i]);
         if (!e)
-            e = voice_tell_left(call, &s[i]);
+            e = hook_voice_left(call, &s[i]);
     }
     return e;
 }

@@ -5,8 +5,8 @@
 #ifndef PLATFORM_VOICE_H
 #define PLATFORM_VOICE_H
 
+#include "api/hooks.h"
 #include "api/jobs.h"
-#include "model/guild.h"
 #include "model/rights.h"
 #include "model/voice_state.h"
 #include "platform/platform.h"
@@ -36,7 +36,7 @@ enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
 /* Announces alone. */
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
 
-/* Takes somebody out: VOICE_STATE_UPDATE without a channel, then the followers. */
+/* Takes somebody out: VOICE_STATE_UPDATE without a channel, then hook_voice_left. */
 enum err voice_leave(struct call *call, const struct voice_state *s);
 /* All of a list (struct voice_state). */
 enum err voice_leave_all(struct call *call, const struct list *states);
@@ -61,32 +61,40 @@ struct str voice_salt(struct arena *arena);
 /* VOICE_SERVER_UPDATE to the session of the state. */
 void voice_send_server(struct call *call, const struct voice_state *s);
 
-/* Gives up when the member is not in voice in that guild, else as voice_leave. */
-enum err voice_drop_member(struct call *call, snowflake guild_id, snowflake user_id);
-enum err voice_drop_channel(struct call *call, snowflake channel_id);
-/* A guild that is about to be deleted: nobody is left to be told. */
+/* --- what it hears of ----------------------------------------------------------------- */
+
+/* What goes takes its voice with it; of a guild nobody is left to be told. */
+enum err voice_drop_member(struct call *call, const struct member_leave *leave);
+enum err voice_drop_recipient(struct call *call, const struct recipient_change *c);
+enum err voice_drop_channel(struct call *call, const struct channel *c);
 enum err voice_drop_guild(struct call *call, snowflake guild_id);
 
-/* Somebody may be somewhere else than before, or a channel be hosted there: everybody in
- * it is told anew where their voice is. */
+/* A channel is hosted elsewhere: everybody in it is told anew where their voice is. */
 enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);
+enum err voice_follow_region(struct call *call, const struct channel *c);
+
+/* Rights may have changed: anywhere, those of one member (with roles), or by what a guild is
+ * now. Who may not speak is silenced, who may again is not. */
+enum err voice_review(struct call *call, const struct rights_change *where);
+enum err voice_review_member(struct call *call, const struct member *m);
+enum err voice_review_guild(struct call *call, const struct guild_change *c);
+extern const struct job_kind voice_review_job; /* when a timeout is over */
+
+/* members/voice.c. Rights first, then ERR_NOT_IN_VOICE; then what is ordered. */
+enum err voice_order_check(struct call *call, const struct voice_order *in);
+enum err voice_order_obey(struct call *call, const struct voice_order *order);
 
 /* --- what changes by itself ----------------------------------------------------------- */
 
-/* Rights may have changed: in one channel, or (0) anywhere in the guild, or those of one
- * member (with roles). Who may not speak is silenced, who may again is not. */
-enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id);
-enum err voice_review_member(struct call *call, const struct member *m);
-extern const struct job_kind voice_review_job; /* when a timeout is over */
-
-/* Who does nothing for long goes to the guild's AFK channel. After a join, and for all of
- * a guild when it has other wishes. */
+/* Who does nothing for long goes to the guild's AFK channel: to be said after a join. */
 enum err voice_watch_idle(struct call *call, const struct voice_state *s);
-enum err voice_watch_guild(struct call *call, snowflake guild_id);
 extern const struct job_kind voice_idle_job;
 
 /* Speakers of a stage may have come or gone: one without any is closed in a while. */
 enum err stage_watch(struct call *call, snowflake channel_id);
+enum err stage_left(struct call *call, const struct voice_state *was);
+/* With STAGE_INSTANCE_DELETE, when one is open. */
+enum err stage_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 
 /* Adds to a guild, as who has these rights is shown it, the states in channels that it can
@@ -94,30 +102,6 @@ extern const struct job_kind stage_silence_job;
 enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
                     bool all, struct gateway_guild *ret);
 
-/* Has it the regions that are not for everybody? */
-bool guild_is_vip(const struct guild *g);
-
-/* What these can announce, for rows' .fires. */
-#define VOICE_EVENTS \
-    EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
-#define HANG_UP_EVENTS                                                                      \
-    EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
-        EVENT_STREAM_DELETE
-
-/* For voice/: tells the followers. */
-enum err voice_tell_left(struct call *call, const struct voice_state *was);
-
-/* --- what hangs on it ----------------------------------------------------------------- */
-
-/* Told inside the transaction, after the change was announced. NULL: does not care. */
-struct voice_follower {
-    /* Left that channel: for good, or for another. */
-    enum err (*left)(struct call *call, const struct voice_state *was);
-    /* May have other rights in the channel now. */
-    enum err (*rights)(struct call *call, const struct voice_state *s, uint64_t rights);
-};
-
-/* Before loops start, once a process; in the order in which they are told. */
-void voice_follow(const struct voice_follower *f);
+extern const struct domain stages_domain;
 
 #endif

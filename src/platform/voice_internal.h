@@ -9,8 +9,9 @@
 enum err voice_put(struct tx *tx, const struct voice_state *s);
 enum err voice_delete(struct tx *tx, const struct voice_state *s);
 
-/* --- voice.c -------------------------------------------------------------------------- */
+/* --- voice_idle.c --------------------------------------------------------------------- */
 
-enum err voice_tell_rights(struct call *call, const struct voice_state *s, uint64_t rights);
+/* All of a guild that has other wishes. */
+enum err voice_watch_guild(struct call *call, snowflake guild_id);
 
 #endif

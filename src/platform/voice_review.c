@@ -53,7 +53,7 @@ static enum err judge(struct call *call, struct review *r, struct voice_state *s
         s->member = m;
         e = voice_save(call, s, 0);
     }
-    return e ? e : voice_tell_rights(call, s, rights);
+    return e ? e : hook_voice_judged(call, &(struct voice_rights){ s, rights });
 }
 
 /* Both are in the order of users. */
@@ -80,17 +80,33 @@ static enum err load_guild(struct tx *tx, snowflake guild_id, struct review *ret
     return e ? e : guild_load_roles(tx, &ret->guild);
 }
 
-enum err voice_review(struct call *call, snowflake guild_id, snowflake channel_id)
+enum err voice_review(struct call *call, const struct rights_change *where)
 {
+    const struct channel *c = where->channel;
     struct review r = { 0 };
     struct list states;
-    enum err e = channel_id ? voice_in_channel(call->tx, channel_id, &states)
-                            : voice_in_guild(call->tx, guild_id, &states);
 
+    if (c && !channel_is_voice(c->type))
+        return OK;
+    enum err e = c ? voice_in_channel(call->tx, c->id, &states)
+                   : voice_in_guild(call->tx, where->guild_id, &states);
     if (e || !states.count)
         return e;
-    e = load_guild(call->tx, guild_id, &r);
+    e = load_guild(call->tx, where->guild_id, &r);
     return e ? e : judge_all(call, &r, &states);
+}
+
+enum err voice_review_guild(struct call *call, const struct guild_change *c)
+{
+    snowflake id = c->after->id;
+    bool away = c->after->afk_channel_id.value != c->before->afk_channel_id.value;
+    enum err e = OK;
+
+    if (away || c->after->owner_id != c->before->owner_id)
+        e = voice_review(call, &(struct rights_change){ id, NULL });
+    if (!e && (away || c->after->afk_timeout != c->before->afk_timeout))
+        e = voice_watch_guild(call, id);
+    return e;
 }
 
 enum err voice_review_member(struct call *call, const struct member *m)

@@ -279,4 +279,5 @@ const struct domain relationships_domain = {
     .name = "Relationships",
     .doc = "Friends, requests, blocked and ignored people.",
     .routes = routes,
+    .hooks = &(const struct hooks){ .account_changed = friends_see_account },
 };

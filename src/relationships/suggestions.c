@@ -43,4 +43,5 @@ const struct domain friend_suggestions_domain = {
     .doc = "People whom one might know.",
     .routes = routes,
     .jobs = suggestion_jobs,
+    .hooks = &(const struct hooks){ .settings_changed = suggestions_hide },
 };

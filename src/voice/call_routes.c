@@ -233,4 +233,5 @@ const struct domain calls_domain = {
     .doc = "Calls in direct channels and groups.",
     .routes = routes,
     .jobs = jobs,
+    .hooks = &(const struct hooks){ .voice_left = voice_call_left },
 };

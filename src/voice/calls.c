@@ -147,7 +147,7 @@ static enum err end(struct call *call, const struct voice_call *c)
     return end_message(call, &channel, c->message_id);
 }
 
-static enum err left(struct call *call, const struct voice_state *was)
+enum err voice_call_left(struct call *call, const struct voice_state *was)
 {
     struct voice_call running;
     int64_t people, cameras;
@@ -160,8 +160,6 @@ static enum err left(struct call *call, const struct voice_state *was)
     e = voice_call_find(call->tx, voice_channel(was), &running);
     return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : end(call, &running);
 }
-
-const struct voice_follower calls_follower = { .left = left };
 
 /* --- ringing out, and op 13 ----------------------------------------------------------- */
 

@@ -10,7 +10,8 @@
  * it is hosted. */
 enum err voice_call_enter(struct call *call, const struct channel *c, struct voice_state *s);
 
-extern const struct voice_follower calls_follower;
+/* Somebody has left: the last one ends the call. */
+enum err voice_call_left(struct call *call, const struct voice_state *was);
 
 /* op 13: CALL_CREATE to the session that asks, when a call runs. */
 struct call_request {

@@ -13,9 +13,3 @@ const struct command_row voice_command_rows[] = {
     { 22, &type_stream_pause, pause_stream, NULL },
     { 0 },
 };
-
-void voice_init(void)
-{
-    voice_follow(&calls_follower);
-    voice_follow(&streams_follower);
-}

@@ -6,6 +6,7 @@
 #include "model/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 #include "voice/calls.h"
 #include "voice/rules.h"
 
@@ -244,7 +245,7 @@ static enum err join(struct call *call, struct order *o, const struct entrance *
     if (outcome != VOICE_CHANGES)
         answer(call, o, &s);
     if (was && outcome >= VOICE_TAKES_OVER)
-        e = voice_tell_left(call, was);
+        e = hook_voice_left(call, was);
     return e || !in->afk_channel_id ? e : voice_watch_idle(call, &s);
 }
 

@@ -229,4 +229,17 @@ const struct domain voice_domain = {
     .doc = "Who is in voice, and who speaks on stages.",
     .routes = routes,
     .jobs = jobs,
+    .hooks =
+        &(const struct hooks){
+            .guild_changed = voice_review_guild,
+            .guild_ending = voice_drop_guild,
+            .rights_changed = voice_review,
+            .member_changed = voice_review_member,
+            .member_leaving = voice_drop_member,
+            .voice_asked = voice_order_check,
+            .voice_ordered = voice_order_obey,
+            .channel_moved = voice_follow_region,
+            .channel_ending = voice_drop_channel,
+            .recipient_leaving = voice_drop_recipient,
+        },
 };

@@ -5,6 +5,7 @@
 #include "model/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 enum { MAYBE = OPTIONAL | NULLABLE };
 

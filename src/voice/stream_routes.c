@@ -166,4 +166,5 @@ const struct domain streams_domain = {
     .doc = "What people in voice show to others.",
     .routes = routes,
     .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .voice_left = streams_left, .voice_judged = streams_judged },
 };

@@ -236,7 +236,7 @@ static enum err end_own(struct call *call, const struct voice_state *was)
     return stream_end(call, &s, STREAM_ENDED);
 }
 
-static enum err on_left(struct call *call, const struct voice_state *was)
+enum err streams_left(struct call *call, const struct voice_state *was)
 {
     struct list owners;
     enum err e = end_own(call, was);
@@ -254,9 +254,7 @@ static enum err on_left(struct call *call, const struct voice_state *was)
     return e;
 }
 
-static enum err on_rights(struct call *call, const struct voice_state *s, uint64_t rights)
+enum err streams_judged(struct call *call, const struct voice_rights *r)
 {
-    return rights & PERMISSION(STREAM) ? OK : end_own(call, s);
+    return r->rights & PERMISSION(STREAM) ? OK : end_own(call, r->state);
 }
-
-const struct voice_follower streams_follower = { .left = on_left, .rights = on_rights };

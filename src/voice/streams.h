@@ -58,7 +58,9 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
 enum err stream_unwatch(struct call *call, const struct stream *s, snowflake user_id,
                         const char *reason);
 
-extern const struct voice_follower streams_follower;
+/* Who leaves voice, or may not stream any more, ends theirs; who leaves watches none. */
+enum err streams_left(struct call *call, const struct voice_state *was);
+enum err streams_judged(struct call *call, const struct voice_rights *r);
 
 /* --- stream_orders.c: op 18 to 22 ----------------------------------------------------- */
 

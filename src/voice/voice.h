@@ -18,9 +18,6 @@ extern const struct domain streams_domain, stream_files_domain;
 void voice_keys_set(bool accept_second_label);
 void voice_effects_set(bool everybody_is_premium);
 
-/* Once a process, before loops start: what hangs on voice states begins to follow them. */
-void voice_init(void);
-
 /* What a server's sessions ask for, and the lease of what they hold. */
 struct voice;
 

@@ -1,7 +1,7 @@
 /* shown_guilds.c - a guild as sessions get it: what is in it depends on who looks. */
 #include "channels.h"
 
-#include "platform/guilds/guilds.h"
+#include "platform/gateway.h"
 #include "venues.h"
 
 struct sight {

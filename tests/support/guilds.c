@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/hooks.h"
 #include "base/clock.h"
 #include "internal.h"
 #include "platform/members/members.h"
@@ -100,14 +101,17 @@ const char *make_role(struct client *c, const char *guild, const char *json)
 
 struct entrance {
     snowflake guild_id, user_id, role_id;
+    struct api *api;
 };
 
 static enum err insert_member(struct tx *tx, void *arg)
 {
     const struct entrance *in = arg;
     struct member m = { .guild_id = in->guild_id, .user_id = in->user_id, .joined_at = clock_us() };
+    struct call call = { .tx = tx, .api = in->api };
+    enum err e = member_insert(tx, &m, false);
 
-    return member_insert(tx, &m, false);
+    return e ? e : hook_membership_moves(&call, &m);
 }
 
 static enum err insert_role(struct tx *tx, void *arg)
@@ -120,6 +124,7 @@ static enum err insert_role(struct tx *tx, void *arg)
 
 static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), struct entrance in)
 {
+    in.api = guildhall_api(w->server);
     if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, what, &in))
         fail_test(__FILE__, __LINE__, "the store refuses");
 }

@@ -79,15 +79,6 @@ enum err get_settings(struct call *call);
 enum err modify_settings(struct call *call);
 extern const struct user_settings settings_defaults; /* but the locale */
 
-enum err get_profile(struct call *call);
-enum err get_mutual_friends(struct call *call);
-extern const struct schema profile_query_schema;
-extern const struct type profile_reply;
-
-/* Tells guilds and friends, if the account looks different. */
-extern const struct job_kind account_spread_kind; /* goes on with it */
-enum err account_spread(struct call *call, const struct user *before, const struct user *after);
-
 /* --- guesses.c: wrong passwords ------------------------------------------------------- */
 
 /* What is tried, with the hash that it has to fit (p == NULL: none does). The login is what

@@ -60,30 +60,11 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_USER_NOTE_UPDATE, EVENT_NONE },
         .handle = put_note,
     },
-    {
-        .method = GET,
-        .path = "/users/{user.id}/profile",
-        .name = "get_profile",
-        .doc = "Who somebody is: a bot, a friend, who asks to be one, or shares a guild.",
-        .auth = AUTH_USER,
-        .query = &profile_query_schema,
-        .reply = &profile_reply,
-        .handle = get_profile,
-    },
-    {
-        .method = GET,
-        .path = "/users/{user.id}/relationships",
-        .name = "get_mutual_friends",
-        .doc = "Friends of both the caller and somebody else.",
-        .auth = AUTH_USER,
-        .reply = &type_partial_users,
-        .handle = get_mutual_friends,
-    },
     { 0 },
 };
 
 const struct domain own_domain = {
     .name = "One's own",
-    .doc = "Sessions, settings, notes and profiles.",
+    .doc = "Sessions, settings and notes.",
     .routes = routes,
 };

@@ -5,6 +5,8 @@
  * transaction, each where it holds up nobody. */
 #include "platform/accounts/internal.h"
 
+#include "api/hooks.h"
+
 /* What the stages before the handler found out. */
 struct change {
     struct str known_hash; /* the password that was checked; p == NULL: none */
@@ -155,6 +157,18 @@ static enum err renew_token(struct call *call, struct str *ret)
     return auth_issue(api_options(call->api)->auth, call->tx, &grant, ret);
 }
 
+static bool opt_str_eq(struct opt_str a, struct opt_str b)
+{
+    return (a.given == GIVEN) == (b.given == GIVEN) &&
+           (a.given != GIVEN || str_eq(a.value, b.value));
+}
+
+static bool looks_different(const struct user *a, const struct user *b)
+{
+    return !str_eq(a->username, b->username) || !opt_str_eq(a->global_name, b->global_name) ||
+           !opt_str_eq(a->avatar, b->avatar);
+}
+
 /* PATCH /users/@me: change the caller's own account. */
 enum err modify_current_user(struct call *call)
 {
@@ -184,6 +198,7 @@ enum err modify_current_user(struct call *call)
         return e;
 
     call_emit(call, EVENT_USER_UPDATE, to_user(out.user.id), &own_user_schema, &out.user);
-    e = account_spread(call, &before, &out.user);
+    if (looks_different(&before, &out.user))
+        e = hook_account_changed(call, &out.user);
     return e ? e : call_reply(call, &out);
 }

@@ -1,5 +1,4 @@
 /* public_profile.c - GET /users/{user.id}/profile: who somebody is, for those who may know. */
-#include "platform/accounts/internal.h"
 #include "platform/friends.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -41,7 +40,7 @@ static const struct field query_fields[] = {
       .doc = "Also as a member of this guild" },
     { 0 },
 };
-const struct schema profile_query_schema = {
+static const struct schema profile_query_schema = {
     .name = "ProfileQuery",
     .size = sizeof(struct profile_query),
     .fields = query_fields,
@@ -81,14 +80,14 @@ static const struct field application_fields[] = {
     { FIELD(struct profile_application, id), .type = &type_id },
     { 0 },
 };
-static const struct schema application_schema = {
+static const struct schema profile_application_schema = {
     .name = "ProfileApplication",
     .size = sizeof(struct profile_application),
     .fields = application_fields,
     .doc = "The app of a bot.",
 };
 static const struct type type_profile_application = { .kind = KIND_OBJECT,
-                                                      .schema = &application_schema };
+                                                      .schema = &profile_application_schema };
 
 static const struct field profile_fields[] = {
     { FIELD(struct profile, user), .type = &type_profile_user },
@@ -112,7 +111,7 @@ static const struct schema profile_schema = {
     .fields = profile_fields,
     .doc = "Who somebody is.",
 };
-const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
+static const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
 
 /* --- who may see it ------------------------------------------------------------------- */
 
@@ -226,7 +225,8 @@ static enum err add_everything(struct call *call, struct profile_about *about,
     return e ? e : add_application(call, p);
 }
 
-enum err get_profile(struct call *call)
+/* GET /users/{user.id}/profile */
+static enum err get_profile(struct call *call)
 {
     struct user user = *call->target.user;
     struct profile_about about = { .bio = STR(""), .pronouns = STR("") };
@@ -250,7 +250,7 @@ enum err get_profile(struct call *call)
 }
 
 /* GET /users/{user.id}/relationships */
-enum err get_mutual_friends(struct call *call)
+static enum err get_mutual_friends(struct call *call)
 {
     const struct user *user = call->target.user;
     struct list friends = { 0 };
@@ -260,3 +260,32 @@ enum err get_mutual_friends(struct call *call)
         e = mutual_friends(call->tx, call->caller->id, user->id, &friends);
     return e ? e : call_reply(call, &friends);
 }
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/users/{user.id}/profile",
+        .name = "get_profile",
+        .doc = "Who somebody is: a bot, a friend, who asks to be one, or shares a guild.",
+        .auth = AUTH_USER,
+        .query = &profile_query_schema,
+        .reply = &profile_reply,
+        .handle = get_profile,
+    },
+    {
+        .method = GET,
+        .path = "/users/{user.id}/relationships",
+        .name = "get_mutual_friends",
+        .doc = "Friends of both the caller and somebody else.",
+        .auth = AUTH_USER,
+        .reply = &type_partial_users,
+        .handle = get_mutual_friends,
+    },
+    { 0 },
+};
+
+const struct domain profiles_domain = {
+    .name = "Profiles",
+    .doc = "Who somebody is, for those who may know.",
+    .routes = routes,
+};

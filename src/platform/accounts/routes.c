@@ -1,10 +1,9 @@
 /* routes.c - registering, logging in and out, and reading accounts. */
 #include "platform/accounts/internal.h"
 
+#include "api/hooks.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
-#include "platform/bonds.h"
-#include "platform/invites/invites.h"
 
 enum { LEAST_AGE = 13 };
 
@@ -87,20 +86,6 @@ static enum err prepare_register(struct call *call)
     return name ? name : date;
 }
 
-/* The invite that brought somebody here is accepted with the account. */
-static enum err accept_first_invite(struct call *call, struct opt_str code, snowflake user_id)
-{
-    struct invite invite;
-
-    if (code.given != GIVEN)
-        return OK;
-    enum err e = invite_find(call->tx, code.value, &invite);
-    if (e == ERR_UNKNOWN_INVITE)
-        return call_invalid(call, "invite", "INVITE_CODE_INVALID",
-                            "The invite is either invalid or has expired.");
-    return e ? e : invite_accept(call, &invite, user_id);
-}
-
 /* The language that somebody comes in with is the account's until it is changed. */
 static enum err register_account(struct call *call)
 {
@@ -124,7 +109,7 @@ static enum err register_account(struct call *call)
         return e;
     if (taken)
         return refuse_taken(call, taken);
-    e = accept_first_invite(call, in->invite, user.id);
+    e = hook_account_made(call, &(struct account_made){ user.id, in->invite });
     if (!e && hash)
         e = address_keep(call, user.id);
     if (!e)
@@ -341,14 +326,11 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &account_spread_kind, NULL };
-
 const struct domain accounts_domain = {
     .name = "Accounts",
     .doc = "Accounts and the credentials that stand for them.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = jobs,
 };
 
 enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,

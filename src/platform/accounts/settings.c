@@ -4,7 +4,8 @@
  * set, or set to null, is not in it and has its default. */
 #include "platform/accounts/internal.h"
 
-#include "platform/suggestions.h"
+#include "api/hooks.h"
+#include "model/relationship.h"
 
 /* --- settings as a row of members that may be missing --------------------------------- */
 
@@ -183,16 +184,24 @@ static void apply(const struct user_settings *in, struct user_settings *settings
         settings->locale = given_str(STR("en-US"));
 }
 
-/* Whoever is not to be found by number any more is not to be seen, either. */
-static enum err hide(struct call *call, const struct user_settings *before,
-                     const struct user_settings *after)
-{
-    int64_t lost = before->friend_discovery_flags.value & ~after->friend_discovery_flags.value;
+/* Values of the setting that says whose messages a game shows. */
+enum { IN_GAME_NOBODY = 3 };
 
-    if (!(lost & FOUND_BY_PHONE))
-        return OK;
-    enum err e = suggestion_withdraw_all(call, call->caller->id, STR(SOURCE_CONTACTS));
-    return e ? e : suggestion_withdraw_all(call, call->caller->id, STR(SOURCE_REVERSE));
+int64_t settings_dm_access(const struct user_settings *s)
+{
+    if (s->allow_game_friend_dms.value)
+        return DM_ANYWHERE;
+    return s->slayer_sdk_receive_dms_in_game.value == IN_GAME_NOBODY ? DM_NOWHERE : DM_IN_GAME_ONLY;
+}
+
+enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
+{
+    struct user_settings settings;
+    enum err e = settings_find(tx, user_id, &settings);
+
+    if (!e)
+        *ret = settings_dm_access(&settings);
+    return e;
 }
 
 enum err modify_settings(struct call *call)
@@ -219,7 +228,7 @@ enum err modify_settings(struct call *call)
     if (any)
         e = save(call->tx, id, stored);
     if (!e)
-        e = hide(call, &before, &after);
+        e = hook_settings_changed(call, &(struct settings_change){ id, &before, &after });
     if (e)
         return e;
     if (any)

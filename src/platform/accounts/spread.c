@@ -1,14 +1,11 @@
-/* spread.c - telling others that an account looks different now.
+/* spread.c - telling guilds that an account looks different now.
  *
  * A bot may be in very many guilds: the first of them hear of it in the call itself, the
  * others in steps of a job. What its members are found by there is changed along. */
 #include "api/jobs.h"
 #include "base/clock.h"
 #include "model/ids.h"
-#include "platform/accounts/internal.h"
-#include "platform/friends.h"
-#include "platform/members/members.h"
-#include "platform/presence.h"
+#include "platform/members/internal.h"
 
 enum { GUILDS_A_STEP = 200 };
 
@@ -71,28 +68,7 @@ const struct job_kind account_spread_kind = {
     .run = run_spread,
 };
 
-static enum err tell_friends(struct call *call, const struct user *user)
+enum err account_spread(struct call *call, const struct user *user)
 {
-    struct list friends;
-    enum err e = friends_of(call->tx, user->id, &friends);
-
-    for (size_t i = 0; !e && i < friends.count; i++)
-        presence_show(call, ((snowflake *)friends.items)[i], user);
-    return e;
-}
-
-static bool opt_str_eq(struct opt_str a, struct opt_str b)
-{
-    return (a.given == GIVEN) == (b.given == GIVEN) &&
-           (a.given != GIVEN || str_eq(a.value, b.value));
-}
-
-enum err account_spread(struct call *call, const struct user *before, const struct user *after)
-{
-    if (str_eq(before->username, after->username) &&
-        opt_str_eq(before->global_name, after->global_name) &&
-        opt_str_eq(before->avatar, after->avatar))
-        return OK;
-    enum err e = spread_step(call, after, 0);
-    return e ? e : tell_friends(call, after);
+    return spread_step(call, user, 0);
 }

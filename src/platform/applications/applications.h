@@ -107,13 +107,6 @@ enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake 
  * that it has only there come back with it. Does nothing where it is not installed. */
 enum err application_uninstall_guild(struct call *call, snowflake application_id,
                                      snowflake guild_id);
-/* For a bot that is to leave: an app that has nothing else to do there goes altogether, the
- * bot with it; *ret says whether. */
-enum err application_goes_with_bot(struct call *call, snowflake guild_id, snowflake bot_id,
-                                   bool *ret);
-/* For a bot that has just left: its integration has the scope `bot` no more, the role it
- * came with goes. */
-enum err application_bot_left(struct call *call, snowflake guild_id, snowflake bot_id);
 #define UNINSTALL_EVENTS                                                                  \
     EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_GUILD_MEMBER_REMOVE, \
         EVENT_GUILD_DELETE, EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_ROLE_DELETE,               \

@@ -2,7 +2,6 @@
 #include "platform/applications/internal.h"
 
 #include "platform/applications/endpoint.h"
-#include "platform/command_index.h"
 
 /* What the stages before the handler found out. */
 struct change {
@@ -227,7 +226,7 @@ enum err modify_application(struct call *call)
     if (!e)
         e = application_update(call->tx, a);
     if (!e && looks_different(a, &before))
-        e = command_index_move(call->tx, a->id);
+        e = hook_commands_moved(call, a->id);
     if (!e)
         e = bot_mark_http(call->tx, a);
     if (!e)

@@ -1,9 +1,7 @@
 /* delete.c - the end of an application, and of all that depends on it. */
 #include "platform/applications/internal.h"
-#include "platform/game_friends.h"
 
 #include "model/ids.h"
-#include "platform/command_index.h"
 
 /* Ids that a query names, taken whole: what follows writes the same tables. */
 static enum err gather(struct tx *tx, const char *sql, snowflake id, struct list *ret)
@@ -36,20 +34,6 @@ static enum err leave_users(struct call *call, const struct application *a)
     for (size_t i = 0; i < users.count && !e; i++)
         call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(((snowflake *)users.items)[i]),
                   &application_ref_schema, &gone);
-    return e ? e : command_index_application_gone(call->tx, a->id);
-}
-
-static const char GROUPS_WITH[] = "select channel_id from channel_integrations where "
-                                  "application_id = $1 order by channel_id";
-
-/* Rows go with the application; indexes have to be told. */
-static enum err leave_groups(struct call *call, const struct application *a)
-{
-    struct list groups;
-    enum err e = gather(call->tx, GROUPS_WITH, a->id, &groups);
-
-    for (size_t i = 0; i < groups.count && !e; i++)
-        e = command_index_move(call->tx, ((snowflake *)groups.items)[i]);
     return e;
 }
 
@@ -76,9 +60,7 @@ enum err delete_application(struct call *call)
     if (!e)
         e = leave_users(call, a);
     if (!e)
-        e = leave_groups(call, a);
-    if (!e)
-        e = game_relationships_end_all(call, a->id);
+        e = hook_application_ending(call, a);
     if (!e)
         e = end_tokens(call, a);
     if (!e)

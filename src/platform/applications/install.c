@@ -4,8 +4,8 @@
  * is a member, and what it was granted is in a role that nobody else can have. */
 #include "platform/applications/internal.h"
 
+#include "api/hooks.h"
 #include "base/clock.h"
-#include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
@@ -269,9 +269,9 @@ enum err application_install_guild(struct call *call, const struct installation 
     if (e)
         return e;
     announce_install(call, &done);
-    e = command_index_move(call->tx, in->guild_id);
+    e = hook_commands_moved(call, in->guild_id);
     if (!e && done.new_commands)
-        e = command_index_installed(call->tx, in->guild_id, in->application->id);
+        e = hook_guild_app_moves(call, &(struct guild_app){ in->guild_id, in->application->id });
     if (e)
         return e;
     return audit(call, in->guild_id,

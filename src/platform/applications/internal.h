@@ -2,6 +2,7 @@
 #ifndef PLATFORM_APPLICATIONS_INTERNAL_H
 #define PLATFORM_APPLICATIONS_INTERNAL_H
 
+#include "api/hooks.h"
 #include "platform/applications/applications.h"
 
 enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES = 16 };
@@ -59,6 +60,15 @@ struct str bot_name(struct arena *a, struct str name);
 struct str bot_name_with(struct arena *a, struct str name, snowflake id);
 /* {"0":{},"1":{}} */
 struct list default_integration_types(void);
+
+/* --- uninstall.c ---------------------------------------------------------------------- */
+
+/* Of a bot that is to leave: an app that has nothing else to do there goes altogether, the
+ * bot with it. */
+enum err application_goes_with_bot(struct call *call, const struct member_leave *leave);
+/* Of a bot that has just left: its integration has the scope `bot` no more, the role it
+ * came with goes. */
+enum err application_bot_left(struct call *call, const struct member_leave *leave);
 
 /* --- keys.c, access.c, changes.c, delete.c -------------------------------------------- */
 

@@ -254,4 +254,6 @@ const struct domain applications_domain = {
     .doc = "Programs that use the interface, and their bots.",
     .routes = routes,
     .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .member_leaving = application_goes_with_bot,
+                                    .member_left = application_bot_left },
 };

@@ -2,7 +2,6 @@
 #include "platform/applications/internal.h"
 
 #include "model/ids.h"
-#include "platform/command_index.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/rows.h"
@@ -137,12 +136,13 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
                                      snowflake guild_id)
 {
     struct integrations_ref guild = { guild_id };
+    struct guild_app app = { guild_id, application_id };
     struct application a;
     snowflake id = 0;
 
     enum err e = application_find(call->tx, application_id, &a);
     if (!e)
-        e = command_index_installed(call->tx, guild_id, application_id);
+        e = hook_guild_app_moves(call, &app);
     if (!e)
         e = remove_integration(call, guild_id, application_id, &id);
     if (e || !id)
@@ -155,7 +155,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
     if (!e)
         e = remove_roles(call, INTEGRATION_ROLES, guild_id, id);
     if (!e)
-        e = command_permissions_leave(call->tx, guild_id, application_id);
+        e = hook_guild_app_gone(call, &app);
     if (!e)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
                   &integrations_ref_schema, &guild);
@@ -212,21 +212,25 @@ static enum err belonging_find(struct call *call, snowflake guild_id, snowflake 
     return OK;
 }
 
-enum err application_goes_with_bot(struct call *call, snowflake guild_id, snowflake bot_id,
-                                   bool *ret)
+enum err application_goes_with_bot(struct call *call, const struct member_leave *leave)
 {
     struct belonging b;
-    enum err e = belonging_find(call, guild_id, bot_id, &b);
 
-    *ret = !e && b.id && !b.left.count;
-    return *ret ? application_uninstall_guild(call, b.application_id, guild_id) : e;
+    if (leave->user->bot.given != GIVEN)
+        return OK;
+    enum err e = belonging_find(call, leave->guild_id, leave->user->id, &b);
+    *leave->done = !e && b.id && !b.left.count;
+    return *leave->done ? application_uninstall_guild(call, b.application_id, leave->guild_id) : e;
 }
 
-enum err application_bot_left(struct call *call, snowflake guild_id, snowflake bot_id)
+enum err application_bot_left(struct call *call, const struct member_leave *leave)
 {
+    snowflake guild_id = leave->guild_id, bot_id = leave->user->id;
     struct application a;
     struct belonging b;
 
+    if (leave->user->bot.given != GIVEN)
+        return OK;
     enum err e = belonging_find(call, guild_id, bot_id, &b);
     if (e || !b.id)
         return e;

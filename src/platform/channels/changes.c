@@ -5,7 +5,6 @@
 #include "platform/channels/internal.h"
 
 #include "platform/leftovers.h"
-#include "platform/voice.h"
 
 /* Everybody sees a name change, so a channel has few of them, whoever makes them. */
 static const struct limit limit_rename = {
@@ -132,8 +131,8 @@ static enum err modify_guild_channel(struct call *call)
         e = audit(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id);
     if (!e)
         e = channel_announce(call, c.id);
-    if (!e && in->rtc_region.given == GIVEN && channel_is_voice(c.type))
-        e = voice_migrate(call, c.id, c.rtc_region.value);
+    if (!e && in->rtc_region.given == GIVEN)
+        e = hook_channel_moved(call, &c);
     if (!e && c.type == CHANNEL_CATEGORY && in->permission_overwrites.given != ABSENT)
         e = category_follow(call, c.id, &before.permission_overwrites.value);
     if (!e)
@@ -211,9 +210,7 @@ static enum err delete_guild_channel(struct call *call)
 
     if (!(call->target.rights & PERMISSION(MANAGE_CHANNELS)))
         return ERR_MISSING_PERMISSIONS;
-    enum err e = voice_drop_channel(call, c->id);
-    if (!e)
-        e = stage_close(call, c->id);
+    enum err e = hook_channel_ending(call, c);
     if (!e)
         e = let_children_go(call, c);
     if (!e)

@@ -3,6 +3,7 @@
 #define PLATFORM_CHANNELS_CHANNELS_H
 
 #include "model/guild.h"
+#include "model/rights.h"
 #include "platform/platform.h"
 
 /* ERR_UNKNOWN_CHANNEL. With overwrites; recipients are for channel_load_recipients. */
@@ -27,6 +28,11 @@ bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id
 /* The channel of an id that came in a body, as if it had come in the path: sets the
  * call's target and rights. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
 enum err channel_enter(struct call *call, snowflake id);
+
+/* What a member may do in a channel of its guild, with its overwrites loaded. A thread's parent is
+ * loaded from the store. */
+enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                            uint64_t *ret);
 
 /* The private channels in somebody's list, with recipients, the newest first. */
 enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret);
@@ -64,9 +70,9 @@ bool thread_is_quiet(const struct channel *thread);
 /* Whom an event about this channel is for: viewers in a guild, else its people. */
 struct subject to_channel_viewers(const struct channel *c);
 
+extern const struct domain access_domain;           /* resolvers and rights that all share */
 extern const struct domain channels_domain;         /* of guilds, and what all share */
 extern const struct domain private_channels_domain; /* direct ones and groups */
 extern const struct domain threads_domain;
-extern const struct domain stages_domain;
 
 #endif

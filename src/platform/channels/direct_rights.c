@@ -1,7 +1,8 @@
 /* direct_rights.c - who may write to whom in a direct channel. */
 #include "platform/channels/internal.h"
 
-#include "platform/game_friends.h"
+#include "model/relationship.h"
+#include "platform/settings.h"
 
 /* What a person has in common with the other end of a direct channel. */
 enum tie {

@@ -2,7 +2,6 @@
 #include "platform/channels/internal.h"
 
 #include "model/regions.h"
-#include "platform/voice.h"
 
 static enum err refuse(struct call *call, const struct place *here, const char *field,
                        const char *code, const char *message)
@@ -187,7 +186,7 @@ enum err channel_announce(struct call *call, snowflake id)
     if (e)
         return e;
     call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
-    return channel_is_voice(c.type) ? voice_review(call, c.guild_id.value, c.id) : OK;
+    return hook_rights_changed(call, &(struct rights_change){ c.guild_id.value, &c });
 }
 
 enum err category_follow(struct call *call, snowflake category_id, const struct list *before)

@@ -2,8 +2,6 @@
 #include "platform/channels/internal.h"
 
 #include "platform/leftovers.h"
-#include "platform/messages/messages.h"
-#include "platform/voice.h"
 
 bool ids_contain(const struct list *ids, snowflake id)
 {
@@ -108,7 +106,8 @@ enum err group_add(struct call *call, const struct channel *c, const struct grou
         event.nick = in->nick;
     emit_recipient(call, EVENT_CHANNEL_RECIPIENT_ADD, event, &people);
     call_emit(call, EVENT_CHANNEL_CREATE, to_user(in->user->id), &channel_schema, &seen);
-    return message_system(call, c, MESSAGE_RECIPIENT_ADD, in->by, in->user->id, STR(""));
+    return hook_recipient_joined(call,
+                                 &(struct recipient_change){ c, in->user->id, in->by, false });
 }
 
 enum err group_join(struct call *call, const struct channel *c, const struct user *user,
@@ -129,24 +128,14 @@ static enum err pass_on(struct call *call, const struct channel *c, const struct
     return e ? e : tell_group(call, EVENT_CHANNEL_UPDATE, &changed);
 }
 
-/* Who is no longer in the group is not in its call either. */
-static enum err hang_up(struct call *call, const struct channel *c, snowflake user_id)
-{
-    struct voice_state s;
-    enum err e = voice_find(call->tx, 0, user_id, &s);
-
-    if (e)
-        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    return voice_channel(&s) == c->id ? voice_leave(call, &s) : OK;
-}
-
 enum err group_take_out(struct call *call, const struct channel *c, const struct user *user,
                         bool silent)
 {
     struct channel seen = *c;
+    struct recipient_change change = { c, user->id, call->caller->id, silent };
     struct list left;
 
-    enum err e = hang_up(call, c, user->id);
+    enum err e = hook_recipient_leaving(call, &change);
     if (!e)
         e = channel_load_recipients(call->tx, &seen, user->id);
     if (!e)
@@ -162,9 +151,7 @@ enum err group_take_out(struct call *call, const struct channel *c, const struct
                    (struct recipient_event){ .channel_id = c->id, .user = user }, &left);
     if (c->owner_id.value == user->id)
         e = pass_on(call, c, &left);
-    if (!e && !silent)
-        e = message_system(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id, user->id, STR(""));
-    return e;
+    return e ? e : hook_recipient_left(call, &change);
 }
 
 /* DELETE /channels/{channel.id} of a private channel: a group is left, a direct

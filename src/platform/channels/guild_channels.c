@@ -157,3 +157,12 @@ enum err move_guild_channels(struct call *call)
     }
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
+
+enum err channels_found(struct call *call, const struct guild_made *made)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < made->channel_count; i++)
+        e = channel_insert(call->tx, &made->channels[i]);
+    return e;
+}

@@ -2,7 +2,7 @@
 #ifndef PLATFORM_CHANNELS_INTERNAL_H
 #define PLATFORM_CHANNELS_INTERNAL_H
 
-#include "model/stage.h"
+#include "api/hooks.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
@@ -92,14 +92,16 @@ enum err overwrites_permit(struct call *call, const struct list *wanted, const s
 /* After writing: has the guild not too many of them together, now that a channel has this
  * many? ERR_MAX_GUILD_OVERWRITES. */
 enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel);
-/* Tells the viewers that a channel changed; it is read again. Who is in it may have other
- * rights now. */
+/* Tells the viewers that a channel changed; it is read again. Rights in it may be others
+ * now. */
 enum err channel_announce(struct call *call, snowflake id);
 /* A category's overwrites were `before`: children that had the same follow. */
 enum err category_follow(struct call *call, snowflake category_id, const struct list *before);
 
 /* --- handlers ------------------------------------------------------------------------- */
 
+/* The channels that a guild begins with. */
+enum err channels_found(struct call *call, const struct guild_made *made);
 enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
 enum err move_guild_channels(struct call *call);
@@ -147,7 +149,5 @@ enum err modify_thread(struct call *call);
 enum err delete_thread(struct call *call);
 extern const struct job_kind *const thread_jobs[];
 void emit_thread_gone(struct call *call, const struct channel *thread);
-/* With STAGE_INSTANCE_DELETE, when one is open. */
-enum err stage_close(struct call *call, snowflake channel_id);
 
 #endif

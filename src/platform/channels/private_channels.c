@@ -2,7 +2,6 @@
 #include "platform/channels/internal.h"
 
 #include "model/ids.h"
-#include "platform/voice.h"
 
 struct private_draft {
     struct opt_id recipient_id;

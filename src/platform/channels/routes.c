@@ -1,8 +1,6 @@
 /* routes.c - the routes of guilds' channels, and those that all kinds share. */
 #include "platform/channels/internal.h"
 
-#include "platform/voice.h"
-
 static const struct resolver resolvers[] = {
     { .name = "overwrite.id", .field = "overwrite_id", .doc = "A role's id, or a user's." },
     { 0 },
@@ -121,4 +119,5 @@ const struct domain channels_domain = {
     .doc = "Channels of guilds.",
     .routes = routes,
     .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .guild_made = channels_found },
 };

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "platform/command_index.h"
 #include "platform/rows.h"
 
 #define COLUMNS_WITH(last_message_id, thread_message_count)                                      \

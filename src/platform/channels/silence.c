@@ -1,8 +1,7 @@
 /* silence.c - a stage on which nobody speaks is closed in a while. */
-#include "platform/channels/internal.h"
+#include "platform/voice.h"
 
 #include "base/clock.h"
-#include "platform/voice.h"
 
 #define PATIENCE (INT64_C(5) * 60 * 1000000)
 
@@ -31,6 +30,11 @@ enum err stage_watch(struct call *call, snowflake channel_id)
     if (!silent)
         return job_cancel(call, &stage_silence_job, channel_id);
     return job_schedule(call, &stage_silence_job, channel_id, clock_us() + PATIENCE, STR(""));
+}
+
+enum err stage_left(struct call *call, const struct voice_state *was)
+{
+    return voice_guild(was) ? stage_watch(call, voice_channel(was)) : OK;
 }
 
 static enum err close_silent(struct call *call, const struct job *job)

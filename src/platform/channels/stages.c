@@ -1,6 +1,7 @@
 /* stages.c - stages that are open. */
-#include "platform/channels/internal.h"
-
+#include "model/stage.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
 #include "platform/voice.h"
 
 /* Who may do all of these in a stage channel is its moderator. */
@@ -252,4 +253,5 @@ const struct domain stages_domain = {
     .doc = "Voice with an audience.",
     .routes = routes,
     .jobs = jobs,
+    .hooks = &(const struct hooks){ .voice_left = stage_left },
 };

@@ -1,7 +1,6 @@
 /* audit_log.c - GET /guilds/{guild.id}/audit-logs. */
 #include "platform/guilds/internal.h"
 
-#include "platform/command_index.h"
 #include "platform/rows.h"
 
 struct audit_log_query {
@@ -127,6 +126,25 @@ static enum err add_user(struct call *call, struct list *users, struct opt_id id
 static bool is_about_a_member(int64_t action)
 {
     return action >= AUDIT_MEMBER_KICK && action <= AUDIT_BOT_ADD;
+}
+
+static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
+
+/* A command as it is listed, once; an id that is no command's adds nothing. */
+static enum err command_text_add(struct tx *tx, snowflake id, struct list *texts)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, LISTED_COMMAND, BIND(v_id(id)), &row, &found);
+
+    if (e || !found)
+        return e;
+    struct str text = row_text(&row, 0);
+    for (size_t i = 0; i < texts->count; i++)
+        if (str_eq(((const struct str *)texts->items)[i], text))
+            return OK;
+    *(struct str *)list_add(tx_arena(tx), texts, sizeof text) = text;
+    return OK;
 }
 
 enum err get_guild_audit_log(struct call *call)

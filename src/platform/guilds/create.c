@@ -4,10 +4,8 @@
  * they name each other; real ids are given here. */
 #include "platform/guilds/internal.h"
 
-#include "base/clock.h"
+#include "api/hooks.h"
 #include "base/mem.h"
-#include "platform/channels/channels.h"
-#include "platform/members/members.h"
 
 /* What a stage before the handler made. */
 struct seed {
@@ -248,33 +246,28 @@ static void draft_guild(struct founding *f)
 
 static enum err write_guild(struct founding *f)
 {
+    struct guild_made made = { &f->guild, f->channels, f->channel_count };
     struct tx *tx = f->call->tx;
-    struct member owner = { .guild_id = f->guild.id,
-                            .user_id = f->guild.owner_id,
-                            .joined_at = clock_us() };
     enum err e = guild_insert(tx, &f->guild);
 
     for (size_t i = 0; !e && i < f->role_count; i++)
         e = role_insert(tx, &f->roles[i]);
-    for (size_t i = 0; !e && i < f->channel_count; i++)
-        e = channel_insert(tx, &f->channels[i]);
-    return e ? e : member_insert(tx, &owner, false);
+    return e ? e : hook_guild_made(f->call, &made);
 }
 
 enum err create_guild(struct call *call)
 {
     struct founding f = { .call = call, .in = call->body };
-    struct gateway_guild shown;
+    struct guild made;
 
     draft_guild(&f);
-    enum err e = form_failed(&call->form) ? ERR_INVALID_FORM_BODY
-                                          : member_check_room(call->tx, call->caller->id);
+    enum err e = form_failed(&call->form) ? ERR_INVALID_FORM_BODY : write_guild(&f);
+    struct member owner = { .guild_id = f.guild.id, .user_id = f.guild.owner_id };
     if (!e)
-        e = write_guild(&f);
+        e = hook_member_joined(call, &owner);
     if (!e)
-        e = guild_for_gateway(call->tx, f.guild.id, f.guild.owner_id, &shown);
-    if (e)
-        return e;
-    call_emit(call, EVENT_GUILD_CREATE, to_user(f.guild.owner_id), &gateway_guild_schema, &shown);
-    return call_reply(call, &shown.guild);
+        e = guild_find(call->tx, f.guild.id, &made);
+    if (!e)
+        e = guild_load_roles(call->tx, &made);
+    return e ? e : call_reply(call, &made);
 }

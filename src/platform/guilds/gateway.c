@@ -1,9 +1,7 @@
 /* gateway.c - a guild with all that is in it, as one of its members sees it. */
-#include "base/clock.h"
-#include "model/ids.h"
 #include "platform/channels/channels.h"
+#include "platform/gateway.h"
 #include "platform/guilds/guilds.h"
-#include "platform/guilds/internal.h"
 #include "platform/members/members.h"
 #include "platform/voice.h"
 
@@ -63,25 +61,6 @@ static enum err show_members(struct tx *tx, const struct guild_look *look, bool 
     return OK;
 }
 
-struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
-{
-    const struct opt_int *until = &m->communication_disabled_until;
-    const struct role *r = g->roles.items;
-    struct rights_of who = {
-        .guild_id = g->id,
-        .user_id = m->user_id,
-        .owner = g->owner_id == m->user_id,
-        .timed_out = until->given == GIVEN && until->value > clock_us(),
-        .roles = m->roles.items,
-        .role_count = m->roles.count,
-    };
-
-    for (size_t i = 0; i < g->roles.count; i++)
-        if (r[i].id == g->id || ids_hold(&m->roles, r[i].id))
-            who.base |= r[i].permissions;
-    return who;
-}
-
 enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret)
 {
     struct guild_parts parts;
@@ -117,4 +96,14 @@ enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
     /* What its sessions asked for is not known here. */
     look.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED;
     return e ? e : guild_look(tx, &look, ret);
+}
+
+enum err gateway_show_newcomer(struct call *call, const struct member *m)
+{
+    struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
+    enum err e = guild_for_gateway(call->tx, m->guild_id, m->user_id, guild);
+
+    if (!e)
+        call_emit(call, EVENT_GUILD_CREATE, to_user(m->user_id), &gateway_guild_schema, guild);
+    return e;
 }

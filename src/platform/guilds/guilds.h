@@ -6,36 +6,6 @@
 #include "model/rights.h"
 #include "platform/platform.h"
 
-/* --- where somebody stands ------------------------------------------------------------ */
-
-struct standing {
-    snowflake guild_id, owner_id, user_id;
-    struct member *member; /* without .user */
-    struct rights_of rights_of;
-    uint64_t rights; /* in the guild as a whole */
-    int64_t top_position;
-    snowflake top_role; /* the highest role's id; the guild's id for @everyone */
-};
-
-/* ERR_UNKNOWN_GUILD: no such guild; ERR_MISSING_ACCESS: not a member. */
-enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret);
-/* The same for somebody else: ERR_UNKNOWN_MEMBER when not a member. */
-enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
-                            struct standing *ret);
-
-/* In a channel of the guild, with its overwrites loaded. A thread's parent is
- * loaded from the store. */
-enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
-                            uint64_t *ret);
-
-/* What the rights of a member come from, when the guild has its roles and the member its
- * own: for many of them at once. */
-struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
-
-/* The owner is above everybody; others need a strictly higher top role. */
-bool standing_above_role(const struct standing *s, const struct role *role);
-bool standing_above(const struct standing *s, const struct standing *other);
-
 /* --- rows ----------------------------------------------------------------------------- */
 
 /* ERR_UNKNOWN_GUILD. Without roles; guild_load_roles fills them. */
@@ -51,19 +21,6 @@ enum err role_update(struct tx *tx, const struct role *r);
 enum err roles_make_room(struct tx *tx, snowflake guild_id);
 /* Takes it from members and channels too; roles above it go down by one. */
 enum err role_delete(struct call *call, const struct role *r);
-
-/* Everything about a guild as the gateway shows it to a member: guild_look when the
- * member and its account are there already. Of a read, valid until the next one. */
-struct guild_look {
-    snowflake guild_id;
-    const struct member *member; /* with its roles */
-    const struct user *user;
-    int64_t listed_up_to; /* with more members only the viewer and who is in voice are listed */
-};
-enum { GUILD_LISTED = 250 }; /* up to here people see everybody */
-enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret);
-enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
-                           struct gateway_guild *ret);
 
 /* --- the audit log -------------------------------------------------------------------- */
 

@@ -14,15 +14,6 @@ enum err guild_update(struct tx *tx, const struct guild *g);
 
 enum err role_move(struct tx *tx, snowflake id, int64_t position);
 
-/* --- recent.c ------------------------------------------------------------------------- */
-
-/* What a guild consists of. To be looked at, not changed, until the next one is read. */
-struct guild_parts {
-    struct list roles;             /* struct role */
-    struct list channels, threads; /* struct channel; threads that are not archived */
-};
-enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
-
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct channel_draft {
@@ -94,13 +85,6 @@ extern const struct type role_body, role_places_body, type_role_drafts;
 /* Writes what a draft gives; null is what a new role has. base: the rights that a
  * role has when none are named. */
 void role_apply(struct arena *arena, struct role *r, const struct role_draft *in, uint64_t base);
-
-/* --- look.c: before a picture is kept ------------------------------------------------- */
-
-/* Stages that refuse whoever the handler would refuse, so that strangers leave no
- * pictures behind. */
-enum err look_at_guild(struct call *call);
-enum err look_at_role(struct call *call);
 
 /* --- handlers ------------------------------------------------------------------------- */
 

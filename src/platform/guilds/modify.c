@@ -1,10 +1,8 @@
 /* modify.c - PATCH /guilds/{guild.id}. */
 #include "platform/guilds/internal.h"
 
+#include "api/hooks.h"
 #include "base/mem.h"
-#include "platform/channels/channels.h"
-#include "platform/members/members.h"
-#include "platform/voice.h"
 
 /* Pictures of a guild: where the body has them, where the guild, and where they are kept. */
 static const struct {
@@ -77,7 +75,7 @@ enum err prepare_modify_guild(struct call *call)
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
         kept[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
         if (kept[i].given == GIVEN) {
-            call->look = look_at_guild;
+            call->look = call_looked;
             call->compute = keep_pictures;
         }
     }
@@ -102,11 +100,19 @@ static enum err apply_pictures(struct call *call, struct guild *g)
 
 /* --- channels ------------------------------------------------------------------------- */
 
-static bool suits(const struct channel *c, const struct guild *g, bool voice)
+static const char TYPE_OF_CHANNEL[] =
+    "select type from channels where id = $1 and guild_id = $2 and type >= 0";
+
+/* Whether it is a channel of the guild, and of the right type. */
+static enum err suits(struct tx *tx, const struct guild *g, snowflake id, bool voice, bool *ret)
 {
-    if (c->guild_id.value != g->id)
-        return false;
-    return voice ? c->type == CHANNEL_VOICE : c->type == CHANNEL_TEXT || c->type == CHANNEL_NEWS;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, TYPE_OF_CHANNEL, BIND(v_id(id), v_id(g->id)), &row, &found);
+    int64_t type = !e && found ? row_int(&row, 0) : -1;
+
+    *ret = voice ? type == CHANNEL_VOICE : type == CHANNEL_TEXT || type == CHANNEL_NEWS;
+    return e;
 }
 
 /* Wrong ones are noted in the form, all of them. */
@@ -114,16 +120,16 @@ static enum err apply_channels(struct call *call, struct guild *g)
 {
     for (size_t i = 0; i < COUNT_OF(named_channels); i++) {
         const struct opt_id *in = INPUT_AT(struct opt_id, call->body, named_channels[i].in);
-        struct channel c = { 0 };
+        bool fits = true;
         enum err e = OK;
 
         if (in->given == ABSENT)
             continue;
         if (in->given == GIVEN)
-            e = channel_find(call->tx, in->value, &c);
-        if (e && e != ERR_UNKNOWN_CHANNEL)
+            e = suits(call->tx, g, in->value, named_channels[i].voice, &fits);
+        if (e)
             return e;
-        if (in->given == GIVEN && (e || !suits(&c, g, named_channels[i].voice)))
+        if (!fits)
             call_invalid(call, named_channels[i].field, FORM_CHOICES,
                          named_channels[i].voice ? "Value must be a voice channel of the guild."
                                                  : "Value must be a text channel of the guild.");
@@ -207,37 +213,26 @@ static void apply_fields(struct call *call, struct guild *g)
         g->features = merge_features(call->arena, g->features, &in->features.value);
 }
 
+static const char IS_BOT[] = "select u.bot from members m join users u on u.id = m.user_id "
+                             "where m.guild_id = $1 and m.user_id = $2";
+
 /* The guild goes to another member, who is a person. */
 static enum err apply_owner(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
-    struct member member;
+    struct rows row;
+    bool found;
 
     if (in->owner_id.given != GIVEN)
         return OK;
     if (in->owner_id.value == g->owner_id)
         return ERR_ALREADY_OWNER;
-    enum err e = member_find(call->tx, g->id, in->owner_id.value, &member);
-    if (!e)
-        e = member_load_user(call->tx, &member);
-    if (e)
-        return e;
+    enum err e =
+        tx_one(call->tx, IS_BOT, BIND(v_id(g->id), v_id(in->owner_id.value)), &row, &found);
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_MEMBER;
     g->owner_id = in->owner_id.value;
-    return member.user->bot.value ? ERR_OWNER_IS_BOT : OK;
-}
-
-/* Another owner, or another channel for those who are away, is felt in voice. */
-static enum err review_voice(struct call *call, const struct guild *g)
-{
-    const struct guild *before = call->target.guild;
-    bool away = g->afk_channel_id.value != before->afk_channel_id.value;
-    enum err e = OK;
-
-    if (away || g->owner_id != before->owner_id)
-        e = voice_review(call, g->id, 0);
-    if (!e && (away || g->afk_timeout != before->afk_timeout))
-        e = voice_watch_guild(call, g->id);
-    return e;
+    return row_bool(&row, 0) ? ERR_OWNER_IS_BOT : OK;
 }
 
 enum err modify_guild(struct call *call)
@@ -264,6 +259,6 @@ enum err modify_guild(struct call *call)
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);
-    e = review_voice(call, &g);
+    e = hook_guild_changed(call, &(struct guild_change){ call->target.guild, &g });
     return e ? e : call_reply(call, &g);
 }

@@ -7,7 +7,8 @@
 
 #include "base/mem.h"
 #include "platform/channels/channels.h"
-#include "platform/guilds/internal.h"
+#include "platform/gateway.h"
+#include "platform/guilds/guilds.h"
 
 enum { KEPT = 8, LARGEST = 256 * 1024 };
 

@@ -1,7 +1,7 @@
 /* role_rows.c - roles in the store. */
 #include "platform/guilds/internal.h"
 
-#include "platform/command_index.h"
+#include "api/hooks.h"
 #include "platform/leftovers.h"
 #include "platform/rows.h"
 
@@ -152,5 +152,5 @@ enum err role_delete(struct call *call, const struct role *r)
         e = role_remove(call, r->id);
     if (!e)
         e = tx_exec(tx, CLOSE_GAP, BIND(v_id(r->guild_id), v_int(r->position)), NULL);
-    return e ? e : command_permissions_forget(tx, r->guild_id, r->id);
+    return e ? e : hook_role_gone(call, r);
 }

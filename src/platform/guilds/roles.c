@@ -1,7 +1,7 @@
 /* roles.c - reading, making, changing and deleting roles. */
 #include "platform/guilds/internal.h"
 
-#include "platform/voice.h"
+#include "api/hooks.h"
 
 /* What a stage before the handler kept. */
 struct kept {
@@ -28,7 +28,7 @@ static enum err keep_icon(struct call *call)
     return picture_keep(call, "role-icons", kept->id, &in->icon, &kept->icon);
 }
 
-static enum err prepare(struct call *call, snowflake id, enum err (*look)(struct call *call))
+static enum err prepare(struct call *call, snowflake id)
 {
     const struct role_draft *in = call->body;
     struct kept *kept = call->data = arena_alloc(call->arena, sizeof *kept);
@@ -36,7 +36,7 @@ static enum err prepare(struct call *call, snowflake id, enum err (*look)(struct
     kept->id = id;
     kept->icon.given = in->icon.given;
     if (in->icon.given == GIVEN) {
-        call->look = look;
+        call->look = call_looked;
         call->compute = keep_icon;
     }
     return OK;
@@ -70,7 +70,7 @@ static enum err get_role(struct call *call)
 
 static enum err prepare_create_role(struct call *call)
 {
-    return prepare(call, snowflake_new(), look_at_guild);
+    return prepare(call, snowflake_new());
 }
 
 static enum err check_room(struct call *call)
@@ -119,7 +119,7 @@ static enum err create_role(struct call *call)
 
 static enum err prepare_modify_role(struct call *call)
 {
-    return prepare(call, call_id(call, "role.id"), look_at_role);
+    return prepare(call, call_id(call, "role.id"));
 }
 
 static bool changes_more_than_rights(const struct role_draft *in)
@@ -154,7 +154,7 @@ static enum err modify_role(struct call *call)
         return e;
     announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
     if (role.permissions != call->target.role->permissions)
-        e = voice_review(call, role.guild_id, 0);
+        e = hook_rights_changed(call, &(struct rights_change){ role.guild_id, NULL });
     return e ? e : call_reply(call, &role);
 }
 
@@ -175,7 +175,7 @@ static enum err delete_role(struct call *call)
         return e;
     call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(role->guild_id), &guild_role_gone_schema,
               &gone);
-    return voice_review(call, role->guild_id, 0);
+    return hook_rights_changed(call, &(struct rights_change){ role->guild_id, NULL });
 }
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -1,9 +1,8 @@
 /* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
 #include "platform/guilds/internal.h"
 
+#include "api/hooks.h"
 #include "platform/leftovers.h"
-#include "platform/members/members.h"
-#include "platform/voice.h"
 
 /* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)
@@ -29,21 +28,13 @@ static enum err delete_guild(struct call *call)
 
     if (!call->target.standing->rights_of.owner)
         return ERR_MISSING_PERMISSIONS;
-    e = voice_drop_guild(call, gone.id);
+    e = hook_guild_ending(call, gone.id);
     if (!e)
         e = guild_remove(call, gone.id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_DELETE, to_guild(gone.id), &guild_ref_schema, &gone);
     return OK;
-}
-
-/* DELETE /users/@me/guilds/{guild.id}: an owner gives the guild away first. */
-static enum err leave_guild(struct call *call)
-{
-    if (call->target.standing->rights_of.owner)
-        return ERR_INVALID_GUILD;
-    return member_leave(call, call->target.guild->id, call->caller->id);
 }
 
 static const struct route routes[] = {
@@ -115,15 +106,6 @@ static const struct route routes[] = {
         .query = &own_guilds_query_schema,
         .reply = &own_guilds_reply,
         .handle = list_own_guilds,
-    },
-    {
-        .method = DELETE,
-        .path = "/users/@me/guilds/{guild.id}",
-        .name = "leave_guild",
-        .doc = "Leave a guild. An owner cannot.",
-        .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
-        .handle = leave_guild,
     },
     {
         .method = GET,

@@ -1,7 +1,6 @@
 /* rows.c - guilds in the store. */
 #include "platform/guilds/internal.h"
 
-#include "platform/command_index.h"
 #include "platform/rows.h"
 
 #define GUILD_COLUMNS                                                                             \

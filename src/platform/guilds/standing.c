@@ -1,9 +1,7 @@
 /* standing.c - where a member stands in a guild: rights and rank. */
-#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 #include "base/clock.h"
-#include "platform/channels/channels.h"
-#include "platform/members/members.h"
 
 static const char OWNER_OF_GUILD[] = "select owner_id from guilds where id = $1 and removed = 0";
 
@@ -76,35 +74,4 @@ enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id
                             struct standing *ret)
 {
     return find(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
-}
-
-enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
-                            uint64_t *ret)
-{
-    const struct list *overwrites = &c->permission_overwrites.value;
-    struct channel parent;
-
-    if (!channel_is_thread(c->type)) {
-        *ret =
-            rights_in_channel(&s->rights_of, c->type, overwrites->items, overwrites->count, false);
-        return OK;
-    }
-    enum err e = channel_find(tx, c->parent_id.value, &parent);
-    if (!e)
-        *ret = rights_in_thread(&s->rights_of, c, &parent);
-    return e;
-}
-
-bool standing_above_role(const struct standing *s, const struct role *role)
-{
-    return s->rights_of.owner ||
-           role_is_above(s->top_position, s->top_role, role->position, role->id);
-}
-
-bool standing_above(const struct standing *s, const struct standing *other)
-{
-    if (other->rights_of.owner)
-        return false;
-    return s->rights_of.owner ||
-           role_is_above(s->top_position, s->top_role, other->top_position, other->top_role);
 }

@@ -68,3 +68,17 @@ enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
     i->new_member = given_bool(is_new);
     return e;
 }
+
+/* The invite that brought somebody here is accepted with the account. */
+enum err invite_accept_first(struct call *call, const struct account_made *made)
+{
+    struct invite invite;
+
+    if (made->invite.given != GIVEN)
+        return OK;
+    enum err e = invite_find(call->tx, made->invite.value, &invite);
+    if (e == ERR_UNKNOWN_INVITE)
+        return call_invalid(call, "invite", "INVITE_CODE_INVALID",
+                            "The invite is either invalid or has expired.");
+    return e ? e : invite_accept(call, &invite, made->user_id);
+}

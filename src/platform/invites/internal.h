@@ -2,6 +2,7 @@
 #ifndef PLATFORM_INVITES_INTERNAL_H
 #define PLATFORM_INVITES_INTERNAL_H
 
+#include "api/hooks.h"
 #include "platform/guilds/guilds.h"
 #include "platform/invites/invites.h"
 
@@ -40,6 +41,10 @@ extern const struct type invite_body, friend_invite_body;
 enum err admit_invite_creation(struct call *call);
 enum err create_channel_invite(struct call *call);
 enum err create_friend_invite(struct call *call);
+
+/* --- accept.c ------------------------------------------------------------------------- */
+
+enum err invite_accept_first(struct call *call, const struct account_made *made);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 

@@ -1,9 +1,10 @@
 /* routes.c - the rows of invites, and reading and deleting them. */
 #include "platform/bonds.h"
+#include "platform/channels/channels.h"
 #include "platform/friends.h"
 #include "platform/guilds/guilds.h"
-#include "platform/channels/channels.h"
 #include "platform/invites/internal.h"
+#include "platform/members/members.h"
 
 struct invite_query {
     bool with_counts;
@@ -265,4 +266,5 @@ const struct domain invites_domain = {
     .doc = "Ways into guilds, groups and friendships.",
     .routes = routes,
     .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .account_made = invite_accept_first },
 };

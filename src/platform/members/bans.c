@@ -42,7 +42,7 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
     return check_above(call, &m);
 }
 
-/* room: see purge_messages. */
+/* room: see struct member_ban. */
 static enum err ban(struct call *call, const struct user *user, int64_t purge_seconds,
                     int64_t *room)
 {
@@ -50,6 +50,7 @@ static enum err ban(struct call *call, const struct user *user, int64_t purge_se
     struct guild_user_event event = { .guild_id = guild_id,
                                       .user = user,
                                       .delete_message_secs = given_int(purge_seconds) };
+    struct member_ban purge = { guild_id, user->id, clock_us() - purge_seconds * 1000000, room };
     struct opt_str reason = { 0 };
     bool is_member = false, is_new = false;
 
@@ -64,7 +65,7 @@ static enum err ban(struct call *call, const struct user *user, int64_t purge_se
     if (is_member)
         e = member_leave(call, guild_id, user->id);
     if (!e && purge_seconds)
-        e = purge_messages(call, guild_id, user->id, clock_us() - purge_seconds * 1000000, room);
+        e = hook_member_banned(call, &purge);
     return e ? e : audit(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id);
 }
 
@@ -193,5 +194,4 @@ const struct domain bans_domain = {
     .name = "Bans",
     .doc = "Who may not come back.",
     .routes = routes,
-    .jobs = (const struct job_kind *const[]){ &message_purge, NULL },
 };

@@ -2,9 +2,6 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
-#include "platform/applications/applications.h"
-#include "platform/guilds/guilds.h"
-#include "platform/voice.h"
 
 enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
 
@@ -49,16 +46,11 @@ static enum err check_may_join(struct tx *tx, const struct newcomer *n, const st
     return row_int(&row, 0) >= MOST_MEMBERS ? ERR_MAX_MEMBERS : OK;
 }
 
-static enum err announce_arrival(struct call *call, const struct member *m)
+static enum err member_enter(struct call *call, const struct member *m, bool temporary)
 {
-    struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
-    enum err e = guild_for_gateway(call->tx, m->guild_id, m->user_id, guild);
+    enum err e = member_insert(call->tx, m, temporary);
 
-    if (e)
-        return e;
-    call_emit(call, EVENT_GUILD_CREATE, to_user(m->user_id), &gateway_guild_schema, guild);
-    call_emit(call, EVENT_GUILD_MEMBER_ADD, to_guild(m->guild_id), &guild_member_schema, m);
-    return OK;
+    return e ? e : hook_membership_moves(call, m);
 }
 
 enum err member_join(struct call *call, const struct newcomer *n, struct member *ret, bool *ret_new)
@@ -85,8 +77,22 @@ enum err member_join(struct call *call, const struct newcomer *n, struct member 
     if (!e)
         e = member_take_sanctions(call->tx, ret);
     if (!e)
-        e = member_insert(call->tx, ret, n->temporary);
-    return e ? e : announce_arrival(call, ret);
+        e = member_enter(call, ret, n->temporary);
+    if (!e)
+        e = hook_member_joined(call, ret);
+    if (!e)
+        call_emit(call, EVENT_GUILD_MEMBER_ADD, to_guild(n->guild_id), &guild_member_schema, ret);
+    return e;
+}
+
+enum err member_found(struct call *call, const struct guild_made *made)
+{
+    struct member owner = { .guild_id = made->guild->id,
+                            .user_id = made->guild->owner_id,
+                            .joined_at = clock_us() };
+    enum err e = member_check_room(call->tx, owner.user_id);
+
+    return e ? e : member_enter(call, &owner, false);
 }
 
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
@@ -95,20 +101,19 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
     struct guild_user_event gone = { .guild_id = guild_id, .user = &user };
     struct guild_ref guild = { guild_id };
     bool done = false;
+    struct member_leave leave = { guild_id, &user, &done };
 
     enum err e = user_find(call->tx, user_id, &user);
-    if (!e && user.bot.given == GIVEN)
-        e = application_goes_with_bot(call, guild_id, user_id, &done);
+    if (!e)
+        e = hook_member_leaving(call, &leave);
     if (e || done)
         return e;
-    e = voice_drop_member(call, guild_id, user_id);
-    if (!e)
-        e = member_delete(call, guild_id, user_id);
+    e = member_delete(call, guild_id, user_id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_REMOVE, to_guild(guild_id), &guild_user_event_schema, &gone);
     call_emit(call, EVENT_GUILD_DELETE, to_user(user_id), &guild_ref_schema, &guild);
-    return user.bot.given == GIVEN ? application_bot_left(call, guild_id, user_id) : OK;
+    return hook_member_left(call, &leave);
 }
 
 enum err member_save(struct call *call, const struct member *m)
@@ -121,5 +126,5 @@ enum err member_save(struct call *call, const struct member *m)
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_UPDATE, to_guild(m->guild_id), &guild_member_schema, &shown);
-    return voice_review_member(call, &shown);
+    return hook_member_changed(call, &shown);
 }

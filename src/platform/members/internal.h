@@ -2,9 +2,9 @@
 #ifndef PLATFORM_MEMBERS_INTERNAL_H
 #define PLATFORM_MEMBERS_INTERNAL_H
 
+#include "api/hooks.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "platform/voice.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
@@ -91,6 +91,17 @@ enum err check_roles_changed(struct call *call, const struct list *from, const s
 /* Without repetitions. */
 struct list ids_distinct(struct arena *arena, const struct list *ids);
 
+/* --- changes.c ------------------------------------------------------------------------ */
+
+/* A guild begins with its owner. ERR_MAX_GUILDS. */
+enum err member_found(struct call *call, const struct guild_made *made);
+
+/* --- spread.c ------------------------------------------------------------------------- */
+
+/* Tells the guilds of an account that looks different now. */
+enum err account_spread(struct call *call, const struct user *user);
+extern const struct job_kind account_spread_kind; /* goes on with it */
+
 /* --- handlers ------------------------------------------------------------------------- */
 
 enum err modify_member(struct call *call);
@@ -99,30 +110,5 @@ enum err modify_own_member(struct call *call);
 enum err add_member_role(struct call *call);
 enum err remove_member_role(struct call *call);
 enum err add_guild_member(struct call *call);
-
-/* --- voice.c: silencing, moving and disconnecting ------------------------------------- */
-
-struct voice_order {
-    bool given; /* something is asked of who is in voice */
-    struct voice_state state;
-    struct opt_id to; /* another channel, or null: none */
-    struct channel channel;
-};
-
-/* Rights first, then ERR_NOT_IN_VOICE. */
-enum err voice_order_check(struct call *call, const struct member_patch *in,
-                           struct voice_order *ret);
-/* After the member was saved. silenced: mute or deaf is another than before. */
-enum err voice_order_obey(struct call *call, const struct voice_order *order, bool silenced);
-
-/* --- purge.c -------------------------------------------------------------------------- */
-
-enum { PURGED_AT_ONCE = 200 }; /* messages: a few milliseconds of the writer */
-
-/* Deletes what somebody wrote in a guild since a moment, and announces it. As many as there is
- * room for at once, which several accounts of one call share; a job goes on with the rest. */
-enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us,
-                        int64_t *room);
-extern const struct job_kind message_purge;
 
 #endif

@@ -3,11 +3,18 @@
 #define PLATFORM_MEMBERS_MEMBERS_H
 
 #include "model/guild.h"
+#include "model/rights.h"
 #include "platform/platform.h"
 
 /* ERR_UNKNOWN_MEMBER. Without .user; member_load_user adds it. */
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
 enum err member_load_user(struct tx *tx, struct member *m);
+/* ERR_UNKNOWN_GUILD: no such guild; ERR_MISSING_ACCESS: not a member. */
+enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret);
+/* The same for somebody else: ERR_UNKNOWN_MEMBER when not a member. */
+enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
+                            struct standing *ret);
+
 /* The first `limit` members after an id, with users and roles, by id. */
 enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
                        struct list *ret);
@@ -39,12 +46,12 @@ struct newcomer {
 enum err member_join(struct call *call, const struct newcomer *n, struct member *ret,
                      bool *ret_new);
 
-/* Writes with roles and keeps the guild's count; announces nothing. */
+/* Writes with roles and keeps the guild's count; nobody hears of it. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
 
-/* Takes an account out of a guild, and first out of its voice, and announces:
- * GUILD_MEMBER_REMOVE to the guild, GUILD_DELETE to the account. What a bot's app has there is set
- * right. */
+/* Takes an account out of a guild and announces: GUILD_MEMBER_REMOVE to the guild,
+ * GUILD_DELETE to the account. Who listens takes it out of voice before, and sets right what
+ * a bot's app has there. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 /* What it can announce, for rows' .fires. */
 #define LEAVE_EVENTS                                                                \
@@ -53,8 +60,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
         EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,      \
         EVENT_VOICE_STATE_UPDATE
 
-/* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE; who is in voice may have
- * other rights there now. */
+/* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE. */
 enum err member_save(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;

@@ -143,11 +143,12 @@ enum err modify_member(struct call *call)
     const struct member_patch *in = call->body;
     struct member *m = call->target.member;
     struct list roles = ids_distinct(call->arena, &in->roles.value);
-    struct voice_order order = { 0 };
+    struct voice_order order = { m, in->mute, in->deaf, in->channel_id, false };
+    bool of_voice = in->mute.given || in->deaf.given || in->channel_id.given;
 
     enum err e = check_rights(call, in, &roles);
-    if (!e)
-        e = voice_order_check(call, in, &order);
+    if (!e && of_voice)
+        e = hook_voice_asked(call, &order);
     if (!e)
         e = check_state(call, in);
     if (e)
@@ -164,8 +165,9 @@ enum err modify_member(struct call *call)
         e = audit(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id);
     if (!e && new_roles)
         e = audit(call, m->guild_id, AUDIT_MEMBER_ROLE_UPDATE, m->user_id);
-    if (!e)
-        e = voice_order_obey(call, &order, muted != m->mute || deafened != m->deaf);
+    order.silenced = muted != m->mute || deafened != m->deaf;
+    if (!e && of_voice)
+        e = hook_voice_ordered(call, &order);
     return e ? e : call_reply(call, m);
 }
 

@@ -2,7 +2,7 @@
  *
  * In steps of a few hundred messages: the first is the ban's own, the others are a job's,
  * whose data says how far they are. */
-#include "platform/members/internal.h"
+#include "platform/messages/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "model/ids.h"
 #include "platform/channels/channels.h"
-#include "platform/messages/messages.h"
 
 enum { MOST_IN_ONE_EVENT = 100 };
 
@@ -100,13 +99,12 @@ static enum err step_purge(struct call *call, struct purge *p, int64_t *room)
     return e || *room > 0 ? e : go_on_later(call, p);
 }
 
-enum err purge_messages(struct call *call, snowflake guild_id, snowflake author, int64_t since_us,
-                        int64_t *room)
+enum err purge_messages(struct call *call, const struct member_ban *ban)
 {
-    struct purge p = { guild_id, author, snowflake_at(since_us / 1000),
+    struct purge p = { ban->guild_id, ban->user_id, snowflake_at(ban->since_us / 1000),
                        snowflake_at(clock_us() / 1000 + 1) };
 
-    return step_purge(call, &p, room);
+    return step_purge(call, &p, ban->room);
 }
 
 static enum err run_purge(struct call *call, const struct job *job)

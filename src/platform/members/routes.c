@@ -1,8 +1,6 @@
 /* routes.c - the rows of members, and reading and removing them. */
 #include "platform/members/internal.h"
 
-#include "platform/voice.h"
-
 /* Flags of applications: their bots may list members. */
 #define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
 
@@ -69,6 +67,14 @@ static enum err kick_member(struct call *call)
     if (!e)
         e = member_leave(call, m->guild_id, m->user_id);
     return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
+}
+
+/* DELETE /users/@me/guilds/{guild.id}: an owner gives the guild away first. */
+static enum err leave_guild(struct call *call)
+{
+    if (call->target.standing->rights_of.owner)
+        return ERR_INVALID_GUILD;
+    return member_leave(call, call->target.guild->id, call->caller->id);
 }
 
 static const enum event fired_by_changes[] = { EVENT_GUILD_MEMBER_UPDATE, VOICE_EVENTS,
@@ -193,6 +199,15 @@ static const struct route routes[] = {
             (const enum event[]){ LEAVE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = kick_member,
     },
+    {
+        .method = DELETE,
+        .path = "/users/@me/guilds/{guild.id}",
+        .name = "leave_guild",
+        .doc = "Leave a guild. An owner cannot.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
+        .handle = leave_guild,
+    },
     { 0 },
 };
 
@@ -200,4 +215,6 @@ const struct domain members_domain = {
     .name = "Members",
     .doc = "Who is in a guild.",
     .routes = routes,
+    .jobs = (const struct job_kind *const[]){ &account_spread_kind, NULL },
+    .hooks = &(const struct hooks){ .account_changed = account_spread, .guild_made = member_found },
 };

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/ids.h"
-#include "platform/command_index.h"
 #include "platform/rows.h"
 #include "platform/users.h"
 
@@ -261,8 +260,6 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
 
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
-    if (!e)
-        e = command_index_member(tx, m->guild_id, m->user_id);
     return e ? e : member_store_roles(tx, m);
 }
 
@@ -297,10 +294,11 @@ static const char DELETE_MEMBER[] =
 
 enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
 {
+    struct member leaving = { .guild_id = guild_id, .user_id = user_id };
     struct tx *tx = call->tx;
     struct rows row;
     bool found = false;
-    enum err e = command_index_member(tx, guild_id, user_id);
+    enum err e = hook_membership_moves(call, &leaving);
 
     if (!e)
         e = tx_exec(tx, KEEP_SANCTIONS, BIND(v_id(guild_id), v_id(user_id), v_int(clock_us())),
@@ -315,7 +313,7 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
         e = picture_drop(call, "member-banners", user_id, &banner);
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
-    return e ? e : command_permissions_forget(tx, guild_id, user_id);
+    return e;
 }
 
 static const char SAVE_MEMBER[] =

@@ -1,7 +1,7 @@
 /* voice.c - what moderators do to who is in voice: silence, move, disconnect. */
-#include "platform/members/internal.h"
-
 #include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/voice.h"
 
 /* The caller's rights where the member is, or in the guild when it is nowhere. */
 static enum err rights_there(struct call *call, const struct voice_state *s, bool present,
@@ -35,35 +35,30 @@ static enum err check_target(struct call *call, snowflake id, struct channel *re
     return channel_is_voice(ret->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-enum err voice_order_check(struct call *call, const struct member_patch *in,
-                           struct voice_order *ret)
+enum err voice_order_check(struct call *call, const struct voice_order *in)
 {
-    const struct member *m = call->target.member;
+    const struct member *m = in->member;
     uint64_t needed = 0, rights;
+    struct voice_state s;
+    struct channel to;
 
     if (in->mute.given)
         needed |= PERMISSION(MUTE_MEMBERS);
     if (in->deaf.given)
         needed |= PERMISSION(DEAFEN_MEMBERS);
-    if (in->channel_id.given)
+    if (in->to.given)
         needed |= PERMISSION(MOVE_MEMBERS);
-    if (!needed)
-        return OK;
-    enum err e = voice_find(call->tx, m->guild_id, m->user_id, &ret->state);
+    enum err e = voice_find(call->tx, m->guild_id, m->user_id, &s);
     bool present = !e;
     if (e == ERR_UNKNOWN_VOICE_STATE)
         e = OK;
     if (!e)
-        e = rights_there(call, &ret->state, present, &rights);
+        e = rights_there(call, &s, present, &rights);
     if (!e && (rights & needed) != needed)
         e = ERR_MISSING_PERMISSIONS;
-    if (!e && in->channel_id.given == GIVEN)
-        e = check_target(call, in->channel_id.value, &ret->channel);
-    if (e)
-        return e;
-    ret->given = true;
-    ret->to = in->channel_id;
-    return present ? OK : ERR_NOT_IN_VOICE;
+    if (!e && in->to.given == GIVEN)
+        e = check_target(call, in->to.value, &to);
+    return e || present ? e : ERR_NOT_IN_VOICE;
 }
 
 static enum err note(struct call *call, enum audit_action action, snowflake channel_id)
@@ -75,22 +70,24 @@ static enum err note(struct call *call, enum audit_action action, snowflake chan
     return audit_with(call, call->target.guild->id, action, 0, &options, (struct list){ 0 });
 }
 
-enum err voice_order_obey(struct call *call, const struct voice_order *order, bool silenced)
+enum err voice_order_obey(struct call *call, const struct voice_order *order)
 {
+    const struct member *m = order->member;
     struct voice_state s;
+    struct channel to;
 
-    if (!order->given)
-        return OK;
     /* Other roles or a timeout in the same body may have changed it since it was checked. */
-    enum err e = voice_find(call->tx, voice_guild(&order->state), order->state.user_id, &s);
+    enum err e = voice_find(call->tx, m->guild_id, m->user_id, &s);
     if (e)
         return e;
     if (order->to.given == GIVEN_NULL) {
         e = voice_leave(call, &s);
         return e ? e : note(call, AUDIT_MEMBER_DISCONNECT, 0);
     }
-    if (order->to.given == ABSENT || order->channel.id == voice_channel(&s))
-        return silenced ? voice_announce(call, &s, 0) : OK;
-    e = voice_move(call, &s, &order->channel);
-    return e ? e : note(call, AUDIT_MEMBER_MOVE, order->channel.id);
+    if (order->to.given == ABSENT || order->to.value == voice_channel(&s))
+        return order->silenced ? voice_announce(call, &s, 0) : OK;
+    e = channel_find(call->tx, order->to.value, &to);
+    if (!e)
+        e = voice_move(call, &s, &to);
+    return e ? e : note(call, AUDIT_MEMBER_MOVE, to.id);
 }

@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MESSAGES_INTERNAL_H
 #define PLATFORM_MESSAGES_INTERNAL_H
 
+#include "api/hooks.h"
 #include "platform/messages/body.h"
 #include "platform/messages/uploads.h"
 
@@ -115,5 +116,17 @@ extern const struct type pins_page_reply;
 enum err list_pins_page(struct call *call);
 enum err pin_message(struct call *call);
 enum err unpin_message(struct call *call);
+
+/* --- purge.c -------------------------------------------------------------------------- */
+
+/* Deletes what somebody wrote in a guild since a moment, and announces it. As many as there is
+ * room for at once; a job goes on with the rest. */
+enum err purge_messages(struct call *call, const struct member_ban *ban);
+extern const struct job_kind message_purge;
+
+/* --- create.c: what the server says about groups -------------------------------------- */
+
+enum err message_of_arrival(struct call *call, const struct recipient_change *c);
+enum err message_of_departure(struct call *call, const struct recipient_change *c);
 
 #endif

@@ -362,4 +362,8 @@ const struct domain messages_domain = {
     .doc = "What is said in channels.",
     .routes = routes,
     .resolvers = resolvers,
+    .jobs = (const struct job_kind *const[]){ &message_purge, NULL },
+    .hooks = &(const struct hooks){ .member_banned = purge_messages,
+                                    .recipient_joined = message_of_arrival,
+                                    .recipient_left = message_of_departure },
 };

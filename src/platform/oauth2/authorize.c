@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 /* --- GET /oauth2/authorize ------------------------------------------------------------ */
 
@@ -127,7 +128,7 @@ static enum err reply_token(struct call *call, const struct request *r, struct s
     struct arena *a = call->arena;
     struct access_reply out = { 0 };
     snowflake user = call->caller->id, app = r->application->id;
-    enum err e = authorization_add(call->tx, user, app, &r->scopes, false);
+    enum err e = authorization_add(call, &(struct account_app){ user, app }, &r->scopes, false);
 
     if (!e)
         e = access_issue(call, user, app, &r->scopes, (struct str){ 0 }, &out);

@@ -79,7 +79,7 @@ enum err delete_grant(struct call *call)
     if (!e)
         e = tokens_end(call, a.user_id, a.application_id);
     if (!e)
-        e = authorization_delete(call->tx, &a);
+        e = authorization_delete(call, &a);
     if (e)
         return e;
     call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(a.user_id), &application_ref_schema,

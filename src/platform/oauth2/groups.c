@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "platform/channels/channels.h"
-#include "platform/command_index.h"
 #include "platform/rows.h"
 
 enum { MOST_INTEGRATIONS = 50 };
@@ -46,5 +45,5 @@ enum err request_install_group(struct call *call, const struct request *r, snowf
                 BIND(v_id(snowflake_new()), v_id(channel_id), v_id(r->application->id),
                      v_id(call->caller->id), v_int(clock_us())),
                 NULL);
-    return e ? e : command_index_move(call->tx, channel_id);
+    return e ? e : hook_commands_moved(call, channel_id);
 }

@@ -2,6 +2,7 @@
 #ifndef PLATFORM_OAUTH2_INTERNAL_H
 #define PLATFORM_OAUTH2_INTERNAL_H
 
+#include "api/hooks.h"
 #include "platform/applications/applications.h"
 #include "platform/oauth2/oauth2.h"
 
@@ -119,9 +120,9 @@ enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
 /* The newest first, with applications. */
 enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret);
 /* Adds to what was allowed before. */
-enum err authorization_add(struct tx *tx, snowflake user_id, snowflake application_id,
+enum err authorization_add(struct call *call, const struct account_app *who,
                            const struct scopes *scopes, bool installed);
-enum err authorization_delete(struct tx *tx, const struct authorization *a);
+enum err authorization_delete(struct call *call, const struct authorization *a);
 /* Ends all tokens that an application has of somebody. */
 enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id);
 /* Ends those that came of one code, and of refreshing them. */

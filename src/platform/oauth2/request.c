@@ -2,6 +2,7 @@
 #include "platform/oauth2/internal.h"
 
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 static bool is_registered(const struct application *a, struct str uri)
 {
@@ -159,7 +160,7 @@ static enum err install_on_account(struct call *call, const struct application *
                                    const struct scopes *s)
 {
     struct application_ref ref = { a->id };
-    enum err e = authorization_add(call->tx, call->caller->id, a->id, s, true);
+    enum err e = authorization_add(call, &(struct account_app){ call->caller->id, a->id }, s, true);
 
     if (!e)
         call_emit(call, EVENT_USER_APPLICATION_UPDATE, to_user(call->caller->id),

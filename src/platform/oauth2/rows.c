@@ -2,7 +2,6 @@
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
-#include "platform/command_index.h"
 
 /* --- codes ---------------------------------------------------------------------------- */
 
@@ -147,12 +146,12 @@ static const char SAVE_AUTHORIZATION[] =
     "update authorizations set scopes = $2, installed = $3, created_at = $4 where id = $1";
 
 static enum err authorization_write(struct tx *tx, const struct authorization *old,
-                                    snowflake user_id, snowflake application_id,
-                                    const struct scopes *scopes, bool installed)
+                                    const struct account_app *who, const struct scopes *scopes,
+                                    bool installed)
 {
     if (!old)
         return tx_exec(tx, ADD_AUTHORIZATION,
-                       BIND(v_id(snowflake_new()), v_id(user_id), v_id(application_id),
+                       BIND(v_id(snowflake_new()), v_id(who->user_id), v_id(who->application_id),
                             v_text(scopes->text), v_int(installed), v_int(clock_us())),
                        NULL);
     struct scopes all = scopes_join(tx_arena(tx), &(struct scopes){ .list = old->scopes }, scopes);
@@ -162,28 +161,26 @@ static enum err authorization_write(struct tx *tx, const struct authorization *o
                    NULL);
 }
 
-enum err authorization_add(struct tx *tx, snowflake user_id, snowflake application_id,
+enum err authorization_add(struct call *call, const struct account_app *who,
                            const struct scopes *scopes, bool installed)
 {
     struct authorization old;
     bool found;
-    enum err e = authorization_of(tx, user_id, application_id, &old, &found);
+    enum err e = authorization_of(call->tx, who->user_id, who->application_id, &old, &found);
 
     if (!e)
-        e = authorization_write(tx, found ? &old : NULL, user_id, application_id, scopes,
-                                installed);
-    if (e || !installed || (found && old.installed))
-        return e;
-    return command_index_account(tx, user_id, application_id);
+        e = authorization_write(call->tx, found ? &old : NULL, who, scopes, installed);
+    return e || !installed || (found && old.installed) ? e : hook_account_app_moves(call, who);
 }
 
 static const char DELETE_AUTHORIZATION[] = "delete from authorizations where id = $1";
 
-enum err authorization_delete(struct tx *tx, const struct authorization *a)
+enum err authorization_delete(struct call *call, const struct authorization *a)
 {
-    enum err e = a->installed ? command_index_account(tx, a->user_id, a->application_id) : OK;
+    struct account_app who = { a->user_id, a->application_id };
+    enum err e = a->installed ? hook_account_app_moves(call, &who) : OK;
 
-    return e ? e : tx_exec(tx, DELETE_AUTHORIZATION, BIND(v_id(a->id)), NULL);
+    return e ? e : tx_exec(call->tx, DELETE_AUTHORIZATION, BIND(v_id(a->id)), NULL);
 }
 
 /* --- tokens --------------------------------------------------------------------------- */

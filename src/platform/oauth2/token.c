@@ -141,7 +141,7 @@ static enum err use_code(struct call *call, const struct application *a,
     if (!e && !may)
         return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
     if (!e)
-        e = authorization_add(call->tx, code->user_id, a->id, &scopes, false);
+        e = authorization_add(call, &(struct account_app){ code->user_id, a->id }, &scopes, false);
     if (!e)
         e = access_issue(call, code->user_id, a->id, &scopes, digest, &out);
     if (!e)
@@ -344,7 +344,7 @@ static enum err forget_authorization(struct call *call, const struct caller *hol
     /* What is installed stays so until the person removes it. */
     if (e || !found || a.installed)
         return e;
-    return authorization_delete(call->tx, &a);
+    return authorization_delete(call, &a);
 }
 
 /* Whoever has a token may end it. An application that says who it is must be right, and

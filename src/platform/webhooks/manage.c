@@ -9,6 +9,7 @@
 
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, SALT = 16, TOKEN_BYTES = 51 };
 
@@ -200,13 +201,6 @@ struct portrait {
     struct opt_str avatar;
 };
 
-/* Rights were checked on the way here: a picture may be kept. */
-static enum err go_on(struct call *call)
-{
-    (void)call;
-    return OK;
-}
-
 static enum err keep_new_avatar(struct call *call)
 {
     const struct webhook_draft *in = call->body;
@@ -223,7 +217,7 @@ enum err prepare_create_webhook(struct call *call)
     p->id = snowflake_new();
     p->avatar.given = GIVEN_NULL;
     if (in->avatar.given == GIVEN) {
-        call->look = go_on;
+        call->look = call_looked;
         call->compute = keep_new_avatar;
     }
     return OK;
@@ -296,7 +290,7 @@ enum err prepare_modify_webhook(struct call *call)
 
     p->avatar.given = in->avatar.given;
     if (in->avatar.given == GIVEN) {
-        call->look = go_on;
+        call->look = call_looked;
         call->compute = keep_avatar;
     }
     return OK;

@@ -1,0 +1,18 @@
+/* hooks.c - telling every domain that listens. */
+#include "api/hooks.h"
+
+#include "api/internal.h"
+
+#define HOOK(name, type)                                    \
+    enum err hook_##name(struct call *call, type about)     \
+    {                                                       \
+        const struct domain *const *d = call->api->domains; \
+        enum err e = OK;                                    \
+                                                            \
+        for (; !e && *d; d++)                               \
+            if ((*d)->hooks && (*d)->hooks->name)           \
+                e = (*d)->hooks->name(call, about);         \
+        return e;                                           \
+    }
+#include "api/hooks.def"
+#undef HOOK

@@ -1,0 +1,88 @@
+/* hooks.h - how one folder's change becomes another's, in the same transaction.
+ *
+ * hooks.def lists what there is to hear of. struct domain names a struct hooks with the
+ * listeners; what a domain does not care about is NULL there. */
+#ifndef API_HOOKS_H
+#define API_HOOKS_H
+
+#include "api/call.h"
+#include "model/application.h"
+#include "model/guild.h"
+#include "model/voice_state.h"
+
+struct user_settings;
+
+struct account_made {
+    snowflake user_id;
+    struct opt_str invite; /* the code that it came with */
+};
+struct settings_change {
+    snowflake user_id;
+    const struct user_settings *before, *after;
+};
+struct guild_made {
+    const struct guild *guild;
+    const struct channel *channels;
+    size_t channel_count;
+};
+struct guild_change {
+    const struct guild *before, *after;
+};
+struct rights_change {
+    snowflake guild_id;
+    const struct channel *channel; /* NULL: anywhere in the guild */
+};
+struct member_leave {
+    snowflake guild_id;
+    const struct user *user;
+    bool *done; /* leaving: a listener took the member out along with other things */
+};
+enum { PURGED_AT_ONCE = 200 }; /* messages: a few milliseconds of the writer */
+struct member_ban {
+    snowflake guild_id, user_id;
+    int64_t since_us; /* messages of before stay */
+    int64_t *room;    /* messages that may go at once; several bans of a call share it */
+};
+struct voice_order {
+    const struct member *member;
+    struct opt_bool mute, deaf;
+    struct opt_id to; /* another channel, or null: none */
+    bool silenced;    /* ordered: mute or deaf is another than before */
+};
+struct recipient_change {
+    const struct channel *channel;
+    snowflake user_id, by;
+    bool silent;
+};
+struct guild_app {
+    snowflake guild_id, application_id;
+};
+struct account_app {
+    snowflake user_id, application_id;
+};
+struct voice_rights {
+    const struct voice_state *state;
+    uint64_t rights; /* in its channel, now */
+};
+
+struct hooks {
+#define HOOK(name, type) enum err (*name)(struct call * call, type about);
+#include "api/hooks.def"
+#undef HOOK
+};
+
+#define HOOK(name, type) enum err hook_##name(struct call *call, type about);
+#include "api/hooks.def"
+#undef HOOK
+
+/* What listeners can announce, for .fires of the rows that call hooks. */
+#define VOICE_EVENTS \
+    EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
+#define HANG_UP_EVENTS                                                                      \
+    EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
+        EVENT_STREAM_DELETE
+#define FRIEND_EVENTS                                                                              \
+    EVENT_RELATIONSHIP_ADD, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_FRIEND_SUGGESTION_DELETE, \
+        EVENT_PRESENCE_UPDATE
+
+#endif
