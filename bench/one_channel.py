@@ -59,7 +59,7 @@ class Crowd:
 
     def write(self, bench, port, channels):
         """Messages a second; one that is refused fails the row."""
-        script = os.path.join(bench.folder, "crowd")
+        script = os.path.join(bench.folder, "crowd-script")
         with open(script, "w", encoding="ascii") as f:
             for channel, token in zip(channels, self.tokens):
                 f.write(f"POST /api/v10/channels/{channel}/messages {token} "

@@ -21,7 +21,7 @@ KEY = base64.b64encode(b"the sample nonce").decode()
 class Wire:
     """One session by hand, to capture the exact bytes that the floor repeats."""
 
-    def __init__(self, port, path, token):
+    def __init__(self, port, path, token, intents=641):
         self.socket = socket.create_connection(("127.0.0.1", port), 20)
         self.have = b""
         self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
@@ -32,9 +32,15 @@ class Wire:
         end = self.have.index(b"\r\n\r\n") + 4
         head, self.have = self.have[:end], self.have[end:]
         self.handshake = head + self.frame()
-        text = json.dumps({"op": 2, "d": {"token": token, "intents": 641, "properties": {}}})
-        self.socket.sendall(struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) + text.encode())
+        text = json.dumps({"op": 2, "d": {"token": token, "intents": intents, "properties": {}}})
+        self.send(text)
         self.ready = self.frame()
+
+    def send(self, text):
+        """One message, masked with zeros."""
+        size = (struct.pack(">B", 0x80 | len(text)) if len(text) < 126
+                else struct.pack(">BH", 0x80 | 126, len(text)))
+        self.socket.sendall(b"\x81" + size + bytes(4) + text.encode())
 
     def _more(self):
         piece = self.socket.recv(65536)

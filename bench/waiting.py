@@ -1,0 +1,204 @@
+"""Rows about waiting: what others notice while somebody does the most expensive thing there is."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from largest import CHANNEL, CHANNELS, OVERWRITES, PERSON, Largest
+from process import Client, Failed, start_guildhall
+from sessions import Wire
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+READ_MS, WRITE_MS = 25, 50
+GATEWAY = "/gateway?v=10&encoding=json"
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6"
+                       "kgAAAABJRU5ErkJggg==")
+
+
+class Prober:
+    """Another client, in a process of its own."""
+
+    def __init__(self, port, *what):
+        self.child = subprocess.Popen([sys.executable, os.path.join(HERE, "prober.py"), str(port),
+                                       *what], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      text=True)
+
+    def longest(self):
+        """Milliseconds since the last call of this."""
+        self.child.stdin.write("\n")
+        self.child.stdin.flush()
+        line = self.child.stdout.readline()
+        if not line:
+            raise Failed("a prober ended")
+        done = json.loads(line)
+        if done["refused"]:
+            raise Failed(f"{done['refused']} of {done['asked']} probes were refused")
+        return done["longest_ms"]
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait(60)
+        self.child.stdout.close()
+
+
+class Kinds:
+    """What takes the most, each with a name; those that remove something come last."""
+
+    def __init__(self, world, port):
+        self.world, self.port = world, port
+
+    def request(self, token, method, path, body=None, most=300):
+        def run():
+            client = Client(self.port, token, timeout=300)
+            try:
+                # The answer may be refused for its size, but not for anything of the server's.
+                client.connection.request(
+                    method, "/api/v10" + path, None if body is None else json.dumps(body),
+                    {"Authorization": token, **({"Content-Type": "application/json"} if body
+                                                is not None else {})})
+                answer = client.connection.getresponse()
+                while answer.read(1 << 20):
+                    pass
+                if answer.status >= most and answer.status != 413:
+                    raise Failed(f"{method} {path} answered {answer.status}")
+            finally:
+                client.close()
+        return run
+
+    def session(self, token, *messages, frames=0):
+        """From the connection to READY, then messages, then so many frames."""
+        def run():
+            wire = Wire(self.port, GATEWAY, token.removeprefix("Bot "), intents=3)
+            try:
+                for message in messages:
+                    wire.send(json.dumps(message))
+                wire.socket.settimeout(60)
+                for _ in range(frames):
+                    wire.frame()
+            finally:
+                wire.close()
+        return run
+
+    def upload(self, token, channel, size):
+        def run():
+            client = Client(self.port, token, timeout=300)
+            edge = "edge"
+            body = (f"--{edge}\r\nContent-Disposition: form-data; name=\"files[0]\"; "
+                    f"filename=\"a.bin\"\r\n\r\n").encode() + bytes(size)
+            body += f"\r\n--{edge}--\r\n".encode()
+            client.connection.request("POST", f"/api/v10/channels/{channel}/messages", body,
+                                      {"Authorization": token, "Content-Type":
+                                       f"multipart/form-data; boundary={edge}"})
+            answer = client.connection.getresponse()
+            answer.read()
+            client.close()
+            if answer.status >= 300:
+                raise Failed(f"the upload answered {answer.status}")
+        return run
+
+    def all(self):
+        w, ask = self.world, self.request
+        crowd, maze = w.guilds["crowd"], w.guilds["maze"]
+        hall, room = w.channels["crowd"], w.channels["maze"]
+        many = [{"id": str(PERSON + i), "type": 1, "allow": "1024", "deny": "0"}
+                for i in range(min(OVERWRITES, OVERWRITES // w.divisor))]
+        picture = "data:image/png;base64," + base64.b64encode(PNG + bytes(8 << 20)).decode()
+        commands = [{"name": f"c{i}", "description": "d" * 100, "options": [
+            {"type": 3, "name": f"o{n}", "description": "e" * 100} for n in range(25)]}
+            for i in range(100)]
+        return [
+            ("members, 1000", ask(w.bot, "GET", f"/guilds/{crowd}/members?limit=1000")),
+            ("search of members", ask(w.bot, "GET",
+                                      f"/guilds/{crowd}/members/search?query=person&limit=1000")),
+            ("audit log of an action", ask(w.owner, "GET",
+                                           f"/guilds/{crowd}/audit-logs?action_type=1")),
+            ("channels of the maze", ask(w.owner, "GET", f"/guilds/{maze}/channels")),
+            ("channels of the crowd", ask(w.owner, "GET", f"/guilds/{crowd}/channels")),
+            ("command index", ask(w.owner, "GET", f"/guilds/{maze}/application-command-index")),
+            ("direct channels", ask(w.bot, "GET", "/users/@me/channels")),
+            ("openapi.json", ask(w.owner, "GET", "/../../openapi.json", most=500)),
+            ("log-in", ask(w.owner, "POST", "/auth/login", {"login": "owner", "password": "wrong"},
+                           most=500)),
+            ("upload, 10 MiB", self.upload(w.owner, hall, 10 << 20)),
+            ("picture, 8 MiB", ask(w.owner, "PATCH", "/users/@me", {"avatar": picture}, most=500)),
+            ("100 commands", ask(w.bot, "PUT", f"/applications/{w.app}/commands", commands)),
+            ("1000 overwrites", ask(w.owner, "PATCH", f"/channels/{CHANNEL}",
+                                    {"permission_overwrites": many}, most=500)),
+            ("overwrite", ask(w.owner, "PUT", f"/channels/{room}/permissions/{maze}",
+                              {"type": 0, "deny": "2048"})),
+            ("rights of a role", ask(w.owner, "PATCH", f"/guilds/{maze}/roles/{maze}",
+                                     {"permissions": "1024"})),
+            ("order of channels", ask(w.owner, "PATCH", f"/guilds/{maze}/channels",
+                                      [{"id": str(CHANNEL + i), "position": i}
+                                       for i in range(min(500, CHANNELS // w.divisor))])),
+            ("name of the bot", ask(w.bot, "PATCH", "/users/@me", {"username": "robot2"})),
+            ("session of a person", self.session(w.member)),
+            ("session of the bot", self.session(w.bot, frames=2)),
+            ("all members by op 8", self.session(w.bot, {"op": 8, "d": {
+                "guild_id": crowd, "query": "", "limit": 0}}, frames=2 + 500 // w.divisor)),
+            ("bulk ban", ask(w.owner, "POST", f"/guilds/{crowd}/bulk-ban",
+                             {"user_ids": [str(PERSON + i) for i in range(200)],
+                              "delete_message_seconds": 604800})),
+            ("deleted role", ask(w.owner, "DELETE",
+                                 f"/guilds/{crowd}/roles/{w.roles['crowd']}")),
+            ("deleted channel", ask(w.owner, "DELETE", f"/channels/{hall}")),
+            ("deleted maze", ask(w.owner, "DELETE", f"/guilds/{maze}")),
+            ("deleted crowd", ask(w.owner, "DELETE", f"/guilds/{crowd}")),
+        ]
+
+
+class Waiting:
+    def __init__(self, bench, quick):
+        self.bench, self.quick = bench, quick
+
+    def rows(self):
+        return [("waiting", self.row_waiting)]
+
+    def row_waiting(self, bench):
+        world = Largest(bench, self.quick)
+        # One loop, so that nobody happens to be on another one.
+        server = bench.watch(start_guildhall(bench.guildhall, world.folder, "--loops", "1"))
+        read = Prober(server.port, world.writer, "GET", "/api/v10/voice/regions")
+        write = Prober(server.port, world.writer, "PATCH", "/api/v10/users/@me",
+                       '{"global_name":"Writer"}')
+        try:
+            kinds = Kinds(world, server.port).all()
+            kinds.insert(0, ("nothing", lambda: time.sleep(1)))
+            waits = {name: self.wait_beside(name, kind, (read, write)) for name, kind in kinds}
+        finally:
+            read.close()
+            write.close()
+            server.kill()
+        for i, (what, limit) in enumerate((("GET /voice/regions", READ_MS),
+                                           ("PATCH /users/@me", WRITE_MS))):
+            figures = {name: wait[i] for name, wait in waits.items()}
+            worst = sorted(figures, key=figures.get, reverse=True)
+            bench.report.add(f"longest wait of {what} beside any of {len(waits) - 1} expensive things",
+                             figures[worst[0]], "ms", ("<=", limit),
+                             {name: figures[name] for name in [*worst[:6], "nothing"]},
+                             noisy=f"{figures['nothing']:.0f} ms beside nothing"
+                             if figures["nothing"] > limit / 2 else None)
+
+    def wait_beside(self, name, kind, probers):
+        """The longest wait of each prober, in milliseconds."""
+        for prober in probers:
+            prober.longest()
+        failed = []
+
+        def run():
+            try:
+                kind()
+            except (OSError, Failed) as e:
+                failed.append(e)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        time.sleep(0.2)  # what goes on after the answer
+        if failed:
+            raise Failed(f"{name}: {failed[0]}")
+        return [prober.longest() for prober in probers]
