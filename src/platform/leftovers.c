@@ -30,6 +30,11 @@ struct leftovers {
         NULL, "delete from invites where code in (select code from invites where " of \
               " = $1 limit $2)"                                                       \
     }
+/* The version of the index of commands there. */
+#define COMMAND_INDEX                                                                \
+    {                                                                                \
+        NULL, "delete from command_indexes where id = $1 and cast($2 as bigint) > 0" \
+    }
 
 static const struct leftovers of_channel[] = {
     WEBHOOKS_OF("channel_id"),
@@ -47,6 +52,7 @@ static const struct leftovers of_channel[] = {
     { NULL, "delete from command_permissions where (guild_id, target_id, entity_id, type) in "
             "(select guild_id, target_id, entity_id, type from command_permissions "
             "where entity_id = $1 limit $2)" },
+    COMMAND_INDEX,
     { PICTURES("channel-icons", "id", "icon",
                "select id, icon from channels where id = $1 limit $2"),
       "delete from channels where id = $1 and cast($2 as bigint) > 0" },
@@ -121,6 +127,7 @@ static const struct leftovers of_guild[] = {
     GUILD("splashes", "splash"),
     GUILD("discovery-splashes", "discovery_splash"),
     GUILD("home-headers", "home_header"),
+    COMMAND_INDEX,
     { NULL, "delete from guilds where id = $1 and cast($2 as bigint) > 0" },
     { 0 },
 };

@@ -84,6 +84,27 @@ static void a_large_channel_goes_in_steps(struct world *w)
     expect(world_number(w, "select count(*) from messages") == 0);
 }
 
+static void have_index(struct world *w, const char *id)
+{
+    world_sql(w, "insert into command_indexes (id, version) values (%s, 1)", id);
+}
+
+static void versions_of_indexes_go_with_what_they_are_of(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada), u = world_venue(w, ada);
+    struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
+
+    have_index(w, v.id);
+    have_index(w, v.channel);
+    have_index(w, u.channel);
+    have_index(w, answer_text(app, "id"));
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    expect_status(client_delete(ada, "/channels/%s", u.channel), 200);
+    expect_status(client_post(ada, NULL, "/applications/%s/delete", answer_text(app, "id")), 204);
+    expect_number(w, 0, "select count(*) from command_indexes where version = 1");
+}
+
 static void a_removal_goes_on_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -334,6 +355,7 @@ static void many_are_banned_at_once_with_what_they_wrote(struct world *w)
 const struct test leftovers_tests[] = {
     TEST(a_large_guild_goes_in_steps),
     TEST(a_large_channel_goes_in_steps),
+    TEST(versions_of_indexes_go_with_what_they_are_of),
     TEST(a_removal_goes_on_after_a_restart),
     TEST(threads_go_with_their_channel),
     TEST(channels_of_a_category_stay),

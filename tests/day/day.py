@@ -1,0 +1,275 @@
+"""A day of use, again and again in minutes: afterwards memory and disk are where they were.
+
+    python3 tests/day/day.py build/release/src/guildhall
+
+A crew of people comes and goes: they register, found guilds, join, write, upload, ban, leave,
+delete, connect and lose their connections. Between two rounds the server's clock moves a quarter
+of an hour ahead (bench/jump_clock.c), so that everything that ends by itself does. Most of what
+is there after the first hours must be there at the end, and no more.
+
+    DAY_ROUNDS      quarters of an hour that are measured (24; a day has 96)
+"""
+
+import base64
+import contextlib
+import os
+import sqlite3
+import struct
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+from process import Client, Failed, Process, register, serve_command  # noqa: E402
+from sessions import Wire  # noqa: E402
+
+ROUNDS = int(os.environ.get("DAY_ROUNDS", "24"))
+WARM_UP = 8
+QUARTER_S = 15 * 60
+CREW = 4
+MOST_MIB = 4  # what memory may have grown by: the allocator's own
+SETTLE_S = 60
+
+PICTURE = "data:image/png;base64," + (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
+
+# Accounts and what they are known by stay for good.
+STAYS = {"users", "known_addresses", "user_settings", "file_owners"}
+
+
+class Clock:
+    """Nanoseconds that the server's clock is ahead."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "clock")
+        self.ahead = 0
+        with open(self.path, "wb") as f:
+            f.write(bytes(8))
+
+    def jump(self, seconds):
+        self.ahead += int(seconds * 1e9)
+        with open(self.path, "r+b") as f:
+            f.write(struct.pack("=q", self.ahead))
+
+
+class Scene:
+    """The server, those who use it, and what can be seen from outside."""
+
+    def __init__(self, executable, folder):
+        self.data = os.path.join(folder, "data")
+        self.clock = Clock(folder)
+        shim = os.path.join(os.path.dirname(executable), "..", "bench", "jump_clock.so")
+        expect(os.path.exists(shim), f"{shim} is not built")
+        # One loop: whoever asks wakes it, and it sees that the clock has moved.
+        self.server = Process(serve_command(executable, self.data, "--loops", "1"),
+                              env={"LD_PRELOAD": shim, "JUMP_CLOCK_FILE": self.clock.path})
+        self.accounts = 0
+        self.crew = [self.newcomer() for _ in range(CREW)]
+
+    def newcomer(self):
+        self.accounts += 1
+        return Client(self.server.port, register(self.server.port, f"person{self.accounts}"))
+
+    def ask(self, client, method, path, body=None):
+        status, answer = client.call(method, path, body)
+        expect(status < 300, f"{method} {path} answered {status}: {answer}")
+        return answer
+
+    # --- what is there ----------------------------------------------------------------------
+
+    def rows(self, sql):
+        with contextlib.closing(sqlite3.connect(f"file:{self.data}/guildhall.db?mode=ro",
+                                                uri=True)) as db:
+            return db.execute(sql).fetchall()
+
+    def counts(self):
+        """Rows of each table."""
+        names = [name for (name,) in self.rows("select name from sqlite_master where type = 'table' "
+                                               "and name not like 'sqlite_%'")]
+        return {name: self.rows(f"select count(*) from {name}")[0][0] for name in names}
+
+    def files(self):
+        found = []
+        for folder, _, names in os.walk(os.path.join(self.data, "blobs")):
+            found += [os.path.join(folder, name) for name in names]
+        return found
+
+    def pages(self):
+        """Pages of the database that are in use."""
+        return self.rows("pragma page_count")[0][0] - self.rows("pragma freelist_count")[0][0]
+
+    def settled(self):
+        """Nothing is under way."""
+        return (self.rows("select count(*) from jobs where kind like '%-leftovers' or kind in "
+                          "('message-purge', 'account-spread')")[0][0] == 0
+                and self.rows("select count(*) from files where gone = 1")[0][0] == 0)
+
+    def settle(self):
+        """Until all that ends by itself has ended; some of it asks for more time to pass."""
+        end = time.monotonic() + SETTLE_S
+        while True:
+            self.ask(self.crew[0], "GET", "/gateway")
+            if self.settled():
+                return
+            expect(time.monotonic() < end, f"not settled: {self.rows('select kind, due from jobs')}")
+            time.sleep(0.02)
+
+    def pass_time(self):
+        self.settle()
+        self.clock.jump(QUARTER_S)
+        for client in self.crew:  # they have been idle for too long
+            client.close()
+        self.settle()
+
+
+# --- a quarter of an hour --------------------------------------------------------------------
+
+
+def upload(scene, client, channel):
+    body = (b"--edge\r\nContent-Disposition: form-data; name=\"files[0]\"; filename=\"a.txt\"\r\n\r\n"
+            + base64.b64encode(os.urandom(30000)) + b"\r\n--edge--\r\n")
+    client.connection.request("POST", f"/api/v10/channels/{channel}/messages", body, {
+        "Authorization": client.token, "Content-Type": "multipart/form-data; boundary=edge"})
+    answer = client.connection.getresponse()
+    text = answer.read()
+    expect(answer.status == 200, f"the upload answered {answer.status}: {text[:200]!r}")
+
+
+def talk(scene, channel):
+    """Everybody writes; some of it is changed, pinned, uploaded and deleted."""
+    for client in scene.crew:
+        ids = [scene.ask(client, "POST", f"/channels/{channel}/messages", {"content": "hello " * 20})
+               ["id"] for _ in range(6)]
+        upload(scene, client, channel)
+        scene.ask(client, "PATCH", f"/channels/{channel}/messages/{ids[0]}", {"content": "changed"})
+        scene.ask(client, "DELETE", f"/channels/{channel}/messages/{ids[1]}")
+    scene.ask(scene.crew[0], "PUT", f"/channels/{channel}/messages/pins/{ids[2]}")
+    scene.ask(scene.crew[0], "POST", f"/channels/{channel}/messages/bulk-delete",
+              {"messages": ids[3:5]})
+
+
+def moderate(scene, guild):
+    owner, *_, last = scene.crew
+    who = scene.ask(last, "GET", "/users/@me")["id"]
+    role = scene.ask(owner, "POST", f"/guilds/{guild}/roles", {"name": "role"})["id"]
+    scene.ask(owner, "PUT", f"/guilds/{guild}/members/{who}/roles/{role}")
+    scene.ask(owner, "DELETE", f"/guilds/{guild}/roles/{role}")
+    scene.ask(owner, "PUT", f"/guilds/{guild}/bans/{who}", {"delete_message_seconds": 3600})
+    scene.ask(owner, "DELETE", f"/guilds/{guild}/bans/{who}")
+
+
+def connect(scene):
+    """Sessions that end well, and sessions that are simply gone."""
+    wires = [Wire(scene.server.port, "/gateway?v=10&encoding=json", client.token)
+             for client in scene.crew for _ in range(2)]
+    for wire in wires[::2]:
+        wire.socket.sendall(b"\x88\x82\0\0\0\0\x03\xe8")
+    return wires
+
+
+def use_private(scene):
+    """People of the crew write to each other and change their pictures."""
+    one, two = scene.crew[:2]
+    other = scene.ask(two, "GET", "/users/@me")["id"]
+    channel = scene.ask(one, "POST", "/users/@me/channels", {"recipient_id": other})["id"]
+    said = scene.ask(one, "POST", f"/channels/{channel}/messages", {"content": "psst"})["id"]
+    scene.ask(one, "DELETE", f"/channels/{channel}/messages/{said}")
+    scene.ask(one, "PATCH", "/users/@me", {"avatar": PICTURE})
+    scene.ask(one, "PATCH", "/users/@me", {"avatar": None})
+
+
+def use_application(scene):
+    owner = scene.crew[0]
+    app = scene.ask(owner, "POST", "/applications", {"name": "App"})["id"]
+    bot = Client(scene.server.port, "Bot " + scene.ask(
+        owner, "POST", f"/applications/{app}/bot/reset", {})["token"])
+    scene.ask(bot, "PUT", f"/applications/{app}/commands",
+              [{"name": f"c{i}", "description": "d"} for i in range(5)])
+    bot.close()
+    scene.accounts += 1
+    scene.ask(owner, "POST", f"/applications/{app}/delete", {})
+
+
+def come_and_go(scene):
+    """A new account, used and logged out of."""
+    guest = scene.newcomer()
+    scene.ask(guest, "GET", "/users/@me")
+    scene.ask(guest, "POST", "/auth/logout", {})
+    guest.close()
+
+
+def quarter_of_an_hour(scene):
+    owner = scene.crew[0]
+    guild = scene.ask(owner, "POST", "/guilds", {"name": "Hall", "icon": PICTURE})["id"]
+    channel = scene.ask(owner, "POST", f"/guilds/{guild}/channels", {"name": "talk"})["id"]
+    invite = scene.ask(owner, "POST", f"/channels/{channel}/invites", {})["code"]
+    for client in scene.crew[1:]:
+        scene.ask(client, "POST", f"/invites/{invite}", {})
+    wires = connect(scene)
+    talk(scene, channel)
+    use_private(scene)
+    moderate(scene, guild)
+    use_application(scene)
+    come_and_go(scene)
+    scene.ask(scene.crew[1], "DELETE", f"/users/@me/guilds/{guild}")
+    scene.ask(owner, "DELETE", f"/channels/{channel}")
+    scene.ask(owner, "DELETE", f"/guilds/{guild}")
+    for wire in wires:
+        wire.close()
+    scene.pass_time()
+
+
+# --- the day ---------------------------------------------------------------------------------
+
+
+class Measured:
+    def __init__(self, scene):
+        # Everything that a quarter of an hour leaves for later has an hour to end.
+        for _ in range(4):
+            scene.pass_time()
+        self.counts = scene.counts()
+        self.accounts = scene.accounts
+        self.files = len(scene.files())
+        self.pages = scene.pages()
+        self.memory = scene.server.memory("RssAnon")
+
+
+def compare_rows(before, after):
+    new = after.accounts - before.accounts
+    wrong = [f"{name}: {before.counts[name]} -> {after.counts[name]}" for name in after.counts
+             if name not in STAYS and after.counts[name] > before.counts[name]]
+    expect(not wrong, "rows stayed behind: " + "; ".join(wrong))
+    expect(after.counts["users"] - before.counts["users"] <= new, "more accounts than were made")
+
+
+def memory_and_disk_return_to_where_they_were(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(executable, folder)
+        try:
+            for _ in range(WARM_UP):
+                quarter_of_an_hour(scene)
+            before = Measured(scene)
+            for _ in range(ROUNDS):
+                quarter_of_an_hour(scene)
+            after = Measured(scene)
+            grown = (after.memory - before.memory) / 2**20
+            print(f"{ROUNDS} quarters of an hour: memory {before.memory >> 10} -> "
+                  f"{after.memory >> 10} KiB, pages {before.pages} -> {after.pages}, "
+                  f"files {before.files} -> {after.files}")
+            compare_rows(before, after)
+            expect(after.files <= before.files, f"files stayed behind: {scene.files()[:10]}")
+            # An account is a few rows in tables and indexes.
+            expect(after.pages - before.pages <= 2 + (after.accounts - before.accounts),
+                   f"the database grew by {after.pages - before.pages} pages")
+            expect(grown <= MOST_MIB, f"memory grew by {grown:.1f} MiB")
+            expect(scene.server.stop() == 0, scene.server.words())
+        except BaseException as e:
+            words = scene.server.words()
+            scene.server.kill()
+            raise Failed(f"{e}\n{words}") from e
+
+
+run_cases("day", [memory_and_disk_return_to_where_they_were])
