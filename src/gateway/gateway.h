@@ -136,7 +136,7 @@ const char *gateway_status(struct gateway *g, snowflake user_id, struct json *ki
 /* Those of some accounts (ids) that are seen, as a JSON list of presences; in a guild, or
  * 0. From any thread. */
 void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
-                       struct json *out);
+                       struct json *j);
 /* Keeps the first of them, in place. */
 void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
 

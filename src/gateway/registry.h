@@ -56,8 +56,8 @@ struct account {
 struct shown *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
 void account_free(struct account *a);
 
-bool registry_count_stranger(struct gateway *g, uint64_t address); /* false: too many */
-void registry_uncount_stranger(struct gateway *g, uint64_t address);
+bool registry_count_stranger(struct gateway *g, uint64_t key); /* false: too many */
+void registry_uncount_stranger(struct gateway *g, uint64_t key);
 /* Adds unless the account has too many. */
 bool registry_add(struct gateway *g, struct session *s);
 void registry_remove(struct gateway *g, struct session *s);

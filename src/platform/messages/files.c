@@ -94,27 +94,27 @@ enum err uploads_check(struct call *call, const struct place *here, const struct
 }
 
 enum err upload_keep(struct call *call, snowflake id, const struct part *p,
-                     const struct attachment_in *in, struct attachment *a)
+                     const struct attachment_in *in, struct attachment *ret)
 {
     struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
     struct str bytes = buf_str(&p->data), name = safe_filename(call->arena, given);
     struct media media = media_of(name, bytes);
     char blob[64];
 
-    *a = (struct attachment){
+    *ret = (struct attachment){
         .id = id,
         .filename = name,
         .content_type = given_str(str_of(media.type)),
         .size = (int64_t)bytes.n,
     };
     if (in && in->description.given == GIVEN)
-        a->description = in->description;
+        ret->description = in->description;
     if (media.width && media.height) {
-        a->width = given_int(media.width);
-        a->height = given_int(media.height);
+        ret->width = given_int(media.width);
+        ret->height = given_int(media.height);
     }
-    blob_name(blob, a->id);
-    return call_keep_blob(call, a->id, blob, bytes.p ? bytes : STR(""));
+    blob_name(blob, ret->id);
+    return call_keep_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
 }
 
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)

@@ -23,9 +23,8 @@ static enum err read_redirect(struct call *call, struct request *r)
                             "The application has not registered this address.");
     if (q->redirect_uri.given == GIVEN)
         r->redirect_uri = q->redirect_uri.value;
-    else if (r->with_code && a->redirect_uris.count == 1)
-        r->redirect_uri = *(const struct str *)a->redirect_uris.items;
-    else if (r->with_token && a->redirect_uris.count)
+    else if ((r->with_code && a->redirect_uris.count == 1) ||
+             (r->with_token && a->redirect_uris.count))
         r->redirect_uri = *(const struct str *)a->redirect_uris.items;
     else if (r->with_code || r->with_token)
         return call_invalid(call, "redirect_uri", FORM_REQUIRED);
