@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "platforms.h"
 #include "venues.h"
 
 #define CHANNELS "/guilds/%s/channels"
@@ -819,6 +821,115 @@ static void synced_channels_follow_their_category(struct world *w)
     expect_nothing_told(w);
 }
 
+/* Fifty channels of a category with nearly all the overwrites that a guild may have. */
+static const char *make_large_category(struct world *w, struct client *c, const char *g)
+{
+    const char *cat = make_channel(c, g, "{'name': 'cat', 'type': 4}");
+
+    world_sql(
+        w,
+        "insert into channels (id, guild_id, type, parent_id) with recursive n (i) as (select "
+        "1 union all select i + 1 from n where i < 50) select i, %s, 0, %s from n",
+        g, cat);
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow) with recursive n (i) as "
+              "(select 1 union all select i + 1 from n where i < 900) select c.id, 100 + i, 1, 64 "
+              "from channels c join n on c.id <= 50 or c.id = %s",
+              cat);
+    return cat;
+}
+
+/* All but one, in their order. */
+static void expect_all_follow(struct world *w, const char *g, const char *cat, int action)
+{
+    expect_audit(w, g, action, cat);
+    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
+    for (int i = 1; i <= 50; i++)
+        if (i != 20)
+            expect_told(w, viewers(g, TEXT(w, "%d", i)), "CHANNEL_UPDATE", "{'id': '%d'}", i);
+    expect_nothing_told(w);
+}
+
+static void many_overwrites_follow_their_category_in_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
+
+    world_sql(w, "delete from overwrites where channel_id = 20 and target_id > 105");
+    forget_told(w);
+    expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", PERMISSIONS, cat, ada->id), 204);
+    expect_all_follow(w, g, cat, 13);
+    expect(world_number(w, "select count(*) from overwrites where target_id = %s", ada->id) == 50);
+    expect(world_number(w, "select count(*) from overwrites") == 50 * 901 + 5);
+
+    forget_told(w);
+    expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
+    expect_all_follow(w, g, cat, 11);
+    expect(world_number(w, "select count(*) from overwrites") == 5);
+}
+
+static const char *nine_hundred_overwrites(struct world *w)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    for (int i = 1; i <= 900; i++)
+        buf_printf(&b, "%s{'id': '%d', 'type': 1, 'deny': '2048'}", i > 1 ? "," : "", 100 + i);
+    const char *text =
+        TEXT(w, "{'permission_overwrites': [%s]}", str_dupz(world_arena(w), buf_str(&b)));
+    buf_clear(&b);
+    return text;
+}
+
+static void all_overwrites_of_a_large_category_change(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
+
+    world_sql(w, "insert into users (id, username) select target_id, 'u' || target_id from "
+                 "overwrites where channel_id = 1");
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at) select %s, target_id, 0 from "
+              "overwrites where channel_id = 1",
+              g);
+    expect_status(client_patch(ada, nine_hundred_overwrites(w), "/channels/%s", cat), 200);
+    expect_number(w, 51 * 900, "select count(*) from overwrites where deny = 2048 and allow = 0");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
+    expect_json(client_get(ada, "/channels/50"), "{'parent_id': '%s'}", cat);
+}
+
+/* Also what has not been written yet counts for what a guild may have. */
+static void a_category_cannot_give_more_overwrites_than_a_guild_has(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
+
+    world_sql(
+        w,
+        "insert into overwrites (channel_id, target_id, type) with recursive n (i) as (select "
+        "1 union all select i + 1 from n where i < 79) select c.id, 2000 + i, 1 "
+        "from channels c join n on c.id <= 50 or c.id = %s",
+        cat);
+    expect_status(client_put(ada, "{'type': 1}", PERMISSIONS, cat, ada->id), 204);
+    expect_number(w, 51 * 980, "select count(*) from overwrites");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
+    expect_error(client_put(ada, "{'type': 0}", PERMISSIONS, cat, g), 400, 30060);
+    expect(world_number(w, "select count(*) from overwrites") == 51 * 980);
+}
+
+static void a_category_is_followed_after_a_restart(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
+
+    expect_status(client_put(ada, "{'type': 1}", PERMISSIONS, cat, ada->id), 204);
+    expect_status(client_put(ada, "{'type': 0}", PERMISSIONS, cat, g), 204);
+    world_restart(w);
+    expect_number(w, 51 * 902, "select count(*) from overwrites");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
+}
+
 const struct test channels_tests[] = {
     TEST(overwrites_are_for_roles_and_members),
     TEST(a_guild_has_a_most_of_overwrites),
@@ -855,5 +966,9 @@ const struct test channels_tests[] = {
     TEST(own_rights_are_those_in_the_channel),
     TEST(a_channel_has_1000_overwrites),
     TEST(synced_channels_follow_their_category),
+    TEST(many_overwrites_follow_their_category_in_steps),
+    TEST(all_overwrites_of_a_large_category_change),
+    TEST(a_category_cannot_give_more_overwrites_than_a_guild_has),
+    TEST(a_category_is_followed_after_a_restart),
     { 0 },
 };

@@ -133,10 +133,8 @@ static enum err modify_guild_channel(struct call *call)
         e = channel_announce(call, c.id);
     if (!e && in->rtc_region.given == GIVEN)
         e = hook_channel_moved(call, &c);
-    if (!e && c.type == CHANNEL_CATEGORY && in->permission_overwrites.given != ABSENT)
-        e = category_follow(call, c.id, &before.permission_overwrites.value);
-    if (!e)
-        e = overwrites_fit(call, before.guild_id.value, in->permission_overwrites.value.count);
+    if (!e && in->permission_overwrites.given != ABSENT)
+        e = overwrites_settle(call, &before, in->permission_overwrites.value.count);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     return e ? e : call_reply(call, &c);

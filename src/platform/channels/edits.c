@@ -163,7 +163,7 @@ static const char COUNT_OVERWRITES[] =
     "guild_id = $1)";
 
 /* A channel with few cannot make a guild too large, and most have few: no counting there. */
-enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel)
+enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming)
 {
     struct rows row;
     bool found;
@@ -173,7 +173,7 @@ enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel
     enum err e = tx_one(call->tx, COUNT_OVERWRITES, BIND(v_id(guild_id)), &row, &found);
     if (e)
         return e;
-    return row_int(&row, 0) > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
+    return row_int(&row, 0) + coming > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
 }
 
 /* --- telling -------------------------------------------------------------------------- */
@@ -187,21 +187,4 @@ enum err channel_announce(struct call *call, snowflake id)
         return e;
     call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
     return hook_rights_changed(call, &(struct rights_change){ c.guild_id.value, &c });
-}
-
-enum err category_follow(struct call *call, snowflake category_id, const struct list *before)
-{
-    struct list children;
-    enum err e = channel_children(call->tx, category_id, &children);
-
-    for (size_t i = 0; !e && i < children.count; i++) {
-        const struct channel *c = (struct channel *)children.items + i;
-
-        if (!overwrites_equal(&c->permission_overwrites.value, before))
-            continue;
-        e = overwrites_copy(call->tx, category_id, c->id);
-        if (!e)
-            e = channel_announce(call, c->id);
-    }
-    return e;
 }

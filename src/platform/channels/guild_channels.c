@@ -80,7 +80,7 @@ enum err create_guild_channel(struct call *call)
 
     e = channel_insert(call->tx, &c);
     if (!e)
-        e = overwrites_fit(call, c.guild_id.value, c.permission_overwrites.value.count);
+        e = overwrites_fit(call, c.guild_id.value, c.permission_overwrites.value.count, 0);
     if (!e)
         e = audit(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id);
     if (!e)
@@ -115,7 +115,7 @@ static enum err lock_permissions(struct call *call, const struct channel *c, boo
     *ret_changed = !e;
     if (!e)
         e = overwrites_replace(call->tx, c->id, wanted);
-    return e ? e : overwrites_fit(call, c->guild_id.value, wanted->count);
+    return e ? e : overwrites_fit(call, c->guild_id.value, wanted->count, 0);
 }
 
 static enum err move_channel(struct call *call, const struct place *here,

@@ -90,13 +90,19 @@ void edit_apply(const struct channel_edit *in, struct channel *c);
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own);
 /* After writing: has the guild not too many of them together, now that a channel has this
- * many? ERR_MAX_GUILD_OVERWRITES. */
-enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel);
+ * many, and with those that are still coming? ERR_MAX_GUILD_OVERWRITES. */
+enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming);
 /* Tells the viewers that a channel changed; it is read again. Rights in it may be others
  * now. */
 enum err channel_announce(struct call *call, snowflake id);
-/* A category's overwrites were `before`: children that had the same follow. */
-enum err category_follow(struct call *call, snowflake category_id, const struct list *before);
+
+/* --- follow.c ------------------------------------------------------------------------- */
+
+/* After the overwrites of a channel were written and told: it was as given, and has so many
+ * now. Those of its category's channels that had the same follow, at once or soon.
+ * ERR_MAX_GUILD_OVERWRITES. */
+enum err overwrites_settle(struct call *call, const struct channel *was, size_t now);
+extern const struct job_kind *const channel_jobs[];
 
 /* --- handlers ------------------------------------------------------------------------- */
 

@@ -7,14 +7,13 @@ static enum err check_kind(const struct channel *c)
     return channel_is_thread(c->type) ? ERR_CHANNEL_TYPE : OK;
 }
 
-static enum err announce(struct call *call)
+/* The channel has so many now. */
+static enum err announce(struct call *call, size_t now)
 {
     const struct channel *c = call->target.channel;
     enum err e = channel_announce(call, c->id);
 
-    if (!e && c->type == CHANNEL_CATEGORY)
-        e = category_follow(call, c->id, &c->permission_overwrites.value);
-    return e;
+    return e ? e : overwrites_settle(call, c, now);
 }
 
 static enum err note(struct call *call, enum audit_action action, snowflake id, int64_t type)
@@ -56,9 +55,7 @@ enum err put_overwrite(struct call *call)
         e = overwrite_put(call->tx, c->id, &o);
     if (!e)
         e = note(call, before ? AUDIT_OVERWRITE_UPDATE : AUDIT_OVERWRITE_CREATE, o.id, o.type);
-    if (!e)
-        e = announce(call);
-    return e ? e : overwrites_fit(call, c->guild_id.value, now->count + !before);
+    return e ? e : announce(call, now->count + !before);
 }
 
 static const char DELETE_OVERWRITE[] =
@@ -79,5 +76,5 @@ enum err delete_overwrite(struct call *call)
     e = tx_exec(call->tx, DELETE_OVERWRITE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e)
         e = note(call, AUDIT_OVERWRITE_DELETE, id, before->type);
-    return e ? e : announce(call);
+    return e ? e : announce(call, c->permission_overwrites.value.count - 1);
 }

@@ -120,5 +120,6 @@ const struct domain channels_domain = {
     .doc = "Channels of guilds.",
     .routes = routes,
     .resolvers = resolvers,
+    .jobs = channel_jobs,
     .hooks = &(const struct hooks){ .guild_made = channels_found },
 };

@@ -1,0 +1,151 @@
+/* follow.c - channels that have their category's overwrites go on having them.
+ *
+ * Fifty channels with hundreds of overwrites each are more than one transaction should write
+ * and tell: those that are left follow in steps of a job. */
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "platform/channels/internal.h"
+#include "platform/rows.h"
+
+/* Overwrites that are compared, written and told at once. */
+enum { ROWS_A_STEP = 600 };
+
+struct follow {
+    snowflake category_id;
+    struct list before;   /* struct overwrite: those who had these follow */
+    struct list channels; /* snowflakes: who has not been looked at */
+};
+
+static const struct field follow_fields[] = {
+    { FIELD(struct follow, category_id), .type = &type_id },
+    { FIELD(struct follow, before), .type = &type_overwrites },
+    { FIELD(struct follow, channels), .type = &type_ids },
+    { 0 },
+};
+static const struct schema follow_schema = {
+    .name = "CategoryFollow",
+    .size = sizeof(struct follow),
+    .fields = follow_fields,
+};
+static const struct type type_follow = { .kind = KIND_OBJECT, .schema = &follow_schema };
+
+static const struct job_kind follow_kind;
+
+/* A channel that went elsewhere meanwhile, or has overwrites of its own, is left alone. One
+ * that follows gets what the category has now, which may be a later change. */
+static enum err follow_one(struct call *call, const struct follow *f, snowflake id)
+{
+    struct channel c;
+    enum err e = channel_find(call->tx, id, &c);
+
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    if (c.parent_id.value != f->category_id ||
+        !overwrites_equal(&c.permission_overwrites.value, &f->before))
+        return OK;
+    e = overwrites_copy(call->tx, f->category_id, id);
+    return e ? e : channel_announce(call, id);
+}
+
+/* With room for so many overwrites; the job goes on with the channels that are left. */
+static enum err follow_step(struct call *call, struct follow *f, snowflake key, int64_t room)
+{
+    const snowflake *ids = f->channels.items;
+    size_t done = 0;
+    enum err e = OK;
+
+    for (; !e && done < f->channels.count && room > 0; done++) {
+        e = follow_one(call, f, ids[done]);
+        room -= (int64_t)f->before.count + 1;
+    }
+    if (e || done == f->channels.count)
+        return e;
+    f->channels.items = (snowflake *)f->channels.items + done;
+    f->channels.count -= done;
+    return job_schedule(call, &follow_kind, key, clock_us(),
+                        column_encode(call->arena, &type_follow, f));
+}
+
+static enum err run_follow(struct call *call, const struct job *job)
+{
+    const struct follow *f = column_decode(call->arena, &type_follow, job->data);
+    struct follow left;
+
+    if (!f)
+        return OK;
+    left = *f;
+    return follow_step(call, &left, job->key, ROWS_A_STEP);
+}
+
+static const struct job_kind follow_kind = {
+    .name = "category-follow",
+    .doc = "Gives channels the overwrites of their category that they had before.",
+    .run = run_follow,
+};
+
+const struct job_kind *const channel_jobs[] = { &follow_kind, NULL };
+
+static const char CHANNELS_OF_CATEGORY[] =
+    "select id from channels where guild_id = (select guild_id from channels where id = $1) and "
+    "thread_archived = 0 and +parent_id = $1 order by id";
+
+static enum err channels_of_category(struct tx *tx, snowflake category_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+    return rows_end(&rows);
+}
+
+/* The category itself was written and told in the same transaction. */
+static enum err category_follow(struct call *call, snowflake category_id, const struct list *before,
+                                size_t now)
+{
+    struct follow f = { .category_id = category_id, .before = *before };
+    size_t most = before->count > now ? before->count : now;
+    enum err e = channels_of_category(call->tx, category_id, &f.channels);
+
+    if (e || !f.channels.count)
+        return e;
+    return follow_step(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
+}
+
+/* Channels of a category that still have as many overwrites as it had, and will have more. */
+static const char COUNT_FOLLOWERS[] =
+    "select count(*) from channels c where c.guild_id = (select guild_id from channels where "
+    "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
+    "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
+
+/* How many overwrites those who have not followed yet will add. */
+static enum err category_growth(struct call *call, snowflake category_id, size_t before, size_t now,
+                                int64_t *ret)
+{
+    struct rows row;
+    bool found;
+
+    *ret = 0;
+    if (now <= before || (int64_t)now < ROWS_A_STEP / MAX_CHILDREN)
+        return OK;
+    enum err e = tx_one(call->tx, COUNT_FOLLOWERS, BIND(v_id(category_id), v_int((int64_t)before)),
+                        &row, &found);
+    if (!e)
+        *ret = row_int(&row, 0) * (int64_t)(now - before);
+    return e;
+}
+
+enum err overwrites_settle(struct call *call, const struct channel *was, size_t now)
+{
+    const struct list *before = &was->permission_overwrites.value;
+    int64_t coming = 0;
+    enum err e = OK;
+
+    if (was->type == CHANNEL_CATEGORY)
+        e = category_follow(call, was->id, before, now);
+    if (!e && was->type == CHANNEL_CATEGORY)
+        e = category_growth(call, was->id, before->count, now, &coming);
+    return e || now < before->count ? e : overwrites_fit(call, was->guild_id.value, now, coming);
+}
