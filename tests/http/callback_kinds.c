@@ -182,7 +182,7 @@ static int64_t kept(struct world *w)
 /* Jobs follow the moved clock a little later. */
 static bool becomes(struct world *w, int64_t count)
 {
-    for (int i = 0; i < 200 && kept(w) != count; i++)
+    for (int i = 0; i < 3000 && kept(w) != count; i++)
         usleep(20 * 1000);
     return kept(w) == count;
 }

@@ -272,7 +272,7 @@ static void guilds_hear_of_global_commands_once_a_second(struct world *w)
     expect_status(client_put(s.bot, "[]", "%s", s.global), 200);
     expect_nothing_told(w);
     world_wait(w, 1.1);
-    for (int i = 0; i < 100 && store_count(w, "select count(*) from jobs"); i++)
+    for (int i = 0; i < 1000 && store_count(w, "select count(*) from jobs"); i++)
         usleep(50 * 1000);
     usleep(50 * 1000); /* it is told right after it is done */
     for (int i = 0; i < 2; i++)

@@ -298,7 +298,7 @@ static size_t count_told(struct world *w)
 /* Announcements follow the commit that a look at the store may see already. */
 static void expect_guilds_told(struct world *w, size_t count)
 {
-    for (int i = 0; i < 1000 && count_told(w) < count; i++)
+    for (int i = 0; i < 6000 && count_told(w) < count; i++)
         usleep(10 * 1000);
     expect(count_told(w) == count);
 }

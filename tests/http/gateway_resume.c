@@ -90,7 +90,7 @@ static void nothing_is_lost_or_doubled_however_often_it_comes_back(struct world 
         g = next;
         bool resumed = false;
         for (int k = round % 3; k < 5 || !resumed;) {
-            const struct dom *m = gate_read(g, 5000);
+            const struct dom *m = gate_read(g, 30000);
 
             expect(m != NULL);
             gate_count(g, m);
@@ -124,7 +124,7 @@ static void hear_up_to(struct gate *g, int number)
     const struct dom *i = NULL;
 
     while (!i || atoi(i->text.p) != number) {
-        const struct dom *m = gate_read(g, 5000);
+        const struct dom *m = gate_read(g, 30000);
 
         expect(m != NULL);
         i = dom_at(m, "d.i");
@@ -298,7 +298,7 @@ static void who_does_not_read_is_cut_and_may_come_back(struct world *w)
     gate_kill(slow);
     struct gate *g = come_back(ada, PLAIN, gate_id(slow), 1);
     /* What is kept is bounded too: it may be invalid, but it is answered. */
-    expect(gate_read(g, 5000) != NULL);
+    expect(gate_read(g, 30000) != NULL);
     expect_quiet(other);
 }
 

@@ -176,7 +176,7 @@ static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
 
         come_back(bot, &g);
         while (guilds < GUILDS || resumed < 3) {
-            const struct dom *m = gate_read(g, 5000);
+            const struct dom *m = gate_read(g, 30000);
 
             expect(m != NULL);
             gate_count(g, m); /* numbered without a gap */
@@ -196,7 +196,7 @@ static bool is_resumed(struct gate *g)
 {
     const struct dom *m;
 
-    while ((m = gate_read(g, 5000))) {
+    while ((m = gate_read(g, 30000))) {
         expect(atoi(dom_at(m, "op")->text.p) != 9);
         if (str_is(dom_at(m, "t")->text, "RESUMED"))
             return true;

@@ -153,7 +153,7 @@ static const char *last_request(struct world *w)
 
 static void wait_until_asked(int count)
 {
-    for (int i = 0; i < 100 && provider.asked < count; i++)
+    for (int i = 0; i < 3000 && provider.asked < count; i++)
         usleep(20000);
     expect(provider.asked == count);
 }

@@ -279,7 +279,7 @@ static void expect_days(struct world *w, int64_t days)
 {
     static const char sql[] = "select count(*) from command_uses";
 
-    for (int i = 0; i < 300 && store_count(w, sql) != days; i++)
+    for (int i = 0; i < 6000 && store_count(w, sql) != days; i++)
         usleep(10000);
     expect(store_count(w, sql) == days);
 }

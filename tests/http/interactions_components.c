@@ -222,7 +222,7 @@ static void ephemeral_messages_are_used_by_who_sees_them(struct world *w)
     world_wait(w, 14 * 60);
     expect_status(use(&s, s.bob, m, press), 204);
     world_wait(w, 16 * 60);
-    for (int i = 0; i < 100 && store_count(w, "select count(*) from messages"); i++)
+    for (int i = 0; i < 1000 && store_count(w, "select count(*) from messages"); i++)
         usleep(50000);
     expect_error(use(&s, s.bob, m, press), 404, 10008);
 }

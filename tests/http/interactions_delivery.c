@@ -148,7 +148,7 @@ static void deadlines_survive_the_process(struct world *w)
     world_stop(w);
     world_wait(w, 60);
     expect(world_try_start(w));
-    for (int i = 0; i < 100 && store_count(w, "select count(*) from interactions where state = 0");
+    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interactions where state = 0");
          i++)
         usleep(50 * 1000);
     expect_dom(&s, world_last_event(w, "INTERACTION_FAILURE"), "{'id': '%s', 'reason_code': 2}",
@@ -167,14 +167,14 @@ static void what_is_over_goes(struct world *w)
 
     bob_rolls(&s);
     world_wait(w, 4);
-    for (int i = 0; i < 100 && store_count(w, "select count(*) from interactions where state = 0");
+    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interactions where state = 0");
          i++)
         usleep(50 * 1000);
     world_wait(w, 50 * 60);
     usleep(600 * 1000);
     expect(store_count(w, "select count(*) from interactions") == 1);
     world_wait(w, 12 * 60);
-    for (int i = 0; i < 100 && store_count(w, "select count(*) from interactions"); i++)
+    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interactions"); i++)
         usleep(50 * 1000);
     expect(store_count(w, "select count(*) from interactions") == 0);
     expect(store_count(w, "select count(*) from jobs where kind <> 'command_uses'") == 0);

@@ -228,7 +228,7 @@ static void files_are_kept_for_a_while(struct world *w)
     world_wait(w, 14 * 60);
     expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 200);
     world_wait(w, 3 * 60);
-    for (int i = 0; i < 100 && store_count(w, "select count(*) from interaction_files"); i++)
+    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interaction_files"); i++)
         usleep(50000);
     expect(store_count(w, "select count(*) from interaction_files") == 0);
     expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 404);

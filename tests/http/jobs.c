@@ -212,17 +212,17 @@ static const struct domain *const domains[] = { &plans_domain, NULL };
 
 static void expect_holds(int n)
 {
-    for (int i = 0; i < 1000 && holds != n; i++)
+    for (int i = 0; i < 6000 && holds != n; i++)
         usleep(10000);
     expect(holds == n);
 }
 
-/* Up to ten seconds of real time. */
+/* Up to a minute of real time. */
 static void expect_bio(struct client *c, const char *text)
 {
     struct answer a = client_get(c, "/bio");
 
-    for (int i = 0; i < 1000 && !str_is(str_of(answer_text(a, "word")), text); i++) {
+    for (int i = 0; i < 6000 && !str_is(str_of(answer_text(a, "word")), text); i++) {
         usleep(10000);
         a = client_get(c, "/bio");
     }

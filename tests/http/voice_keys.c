@@ -92,7 +92,7 @@ static const char *login_of(struct client *c)
 
     expect_op(g, 10);
     gate_identify(g, "");
-    const struct dom *ready = gate_read(g, 5000);
+    const struct dom *ready = gate_read(g, 30000);
     const struct dom *id = dom_at(ready, "d.static_client_session_id");
     expect(id && id->text.n == 36);
     return str_dupz(world_arena(c->world), id->text);

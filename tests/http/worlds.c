@@ -551,7 +551,7 @@ static void integrations_of_a_file_are_synced_and_exported(struct world *w)
     imported(w, FOLLOWED_WORLD);
     struct str first = exported_here(w);
     world_restart(w); /* a server that runs is not told */
-    for (int i = 0; i < 300 && world_number(w, "select subscriber_count from integrations") == 0;
+    for (int i = 0; i < 6000 && world_number(w, "select subscriber_count from integrations") == 0;
          i++)
         usleep(10000);
     expect(world_number(w, "select count(*) from member_roles") == 1);

@@ -247,7 +247,7 @@ int endpoint_count(struct endpoint *e)
 
 static const struct request *wait_for(struct endpoint *e, int n)
 {
-    for (int i = 0; i < 200 && endpoint_count(e) < n; i++)
+    for (int i = 0; i < 3000 && endpoint_count(e) < n; i++)
         usleep(20 * 1000);
     if (endpoint_count(e) < n)
         fail_test(__FILE__, __LINE__, "the endpoint got %d requests, not %d", endpoint_count(e), n);

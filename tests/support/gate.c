@@ -17,7 +17,7 @@
 #include "internal.h"
 #include "net/websocket.h"
 
-enum { PATIENCE_MS = 10000, LARGEST = 64 * 1024 * 1024 };
+enum { PATIENCE_MS = 30000, LARGEST = 64 * 1024 * 1024 };
 
 struct gate {
     struct gate *next;

@@ -140,7 +140,7 @@ void expect_number(struct world *w, int64_t number, const char *sql)
 {
     int64_t found = store_count(w, sql);
 
-    for (int i = 0; i < 1000 && found != number; i++) {
+    for (int i = 0; i < 6000 && found != number; i++) {
         usleep(10000);
         found = store_count(w, sql);
     }
