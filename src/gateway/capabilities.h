@@ -1,13 +1,14 @@
-/* capabilities.h - READY in the forms that newer clients of people ask for. */
+/* capabilities.h - READY in the forms that newer clients of people ask for.
+ *
+ * A form is made while READY is written: whoever writes a part of it from its struct hands it
+ * to the shape, which writes what stays there and gathers what stands elsewhere. */
 #ifndef GATEWAY_CAPABILITIES_H
 #define GATEWAY_CAPABILITIES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/map.h"
+#include "model/guild.h"
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/snowflake.h"
+struct gateway;
 
 /* Bits of op 2's capabilities; others mean nothing here. */
 enum capability {
@@ -19,16 +20,56 @@ enum capability {
     CAPABILITY_NO_SETTINGS = 1 << 9,    /* no user_settings and no news of them */
     CAPABILITY_PROPERTIES = 1 << 10,    /* a guild's own fields under "properties" */
     CAPABILITY_CALLS = 1 << 12,         /* is told of the calls that run */
-    /* Those that READY itself depends on. */
-    CAPABILITIES_KNOWN = CAPABILITY_NO_NOTES | CAPABILITY_READ_STATE | CAPABILITY_GUILD_SETTINGS |
-                         CAPABILITY_USERS | CAPABILITY_SUPPLEMENTAL | CAPABILITY_NO_SETTINGS |
-                         CAPABILITY_PROPERTIES,
 };
 
-bool capabilities_supplement(int64_t capabilities);
-/* Appends READY as the capabilities want it, made from the plain one; where they want it,
- * READY_SUPPLEMENTAL too. False: the plain one could not be read, nothing is of use. */
-bool capabilities_apply(int64_t capabilities, struct str plain, snowflake own, struct arena *arena,
-                        struct buf *ready, struct buf *supplemental);
+/* What does not stay in its place. */
+enum shape_list {
+    SHAPE_USERS,     /* everybody once */
+    SHAPE_MEMBERS,   /* for each guild: those that READY has */
+    SHAPE_LATER,     /* and those that follow it */
+    SHAPE_PRESENCES, /* for each guild */
+    SHAPE_GUILDS,    /* what follows of each guild */
+    SHAPE_LISTS,
+};
+
+struct ready_shape {
+    int64_t capabilities;
+    snowflake own;    /* whose READY it is */
+    struct map known; /* users that stand in the list already */
+    struct buf texts[SHAPE_LISTS];
+    struct json lists[SHAPE_LISTS]; /* open, into texts */
+};
+
+/* Lists as they were at some moment. */
+struct shape_mark {
+    struct json lists[SHAPE_LISTS];
+    size_t bytes[SHAPE_LISTS];
+};
+
+/* Stays where it is. capabilities 0: everything stands in its place. */
+void shape_init(struct ready_shape *s, int64_t capabilities, snowflake own);
+void shape_clear(struct ready_shape *s);
+
+/* Whether users stand in one list and everything else refers to them. NULL: no. */
+bool shape_refers(const struct ready_shape *s);
+
+/* NULL: as GUILD_CREATE has it. */
+void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct json *out);
+/* A guild that has no more than its id there, since it comes later. */
+void shape_late_guild(struct ready_shape *s, snowflake id, struct json *out);
+/* A list of relationships, or of private channels. */
+void shape_relationships(struct ready_shape *s, const struct list *relationships, struct json *out);
+void shape_private_channels(struct ready_shape *s, const struct list *channels, struct json *out);
+
+/* Takes back what guilds have put into lists since; who stands among the users stays. */
+struct shape_mark shape_mark(const struct ready_shape *s);
+void shape_return(struct ready_shape *s, const struct shape_mark *m);
+size_t shape_bytes(const struct ready_shape *s); /* in the lists */
+bool shape_full(const struct ready_shape *s);    /* one of them is */
+
+/* When all else is written: presences of friends and the lists, as members of READY, which is
+ * open; READY_SUPPLEMENTAL is written as a whole where it follows. */
+void shape_end(struct ready_shape *s, struct gateway *g, const struct list *friends,
+               struct json *ready, struct json *more);
 
 #endif

@@ -14,6 +14,7 @@
 #include "store/store.h"
 
 struct gateway;
+struct ready_shape;
 
 /* Whom something is shown to. */
 struct gateway_viewer {
@@ -22,6 +23,7 @@ struct gateway_viewer {
     bool bot;
     uint32_t intents;           /* bots */
     int64_t capabilities;       /* users */
+    struct ready_shape *shape;  /* users, in READY: what they make of it; or NULL */
     int64_t large_threshold;    /* guilds with more members are large */
     char address[48];           /* of the socket, for READY; else "" */
     const struct user *user;    /* itself, where that was read already; or NULL */
@@ -134,9 +136,9 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
 const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds);
 
 /* Those of some accounts (ids) that are seen, as a JSON list of presences; in a guild, or
- * 0. From any thread. */
+ * 0. referring: with "user_id" instead of "user". From any thread. */
 void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
-                       struct json *j);
+                       bool referring, struct json *j);
 /* Keeps the first of them, in place. */
 void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
 

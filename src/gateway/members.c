@@ -84,7 +84,7 @@ static void write_presences(const struct listing *l, struct arena *arena, struct
         if (m[i].user_id != l->own)
             ids_add(arena, &ids, m[i].user_id);
     json_name(j, "presences");
-    gateway_presences(l->errand.load.hub->gateway, l->guild_id, &ids, j);
+    gateway_presences(l->errand.load.hub->gateway, l->guild_id, &ids, false, j);
 }
 
 static void write_chunk(const struct listing *l, struct arena *arena, struct json *j)

@@ -143,18 +143,28 @@ static void write_kinds(const struct statuses *all, struct json *j)
     json_object_end(j);
 }
 
-static void write_presence(snowflake user_id, snowflake guild_id, const struct look *l,
-                           struct json *j)
+static void write_whose(snowflake user_id, bool referring, struct json *j)
 {
-    bool seen = l->statuses.whole != PRESENCE_INVISIBLE;
-    struct str status = seen ? str_of(words[l->statuses.whole]) : STR("offline");
-
-    json_object(j);
+    if (referring) {
+        json_name(j, "user_id");
+        json_id(j, user_id);
+        return;
+    }
     json_name(j, "user");
     json_object(j);
     json_name(j, "id");
     json_id(j, user_id);
     json_object_end(j);
+}
+
+static void write_presence(snowflake user_id, bool referring, snowflake guild_id,
+                           const struct look *l, struct json *j)
+{
+    bool seen = l->statuses.whole != PRESENCE_INVISIBLE;
+    struct str status = seen ? str_of(words[l->statuses.whole]) : STR("offline");
+
+    json_object(j);
+    write_whose(user_id, referring, j);
     if (guild_id) {
         json_name(j, "guild_id");
         json_id(j, guild_id);
@@ -180,7 +190,7 @@ const char *gateway_status(struct gateway *g, snowflake user_id, struct json *ki
 }
 
 void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
-                       struct json *j)
+                       bool referring, struct json *j)
 {
     json_array(j);
     pthread_mutex_lock(&g->lock);
@@ -189,7 +199,7 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
         struct look l = look_at(map_get(&g->accounts, id), (struct among){ .kind = ANY_KIND });
 
         if (l.statuses.whole != PRESENCE_INVISIBLE)
-            write_presence(id, guild_id, &l, j);
+            write_presence(id, referring, guild_id, &l, j);
         look_clear(&l);
     }
     pthread_mutex_unlock(&g->lock);
@@ -218,7 +228,7 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct subjec
     struct json j = json_to(&out);
 
     buf_init(&out, MAX_PAYLOAD);
-    write_presence(user_id, to.kind == SUBJECT_GUILD ? to.id : 0, l, &j);
+    write_presence(user_id, false, to.kind == SUBJECT_GUILD ? to.id : 0, l, &j);
     struct news *n = news_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out));
     n->facts = (struct facts){ .kind = FACTS_MEMBER, .member = { .user_id = user_id } };
     publish(g, n);

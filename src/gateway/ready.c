@@ -12,7 +12,6 @@
 enum {
     USUAL_READY = 12 * 1024,       /* room to begin with */
     MOST_GUILDS = 4 * 1024 * 1024, /* bytes of guilds; the others come after it */
-    OWN_PART = 2048,
 };
 
 static void write_own(const struct identification *i, const struct peer *p, struct json *j)
@@ -82,17 +81,6 @@ static void write_before(struct identification *i)
         write_login(i->session, &j);
 }
 
-/* A guild that comes later, in a GUILD_CREATE of its own. */
-static void write_unavailable(struct json *j, snowflake guild_id)
-{
-    json_object(j);
-    json_name(j, "id");
-    json_id(j, guild_id);
-    json_name(j, "unavailable");
-    json_bool(j, true);
-    json_object_end(j);
-}
-
 static void write_bot(const struct identification *i, struct json *j)
 {
     const snowflake *ids = i->guilds.items;
@@ -100,7 +88,7 @@ static void write_bot(const struct identification *i, struct json *j)
     json_name(j, "guilds");
     json_array(j);
     for (size_t k = 0; k < i->guilds.count; k++)
-        write_unavailable(j, ids[k]);
+        shape_late_guild(NULL, ids[k], j);
     json_array_end(j);
     json_name(j, "application");
     json_object(j);
@@ -133,14 +121,16 @@ static enum err read_users_guild(struct identification *i, struct tx *tx,
 {
     struct json before = *out;
     size_t begin = out->out->n;
+    struct shape_mark mark = shape_mark(v->shape);
     bool late = i->late.count;
     enum err e = late ? OK : guild_facts_read(i->load.hub, tx, v, out, f);
 
-    if (e || (!late && out->out->n <= MOST_GUILDS && !buf_full(out->out)))
+    if (e || (!late && out->out->n + shape_bytes(v->shape) <= MOST_GUILDS && !buf_full(out->out)))
         return e;
     buf_cut(out->out, begin);
     *out = before;
-    write_unavailable(out, f->guild_id);
+    shape_return(v->shape, &mark);
+    shape_late_guild(v->shape, f->guild_id, out);
     f->gone = true; /* for now */
     ids_add(tx_arena(tx), &i->late, f->guild_id);
     return OK;
@@ -170,59 +160,54 @@ static enum err read_users_guilds(struct identification *i, struct tx *tx,
 
 /* --- written where it is read: it may have megabytes ---------------------------------- */
 
-static struct news *news_of(const struct session *s, enum event event, const struct buf *payload)
-{
-    return buf_full(payload) ? NULL : news_new(event, to_session(s->number), buf_str(payload));
-}
-
-/* As the client's capabilities want it, and what follows it then; otherwise as it is. */
-static void shape(struct identification *i, struct arena *arena, const struct buf *plain)
-{
-    const struct session *s = i->session;
-    struct buf ready, more;
-
-    buf_init(&ready, MAX_PAYLOAD);
-    buf_init(&more, MAX_PAYLOAD);
-    bool ok =
-        capabilities_apply(s->capabilities, buf_str(plain), s->caller.id, arena, &ready, &more);
-    i->ready = news_of(s, EVENT_READY, ok ? &ready : plain);
-    if (ok && capabilities_supplement(s->capabilities)) {
-        i->more = news_of(s, EVENT_READY_SUPPLEMENTAL, &more);
-        if (!i->more)
-            arena_spoil(arena);
-    }
-    buf_clear(&ready);
-    buf_clear(&more);
-}
-
-/* Guilds and all else that the store says are in `rest`. */
-static enum err write_whole(struct identification *i, struct tx *tx, const struct buf *rest)
+static enum err write_ready(struct identification *i, struct tx *tx, const struct gateway_viewer *v,
+                            struct json *out, struct json *more)
 {
     struct gateway *g = i->load.hub->gateway;
-    const struct session *s = i->session;
-    struct buf out;
-    struct json j = json_to(&out);
+    enum err e = OK;
+
+    buf_add_str(out->out, buf_str(&i->own));
+    out->comma = true;
+    if (v->bot)
+        write_bot(i, out);
+    else
+        e = read_users_guilds(i, tx, v, out);
+    if (!e)
+        e = g->options.source->ready(tx, v, out);
+    if (!e && !v->bot) {
+        json_name(out, "sessions");
+        sessions_write(g, v->user_id, out);
+        shape_end(v->shape, g, &i->friends, out, more);
+    }
+    json_object_end(out);
+    return e;
+}
+
+/* READY, and what follows it where the client's capabilities want that. */
+static enum err make_ready(struct identification *i, struct tx *tx, struct gateway_viewer *v)
+{
+    struct subject to = to_session(i->session->number);
+    struct ready_shape shape;
+    struct buf out, more;
+    struct json j = json_to(&out), k = json_to(&more);
 
     buf_init(&out, MAX_PAYLOAD);
-    buf_room(&out, i->own.n + rest->n + OWN_PART);
-    buf_add_str(&out, buf_str(&i->own));
-    j.comma = true;
-    if (!s->bot) {
-        json_name(&j, "sessions");
-        sessions_write(g, s->caller.id, &j);
-        json_name(&j, "presences");
-        gateway_presences(g, 0, &i->friends, &j);
-    }
-    if (rest->n)
-        buf_add_lit(&out, ",");
-    buf_add_str(&out, buf_str(rest));
-    buf_add_lit(&out, "}");
-    if (buf_full(&out) || s->bot || !(s->capabilities & CAPABILITIES_KNOWN))
-        i->ready = news_of(s, EVENT_READY, &out);
-    else
-        shape(i, tx_arena(tx), &out);
+    buf_room(&out, i->own.n + USUAL_READY);
+    buf_init(&more, MAX_PAYLOAD);
+    shape_init(&shape, v->capabilities, v->user_id);
+    if (!v->bot)
+        v->shape = &shape;
+    enum err e = write_ready(i, tx, v, &j, &k);
+    if (!e && (buf_full(&out) || buf_full(&more) || shape_full(&shape)))
+        e = ERR_ENTITY_TOO_LARGE;
+    if (!e)
+        i->ready = news_new(EVENT_READY, to, buf_str(&out));
+    if (!e && more.n)
+        i->more = news_new(EVENT_READY_SUPPLEMENTAL, to, buf_str(&more));
+    shape_clear(&shape);
     buf_clear(&out);
-    return i->ready ? OK : ERR_ENTITY_TOO_LARGE;
+    buf_clear(&more);
+    return e;
 }
 
 static void forget_ready(struct identification *i)
@@ -238,8 +223,6 @@ static enum err read_ready(struct load *l, struct tx *tx)
     struct identification *i = container_of(l, struct identification, load);
     const struct gateway_source *source = l->hub->gateway->options.source;
     struct gateway_viewer v = i->viewer;
-    struct buf out;
-    struct json j = json_to(&out);
 
     forget_ready(i);
     enum err e = source->guilds(tx, v.user_id, &i->guilds);
@@ -253,18 +236,7 @@ static enum err read_ready(struct load *l, struct tx *tx)
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
-    buf_init(&out, MAX_PAYLOAD);
-    buf_room(&out, USUAL_READY);
-    if (v.bot)
-        write_bot(i, &j);
-    else
-        e = read_users_guilds(i, tx, &v, &j);
-    if (!e)
-        e = source->ready(tx, &v, &j);
-    if (!e)
-        e = buf_full(&out) ? ERR_ENTITY_TOO_LARGE : write_whole(i, tx, &out);
-    buf_clear(&out);
-    return e;
+    return make_ready(i, tx, &v);
 }
 
 static void take_seats(struct identification *i)

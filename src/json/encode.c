@@ -103,6 +103,14 @@ static void encode_field(struct json *j, const struct field *f, const char *obje
         encode_item(j, f->type, member);
 }
 
+void schema_encode_some(struct json *j, const struct schema *schema, const void *object,
+                        bool (*shows)(const void *arg, struct str name), const void *arg)
+{
+    for (const struct field *f = schema->fields; f->name.p; f++)
+        if (shows(arg, f->name))
+            encode_field(j, f, object);
+}
+
 void schema_encode_object(struct json *j, const struct schema *schema, const void *object)
 {
     if (!object) {

@@ -5,6 +5,8 @@
 #include "model/relationship.h"
 #include "platform/platform.h"
 
+struct ready_shape;
+
 /* enum relationship_type, as the one sees the other. */
 enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret);
 
@@ -15,8 +17,9 @@ enum err friends_have_room(struct tx *tx, snowflake user_id);
  * accepted. Nothing happens when they are friends already. ERR_MAX_FRIENDS. */
 enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
-/* Writes the members of READY that are about relationships. */
-enum err ready_relationships(struct tx *tx, snowflake user_id, struct json *out);
+/* Writes the members of READY that are about relationships, in this shape. */
+enum err ready_relationships(struct tx *tx, snowflake user_id, struct ready_shape *shape,
+                             struct json *out);
 
 /* Friends of both (struct user), by id. */
 enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);

@@ -2,6 +2,7 @@
 #include "platform/gateway.h"
 
 #include "model/ids.h"
+#include "gateway/capabilities.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/users.h"
@@ -108,7 +109,7 @@ static enum err see(struct tx *tx, const struct gateway_viewer *v, bool listed,
     if (e || !ids.count)
         return e;
     buf_init(&out, 1024 * 1024);
-    gateway_presences(v->gateway, 0, &ids, &j);
+    gateway_presences(v->gateway, 0, &ids, shape_refers(v->shape), &j);
     if (!buf_full(&out))
         g->presences = str_dup(tx_arena(tx), buf_str(&out));
     buf_clear(&out);
@@ -145,6 +146,6 @@ enum err gateway_guild(struct tx *tx, const struct member *m, const struct gatew
     if (e)
         return e;
     g.large = g.guild.member_count > v->large_threshold;
-    schema_encode_object(out, &gateway_guild_schema, &g);
+    shape_guild(v->shape, &g, out);
     return OK;
 }

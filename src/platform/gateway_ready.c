@@ -1,4 +1,5 @@
 /* gateway_ready.c - what an account is told when it connects. */
+#include "gateway/capabilities.h"
 #include "model/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/connections.h"
@@ -19,15 +20,22 @@ static void empty_lists(struct json *out, const char *const *names)
         raw(out, *names, "[]");
 }
 
-static enum err write_private_channels(struct tx *tx, snowflake user_id, struct json *out)
+/* A list without entries, which some clients want with a version. */
+static void write_versioned(struct json *out, const char *name, bool versioned)
+{
+    raw(out, name, versioned ? "{\"entries\":[],\"partial\":false,\"version\":0}" : "[]");
+}
+
+static enum err write_private_channels(struct tx *tx, const struct gateway_viewer *v,
+                                       struct json *out)
 {
     struct list channels;
-    enum err e = user_channels(tx, user_id, &channels);
+    enum err e = user_channels(tx, v->user_id, &channels);
 
     if (e)
         return e;
     json_name(out, "private_channels");
-    schema_encode(out, &type_channels, &channels);
+    shape_private_channels(v->shape, &channels, out);
     return OK;
 }
 
@@ -99,22 +107,24 @@ static const char SETTINGS[] =
 
 static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
-    static const char *const lists[] = {
-        "user_guild_settings", "read_state", "linked_users", "experiments",
-        "guild_experiments",   "users",      NULL,
-    };
-    enum err e = write_private_channels(tx, v->user_id, out);
+    static const char *const lists[] = { "linked_users", "experiments", "guild_experiments", NULL };
+    enum err e = write_private_channels(tx, v, out);
 
-    if (!e)
+    if (!e && !(v->capabilities & CAPABILITY_NO_NOTES))
         e = write_notes(tx, v->user_id, out);
     if (!e)
-        e = ready_relationships(tx, v->user_id, out);
+        e = ready_relationships(tx, v->user_id, v->shape, out);
     if (!e)
         e = connections_write(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
-    raw(out, "user_settings", SETTINGS);
+    write_versioned(out, "read_state", v->capabilities & CAPABILITY_READ_STATE);
+    write_versioned(out, "user_guild_settings", v->capabilities & CAPABILITY_GUILD_SETTINGS);
+    if (!shape_refers(v->shape))
+        raw(out, "users", "[]");
+    if (!(v->capabilities & CAPABILITY_NO_SETTINGS))
+        raw(out, "user_settings", SETTINGS);
     raw(out, "user_settings_proto", "\"\"");
     raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
     raw(out, "auth", "{\"authenticator_types\":[]}");

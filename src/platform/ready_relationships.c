@@ -1,10 +1,13 @@
 /* ready_relationships.c - what READY says about relationships. */
 #include "platform/friends.h"
+
+#include "gateway/capabilities.h"
 #include "platform/game_friends.h"
 #include "platform/bonds.h"
 #include "platform/suggestions.h"
 
-enum err ready_relationships(struct tx *tx, snowflake user_id, struct json *out)
+enum err ready_relationships(struct tx *tx, snowflake user_id, struct ready_shape *shape,
+                             struct json *out)
 {
     struct list relationships, games;
     int64_t suggestions;
@@ -17,7 +20,7 @@ enum err ready_relationships(struct tx *tx, snowflake user_id, struct json *out)
     if (e)
         return e;
     json_name(out, "relationships");
-    schema_encode(out, &type_relationships, &relationships);
+    shape_relationships(shape, &relationships, out);
     json_name(out, "game_relationships");
     schema_encode(out, &type_game_relationships, &games);
     json_name(out, "friend_suggestion_count");
