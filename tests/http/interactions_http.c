@@ -162,6 +162,28 @@ static void an_answer_comes_back_at_once(struct world *w)
     endpoint_close(e);
 }
 
+/* While it comes, and while it is read, others are served: the world watches. */
+static void an_answer_of_many_megabytes_holds_nobody_up(struct world *w)
+{
+    enum { LENGTH = 29 * 1024 * 1024 };
+    static const char json[] = "{'type': 4, 'data': {'content': 'Six'}}";
+    struct scene s = world_scene(w);
+    struct endpoint *e = call_at_home(&s);
+    char *body = malloc(LENGTH + 1);
+
+    memset(body, ' ', LENGTH);
+    memcpy(body + LENGTH - sizeof json, json, sizeof json - 1);
+    body[LENGTH] = 0;
+    client_connect(s.bob);
+    endpoint_answer(e, 200, JSON, body, 0);
+    free(body);
+    bob_rolls(&s);
+    expect_event(s.bob, "INTERACTION_CREATE", "{}");
+    expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
+    expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");
+    endpoint_close(e);
+}
+
 /* Verifiers that write the JSON anew before they check it get the same bytes. */
 static void the_body_is_written_as_everybody_writes_it(struct world *w)
 {
@@ -315,6 +337,7 @@ const struct test interactions_http_tests[] = {
     TEST(an_address_has_a_length),
     TEST_WITH(private_addresses_need_to_be_allowed, keep_to_the_world),
     TEST(an_answer_comes_back_at_once),
+    TEST(an_answer_of_many_megabytes_holds_nobody_up),
     TEST(the_body_is_written_as_everybody_writes_it),
     TEST(an_accepted_call_is_answered_later),
     TEST(files_can_come_back),
