@@ -105,7 +105,9 @@ void call_committed(struct work *w)
     const struct api_options *o = &call->api->options;
 
     for (struct forgotten *f = call->forgotten; f; f = f->next) {
-        if (f->one)
+        if (f->application)
+            auth_forget_application(o->auth, f->application);
+        else if (f->one)
             auth_forget_session(o->auth, f->session);
         else
             auth_forget_account(o->auth, f->account);

@@ -247,6 +247,16 @@ static bool is_account(const struct caller *c, const void *id)
     return c->id == *(const snowflake *)id;
 }
 
+static bool is_of_application(const struct caller *c, const void *id)
+{
+    return c->application_id == *(const snowflake *)id;
+}
+
+void auth_forget_application(struct auth *a, snowflake application_id)
+{
+    forget(a, is_of_application, &application_id);
+}
+
 void auth_forget_session(struct auth *a, const unsigned char session[8])
 {
     forget(a, is_session, session);
@@ -285,7 +295,8 @@ static uint64_t scope_bits(struct str scopes)
 static const char FIND_TOKEN[] =
     "select t.digest, t.user_id, coalesce(t.application_id, 0), t.scopes, coalesce(t.expires_at, 0), "
     "u.disabled, u.deleting from tokens t join users u on u.id = t.user_id "
-    "where t.id = $1 and t.kind = $2";
+    "where t.id = $1 and t.kind = $2 and not exists "
+    "(select 1 from applications a where a.id = t.application_id and a.removed = 1)";
 
 enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret)
 {

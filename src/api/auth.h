@@ -58,6 +58,8 @@ enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned cha
 /* Drops from the cache. */
 void auth_forget_session(struct auth *a, const unsigned char session[8]);
 void auth_forget_account(struct auth *a, snowflake user_id);
+/* All that an application holds: its bot's token, and what people gave it. */
+void auth_forget_application(struct auth *a, snowflake application_id);
 
 /* Bytes (at most 64) that follow from the server's key file, a word, an id and a salt, and
  * from nothing that is in the database alone: webhook tokens, signing keys. */

@@ -257,3 +257,11 @@ enum err call_looked(struct call *call)
     (void)call;
     return OK;
 }
+
+void call_forget_application(struct call *call, snowflake id)
+{
+    struct forgotten *f = add_forgotten(call);
+
+    f->application = id;
+    f->of_apps = true;
+}

@@ -189,5 +189,7 @@ void call_forget_session(struct call *call, snowflake account, const unsigned ch
 void call_forget_account(struct call *call, snowflake id);
 /* Of what apps hold of the account; its own sessions go on. */
 void call_forget_grants(struct call *call, snowflake id);
+/* Of all that an application holds, whoever gave it. */
+void call_forget_application(struct call *call, snowflake id);
 
 #endif

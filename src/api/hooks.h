@@ -60,6 +60,14 @@ struct guild_app {
 struct account_app {
     snowflake user_id, application_id;
 };
+/* One step of the end of an application. */
+struct application_ending {
+    const struct application *application;
+    int64_t *room; /* rows that may still be written: who writes one takes one */
+    /* The last direct channel with its bot that was looked at: open ones come first. */
+    int64_t *closed;
+    snowflake *channel_id;
+};
 struct voice_rights {
     const struct voice_state *state;
     uint64_t rights; /* in its channel, now */

@@ -94,7 +94,8 @@ struct forgotten {
     snowflake account;
     bool one; /* that session, not all */
     unsigned char session[8];
-    bool of_apps; /* not what the account itself logged in with */
+    bool of_apps;          /* not what the account itself logged in with */
+    snowflake application; /* instead: all that this one holds; 0: none */
 };
 
 /* --- files.c --------------------------------------------------------------------------- */

@@ -27,13 +27,14 @@
 #define SHOWN      "a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags, v.version"
 #define VERSION_OF "left join command_indexes v on v.id = a.id "
 
-QUERIES(applications_sql, "select " SHOWN " from applications a " VERSION_OF "where a.id in ",
+QUERIES(applications_sql,
+        "select " SHOWN " from applications a " VERSION_OF "where a.removed = 0 and a.id in ",
         " order by a.id");
 /* An app that was installed for something else than commands has none. */
 static const char applications_of_guild[] =
     "select " SHOWN
     " from integrations i join applications a on a.id = i.application_id " VERSION_OF
-    "where i.guild_id = $1 and i.type = 'service' and " INTEGRATION_HAS_COMMANDS(
+    "where i.guild_id = $1 and i.type = 'service' and a.removed = 0 and " INTEGRATION_HAS_COMMANDS(
         "i") " order by i.application_id";
 
 static const struct activity_config *launchable(struct arena *arena)

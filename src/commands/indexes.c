@@ -329,7 +329,8 @@ enum err get_application_command_index(struct call *call)
 
 /* --- private channels ----------------------------------------------------------------- */
 
-static const char APPLICATION_OF_BOT[] = "select id from applications where bot_id = $1";
+static const char APPLICATION_OF_BOT[] =
+    "select id from applications where bot_id = $1 and removed = 0";
 
 /* The application whose bot somebody talks to; 0: it is no bot. */
 static enum err application_across(struct call *call, snowflake *ret)

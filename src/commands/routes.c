@@ -312,6 +312,6 @@ const struct domain commands_domain = {
             .guild_app_moves = command_index_installed,
             .guild_app_gone = command_permissions_leave,
             .account_app_moves = command_index_account,
-            .application_ending = command_index_application_gone,
+            .application_ending = command_index_ending,
         },
 };

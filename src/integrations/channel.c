@@ -52,6 +52,10 @@ enum err list_channel_integrations(struct call *call)
         struct application *a = arena_alloc(call->arena, sizeof *a);
 
         e = application_find(call->tx, app->application_id, a);
+        if (e == ERR_UNKNOWN_APPLICATION) {
+            e = OK; /* it is being removed */
+            continue;
+        }
         if (e)
             return e;
         struct integration *i = list_add(call->arena, &shown, sizeof *i);

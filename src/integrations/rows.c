@@ -53,8 +53,11 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
 
 /* --- finding -------------------------------------------------------------------------- */
 
-/* What is being removed (removal.c) is no longer there. */
-#define NOT_REMOVED "i.type <> 'removed' "
+/* What is being removed (removal.c), or belongs to an app that is, is no longer there. */
+#define APP_STAYS                                                                 \
+    "not exists (select 1 from applications a where a.id = i.application_id and " \
+    "a.removed = 1) "
+#define NOT_REMOVED "i.type <> 'removed' and " APP_STAYS
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;
 static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
@@ -93,8 +96,8 @@ static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.gu
     "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
 static const char WITH_COMMANDS[] =
     "select " COLUMNS "from integrations i where i.guild_id = $1 and i.type = 'service' "
-    "and i.scopes like '%\"applications.commands\"%' and exists " USABLE_COMMANDS
-    " order by i.id limit $2";
+    "and i.scopes like '%\"applications.commands\"%' and exists " USABLE_COMMANDS " and " APP_STAYS
+    "order by i.id limit $2";
 
 enum err integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
                                struct list *ret)

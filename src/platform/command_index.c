@@ -37,7 +37,6 @@ enum err command_index_moved(struct call *call, snowflake id)
 static const char MOVE_OF_ACCOUNT[] = MOVE_DIRECT("r.user_id = $1 and a.id = $3");
 static const char MOVE_OF_MEMBER[] = MOVE_DIRECT("r.user_id = $3 and " HAS_IN_THIS_GUILD);
 static const char MOVE_OF_APPLICATION[] = MOVE_DIRECT("a.id = $3 and " HAS_IN_THIS_GUILD);
-static const char MOVE_ALL[] = MOVE_DIRECT("a.id = $1");
 
 enum err command_index_account(struct call *call, const struct account_app *a)
 {
@@ -69,24 +68,32 @@ enum err command_index_installed(struct call *call, const struct guild_app *a)
                    BIND(v_id(a->guild_id), v_id(snowflake_new()), v_id(a->application_id)), NULL);
 }
 
-static const char MOVE_ACCOUNTS[] =
-    "insert into command_indexes (id, version) select user_id, cast($2 as bigint) "
-    "from authorizations where application_id = $1 and installed = 1 "
-    "on conflict (id) do update set version = excluded.version";
+static const char DIRECT_CHANNELS[] =
+    "select r.closed, r.channel_id, c.type from recipients r join channels c on "
+    "c.id = r.channel_id where r.user_id = $1 and (r.closed, r.channel_id) > ($2, $3) "
+    "order by r.closed, r.channel_id limit $4";
 
-static const char MOVE_GROUPS[] =
-    "insert into command_indexes (id, version) select channel_id, cast($2 as bigint) "
-    "from channel_integrations where application_id = $1 "
-    "on conflict (id) do update set version = excluded.version";
-
-enum err command_index_application_gone(struct call *call, const struct application *a)
+enum err command_index_ending(struct call *call, const struct application_ending *ending)
 {
-    struct value id = v_id(a->id), version = v_id(snowflake_new());
-    enum err e = tx_exec(call->tx, MOVE_ALL, BIND(id, version), NULL);
+    struct list channels = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, DIRECT_CHANNELS,
+                          BIND(v_id(ending->application->bot_id), v_int(*ending->closed),
+                               v_id(*ending->channel_id), v_int(*ending->room)),
+                          &rows);
 
-    if (!e)
-        e = tx_exec(call->tx, MOVE_ACCOUNTS, BIND(id, version), NULL);
-    return e ? e : tx_exec(call->tx, MOVE_GROUPS, BIND(id, version), NULL);
+    if (e)
+        return e;
+    for (; rows_next(&rows); --*ending->room) {
+        *ending->closed = row_int(&rows, 0);
+        *ending->channel_id = row_id(&rows, 1);
+        if (row_int(&rows, 2) == CHANNEL_DM)
+            *(snowflake *)list_add(call->arena, &channels, sizeof(snowflake)) = *ending->channel_id;
+    }
+    e = rows_end(&rows);
+    for (size_t i = 0; i < channels.count && !e; i++)
+        e = command_index_move(call->tx, ((snowflake *)channels.items)[i]);
+    return e;
 }
 
 /* --- rows whose people and places are gone -------------------------------------------- */

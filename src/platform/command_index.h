@@ -22,8 +22,8 @@ enum err command_index_moved(struct call *call, snowflake id);
 enum err command_index_account(struct call *call, const struct account_app *a);
 enum err command_index_member(struct call *call, const struct member *m);
 enum err command_index_installed(struct call *call, const struct guild_app *a);
-/* An application goes. */
-enum err command_index_application_gone(struct call *call, const struct application *a);
+/* An application goes: the next direct channels with its bot. */
+enum err command_index_ending(struct call *call, const struct application_ending *ending);
 
 /* A role, a channel or a member is gone, and so is what rows say about it. */
 enum err command_permissions_forget_role(struct call *call, const struct role *r);

@@ -168,15 +168,28 @@ enum err game_relationships_end(struct call *call, snowflake a, snowflake b)
 
 static const char OF_APPLICATION[] =
     "select " GAME_COLUMNS " from game_relationships g where g.application_id = $1 "
-    "order by g.user_id, g.target_id";
-static const char END_OF_APPLICATION[] = "delete from game_relationships where application_id = $1";
+    "order by g.user_id, g.target_id limit $2";
 
-enum err game_relationships_end_all(struct call *call, const struct application *a)
+enum err game_relationships_end_some(struct call *call, const struct application_ending *ending)
 {
+    struct list gone = { 0 };
     struct rows rows;
-    enum err e = tx_query(call->tx, OF_APPLICATION, BIND(v_id(a->id)), &rows);
+    enum err e = tx_query(call->tx, OF_APPLICATION,
+                          BIND(v_id(ending->application->id), v_int(*ending->room)), &rows);
 
-    if (!e)
-        e = tell_gone(call, &rows);
-    return e ? e : tx_exec(call->tx, END_OF_APPLICATION, BIND(v_id(a->id)), NULL);
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_game(&rows, list_add(call->arena, &gone, sizeof(struct game_relationship)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < gone.count; i++) {
+        struct game_relationship *g = (struct game_relationship *)gone.items + i;
+
+        e = game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_REMOVE, g);
+        g->type = RELATIONSHIP_NONE;
+        if (!e)
+            e = game_relationship_set(call->tx, g);
+    }
+    *ending->room -= (int64_t)gone.count;
+    return e;
 }

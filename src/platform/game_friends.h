@@ -21,7 +21,7 @@ enum err game_relationship_tell(struct call *call, enum event event,
 
 /* All that two accounts have in any game ends; both are told. */
 enum err game_relationships_end(struct call *call, snowflake a, snowflake b);
-/* All of an application that goes; everybody concerned is told. */
-enum err game_relationships_end_all(struct call *call, const struct application *a);
+/* Of an application that goes, as many as there is room for; everybody concerned is told. */
+enum err game_relationships_end_some(struct call *call, const struct application_ending *ending);
 
 #endif

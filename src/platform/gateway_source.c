@@ -12,7 +12,8 @@
 /* Intents that are allowed to bots without an application of their own. */
 enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
 
-static const char BOT_APPLICATION[] = "select id, flags from applications where bot_id = $1";
+static const char BOT_APPLICATION[] =
+    "select id, flags from applications where bot_id = $1 and removed = 0";
 
 static enum err application(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags)
 {

@@ -282,5 +282,5 @@ const struct domain game_relationships_domain = {
     .name = "Game relationships",
     .doc = "Friends in one game.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .application_ending = game_relationships_end_all },
+    .hooks = &(const struct hooks){ .application_ending = game_relationships_end_some },
 };

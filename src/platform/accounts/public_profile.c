@@ -189,7 +189,8 @@ static enum err add_member(struct call *call, struct profile *p)
     return OK;
 }
 
-static const char APPLICATION_OF_BOT[] = "select id from applications where bot_id = $1";
+static const char APPLICATION_OF_BOT[] =
+    "select id from applications where bot_id = $1 and removed = 0";
 
 static enum err add_application(struct call *call, struct profile *p)
 {

@@ -3,6 +3,7 @@
 #define PLATFORM_APPLICATIONS_INTERNAL_H
 
 #include "api/hooks.h"
+#include "api/jobs.h"
 #include "platform/applications/applications.h"
 
 enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES = 16 };
@@ -44,6 +45,10 @@ enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, str
 enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
+/* From the mark on only these find it; the second finds others, too. */
+enum err application_mark_removed(struct tx *tx, snowflake id);
+enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
+enum err application_find_any(struct tx *tx, snowflake id, struct application *ret);
 enum err application_delete_row(struct tx *tx, snowflake id);
 enum err bot_insert(struct tx *tx, const struct application *a);
 /* For an application that came without one. */
@@ -84,5 +89,9 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_own_application(struct call *call);
 enum err modify_own_application(struct call *call);
 enum err delete_application(struct call *call);
+/* What application_uninstall_guild does, without a look at all that the app has elsewhere. */
+enum err application_leave_guild(struct call *call, const struct application *a,
+                                 snowflake guild_id);
+extern const struct job_kind application_leftovers;
 
 #endif

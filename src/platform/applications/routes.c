@@ -256,4 +256,5 @@ const struct domain applications_domain = {
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .member_leaving = application_goes_with_bot,
                                     .member_left = application_bot_left },
+    .jobs = (const struct job_kind *const[]){ &application_leftovers, NULL },
 };

@@ -72,14 +72,14 @@ static void read_application(const struct rows *r, struct application *a)
     " from applications a left join teams t on t.id = a.team_id " \
     "left join users u on u.id = a.bot_id "
 
-static const char FIND_APPLICATION[] =
-    "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS "where a.id = $1";
+#define FIND_APPLICATION \
+    "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS "where a.id = $1"
 
-enum err application_find(struct tx *tx, snowflake id, struct application *ret)
+static enum err find_one(struct tx *tx, const char *sql, snowflake id, struct application *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, FIND_APPLICATION, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, &found);
 
     if (e)
         return e;
@@ -89,9 +89,24 @@ enum err application_find(struct tx *tx, snowflake id, struct application *ret)
     return OK;
 }
 
+enum err application_find(struct tx *tx, snowflake id, struct application *ret)
+{
+    return find_one(tx, FIND_APPLICATION " and a.removed = 0", id, ret);
+}
+
+enum err application_find_any(struct tx *tx, snowflake id, struct application *ret)
+{
+    return find_one(tx, FIND_APPLICATION, id, ret);
+}
+
+enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret)
+{
+    return find_one(tx, FIND_APPLICATION " and a.removed = 1", id, ret);
+}
+
 static const char OWN_APPLICATIONS[] =
     "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS
-    "where a.owner_id = $1 and a.team_id is null order by a.id";
+    "where a.owner_id = $1 and a.team_id is null and a.removed = 0 order by a.id";
 static const char TEAM_APPLICATIONS[] =
     "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS
     "join team_members m on m.team_id = a.team_id "
@@ -169,7 +184,7 @@ enum err application_load_makers(struct tx *tx, struct application *a)
 }
 
 static const char COUNT_OWN[] =
-    "select count(*) from applications where owner_id = $1 and team_id is null";
+    "select count(*) from applications where owner_id = $1 and team_id is null and removed = 0";
 static const char COUNT_TEAM[] = "select count(*) from applications where team_id = $1";
 
 enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret)
@@ -242,6 +257,15 @@ enum err bot_mark_http(struct tx *tx, struct application *a)
     bot->public_flags ^= BOT_HTTP_INTERACTIONS;
     a->bot = bot;
     return tx_exec(tx, MARK_BOT, BIND(v_id(bot->id), v_int(bot->public_flags)), NULL);
+}
+
+/* A team may go before the application has. */
+static const char MARK_APPLICATION[] =
+    "update applications set removed = 1, team_id = null where id = $1";
+
+enum err application_mark_removed(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, MARK_APPLICATION, BIND(v_id(id)), NULL);
 }
 
 static const char DELETE_APPLICATION[] = "delete from applications where id = $1";

@@ -132,26 +132,20 @@ static enum err remove_roles(struct call *call, const char *sql, snowflake guild
     return e;
 }
 
-enum err application_uninstall_guild(struct call *call, snowflake application_id,
-                                     snowflake guild_id)
+enum err application_leave_guild(struct call *call, const struct application *a, snowflake guild_id)
 {
     struct integrations_ref guild = { guild_id };
-    struct guild_app app = { guild_id, application_id };
-    struct application a;
+    struct guild_app app = { guild_id, a->id };
     snowflake id = 0;
 
-    enum err e = application_find(call->tx, application_id, &a);
-    if (!e)
-        e = hook_guild_app_moves(call, &app);
-    if (!e)
-        e = remove_integration(call, guild_id, application_id, &id);
+    enum err e = remove_integration(call, guild_id, a->id, &id);
     if (e || !id)
         return e;
-    e = remove_bot(call, guild_id, a.bot_id);
+    e = remove_bot(call, guild_id, a->bot_id);
     if (!e)
-        e = remove_webhooks(call, guild_id, application_id);
+        e = remove_webhooks(call, guild_id, a->id);
     if (!e)
-        e = remove_roles(call, BOT_ROLES, guild_id, a.bot_id);
+        e = remove_roles(call, BOT_ROLES, guild_id, a->bot_id);
     if (!e)
         e = remove_roles(call, INTEGRATION_ROLES, guild_id, id);
     if (!e)
@@ -160,6 +154,17 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild_id),
                   &integrations_ref_schema, &guild);
     return e;
+}
+
+enum err application_uninstall_guild(struct call *call, snowflake application_id,
+                                     snowflake guild_id)
+{
+    struct application a;
+
+    enum err e = application_find_any(call->tx, application_id, &a);
+    if (!e)
+        e = hook_guild_app_moves(call, &(struct guild_app){ guild_id, application_id });
+    return e ? e : application_leave_guild(call, &a, guild_id);
 }
 
 /* --- only its bot --------------------------------------------------------------------- */
@@ -234,7 +239,7 @@ enum err application_bot_left(struct call *call, const struct member_leave *leav
     enum err e = belonging_find(call, guild_id, bot_id, &b);
     if (e || !b.id)
         return e;
-    e = application_find(call->tx, b.application_id, &a);
+    e = application_find_any(call->tx, b.application_id, &a);
     if (e)
         return e;
     struct integration i = integration_of_application(call->arena, &a, guild_id, b.id);

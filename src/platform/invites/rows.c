@@ -68,7 +68,7 @@ static enum err load_where(struct tx *tx, struct invite *i)
 }
 
 static const char FIND_APPLICATION[] =
-    "select id, name, description, icon from applications where id = $1";
+    "select id, name, description, icon from applications where id = $1 and removed = 0";
 
 static enum err load_application(struct tx *tx, snowflake id, const struct invite_application **ret)
 {

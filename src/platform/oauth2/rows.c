@@ -115,7 +115,8 @@ enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
 
 static const char AUTHORIZATIONS_OF[] =
     "select " AUTHORIZATION_COLUMNS
-    " from authorizations where user_id = $1 order by created_at desc, id desc";
+    " from authorizations where user_id = $1 and application_id in (select id from applications "
+    "where removed = 0) order by created_at desc, id desc";
 
 enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret)
 {

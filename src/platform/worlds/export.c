@@ -46,7 +46,7 @@ static const char ALL_APPLICATIONS[] =
     "a.bot_require_code_grant, a.flags, a.tags, a.redirect_uris, a.install_params, "
     "a.integration_types_config, a.interactions_endpoint_url, "
     "a.role_connections_verification_url, a.custom_install_url from applications a "
-    "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id order by a.id";
+    "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id where a.removed = 0 order by a.id";
 
 static enum err export_applications(struct tx *tx, const struct world_parts *parts,
                                     struct opt_list *ret)
