@@ -14,13 +14,13 @@
 #include "base/mem.h"
 #include "control.h"
 #include "gateway/gateway.h"
+#include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
 #include "net/proxies.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "platform/accounts/operator.h"
 #include "platform/applications/applications.h"
-#include "platform/gateway.h"
 #include "voice/voice.h"
 
 struct guildhall {

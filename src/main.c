@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "guildhall.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 #include "tools/tools.h"
 
 struct command {

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "commands/bundle.h"
 #include "commands/form.h"
+#include "commands/index_moves.h"
 #include "model/ids.h"
 #include "platform/applications/applications.h"
-#include "platform/command_index.h"
 
 /* --- telling guilds ------------------------------------------------------------------- */
 

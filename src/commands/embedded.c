@@ -1,8 +1,8 @@
 /* embedded.c - applications that can be launched inside a client. */
 #include "commands/internal.h"
 
+#include "commands/index_moves.h"
 #include "platform/applications/applications.h"
-#include "platform/command_index.h"
 
 static const char FIND_ENTRY_POINT[] =
     "select id from commands where application_id = $1 and guild_id = 0 and type = 4";

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "platform/command_index.h"
-#include "platform/rows.h"
+#include "commands/index_moves.h"
+#include "model/rows.h"
 
 /* --- which applications --------------------------------------------------------------- */
 

@@ -1,11 +1,11 @@
 /* indexes.c - GET …/application-command-index, for four kinds of places. */
 #include "commands/index.h"
 
-#include "platform/age.h"
+#include "commands/index_moves.h"
+#include "model/rows.h"
+#include "platform/accounts/age.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
-#include "platform/command_index.h"
-#include "platform/rows.h"
 
 /* What is the same for all commands of an answer. */
 struct view {

@@ -1,8 +1,8 @@
 /* installed.c - what brings an app's commands to somebody: a guild, an account, a group. */
 #include "commands/internal.h"
 
-#include "platform/command_index.h"
-#include "platform/settings.h"
+#include "commands/index_moves.h"
+#include "platform/accounts/settings.h"
 
 static const char IN_GUILD[] =
     "select 1 from integrations i where i.guild_id = $2 and i.application_id = $1 and "

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "commands/bundle.h"
 #include "json/read.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 
 static const struct type raw_commands = { .kind = KIND_ARRAY, .of = &type_raw };
 

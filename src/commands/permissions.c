@@ -2,10 +2,10 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
+#include "commands/index_moves.h"
+#include "model/rows.h"
 #include "platform/channels/channels.h"
-#include "platform/command_index.h"
 #include "platform/members/members.h"
-#include "platform/rows.h"
 
 enum { MOST_NEW_ROWS = 10 };
 

@@ -1,7 +1,7 @@
 /* permit.c - may this person use that command here? Gathers what the verdict needs. */
 #include "commands/internal.h"
 
-#include "platform/age.h"
+#include "platform/accounts/age.h"
 #include "platform/channels/channels.h"
 
 static const char PERMISSIONS_OF[] = "select entity_id, type, permission from command_permissions "

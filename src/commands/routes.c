@@ -1,8 +1,8 @@
 /* routes.c - the routes of application commands. */
 #include "commands/internal.h"
 
+#include "commands/index_moves.h"
 #include "platform/applications/applications.h"
-#include "platform/command_index.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"

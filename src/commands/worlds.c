@@ -5,8 +5,8 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
+#include "model/rows.h"
 #include "platform/applications/applications.h"
-#include "platform/rows.h"
 
 /* --- from a file ---------------------------------------------------------------------- */
 

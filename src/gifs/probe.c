@@ -1,7 +1,7 @@
 /* probe.c - is a file what its format says, and how large is the picture in it? */
 #include "gifs/internal.h"
 
-#include "platform/pictures.h"
+#include "base/pictures.h"
 
 static uint64_t big(struct str b, size_t at, size_t n)
 {

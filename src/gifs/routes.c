@@ -1,7 +1,7 @@
 /* routes.c - searching, trends, suggestions, and what was chosen. */
 #include "gifs/internal.h"
 
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s = 10 };
 

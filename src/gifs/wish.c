@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "model/types.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 /* --- heat -------------------------------------------------------------------------------
  *

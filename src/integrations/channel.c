@@ -2,8 +2,8 @@
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
+#include "model/rows.h"
 #include "platform/channels/channels.h"
-#include "platform/rows.h"
 
 enum err refuse_guild_channel(struct call *call)
 {

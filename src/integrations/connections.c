@@ -2,7 +2,7 @@
 #include "integrations/internal.h"
 
 #include "model/types.h"
-#include "platform/suggestions.h"
+#include "platform/relationships/suggestions.h"
 
 /* --- what is sent --------------------------------------------------------------------- */
 

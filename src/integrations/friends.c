@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "integrations/chain.h"
-#include "platform/suggestions.h"
+#include "platform/relationships/suggestions.h"
 
 enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 

@@ -1,8 +1,8 @@
 /* guild.c - the integrations of a guild, and the routes of the whole domain. */
 #include "integrations/internal.h"
 
+#include "model/rows.h"
 #include "platform/guilds/guilds.h"
-#include "platform/rows.h"
 
 /* {integration.id}: of the path's guild; those of private channels are looked up there. */
 static enum err resolve_integration(struct call *call)

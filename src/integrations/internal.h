@@ -3,13 +3,13 @@
 #define INTEGRATIONS_INTERNAL_H
 
 #include "api/jobs.h"
+#include "integrations/connected.h"
 #include "integrations/integrations.h"
 #include "integrations/provider.h"
 #include "model/integration.h"
 #include "model/permissions.h"
+#include "platform/accounts/accounts.h"
 #include "platform/applications/applications.h"
-#include "platform/connections.h"
-#include "platform/platform.h"
 
 enum { MOST_INTEGRATIONS = 50, MOST_CONNECTIONS = 50, SECOND = 1000 * 1000 };
 /* How a member came to its guild; 0: otherwise. */

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "model/ids.h"
 #include "platform/members/members.h"
-#include "platform/suggestions.h"
+#include "platform/relationships/suggestions.h"
 
 enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 

@@ -1,7 +1,7 @@
 /* provider.c - which provider is asked. */
 #include "integrations/provider.h"
 
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 void provider_ask(struct api *api, struct loop *loop, const struct question *q)
 {

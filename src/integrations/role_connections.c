@@ -2,8 +2,8 @@
 #include "integrations/internal.h"
 
 #include "base/timestamp.h"
+#include "model/rows.h"
 #include "model/types.h"
-#include "platform/rows.h"
 
 /* --- what an app can say -------------------------------------------------------------- */
 

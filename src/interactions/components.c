@@ -1,8 +1,8 @@
 /* components.c - a button is pressed, or something is chosen in a menu below a message. */
 #include "interactions/invoke.h"
 
+#include "model/rows.h"
 #include "platform/messages/messages.h"
-#include "platform/rows.h"
 
 struct component_data {
     struct str custom_id;

@@ -1,8 +1,8 @@
 /* files.c - files that came with an option or a modal. */
 #include "interactions/invoke.h"
 
+#include "model/rows.h"
 #include "platform/messages/uploads.h"
-#include "platform/rows.h"
 
 /* --- which one ------------------------------------------------------------------------ */
 

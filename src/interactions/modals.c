@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "json/read.h"
+#include "model/rows.h"
 #include "platform/messages/messages.h"
-#include "platform/rows.h"
 
 /* --- the modal, as the callback left it ----------------------------------------------- */
 

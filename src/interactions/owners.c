@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
+#include "model/rows.h"
 #include "platform/channels/channels.h"
-#include "platform/rows.h"
 
 enum err context_find(struct call *call)
 {

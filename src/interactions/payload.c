@@ -1,9 +1,9 @@
 /* payload.c - the interaction object that an app gets, field for field. */
 #include "interactions/invoke.h"
 
+#include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
-#include "platform/rows.h"
 
 /* --- what is around it ---------------------------------------------------------------- */
 

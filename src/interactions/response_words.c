@@ -1,8 +1,8 @@
 /* response_words.c - what a message says of the interaction that it answers. */
 #include "interactions/answers.h"
 
+#include "model/rows.h"
 #include "platform/members/members.h"
-#include "platform/rows.h"
 
 /* --- for older clients ---------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "interactions/internal.h"
 
 #include "gateway/gateway.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 
 struct outcome {
     snowflake id;

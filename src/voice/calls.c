@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "model/ids.h"
+#include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
-#include "platform/rows.h"
 
 /* What a message tells about its call. */
 struct call_note {

@@ -3,8 +3,8 @@
 #ifndef VOICE_CALLS_H
 #define VOICE_CALLS_H
 
-#include "platform/voice.h"
 #include "voice/internal.h"
+#include "voice/states.h"
 
 /* Somebody is about to join: begins the call, or ends its ringing for them, and says where
  * it is hosted. */

@@ -1,7 +1,7 @@
 /* commands.c - the gateway's opcodes whose effect is voice, row by row. */
 #include "voice/calls.h"
 #include "voice/internal.h"
-#include "voice/streams.h"
+#include "voice/streams/streams.h"
 
 const struct command_row voice_command_rows[] = {
     { 4, &type_voice_request, update_voice_state, aim_voice_state },

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "model/permissions.h"
-#include "platform/settings.h"
+#include "platform/accounts/settings.h"
 
 static const char FIND_EMOJI[] = "select guild_id, name, animated from emojis where id = $1";
 

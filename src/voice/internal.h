@@ -4,7 +4,7 @@
 
 #include "api/errand.h"
 #include "base/list.h"
-#include "platform/voice.h"
+#include "voice/states.h"
 #include "voice/voice.h"
 
 /* --- orders.c: what sessions ask for -------------------------------------------------- */

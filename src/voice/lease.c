@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "platform/voice.h"
+#include "voice/states.h"
 
 /* A dead process is noticed at most LEASE_S and a tick after it last said something, and
  * that is less than ten seconds after it died. */

@@ -16,7 +16,7 @@
 #include "facts_read.h"
 #include "gate.h"
 #include "internal.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 #include "postgres.h"
 #include "sqlite.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "relationships/internal.h"
+#include "platform/relationships/internal.h"
 
 enum { N = RELATIONSHIP_NONE, F = RELATIONSHIP_FRIEND, K = RELATIONSHIP_BLOCKED };
 enum { I = RELATIONSHIP_INCOMING, O = RELATIONSHIP_OUTGOING };

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "voice/points.h"
-#include "voice/stream_rules.h"
+#include "voice/streams/rules.h"
 
 /* The vectors of the facts. */
 #define KEY "02365d1e41f1de9f229d28acd545c998f508fe1f4871464a79c4a32e7ae46cab6a"

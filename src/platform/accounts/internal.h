@@ -2,8 +2,8 @@
 #ifndef PLATFORM_ACCOUNTS_INTERNAL_H
 #define PLATFORM_ACCOUNTS_INTERNAL_H
 
-#include "platform/platform.h"
-#include "platform/settings.h"
+#include "platform/accounts/accounts.h"
+#include "platform/accounts/settings.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 

@@ -1,8 +1,8 @@
 /* rows.c - accounts in the store. */
 #include "platform/accounts/internal.h"
 
-#include "platform/rows.h"
-#include "platform/users.h"
+#include "model/rows.h"
+#include "platform/accounts/users.h"
 
 void user_read(const struct rows *r, int column, struct user *ret)
 {

@@ -5,7 +5,7 @@
 #include "model/application.h"
 #include "model/guild.h"
 #include "model/integration.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 #include "platform/teams/teams.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

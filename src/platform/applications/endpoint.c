@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/rows.h"
 #include "platform/applications/internal.h"
-#include "platform/rows.h"
 
 /* What an app says to PING is read on the loop. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };

@@ -6,9 +6,9 @@
 
 #include "api/hooks.h"
 #include "base/clock.h"
+#include "model/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "platform/rows.h"
 
 enum { MOST_INTEGRATIONS = 50, MOST_ROLES = 250 };
 

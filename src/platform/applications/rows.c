@@ -4,8 +4,8 @@
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "platform/rows.h"
-#include "platform/users.h"
+#include "model/rows.h"
+#include "platform/accounts/users.h"
 
 /* bot_public and bot_require_code_grant have two names in the interface each. */
 #define APPLICATION_COLUMNS                                                                      \

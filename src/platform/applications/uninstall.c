@@ -2,9 +2,9 @@
 #include "platform/applications/internal.h"
 
 #include "model/ids.h"
+#include "model/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "platform/rows.h"
 #include "platform/webhooks/webhooks.h"
 
 static enum err gather(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,

@@ -4,7 +4,7 @@
  * ones and threads where they live. */
 #include "platform/channels/internal.h"
 
-#include "platform/leftovers.h"
+#include "platform/guilds/leftovers.h"
 
 /* Everybody sees a name change, so a channel has few of them, whoever makes them. */
 static const struct limit limit_rename = {

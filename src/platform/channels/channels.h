@@ -4,7 +4,7 @@
 
 #include "model/guild.h"
 #include "model/rights.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_CHANNEL. With overwrites; recipients are for channel_load_recipients. */
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret);

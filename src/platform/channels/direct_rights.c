@@ -2,7 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "model/relationship.h"
-#include "platform/settings.h"
+#include "platform/accounts/settings.h"
 
 /* What a person has in common with the other end of a direct channel. */
 enum tie {

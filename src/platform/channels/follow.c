@@ -4,8 +4,8 @@
  * and tell: those that are left follow in steps of a job. */
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "model/rows.h"
 #include "platform/channels/internal.h"
-#include "platform/rows.h"
 
 /* Overwrites that are compared, written and told at once. */
 enum { ROWS_A_STEP = 600 };

@@ -1,7 +1,7 @@
 /* groups.c - what happens to groups: they begin, people come and leave, names change. */
 #include "platform/channels/internal.h"
 
-#include "platform/leftovers.h"
+#include "platform/guilds/leftovers.h"
 
 bool ids_contain(const struct list *ids, snowflake id)
 {

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "model/ids.h"
-#include "platform/rows.h"
-#include "platform/users.h"
+#include "model/rows.h"
+#include "platform/accounts/users.h"
 
 static const char IS_RECIPIENT[] =
     "select 1 from recipients where channel_id = $1 and user_id = $2";

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "platform/rows.h"
+#include "model/rows.h"
 
 #define COLUMNS_WITH(last_message_id, thread_message_count)                                      \
     "id, guild_id, type, name, topic, position, parent_id, nsfw, rate_limit_per_user, bitrate, " \

@@ -5,7 +5,7 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
-#include "platform/leftovers.h"
+#include "platform/guilds/leftovers.h"
 
 struct thread_draft {
     struct str name;

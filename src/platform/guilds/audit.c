@@ -2,7 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "base/utf8.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 
 enum { LONGEST_REASON = 512 };
 

@@ -1,7 +1,7 @@
 /* audit_log.c - GET /guilds/{guild.id}/audit-logs. */
 #include "platform/guilds/internal.h"
 
-#include "platform/rows.h"
+#include "model/rows.h"
 
 struct audit_log_query {
     struct opt_id user_id, before, after;

@@ -4,7 +4,7 @@
 
 #include "model/guild.h"
 #include "model/rights.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "base/clock.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 
 /* In the order of ids, from either end. */
 #define OWN_GUILDS                                                                                   \

@@ -2,8 +2,8 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
-#include "platform/leftovers.h"
-#include "platform/rows.h"
+#include "model/rows.h"
+#include "platform/guilds/leftovers.h"
 
 #define ROLE_COLUMNS                                                                             \
     "id, guild_id, name, color, secondary_color, tertiary_color, permissions, position, hoist, " \

@@ -2,7 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
-#include "platform/leftovers.h"
+#include "platform/guilds/leftovers.h"
 
 /* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)

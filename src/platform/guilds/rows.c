@@ -1,7 +1,7 @@
 /* rows.c - guilds in the store. */
 #include "platform/guilds/internal.h"
 
-#include "platform/rows.h"
+#include "model/rows.h"
 
 #define GUILD_COLUMNS                                                                             \
     "id, name, owner_id, icon, banner, splash, discovery_splash, home_header, description, "      \

@@ -1,8 +1,8 @@
 /* accept.c - coming in by an invite. */
 #include "platform/channels/channels.h"
-#include "platform/friends.h"
 #include "platform/invites/internal.h"
 #include "platform/members/members.h"
+#include "platform/relationships/friends.h"
 
 static enum err join_guild(struct call *call, const struct invite *i, snowflake user_id,
                            bool *ret_new)

@@ -3,7 +3,7 @@
 #define PLATFORM_INVITES_INVITES_H
 
 #include "model/invite.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_INVITE, also for one that has expired. With all that it shows. */
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret);

@@ -1,10 +1,10 @@
 /* routes.c - the rows of invites, and reading and deleting them. */
-#include "platform/bonds.h"
 #include "platform/channels/channels.h"
-#include "platform/friends.h"
 #include "platform/guilds/guilds.h"
 #include "platform/invites/internal.h"
 #include "platform/members/members.h"
+#include "platform/relationships/bonds.h"
+#include "platform/relationships/friends.h"
 
 struct invite_query {
     bool with_counts;

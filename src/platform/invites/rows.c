@@ -4,9 +4,9 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
-#include "platform/rows.h"
 
 #define INVITE_COLUMNS                                                                          \
     "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \

@@ -1,8 +1,8 @@
 /* ban_rows.c - bans in the store. */
 #include "platform/members/internal.h"
 
-#include "platform/rows.h"
-#include "platform/users.h"
+#include "model/rows.h"
+#include "platform/accounts/users.h"
 
 #define BAN_COLUMNS "b.user_id, b.reason, " USER_COLUMNS
 

@@ -4,7 +4,7 @@
 
 #include "model/guild.h"
 #include "model/rights.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_MEMBER. Without .user; member_load_user adds it. */
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);

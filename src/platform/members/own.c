@@ -2,7 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "api/auth.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 
 /* --- PATCH …/members/@me -------------------------------------------------------------- */
 

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/ids.h"
-#include "platform/rows.h"
-#include "platform/users.h"
+#include "model/rows.h"
+#include "platform/accounts/users.h"
 
 /* Of `members m`. */
 #define MEMBER_COLUMNS                                                                          \

@@ -2,7 +2,7 @@
 #include "platform/messages/component_parts.h"
 
 #include "base/utf8.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 
 enum { MOST_ROWS = 5, MOST_IN_ROW = 5 };
 

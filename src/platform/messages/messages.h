@@ -6,7 +6,7 @@
 #define PLATFORM_MESSAGES_MESSAGES_H
 
 #include "model/message.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 /* A message that is to be. What is zero is absent, empty or the default. */
 struct message_draft {

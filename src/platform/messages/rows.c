@@ -2,7 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "model/ids.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 
 #define MESSAGE_COLUMNS                                                                 \
     "id, channel_id, author_id, type, content, edited_at, tts, mention_everyone, "      \

@@ -2,8 +2,8 @@
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
+#include "model/rows.h"
 #include "platform/channels/channels.h"
-#include "platform/rows.h"
 
 enum { MOST_INTEGRATIONS = 50 };
 

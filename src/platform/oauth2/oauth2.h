@@ -2,7 +2,7 @@
 #ifndef PLATFORM_OAUTH2_OAUTH2_H
 #define PLATFORM_OAUTH2_OAUTH2_H
 
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 extern const struct domain oauth2_domain;
 

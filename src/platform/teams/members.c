@@ -3,7 +3,7 @@
 
 #include <sodium.h>
 
-#include "platform/users.h"
+#include "platform/accounts/users.h"
 
 /* Of a token only this is kept. */
 static struct str digest_of(const struct call *call, struct str token)

@@ -2,8 +2,8 @@
 #include "platform/teams/internal.h"
 
 #include "model/ids.h"
-#include "platform/rows.h"
-#include "platform/users.h"
+#include "model/rows.h"
+#include "platform/accounts/users.h"
 
 static const struct str every_permission[] = { STR_INIT("*") };
 

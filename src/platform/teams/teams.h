@@ -3,7 +3,7 @@
 #define PLATFORM_TEAMS_TEAMS_H
 
 #include "model/application.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 /* What somebody may do with a team or an application; each level holds those before
  * it. An invitation that is not accepted gives nothing. */

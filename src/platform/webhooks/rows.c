@@ -1,7 +1,7 @@
 /* rows.c - webhooks in the store. */
 #include "platform/webhooks/internal.h"
 
-#include "platform/rows.h"
+#include "model/rows.h"
 
 #define WEBHOOK_COLUMNS "id, guild_id, channel_id, user_id, application_id, name, avatar, salt"
 

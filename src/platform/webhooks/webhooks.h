@@ -3,7 +3,7 @@
 #define PLATFORM_WEBHOOKS_WEBHOOKS_H
 
 #include "model/user.h"
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 struct webhook {
     snowflake id, guild_id, channel_id;

@@ -1,7 +1,7 @@
 /* import.c - a world file into the store, in one transaction. */
 #include "platform/worlds/internal.h"
 
-#include "platform/platform.h"
+#include "platform/accounts/accounts.h"
 
 struct import {
     const struct world_options *options;

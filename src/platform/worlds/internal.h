@@ -5,7 +5,7 @@
 #include "json/schema.h"
 #include "model/application.h"
 #include "model/channel.h"
-#include "platform/rows.h"
+#include "model/rows.h"
 #include "platform/worlds/worlds.h"
 
 /* --- schema.c: what a file can say ---------------------------------------------------- */

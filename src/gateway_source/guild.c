@@ -1,0 +1,151 @@
+/* guild.c - a guild as a session is shown it: who is listed, and who is seen. */
+#include "gateway_source/gateway_source.h"
+
+#include "gateway/capabilities.h"
+#include "model/ids.h"
+#include "platform/accounts/users.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+enum { SEEN_MAX = 1000 }; /* whom a bot is shown in a large guild */
+
+static bool is_listed(const struct list *members, snowflake id)
+{
+    const struct member *m = members->items;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (m[i].user_id == id)
+            return true;
+    return false;
+}
+
+static void add_id(struct tx *tx, struct list *ids, snowflake id)
+{
+    ids_add(tx_arena(tx), ids, id);
+}
+
+/* --- who may be seen ------------------------------------------------------------------ */
+
+static bool watches(const struct gateway_viewer *v)
+{
+    return v->bot && v->intents & INTENT(GUILD_PRESENCES);
+}
+
+/* A bot sees everybody, somebody else their friends; nobody themselves. */
+static bool may_see(const struct gateway_viewer *v, snowflake id)
+{
+    if (id == v->user_id)
+        return false;
+    return watches(v) || (v->friends && ids_hold(v->friends, id));
+}
+
+static struct list seen_of_listed(struct tx *tx, const struct gateway_viewer *v,
+                                  const struct list *members)
+{
+    const struct member *m = members->items;
+    struct list ids = { 0 };
+
+    for (size_t i = 0; i < members->count; i++)
+        if (may_see(v, m[i].user_id))
+            add_id(tx, &ids, m[i].user_id);
+    return ids;
+}
+
+static const char MEMBERS_OF[] =
+    "select user_id from members where guild_id = $1 and user_id <> $2";
+static const char FRIENDS_IN[] =
+    "select m.user_id from relationships r join members m on m.guild_id = $1 and "
+    "m.user_id = r.target_id where r.user_id = $2 and r.type = 1";
+
+static enum err read_ids(struct tx *tx, const char *sql, snowflake guild_id, snowflake user_id,
+                         struct list *ret)
+{
+    return tx_ids(tx, sql, BIND(v_id(guild_id), v_id(user_id)), ret);
+}
+
+static enum err list_member(struct tx *tx, snowflake user_id, struct gateway_guild *g)
+{
+    struct member m;
+
+    if (is_listed(&g->members, user_id))
+        return OK;
+    enum err e = member_find(tx, g->guild.id, user_id, &m);
+    if (!e)
+        e = member_load_user(tx, &m);
+    if (!e)
+        *(struct member *)list_add(tx_arena(tx), &g->members, sizeof m) = m;
+    return e;
+}
+
+/* In a large guild those are listed too who are seen. */
+static enum err see_in_large(struct tx *tx, const struct gateway_viewer *v, struct gateway_guild *g,
+                             struct list *ids)
+{
+    bool friends = v->friends && v->friends->count;
+    enum err e = OK;
+
+    if (!watches(v) && !friends)
+        return OK;
+    e = read_ids(tx, watches(v) ? MEMBERS_OF : FRIENDS_IN, g->guild.id, v->user_id, ids);
+    if (!e && watches(v))
+        gateway_keep_seen(v->gateway, ids, SEEN_MAX);
+    for (size_t i = 0; !e && i < ids->count; i++)
+        e = list_member(tx, ((const snowflake *)ids->items)[i], g);
+    return e;
+}
+
+static enum err see(struct tx *tx, const struct gateway_viewer *v, bool listed,
+                    struct gateway_guild *g)
+{
+    struct list ids = { 0 };
+    struct buf out;
+    struct json j = json_to(&out);
+    enum err e = OK;
+
+    if (listed)
+        ids = seen_of_listed(tx, v, &g->members);
+    else
+        e = see_in_large(tx, v, g, &ids);
+    if (e || !ids.count)
+        return e;
+    buf_init(&out, 1024 * 1024);
+    gateway_presences(v->gateway, 0, &ids, shape_refers(v->shape), &j);
+    if (!buf_full(&out))
+        g->presences = str_dup(tx_arena(tx), buf_str(&out));
+    buf_clear(&out);
+    return OK;
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+/* Guilds up to this size list everybody. */
+static int64_t listed_up_to(const struct gateway_viewer *v)
+{
+    if (!v->bot)
+        return GUILD_LISTED;
+    return watches(v) ? v->large_threshold : 0;
+}
+
+enum err gateway_guild(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
+                       struct json *out)
+{
+    struct user own;
+    struct guild_look look = {
+        .guild_id = m->guild_id,
+        .member = m,
+        .user = v->user ? v->user : &own,
+        .listed_up_to = listed_up_to(v),
+    };
+    struct gateway_guild g;
+    enum err e = v->user ? OK : user_find(tx, v->user_id, &own);
+
+    if (!e)
+        e = guild_look(tx, &look, &g);
+    if (!e)
+        e = see(tx, v, g.guild.member_count <= look.listed_up_to, &g);
+    if (e)
+        return e;
+    g.large = g.guild.member_count > v->large_threshold;
+    shape_guild(v->shape, &g, out);
+    return OK;
+}

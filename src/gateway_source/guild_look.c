@@ -1,0 +1,109 @@
+/* guild_look.c - a guild with all that is in it, as one of its members sees it. */
+#include "gateway_source/gateway_source.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "voice/states.h"
+
+static const struct channel *find_channel(const struct list *channels, snowflake id)
+{
+    const struct channel *all = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++)
+        if (all[i].id == id)
+            return &all[i];
+    return NULL;
+}
+
+static bool can_view(const struct rights_of *who, const struct channel *c, const struct list *all)
+{
+    const struct list *o = &c->permission_overwrites.value;
+    const struct channel *parent;
+    uint64_t rights = 0;
+
+    if (!channel_is_thread(c->type))
+        rights = rights_in_channel(who, c->type, o->items, o->count, false);
+    else if ((parent = find_channel(all, c->parent_id.value)))
+        rights = rights_in_thread(who, c, parent);
+    return rights & PERMISSION(VIEW_CHANNEL);
+}
+
+/* Bots are shown every channel, people those that they can view. */
+static void show_channels(struct arena *arena, const struct rights_of *who, bool bot,
+                          const struct list *all, struct gateway_guild *ret)
+{
+    const struct channel *c = all->items;
+
+    for (size_t i = 0; i < all->count; i++)
+        if (bot || can_view(who, &c[i], all))
+            *(struct channel *)list_add(arena, &ret->channels, sizeof *c) = c[i];
+}
+
+static void show_threads(struct arena *arena, const struct rights_of *who,
+                         const struct list *channels, const struct list *threads,
+                         struct gateway_guild *ret)
+{
+    const struct channel *t = threads->items;
+
+    for (size_t i = 0; i < threads->count; i++)
+        if (can_view(who, &t[i], channels))
+            *(struct channel *)list_add(arena, &ret->threads, sizeof *t) = t[i];
+}
+
+static enum err show_members(struct tx *tx, const struct guild_look *look, bool all,
+                             struct gateway_guild *ret)
+{
+    if (all)
+        return members_after(tx, look->guild_id, 0, look->listed_up_to, &ret->members);
+    struct member *own = list_add(tx_arena(tx), &ret->members, sizeof *own);
+    *own = *look->member;
+    own->user = look->user;
+    return OK;
+}
+
+enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret)
+{
+    struct guild_parts parts;
+
+    *ret = (struct gateway_guild){ .presences = STR("[]") };
+    enum err e = guild_find(tx, look->guild_id, &ret->guild);
+    if (!e)
+        e = guild_parts(tx, look->guild_id, &parts);
+    if (e)
+        return e;
+    ret->guild.roles = parts.roles;
+    struct rights_of who = guild_rights_of(&ret->guild, look->member);
+    ret->joined_at = look->member->joined_at;
+    ret->large = ret->guild.member_count > GUILD_LISTED;
+    show_channels(tx_arena(tx), &who, look->user->bot.value, &parts.channels, ret);
+    show_threads(tx_arena(tx), &who, &parts.channels, &parts.threads, ret);
+    bool all = ret->guild.member_count <= look->listed_up_to;
+    e = show_members(tx, look, all, ret);
+    return e ? e : voice_show(tx, &who, &parts.channels, all, ret);
+}
+
+enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
+                           struct gateway_guild *ret)
+{
+    struct member *member = arena_alloc(tx_arena(tx), sizeof *member);
+    struct guild_look look = { .guild_id = guild_id, .member = member };
+    enum err e = member_find(tx, guild_id, viewer, member);
+
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? ERR_MISSING_ACCESS : e;
+    e = member_load_user(tx, member);
+    look.user = member->user;
+    /* What its sessions asked for is not known here. */
+    look.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED;
+    return e ? e : guild_look(tx, &look, ret);
+}
+
+enum err gateway_show_newcomer(struct call *call, const struct member *m)
+{
+    struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
+    enum err e = guild_for_gateway(call->tx, m->guild_id, m->user_id, guild);
+
+    if (!e)
+        call_emit(call, EVENT_GUILD_CREATE, to_user(m->user_id), &gateway_guild_schema, guild);
+    return e;
+}

@@ -1,0 +1,149 @@
+/* ready.c - what an account is told when it connects. */
+#include "gateway/capabilities.h"
+#include "gateway_source/gateway_source.h"
+#include "integrations/connected.h"
+#include "model/regions.h"
+#include "platform/accounts/accounts.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/relationships/friends.h"
+
+static void raw(struct json *out, const char *name, const char *value)
+{
+    json_key(out, str_of(name));
+    json_raw(out, str_of(value));
+}
+
+static void empty_lists(struct json *out, const char *const *names)
+{
+    for (; *names; names++)
+        raw(out, *names, "[]");
+}
+
+/* A list without entries, which some clients want with a version. */
+static void write_versioned(struct json *out, const char *name, bool versioned)
+{
+    raw(out, name, versioned ? "{\"entries\":[],\"partial\":false,\"version\":0}" : "[]");
+}
+
+static enum err write_private_channels(struct tx *tx, const struct gateway_viewer *v,
+                                       struct json *out)
+{
+    struct list channels;
+    enum err e = user_channels(tx, v->user_id, &channels);
+
+    if (e)
+        return e;
+    json_name(out, "private_channels");
+    shape_private_channels(v->shape, &channels, out);
+    return OK;
+}
+
+static const char NOTES_OF[] = "select target_id, note from notes where user_id = $1";
+
+static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, NOTES_OF, BIND(v_id(user_id)), &rows);
+
+    if (e)
+        return e;
+    json_name(out, "notes");
+    json_object(out);
+    while (rows_next(&rows)) {
+        char id[SNOWFLAKE_TEXT + 4];
+        struct buf key = { id, 0, sizeof id, sizeof id, false };
+
+        buf_add_u64(&key, row_id(&rows, 0));
+        json_key(out, buf_str(&key));
+        json_text(out, row_text(&rows, 1));
+    }
+    json_object_end(out);
+    return rows_end(&rows);
+}
+
+/* The optimal one is first. */
+static void write_regions(struct str address, struct json *out)
+{
+    struct arena *arena = arena_new();
+    struct list regions = regions_for(arena, address, false);
+    const struct region *r = regions.items;
+    struct str optimal = region_optimal(address, false);
+
+    json_name(out, "geo_ordered_rtc_regions");
+    json_array(out);
+    json_text(out, optimal);
+    for (size_t i = 0; i < regions.count; i++)
+        if (!r[i].optimal)
+            json_text(out, r[i].id);
+    json_array_end(out);
+    arena_free(arena);
+}
+
+/* What both get and what does not depend on anything. */
+static void write_fixed(struct str address, struct json *out)
+{
+    static const char *const lists[] = { "guild_join_requests", NULL };
+
+    empty_lists(out, lists);
+    write_regions(address, out);
+}
+
+static enum err write_bot(struct json *out)
+{
+    static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
+
+    empty_lists(out, lists);
+    raw(out, "user_settings", "{}");
+    return OK;
+}
+
+static const char SETTINGS[] =
+    "{\"locale\":\"en-US\",\"theme\":\"dark\",\"status\":\"online\",\"custom_status\":null,"
+    "\"show_current_game\":true,\"stream_notifications_enabled\":true,"
+    "\"friend_source_flags\":{\"all\":true,\"mutual_friends\":true,\"mutual_guilds\":true},"
+    "\"restricted_guilds\":[],\"guild_folders\":[],\"default_guilds_restricted\":false,"
+    "\"view_nsfw_commands\":false}";
+
+static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
+{
+    static const char *const lists[] = { "linked_users", "experiments", "guild_experiments", NULL };
+    enum err e = write_private_channels(tx, v, out);
+
+    if (!e && !(v->capabilities & CAPABILITY_NO_NOTES))
+        e = write_notes(tx, v->user_id, out);
+    if (!e)
+        e = ready_relationships(tx, v->user_id, v->shape, out);
+    if (!e)
+        e = connections_write(tx, v->user_id, out);
+    if (e)
+        return e;
+    empty_lists(out, lists);
+    write_versioned(out, "read_state", v->capabilities & CAPABILITY_READ_STATE);
+    write_versioned(out, "user_guild_settings", v->capabilities & CAPABILITY_GUILD_SETTINGS);
+    if (!shape_refers(v->shape))
+        raw(out, "users", "[]");
+    if (!(v->capabilities & CAPABILITY_NO_SETTINGS))
+        raw(out, "user_settings", SETTINGS);
+    raw(out, "user_settings_proto", "\"\"");
+    raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
+    raw(out, "auth", "{\"authenticator_types\":[]}");
+    raw(out, "analytics_token", "\"\"");
+    raw(out, "country_code", "\"ZZ\"");
+    raw(out, "tutorial", "null");
+    raw(out, "api_code_version", "1");
+    return OK;
+}
+
+enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out)
+{
+    struct user_in_ready person = { .user = *v->user };
+
+    json_name(out, "user");
+    if (v->bot)
+        schema_encode_object(out, &own_user_schema, v->user);
+    else
+        schema_encode_object(out, &user_in_ready_schema, &person);
+    write_fixed(str_of(v->address), out);
+    return v->bot ? write_bot(out) : write_person(tx, v, out);
+}

@@ -1,0 +1,168 @@
+/* source.c - what the gateway asks of the platform. */
+#include "gateway_source/gateway_source.h"
+
+#include "model/ids.h"
+#include "model/rows.h"
+#include "platform/accounts/users.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/relationships/friends.h"
+
+/* Intents that are allowed to bots without an application of their own. */
+enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
+
+static const char BOT_APPLICATION[] =
+    "select id, flags from applications where bot_id = $1 and removed = 0";
+
+static enum err application(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, BOT_APPLICATION, BIND(v_id(bot_id)), &row, &found);
+
+    if (e)
+        return e;
+    *ret_id = found ? row_id(&row, 0) : bot_id;
+    *ret_flags = found ? row_int(&row, 1) : LIMITED_INTENTS;
+    return OK;
+}
+
+static const char STARTS[] = "select starts from session_starts where bot_id = $1 and day = $2";
+
+static enum err starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, STARTS, BIND(v_id(bot_id), v_int(day)), &row, &found);
+
+    if (!e)
+        *ret = found ? row_int(&row, 0) : 0;
+    return e;
+}
+
+/* Added, not set: another node may have counted since this one looked. The later day
+ * stands, as clocks differ. */
+static const char ADD_START[] =
+    "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
+    "on conflict (bot_id) do update set "
+    "starts = case when session_starts.day < excluded.day then 1 else session_starts.starts + 1 "
+    "end, day = case when session_starts.day < excluded.day then excluded.day "
+    "else session_starts.day end";
+
+static enum err add_start(struct tx *tx, snowflake bot_id, int64_t day)
+{
+    return tx_exec(tx, ADD_START, BIND(v_id(bot_id), v_int(day)), NULL);
+}
+
+static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, struct list *ret)
+{
+    return tx_ids(tx, sql, BIND(v_id(user_id)), ret);
+}
+
+static const char GUILDS_OF[] =
+    "select m.guild_id from members m join guilds g on g.id = m.guild_id "
+    "and g.removed = 0 where m.user_id = $1 order by m.guild_id";
+
+static enum err guilds(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return read_ids(tx, GUILDS_OF, user_id, ret);
+}
+
+static const char CALLS_OF[] =
+    "select c.channel_id from calls c join recipients r on r.channel_id = c.channel_id "
+    "where r.user_id = $1 and r.closed = 0";
+
+static enum err calls(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return read_ids(tx, CALLS_OF, user_id, ret);
+}
+
+static enum err user(struct tx *tx, snowflake id, const struct user **ret)
+{
+    struct user *u = arena_alloc(tx_arena(tx), sizeof *u);
+
+    *ret = u;
+    return user_find(tx, id, u);
+}
+
+static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
+                     struct list *ret_channels)
+{
+    struct list threads;
+    enum err e = guild_find(tx, guild_id, ret);
+
+    if (!e)
+        e = guild_load_roles(tx, ret);
+    return e ? e : guild_channels(tx, guild_id, ret_channels, &threads);
+}
+
+static enum err channel(struct tx *tx, snowflake id, struct json *out)
+{
+    struct channel c;
+    enum err e = channel_find(tx, id, &c);
+
+    if (!e)
+        schema_encode_object(out, &channel_schema, &c);
+    return e;
+}
+
+static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
+{
+    struct guild g;
+    enum err e = guild_find(tx, guild_id, &g);
+
+    if (!e)
+        *ret = g.member_count;
+    return e;
+}
+
+/* Those of some accounts that are members, with their users. */
+static enum err these_members(struct tx *tx, snowflake guild_id, const struct list *user_ids,
+                              struct list *ret)
+{
+    const snowflake *ids = user_ids->items;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; i < user_ids->count; i++) {
+        struct member m;
+        enum err e = member_find(tx, guild_id, ids[i], &m);
+
+        if (e == ERR_UNKNOWN_MEMBER)
+            continue;
+        if (!e)
+            e = member_load_user(tx, &m);
+        if (e)
+            return e;
+        *(struct member *)list_add(tx_arena(tx), ret, sizeof m) = m;
+    }
+    return OK;
+}
+
+static enum err members(struct tx *tx, const struct gateway_search *s, struct list *ret)
+{
+    if (s->user_ids.count)
+        return these_members(tx, s->guild_id, &s->user_ids, ret);
+    if (s->prefix.n)
+        return members_named(tx, s->guild_id, s->prefix, s->limit, ret);
+    if (s->newest)
+        return members_newest(tx, s->guild_id, s->limit, ret);
+    return members_after(tx, s->guild_id, s->after, s->limit, ret);
+}
+
+const struct gateway_source gateway_source = {
+    .application = application,
+    .starts = starts,
+    .add_start = add_start,
+    .guilds = guilds,
+    .calls = calls,
+    .user = user,
+    .friends = friends_of,
+    .ready = gateway_ready,
+    .guild = gateway_guild,
+    .view = view,
+    .channel = channel,
+    .member = member_find,
+    .member_count = member_count,
+    .members = members,
+};

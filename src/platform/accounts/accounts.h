@@ -1,0 +1,50 @@
+/* accounts.h - accounts and what they own. */
+#ifndef PLATFORM_ACCOUNTS_ACCOUNTS_H
+#define PLATFORM_ACCOUNTS_ACCOUNTS_H
+
+#include "api/api.h"
+#include "model/user.h"
+
+extern const struct domain accounts_domain;        /* /auth, /users */
+extern const struct domain assets_domain;          /* /avatars, /banners */
+extern const struct domain default_avatars_domain; /* /embed/avatars */
+extern const struct domain own_domain;             /* settings, notes, sessions */
+
+/* ERR_UNKNOWN_USER when there is none. */
+enum err user_find(struct tx *tx, snowflake id, struct user *ret);
+
+/* The language of a call: its X-Discord-Locale, else the best of its Accept-Language,
+ * else the account's own, else en-US. Tags that are none of ours are skipped. */
+enum err request_locale(struct call *call, struct str *ret);
+
+/* Names that nobody gets. */
+bool username_reserved(struct str name);
+
+/* --- pictures ------------------------------------------------------------------------- */
+
+/* Keeps a picture that a body brought, in a compute stage (it is written to the disk).
+ * *ret is its hash; null and absent stay what they are. area: "avatars", "icons" …,
+ * owner: whose picture it is. */
+enum err picture_keep(struct call *call, const char *area, snowflake owner,
+                      const struct opt_image *image, struct opt_str *ret);
+/* In the transaction: a picture goes, with its owner or alone. No hash: there is none. */
+enum err picture_drop(struct call *call, const char *area, snowflake owner,
+                      const struct opt_str *hash);
+/* The same for one that another (or none) takes the place of; fine when it is the same. */
+enum err picture_replace(struct call *call, const char *area, snowflake owner,
+                         const struct opt_str *before, const struct opt_str *now);
+
+/* Argon2id at this cost; takes tens of milliseconds and megabytes, so never on a loop. */
+enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,
+                       struct str *ret);
+
+/* For tools and tests: an account without going through the interface. Empty
+ * password: none. The token is in the transaction's arena. */
+struct account_draft {
+    struct str username, global_name, password_hash;
+    bool bot;
+};
+enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,
+                        struct user *ret_user, struct str *ret_token);
+
+#endif

@@ -1,0 +1,18 @@
+/* age.c - is somebody old enough for what is age-restricted? */
+#include "platform/accounts/age.h"
+
+#include "base/clock.h"
+#include "base/timestamp.h"
+#include "platform/accounts/internal.h"
+
+enum { ADULT = 18, DATE = 10 /* of a timestamp, the day */ };
+
+bool user_is_adult(const struct user *u)
+{
+    char now[TIMESTAMP_TEXT];
+
+    if (u->date_of_birth.n < DATE)
+        return false;
+    timestamp_format(clock_us(), now);
+    return age_on(u->date_of_birth, str_slice(now, DATE)) >= ADULT;
+}

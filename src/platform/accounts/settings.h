@@ -1,0 +1,60 @@
+/* settings.h - what people set for themselves. */
+#ifndef PLATFORM_ACCOUNTS_SETTINGS_H
+#define PLATFORM_ACCOUNTS_SETTINGS_H
+
+#include "platform/accounts/accounts.h"
+
+/* Who may send friend requests. */
+enum friend_source {
+    FROM_MUTUAL_FRIENDS = 2,
+    FROM_MUTUAL_GUILDS = 4,
+    FROM_ANYBODY = 8, /* and so from the other two */
+};
+
+struct friend_sources {
+    struct opt_bool all, mutual_friends, mutual_guilds;
+};
+struct custom_status {
+    struct opt_str text, emoji_name;
+    struct opt_id emoji_id;
+    struct opt_int expires_at;
+};
+
+/* The sound that plays when one comes; guild_id: whose it is, null for one of ours. */
+struct call_sound {
+    snowflake sound_id;
+    struct opt_id guild_id;
+};
+
+struct user_settings {
+    struct opt_str locale, theme, status;
+    struct opt_object custom_status, friend_source_flags, custom_call_sound;
+    struct opt_int slayer_sdk_receive_dms_in_game; /* whose messages a game shows; 3: nobody's */
+    struct opt_int friend_discovery_flags, explicit_content_filter, afk_timeout, timezone_offset;
+    struct opt_list restricted_guilds, guild_folders;
+    struct opt_bool default_guilds_restricted, allow_game_friend_dms, stream_notifications_enabled,
+        view_nsfw_commands, view_nsfw_guilds, show_current_game, developer_mode,
+        message_display_compact, animate_emoji, inline_attachment_media, inline_embed_media,
+        render_embeds, gif_auto_play;
+};
+
+extern const struct schema user_settings_schema;
+extern const struct type type_user_settings;
+
+/* Complete: what was never set has its default. ERR_UNKNOWN_USER. */
+enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
+/* The same from a row of user_settings, for lists; p == NULL: there is none. The locale,
+ * which the account has, is not among it. */
+enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret);
+
+/* Ways to be found: bits of friend_discovery_flags. */
+enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
+
+/* Bits of friend_source. */
+int64_t settings_friend_sources(const struct user_settings *s);
+
+/* Where messages to somebody from friends in a game arrive: enum dm_access. */
+int64_t settings_dm_access(const struct user_settings *s);
+enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
+
+#endif

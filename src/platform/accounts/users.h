@@ -1,0 +1,16 @@
+/* users.h - accounts in rows of other folders' queries. */
+#ifndef PLATFORM_ACCOUNTS_USERS_H
+#define PLATFORM_ACCOUNTS_USERS_H
+
+#include "model/user.h"
+#include "store/store.h"
+
+/* Of `users u`. user_read takes them from this column on. */
+#define USER_COLUMNS                                                                        \
+    "u.id, u.username, u.global_name, u.avatar, u.banner, u.email, u.accent_color, u.bio, " \
+    "u.locale, u.flags, u.public_flags, u.premium_type, u.verified, u.bot, u.system, "      \
+    "u.password_hash, u.date_of_birth, u.disabled, u.deleting, u.phone"
+
+void user_read(const struct rows *r, int column, struct user *ret);
+
+#endif

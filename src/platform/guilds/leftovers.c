@@ -1,0 +1,346 @@
+/* leftovers.c - what hangs on a guild, a channel or a role, removed in steps. */
+#include "platform/guilds/leftovers.h"
+
+#include "api/hooks.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/ids.h"
+
+/* Rows of one table. Both statements take the object and how many, and look at the same rows:
+ * the first marks the files that go with them (NULL: they have none), the second removes. */
+struct leftovers {
+    const char *mark, *remove;
+};
+
+#define PICTURES(area, owner, column, rows)                                                      \
+    "update files set gone = 1 where name in (select '" area "/' || " owner " || '/' || " column \
+    " from (" rows ") x where " column " is not null)"
+
+/* --- of a channel --------------------------------------------------------------------- */
+
+#define ATTACHMENTS  "select id from attachments where channel_id = $1 order by id limit $2"
+#define WEBHOOKS(of) "select id, avatar from webhooks where " of " = $1 order by id limit $2"
+#define WEBHOOKS_OF(of)                                                              \
+    {                                                                                \
+        PICTURES("avatars", "id", "avatar", WEBHOOKS(of)),                           \
+            "delete from webhooks where id in (select id from (" WEBHOOKS(of) ") x)" \
+    }
+#define INVITES_OF(of)                                                                \
+    {                                                                                 \
+        NULL, "delete from invites where code in (select code from invites where " of \
+              " = $1 limit $2)"                                                       \
+    }
+/* The version of the index of commands there. */
+#define COMMAND_INDEX                                                                \
+    {                                                                                \
+        NULL, "delete from command_indexes where id = $1 and cast($2 as bigint) > 0" \
+    }
+
+static const struct leftovers of_channel[] = {
+    WEBHOOKS_OF("channel_id"),
+    INVITES_OF("channel_id"),
+    { "update files set gone = 1 where id in (" ATTACHMENTS ")",
+      "delete from attachments where id in (" ATTACHMENTS ")" },
+    { NULL, "delete from messages where id in "
+            "(select id from messages where channel_id = $1 order by id limit $2)" },
+    { NULL, "delete from slow_modes where channel_id = $1 and user_id in "
+            "(select user_id from slow_modes where channel_id = $1 limit $2)" },
+    { NULL, "delete from recipients where channel_id = $1 and user_id in "
+            "(select user_id from recipients where channel_id = $1 limit $2)" },
+    { NULL, "delete from overwrites where channel_id = $1 and target_id in "
+            "(select target_id from overwrites where channel_id = $1 limit $2)" },
+    { NULL, "delete from command_permissions where (guild_id, target_id, entity_id, type) in "
+            "(select guild_id, target_id, entity_id, type from command_permissions "
+            "where entity_id = $1 limit $2)" },
+    COMMAND_INDEX,
+    { PICTURES("channel-icons", "id", "icon",
+               "select id, icon from channels where id = $1 limit $2"),
+      "delete from channels where id = $1 and cast($2 as bigint) > 0" },
+    { 0 },
+};
+
+/* --- of a role ------------------------------------------------------------------------ */
+
+static const struct leftovers of_role[] = {
+    { NULL, "delete from member_roles where (guild_id, user_id, role_id) in (select guild_id, "
+            "user_id, role_id from member_roles where role_id = $1 limit $2)" },
+    { NULL, "delete from roles where id = $1 and cast($2 as bigint) > 0" },
+    { 0 },
+};
+
+/* --- of a guild ----------------------------------------------------------------------- */
+
+#define MEMBERS \
+    "select user_id, avatar, banner from members where guild_id = $1 order by user_id limit $2"
+#define ROLES        "select id, icon from roles where guild_id = $1 order by id limit $2"
+#define INTEGRATIONS "select id from integrations where guild_id = $1"
+#define GUILD(area, column)                                                                       \
+    {                                                                                             \
+        PICTURES(area, "id", column, "select id, " column " from guilds where id = $1 limit $2"), \
+            NULL                                                                                  \
+    }
+
+static const struct leftovers roles_of_members[] = {
+    { NULL, "delete from member_roles where (guild_id, user_id, role_id) in (select guild_id, "
+            "user_id, role_id from member_roles where guild_id = $1 limit $2)" },
+    { 0 },
+};
+
+static const struct leftovers of_members[] = {
+    { PICTURES("member-avatars", "user_id", "avatar", MEMBERS), NULL },
+    { PICTURES("member-banners", "user_id", "banner", MEMBERS),
+      "delete from members where guild_id = $1 and user_id in (select user_id from (" MEMBERS
+      ") x)" },
+    { 0 },
+};
+
+static const struct leftovers of_guild[] = {
+    WEBHOOKS_OF("guild_id"),
+    INVITES_OF("guild_id"),
+    { NULL, "delete from bans where guild_id = $1 and user_id in "
+            "(select user_id from bans where guild_id = $1 limit $2)" },
+    { NULL, "delete from member_sanctions where guild_id = $1 and user_id in "
+            "(select user_id from member_sanctions where guild_id = $1 limit $2)" },
+    { NULL, "delete from audit_log where id in "
+            "(select id from audit_log where guild_id = $1 order by id limit $2)" },
+    { NULL, "delete from commands where id in "
+            "(select id from commands where guild_id = $1 and guild_id <> 0 limit $2)" },
+    { NULL, "delete from command_lists where (application_id, guild_id) in (select "
+            "application_id, guild_id from command_lists where guild_id = $1 and guild_id <> 0 "
+            "limit $2)" },
+    { NULL, "delete from command_creates where (application_id, guild_id, id) in (select "
+            "application_id, guild_id, id from command_creates where guild_id = $1 and "
+            "guild_id <> 0 limit $2)" },
+    { NULL, "delete from command_permissions where (guild_id, target_id, entity_id, type) in "
+            "(select guild_id, target_id, entity_id, type from command_permissions "
+            "where guild_id = $1 limit $2)" },
+    { NULL, "delete from integration_subscribers where (integration_id, subscriber_id) in "
+            "(select integration_id, subscriber_id from integration_subscribers where "
+            "integration_id in (" INTEGRATIONS ") limit $2)" },
+    { NULL, "delete from integration_members where (integration_id, user_id) in "
+            "(select integration_id, user_id from integration_members where "
+            "integration_id in (" INTEGRATIONS ") limit $2)" },
+    { PICTURES("role-icons", "id", "icon", ROLES),
+      "delete from roles where id in (select id from (" ROLES ") x)" },
+    GUILD("icons", "icon"),
+    GUILD("banners", "banner"),
+    GUILD("splashes", "splash"),
+    GUILD("discovery-splashes", "discovery_splash"),
+    GUILD("home-headers", "home_header"),
+    COMMAND_INDEX,
+    { NULL, "delete from guilds where id = $1 and cast($2 as bigint) > 0" },
+    { 0 },
+};
+
+/* --- one step ------------------------------------------------------------------------- */
+
+/* Takes from *room what it removed; none left: there may be more. */
+static enum err remove_rows(struct call *call, const struct leftovers *l, snowflake id,
+                            int64_t *room)
+{
+    enum err e = OK;
+
+    for (; !e && *room > 0 && (l->mark || l->remove); l++) {
+        const struct value values[] = { v_id(id), v_int(*room) };
+        int64_t marked = 0, gone = 0;
+
+        if (l->mark)
+            e = tx_exec(call->tx, l->mark, values, 2, &marked);
+        if (marked)
+            call_dropped_blobs(call);
+        if (!e && l->remove)
+            e = tx_exec(call->tx, l->remove, values, 2, &gone);
+        *room -= gone;
+    }
+    return e;
+}
+
+static enum err next_of(struct tx *tx, const char *sql, snowflake id, snowflake *ret,
+                        bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        *ret = row_id(&row, 0);
+    return e;
+}
+
+static enum err remove_channels(struct call *call, const char *next, snowflake id, int64_t *room)
+{
+    snowflake channel_id;
+    bool found = true;
+    enum err e = OK;
+
+    while (!e && found && *room > 0) {
+        e = next_of(call->tx, next, id, &channel_id, &found);
+        if (!e && found)
+            e = remove_rows(call, of_channel, channel_id, room);
+        /* Looking for rows where there are none takes time as well. */
+        *room -= COUNT_OF(of_channel);
+    }
+    return e;
+}
+
+static const char THREAD_OF_CHANNEL[] = "select id from channels where parent_id = $1 limit 1";
+
+static enum err step_channel(struct call *call, snowflake id, int64_t room)
+{
+    enum err e = remove_channels(call, THREAD_OF_CHANNEL, id, &room);
+
+    if (!e)
+        e = remove_rows(call, of_channel, id, &room);
+    return e || room > 0 ? e : job_schedule(call, &channel_leftovers, id, clock_us(), STR(""));
+}
+
+static const char MEMBERS_NEXT[] =
+    "select user_id from members where guild_id = $1 order by user_id limit $2";
+
+static enum err tell_members_go(struct call *call, snowflake guild_id, int64_t count)
+{
+    struct list users = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, MEMBERS_NEXT, BIND(v_id(guild_id), v_int(count)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        ids_add(call->arena, &users, row_id(&rows, 0));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < users.count; i++)
+        e = hook_membership_moves(
+            call,
+            &(struct member){ .guild_id = guild_id, .user_id = ((snowflake *)users.items)[i] });
+    return e;
+}
+
+static const char CHANNEL_OF_GUILD[] = "select id from channels where guild_id = $1 limit 1";
+
+static enum err step_guild(struct call *call, snowflake id, int64_t room)
+{
+    enum err e = remove_rows(call, roles_of_members, id, &room);
+
+    if (!e && room > 0)
+        e = tell_members_go(call, id, room);
+    if (!e)
+        e = remove_rows(call, of_members, id, &room);
+    if (!e)
+        e = remove_channels(call, CHANNEL_OF_GUILD, id, &room);
+    if (!e)
+        e = remove_rows(call, of_guild, id, &room);
+    return e || room > 0 ? e : job_schedule(call, &guild_leftovers, id, clock_us(), STR(""));
+}
+
+static enum err step_role(struct call *call, snowflake id)
+{
+    int64_t room = LEFTOVERS_AT_ONCE;
+    enum err e = remove_rows(call, of_role, id, &room);
+
+    return e || room > 0 ? e : job_schedule(call, &role_leftovers, id, clock_us(), STR(""));
+}
+
+/* --- marks ---------------------------------------------------------------------------- */
+
+static const char MARK_CHANNEL[] =
+    "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
+
+/* Archived threads are found through their channel only. The open ones of a guild are few,
+ * the archived ones of a channel may be many. */
+static const char MARK_THREADS[] =
+    "update channels set type = -1, guild_id = null where guild_id = "
+    "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";
+
+enum err channel_remove(struct call *call, snowflake id)
+{
+    enum err e = tx_exec(call->tx, MARK_THREADS, BIND(v_id(id)), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
+    if (!e)
+        e = hook_channel_gone(call, id);
+    return e ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);
+}
+
+/* It gives no right any more, and belongs to nobody who would look for it. */
+static const char MARK_ROLE[] =
+    "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
+    "integration_id = null where id = $1";
+
+enum err role_remove(struct call *call, snowflake id)
+{
+    enum err e = tx_exec(call->tx, MARK_ROLE, BIND(v_id(id)), NULL);
+
+    return e ? e : step_role(call, id);
+}
+
+static const char MARK_GUILD[] = "update guilds set removed = 1 where id = $1";
+/* Threads are found through their channels. */
+static const char MARK_CHANNELS[] = "update channels set type = -1 where guild_id = $1 and "
+                                    "thread_archived = 0 and not type between 10 and 12";
+/* Those of apps tell the indexes of the members' own channels what changes in them. */
+static const char MARK_INTEGRATIONS[] =
+    "update integrations set type = 'removed', account_id = null, enabled = 0 "
+    "where guild_id = $1 and type <> 'service'";
+
+enum err guild_remove(struct call *call, snowflake id)
+{
+    enum err e = tx_exec(call->tx, MARK_GUILD, BIND(v_id(id)), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, MARK_CHANNELS, BIND(v_id(id)), NULL);
+    if (!e)
+        e = tx_exec(call->tx, MARK_INTEGRATIONS, BIND(v_id(id)), NULL);
+    return e ? e : step_guild(call, id, LEFTOVERS_AT_ONCE);
+}
+
+/* --- jobs ----------------------------------------------------------------------------- */
+
+static const char IS_CHANNEL[] = "select id from channels where id = $1 and type = -1";
+static const char IS_GUILD[] = "select id from guilds where id = $1 and removed = 1";
+
+static enum err run_channel(struct call *call, const struct job *job)
+{
+    snowflake id;
+    bool found;
+    enum err e = next_of(call->tx, IS_CHANNEL, job->key, &id, &found);
+
+    return e || !found ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);
+}
+
+static const char IS_ROLE[] = "select id from roles where id = $1 and position < 0";
+
+static enum err run_role(struct call *call, const struct job *job)
+{
+    snowflake id;
+    bool found;
+    enum err e = next_of(call->tx, IS_ROLE, job->key, &id, &found);
+
+    return e || !found ? e : step_role(call, id);
+}
+
+static enum err run_guild(struct call *call, const struct job *job)
+{
+    snowflake id;
+    bool found;
+    enum err e = next_of(call->tx, IS_GUILD, job->key, &id, &found);
+
+    return e || !found ? e : step_guild(call, id, LEFTOVERS_AT_ONCE);
+}
+
+const struct job_kind channel_leftovers = {
+    .name = "channel-leftovers",
+    .doc = "Removes what a deleted channel leaves behind.",
+    .run = run_channel,
+};
+
+const struct job_kind role_leftovers = {
+    .name = "role-leftovers",
+    .doc = "Takes a deleted role from those who had it.",
+    .run = run_role,
+};
+
+const struct job_kind guild_leftovers = {
+    .name = "guild-leftovers",
+    .doc = "Removes what a deleted guild leaves behind.",
+    .run = run_guild,
+};

@@ -1,0 +1,23 @@
+/* leftovers.h - the end of what very many rows may hang on.
+ *
+ * A guild may have half a million members, a channel a million messages. Whoever ends one
+ * marks its row, so that nothing finds it from then on, and leaves the rest to steps of a few
+ * hundred rows: the first is in the same transaction and mostly the last, the others are a
+ * job's. How far they are is what is left in the store, so a process that dies leaves nothing
+ * undone. */
+#ifndef PLATFORM_GUILDS_LEFTOVERS_H
+#define PLATFORM_GUILDS_LEFTOVERS_H
+
+#include "api/jobs.h"
+
+enum { LEFTOVERS_AT_ONCE = 300 }; /* rows of one step: a few milliseconds of the writer */
+
+/* A channel that is no category, with its threads; a thread; a group that nobody is in. */
+enum err channel_remove(struct call *call, snowflake id);
+enum err guild_remove(struct call *call, snowflake id);
+/* Until the last step members may be shown with its id; it gives them nothing. */
+enum err role_remove(struct call *call, snowflake id);
+
+extern const struct job_kind channel_leftovers, guild_leftovers, role_leftovers;
+
+#endif

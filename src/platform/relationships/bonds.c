@@ -1,0 +1,343 @@
+/* bonds.c - the two sides of a relationship, read, changed and told together. */
+#include "platform/relationships/bonds.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "model/rows.h"
+#include "platform/relationships/notices.h"
+#include "platform/relationships/presence.h"
+#include "platform/relationships/suggestions.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const char FIND_BOND[] =
+    "select user_id, type, ignored, nickname, note, since, is_spam, is_stranger, "
+    "origin_application_id from relationships where (user_id = $1 and target_id = $2) or "
+    "(user_id = $2 and target_id = $1)";
+
+static void read_side(const struct rows *r, struct side *ret)
+{
+    *ret = (struct side){
+        .type = row_int(r, 1),
+        .ignored = row_bool(r, 2),
+        .nickname = row_opt_text(r, 3),
+        .note = row_opt_text(r, 4),
+        .since = row_opt_int(r, 5),
+        .is_spam = row_bool(r, 6),
+        .is_stranger = row_bool(r, 7),
+        .origin_application_id = row_id(r, 8),
+    };
+}
+
+/* What the other side must be for this one to hold; -1: it does not matter. */
+static int64_t counterpart(int64_t type)
+{
+    switch (type) {
+    case RELATIONSHIP_FRIEND:
+        return RELATIONSHIP_FRIEND;
+    case RELATIONSHIP_INCOMING:
+        return RELATIONSHIP_OUTGOING;
+    case RELATIONSHIP_OUTGOING:
+        return RELATIONSHIP_INCOMING;
+    default:
+        return -1;
+    }
+}
+
+static bool is_half(const struct side *s, const struct side *other)
+{
+    int64_t wanted = counterpart(s->type);
+
+    return wanted >= 0 && other->type != wanted;
+}
+
+static const char DELETE_SIDE[] = "delete from relationships where user_id = $1 and target_id = $2";
+static const char SAVE_SIDE[] =
+    "insert into relationships (user_id, target_id, type, ignored, nickname, note, since, is_spam, "
+    "is_stranger, origin_application_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+    "on conflict (user_id, target_id) do update set type = excluded.type, "
+    "ignored = excluded.ignored, nickname = excluded.nickname, note = excluded.note, "
+    "since = excluded.since, is_spam = excluded.is_spam, is_stranger = excluded.is_stranger, "
+    "origin_application_id = excluded.origin_application_id";
+
+static enum err save(struct tx *tx, snowflake owner, snowflake other, const struct side *s)
+{
+    if (s->type == RELATIONSHIP_NONE && !s->ignored)
+        return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
+    return tx_exec(tx, SAVE_SIDE,
+                   BIND(v_id(owner), v_id(other), v_int(s->type), v_int(s->ignored),
+                        v_opt_text(s->nickname), v_opt_text(s->note), v_opt_int(s->since),
+                        v_int(s->is_spam), v_int(s->is_stranger),
+                        s->origin_application_id ? v_id(s->origin_application_id) : v_null()),
+                   NULL);
+}
+
+/* Takes a half away that the other side knows nothing of. */
+static enum err repair(struct tx *tx, snowflake owner, snowflake other, struct side *s)
+{
+    log_warn("relationships: %" PRIu64 " had half a relationship with %" PRIu64, owner, other);
+    s->type = RELATIONSHIP_NONE;
+    return save(tx, owner, other, s);
+}
+
+enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bond *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, FIND_BOND, BIND(v_id(my_id), v_id(their_id)), &rows);
+
+    *ret = (struct bond){ .my_id = my_id, .their_id = their_id };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_side(&rows, row_id(&rows, 0) == my_id ? &ret->mine : &ret->theirs);
+    e = rows_end(&rows);
+    bool half = is_half(&ret->mine, &ret->theirs), other = is_half(&ret->theirs, &ret->mine);
+    if (!e && half)
+        e = repair(tx, my_id, their_id, &ret->mine);
+    if (!e && other)
+        e = repair(tx, their_id, my_id, &ret->theirs);
+    return e;
+}
+
+/* --- showing -------------------------------------------------------------------------- */
+
+/* Which fields there are depends on the type. */
+static void show(const struct side *s, snowflake id, const struct user *user,
+                 struct relationship *ret)
+{
+    bool friend = s->type == RELATIONSHIP_FRIEND, incoming = s->type == RELATIONSHIP_INCOMING;
+    bool pending = incoming || s->type == RELATIONSHIP_OUTGOING;
+
+    *ret = (struct relationship){
+        .id = id,
+        .type = s->type,
+        .user = user,
+        .nickname = { .given = GIVEN_NULL },
+        .user_ignored = s->ignored,
+    };
+    if (s->since.given == GIVEN)
+        ret->since = s->since;
+    if (friend)
+        ret->nickname = s->nickname;
+    if (friend || incoming)
+        ret->is_spam_request = given_bool(incoming && s->is_spam);
+    if (friend || pending) {
+        ret->stranger_request = given_bool(incoming && s->is_stranger);
+        ret->origin_application_id = given_id(s->origin_application_id);
+    }
+    if (pending && s->note.given == GIVEN)
+        ret->note = s->note;
+}
+
+static enum err tell(struct call *call, enum event event, snowflake owner, snowflake other,
+                     const struct side *s, bool notify)
+{
+    bool whole = event == EVENT_RELATIONSHIP_ADD;
+    struct relationship r;
+    struct user user;
+    enum err e = whole ? user_find(call->tx, other, &user) : OK;
+
+    if (e)
+        return e;
+    show(s, other, &user, &r);
+    r.is_stranger_request = r.stranger_request;
+    r.should_notify = given_mark(notify);
+    call_emit(call, event, to_user(owner),
+              whole ? &relationship_schema : &relationship_change_schema, &r);
+    if (notify)
+        notice_show(call, s->type == RELATIONSHIP_FRIEND ? NOTICE_FRIEND : NOTICE_FRIEND_REQUEST,
+                    owner, &user);
+    return OK;
+}
+
+/* --- changing ------------------------------------------------------------------------- */
+
+/* The side as it is from now on. */
+static struct side turned(const struct side *before, const struct side_change *c,
+                          const struct friend_request *request)
+{
+    struct side after = *before;
+    bool was_there = before->type || before->ignored;
+
+    after.ignored = c->ignored;
+    if (before->type == c->type && was_there)
+        return after;
+    after = (struct side){
+        .type = c->type,
+        .ignored = c->ignored,
+        .nickname = { .given = GIVEN_NULL },
+        .note = { .given = GIVEN_NULL },
+        .since = given_int(clock_us()),
+    };
+    if (c->type == RELATIONSHIP_FRIEND)
+        after.origin_application_id = before->origin_application_id;
+    if (!request || (c->type != RELATIONSHIP_INCOMING && c->type != RELATIONSHIP_OUTGOING))
+        return after;
+    after.note = request->note;
+    after.origin_application_id = request->origin_application_id;
+    after.is_spam = c->type == RELATIONSHIP_INCOMING && request->is_spam;
+    after.is_stranger = c->type == RELATIONSHIP_INCOMING && request->is_stranger;
+    return after;
+}
+
+/* Clients forget the whole row when it is removed, so who is still ignored comes again. */
+static enum err tell_side(struct call *call, snowflake owner, snowflake other,
+                          const struct side *before, const struct side *after,
+                          const struct side_change *c)
+{
+    static const enum event events[] = {
+        [NEWS_ADDED] = EVENT_RELATIONSHIP_ADD,
+        [NEWS_UPDATED] = EVENT_RELATIONSHIP_UPDATE,
+        [NEWS_REMOVED] = EVENT_RELATIONSHIP_REMOVE,
+    };
+    bool removed = c->news == NEWS_REMOVED;
+    enum err e;
+
+    if (c->news == NEWS_NONE)
+        return OK;
+    e = tell(call, events[c->news], owner, other, removed ? before : after, c->notify);
+    if (!e && removed && after->ignored)
+        e = tell(call, EVENT_RELATIONSHIP_ADD, owner, other, after, false);
+    return e;
+}
+
+static bool is_same(const struct side *s, const struct side_change *c)
+{
+    return s->type == c->type && s->ignored == c->ignored;
+}
+
+enum err bond_change(struct call *call, struct bond *b, const struct bond_change *c,
+                     const struct friend_request *request)
+{
+    struct side mine = turned(&b->mine, &c->mine, request);
+    struct side theirs = turned(&b->theirs, &c->theirs, request);
+    enum err e = OK;
+
+    if (!is_same(&b->mine, &c->mine))
+        e = save(call->tx, b->my_id, b->their_id, &mine);
+    if (!e && !is_same(&b->theirs, &c->theirs))
+        e = save(call->tx, b->their_id, b->my_id, &theirs);
+    if (!e)
+        e = tell_side(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
+    if (!e)
+        e = tell_side(call, b->their_id, b->my_id, &b->theirs, &theirs, &c->theirs);
+    b->mine = mine;
+    b->theirs = theirs;
+    return e;
+}
+
+/* Friends see whether the other is there. */
+static enum err show_presence(struct call *call, snowflake to, snowflake about)
+{
+    struct user user;
+
+    if (!presence_is_online(call, about))
+        return OK;
+    enum err e = user_find(call->tx, about, &user);
+    if (!e)
+        presence_show(call, to, &user);
+    return e;
+}
+
+enum err bond_become_friends(struct call *call, struct bond *b)
+{
+    struct bond_change c = {
+        .mine = { RELATIONSHIP_FRIEND, b->mine.ignored, NEWS_ADDED, false },
+        .theirs = { RELATIONSHIP_FRIEND, b->theirs.ignored, NEWS_ADDED, true },
+    };
+    enum err e = bond_change(call, b, &c, NULL);
+
+    if (!e)
+        e = suggestion_drop(call, b->my_id, b->their_id);
+    if (!e)
+        e = suggestion_drop(call, b->their_id, b->my_id);
+    if (!e)
+        e = suggestions_watch(call, b->my_id);
+    if (!e)
+        e = suggestions_watch(call, b->their_id);
+    if (!e)
+        e = show_presence(call, b->my_id, b->their_id);
+    return e ? e : show_presence(call, b->their_id, b->my_id);
+}
+
+enum err side_update(struct call *call, const struct bond *b)
+{
+    enum err e = save(call->tx, b->my_id, b->their_id, &b->mine);
+
+    return e ? e : tell(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id, &b->mine, false);
+}
+
+/* --- lists ---------------------------------------------------------------------------- */
+
+/* Only what a partial user shows: a long list is read column by column. */
+#define LIST_COLUMNS                                                                              \
+    "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, "       \
+    "r.origin_application_id, u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, " \
+    "u.system"
+enum { PARTIAL_USER = 9, AFTER_USER = 16 };
+
+static void read_partial_user(const struct rows *r, struct user *ret)
+{
+    *ret = (struct user){
+        .id = row_id(r, PARTIAL_USER),
+        .username = row_text(r, PARTIAL_USER + 1),
+        .discriminator = STR("0"),
+        .global_name = row_opt_text(r, PARTIAL_USER + 2),
+        .avatar = row_opt_text(r, PARTIAL_USER + 3),
+        .public_flags = row_int(r, PARTIAL_USER + 4),
+        .bot = given_mark(row_bool(r, PARTIAL_USER + 5)),
+        .system = given_mark(row_bool(r, PARTIAL_USER + 6)),
+    };
+}
+
+static struct relationship *add_listed(struct tx *tx, const struct rows *r, struct list *list)
+{
+    struct relationship *out = list_add(tx_arena(tx), list, sizeof *out);
+    struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
+    struct side s;
+
+    read_side(r, &s);
+    read_partial_user(r, user);
+    show(&s, user->id, user, out);
+    return out;
+}
+
+static const char LIST_RELATIONSHIPS[] =
+    "select " LIST_COLUMNS " from relationships r join users u on u.id = r.target_id "
+    "where r.user_id = $1 and u.disabled = 0 and u.deleting = 0 order by r.target_id";
+
+enum err relationships_of(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, LIST_RELATIONSHIPS, BIND(v_id(user_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        add_listed(tx, &rows, ret);
+    return rows_end(&rows);
+}
+
+static const char LIST_FOR_APPLICATION[] =
+    "select " LIST_COLUMNS ", a.id from relationships r join users u on u.id = r.target_id "
+    "left join authorizations a on a.user_id = r.target_id and a.application_id = $2 "
+    "where r.user_id = $1 and r.type = 1 and u.disabled = 0 and u.deleting = 0 "
+    "order by r.target_id";
+
+enum err friends_for_application(struct tx *tx, snowflake user_id, snowflake application_id,
+                                 struct list *ret)
+{
+    struct rows rows;
+    enum err e =
+        tx_query(tx, LIST_FOR_APPLICATION, BIND(v_id(user_id), v_id(application_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        add_listed(tx, &rows, ret)->has_played_game = given_bool(!row_null(&rows, AFTER_USER));
+    return rows_end(&rows);
+}

@@ -1,0 +1,136 @@
+/* bulk.c - many relationships at once: declining requests, asking those who were suggested. */
+#include "platform/relationships/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "model/ids.h"
+#include "model/rows.h"
+
+enum { TOKEN_BYTES = 32, DIGEST_BYTES = 32 };
+static const int64_t TOKEN_LIFE_US = INT64_C(15) * 60 * 1000000;
+
+/* --- declining ------------------------------------------------------------------------ */
+
+static unsigned filters_of(const struct list *filters)
+{
+    unsigned set = 0;
+
+    for (size_t i = 0; i < filters->count; i++)
+        set |= 1u << ((const int64_t *)filters->items)[i];
+    return set;
+}
+
+/* DELETE /users/@me/relationships: decline requests to which all filters apply. */
+enum err bulk_remove_relationships(struct call *call)
+{
+    const struct removal_query *query = call->query;
+    const struct removal_body *body = call->body;
+    unsigned set = filters_of(&query->filters) | filters_of(&body->filters);
+    bool spam = query->only_spam || set & 1u << REMOVE_SPAM, ignored = set & 1u << REMOVE_IGNORED;
+    struct list senders;
+
+    enum err e = list_incoming(call->tx, call->caller->id, spam, ignored, &senders);
+    for (size_t i = 0; !e && i < senders.count; i++)
+        e = relationship_do(call, OPERATION_END, call->caller->id,
+                            ((const snowflake *)senders.items)[i]);
+    return e;
+}
+
+/* --- tokens --------------------------------------------------------------------------- */
+
+/* Of a token only this is kept. */
+static struct str digest_of(const struct call *call, struct str token)
+{
+    unsigned char *digest = arena_alloc(call->arena, DIGEST_BYTES);
+
+    auth_derive(api_options(call->api)->auth, "bulk-add", call->caller->id, token, digest,
+                DIGEST_BYTES);
+    return str_slice((const char *)digest, DIGEST_BYTES);
+}
+
+static const char ADD_TOKEN[] =
+    "insert into bulk_add_tokens (digest, user_id, user_ids, expires_at) values ($1, $2, $3, $4)";
+static const char FORGET_TOKENS[] = "delete from bulk_add_tokens where expires_at <= $1";
+
+enum err bulk_token_issue(struct call *call, const struct list *user_ids, struct str *ret)
+{
+    unsigned char secret[TOKEN_BYTES];
+    int64_t now = clock_us();
+
+    randombytes_buf(secret, sizeof secret);
+    *ret = str_base64url(call->arena, secret, sizeof secret);
+    enum err e = tx_exec(call->tx, FORGET_TOKENS, BIND(v_int(now)), NULL);
+    if (e)
+        return e;
+    return tx_exec(call->tx, ADD_TOKEN,
+                   BIND(v_bytes(digest_of(call, *ret)), v_id(call->caller->id),
+                        v_text(column_encode(call->arena, &type_ids, user_ids)),
+                        v_int(now + TOKEN_LIFE_US)),
+                   NULL);
+}
+
+static const char FIND_TOKEN[] = "select user_ids from bulk_add_tokens where digest = $1 and "
+                                 "user_id = $2 and expires_at > $3";
+
+static enum err find_token(struct call *call, struct str token, struct list *ret_ids)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(call->tx, FIND_TOKEN,
+               BIND(v_bytes(digest_of(call, token)), v_id(call->caller->id), v_int(clock_us())),
+               &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_TOKEN;
+    *ret_ids = column_list(call->arena, &type_ids, row_text(&row, 0));
+    return OK;
+}
+
+/* --- asking --------------------------------------------------------------------------- */
+
+static bool holds(const struct list *ids, size_t count, snowflake id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (((const snowflake *)ids->items)[i] == id)
+            return true;
+    return false;
+}
+
+/* Refused because of the two accounts, which leaves the others alone; when it is the store
+ * that fails, the whole call does. */
+static bool is_refusal(enum err e)
+{
+    return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;
+}
+
+static enum err ask_one(struct call *call, snowflake id, bool offered, struct bulk_reply *reply)
+{
+    struct user user;
+    struct asking asking = { .op = OPERATION_ASK, .user = &user, .vouched = true };
+    enum err e = offered ? user_find(call->tx, id, &user) : ERR_UNKNOWN_USER;
+
+    if (!e)
+        e = relationship_ask(call, &asking);
+    if (e && !is_refusal(e))
+        return e;
+    struct list *result = e ? &reply->failed_requests : &reply->successful_requests;
+    ids_add(call->arena, result, id);
+    return OK;
+}
+
+/* POST /users/@me/relationships/bulk */
+enum err bulk_add_relationships(struct call *call)
+{
+    const struct bulk_body *in = call->body;
+    const snowflake *ids = in->user_ids.items;
+    struct bulk_reply reply = { 0 };
+    struct list offered;
+
+    enum err e = find_token(call, in->token, &offered);
+    for (size_t i = 0; !e && i < in->user_ids.count; i++)
+        if (!holds(&in->user_ids, i, ids[i]))
+            e = ask_one(call, ids[i], holds(&offered, offered.count, ids[i]), &reply);
+    return e ? e : call_reply(call, &reply);
+}

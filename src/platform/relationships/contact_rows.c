@@ -1,0 +1,202 @@
+/* contact_rows.c - address books in the store. */
+#include "platform/relationships/internal.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "model/ids.h"
+#include "model/rows.h"
+
+enum { DIGEST_BYTES = 32 };
+
+/* --- the book itself ------------------------------------------------------------------ */
+
+static const char FIND_LIST[] =
+    "select name, friend_sync, allowed_in_suggestions from contact_lists where user_id = $1";
+static const char SAVE_LIST[] =
+    "insert into contact_lists (user_id, name, friend_sync, allowed_in_suggestions, synced_at) "
+    "values ($1, $2, $3, $4, $5) on conflict (user_id) do update set name = excluded.name, "
+    "friend_sync = excluded.friend_sync, synced_at = excluded.synced_at, "
+    "allowed_in_suggestions = excluded.allowed_in_suggestions";
+
+enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_LIST, BIND(v_id(user_id)), &row, &found);
+
+    if (e)
+        return e;
+    *ret = (struct contact_list){
+        .name = { .given = GIVEN_NULL },
+        .friend_sync = true,
+        .allowed_in_suggestions = ALLOWED_ALL,
+    };
+    if (found)
+        *ret = (struct contact_list){ row_opt_text(&row, 0), row_bool(&row, 1), row_int(&row, 2) };
+    return OK;
+}
+
+enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contact_list *l)
+{
+    return tx_exec(tx, SAVE_LIST,
+                   BIND(v_id(user_id), v_text(l->name.value), v_int(l->friend_sync),
+                        v_int(l->allowed_in_suggestions), v_int(clock_us())),
+                   NULL);
+}
+
+/* --- numbers -------------------------------------------------------------------------- */
+
+struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number)
+{
+    unsigned char *digest = arena_alloc(arena, DIGEST_BYTES);
+
+    auth_derive(auth, "contact", 0, number, digest, DIGEST_BYTES);
+    return str_slice((const char *)digest, DIGEST_BYTES);
+}
+
+static const char ENTRIES[] = "select digest, name from contacts where user_id = $1";
+static const char FORGET[] = "delete from contacts where user_id = $1 and digest = $2";
+#define INTO    "insert into contacts (user_id, digest, name) values "
+#define CHANGES " on conflict (user_id, digest) do update set name = excluded.name"
+static const char ADD[] = INTO "($1, $2, $3)" CHANGES;
+static const char ADD_MANY[] =
+    INTO "($1, $2, $3), ($1, $4, $5), ($1, $6, $7), ($1, $8, $9), ($1, $10, $11), ($1, $12, $13), "
+         "($1, $14, $15), ($1, $16, $17), ($1, $18, $19), ($1, $20, $21), ($1, $22, $23), "
+         "($1, $24, $25), ($1, $26, $27), ($1, $28, $29), ($1, $30, $31), ($1, $32, $33)" CHANGES;
+static const char EXISTS[] = "select 1 from contacts where user_id = $1 and digest = $2";
+
+enum { AT_ONCE = 16 }; /* rows of ADD_MANY, numbers of BY_PHONES */
+
+static int by_digest(const void *a, const void *b)
+{
+    return str_cmp(((const struct contact *)a)->digest, ((const struct contact *)b)->digest);
+}
+
+static bool same_name(struct opt_str a, struct opt_str b)
+{
+    return (a.given == GIVEN) == (b.given == GIVEN) && str_eq(a.value, b.value);
+}
+
+/* Sorted, each number once. */
+static void tidy(struct list *contacts)
+{
+    struct contact *all = contacts->items;
+    size_t kept = 0;
+
+    if (contacts->count)
+        qsort(all, contacts->count, sizeof *all, by_digest);
+    for (size_t i = 0; i < contacts->count; i++)
+        if (!kept || by_digest(&all[i], &all[kept - 1]) != 0)
+            all[kept++] = all[i];
+    contacts->count = kept;
+}
+
+static enum err read_entries(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, ENTRIES, BIND(v_id(user_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct contact *)list_add(tx_arena(tx), ret, sizeof(struct contact)) =
+            (struct contact){ row_bytes(&rows, 0), row_opt_text(&rows, 1) };
+    return rows_end(&rows);
+}
+
+static enum err add_entries(struct tx *tx, snowflake user_id, const struct list *contacts)
+{
+    const struct contact *all = contacts->items;
+    enum err e = OK;
+
+    for (size_t i = 0, n; !e && i < contacts->count; i += n) {
+        struct value values[1 + 2 * AT_ONCE] = { v_id(user_id) };
+
+        n = contacts->count - i < AT_ONCE ? 1 : AT_ONCE;
+        for (size_t k = 0; k < n; k++) {
+            values[1 + 2 * k] = v_bytes(all[i + k].digest);
+            values[2 + 2 * k] = v_opt_text(all[i + k].name);
+        }
+        e = tx_exec(tx, n == 1 ? ADD : ADD_MANY, values, 1 + 2 * n, NULL);
+    }
+    return e;
+}
+
+/* An address book has thousands and is sent again and again: only what differs is written. */
+enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts)
+{
+    struct contact *all = contacts->items;
+    struct list known, fresh = { 0 };
+    enum err e = read_entries(tx, user_id, &known);
+
+    tidy(contacts);
+    bool *kept = arena_array(tx_arena(tx), bool, contacts->count + 1);
+    for (size_t i = 0; !e && i < known.count; i++) {
+        const struct contact *old = (const struct contact *)known.items + i;
+        const struct contact *c =
+            contacts->count ? bsearch(old, all, contacts->count, sizeof *all, by_digest) : NULL;
+
+        if (c)
+            kept[c - all] = same_name(c->name, old->name);
+        else
+            e = tx_exec(tx, FORGET, BIND(v_id(user_id), v_bytes(old->digest)), NULL);
+    }
+    for (size_t i = 0; !e && i < contacts->count; i++)
+        if (!kept[i])
+            *(struct contact *)list_add(tx_arena(tx), &fresh, sizeof *all) = all[i];
+    return e ? e : add_entries(tx, user_id, &fresh);
+}
+
+enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret)
+{
+    struct rows row;
+
+    return tx_one(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), &row, ret);
+}
+
+/* --- whose they are ------------------------------------------------------------------- */
+
+static const char BY_PHONES[] =
+    "select id, phone from users where phone in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
+    "$12, $13, $14, $15, $16)";
+
+static enum err add_owners(struct tx *tx, const struct value *numbers, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, BY_PHONES, numbers, AT_ONCE, &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct phone_owner *)list_add(tx_arena(tx), ret, sizeof(struct phone_owner)) =
+            (struct phone_owner){ row_id(&rows, 0), row_text(&rows, 1) };
+    return rows_end(&rows);
+}
+
+enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret)
+{
+    const struct contact_entry *all = entries->items;
+    enum err e = OK;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; !e && i < entries->count; i += AT_ONCE) {
+        struct value numbers[AT_ONCE];
+
+        for (size_t k = 0; k < AT_ONCE; k++)
+            numbers[k] = i + k < entries->count ? v_text(all[i + k].friend_id) : v_null();
+        e = add_owners(tx, numbers, ret);
+    }
+    return e;
+}
+
+static const char OWNERS[] =
+    "select c.user_id from contacts c join contact_lists l on l.user_id = c.user_id "
+    "where c.digest = $1 and l.friend_sync = 1 and l.allowed_in_suggestions = 2 "
+    "order by c.user_id limit 1000";
+
+enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret)
+{
+    return tx_ids(tx, OWNERS, BIND(v_bytes(digest)), ret);
+}

@@ -1,0 +1,128 @@
+/* contact_schema.c - what the routes of address books take and answer, row by row. */
+#include "platform/relationships/internal.h"
+
+static const struct type type_list_name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
+};
+static const struct type type_contact_name = { .kind = KIND_STRING, .max = 100 };
+static const struct type type_allowed = {
+    .kind = KIND_INT,
+    .choices =
+        (const struct choice[]){
+            { ALLOWED_MUTUAL, NULL, "MUTUAL_CONTACTS", "Suggest me to whom I have, too" },
+            { ALLOWED_ALL, NULL, "ANYONE_WITH_CONTACT_INFO", "Suggest me to all who have me" },
+            { 0 },
+        },
+};
+
+static const struct field contact_account_body_fields[] = {
+    { FIELD(struct contact_account_body, name), .type = &type_list_name },
+    { FIELD(struct contact_account_body, friend_sync), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema contact_account_body_schema = {
+    .name = "ContactAccountPatch",
+    .size = sizeof(struct contact_account_body),
+    .fields = contact_account_body_fields,
+    .doc = "The caller's address book.",
+};
+const struct type contact_account_body = { .kind = KIND_OBJECT,
+                                           .schema = &contact_account_body_schema };
+
+static const struct field contact_account_fields[] = {
+    { FIELD(struct contact_account, id), .type = &type_text },
+    { FIELD(struct contact_account, type), .type = &type_text },
+    { FIELD(struct contact_account, name), .type = &type_text },
+    { FIELD(struct contact_account, verified), .type = &type_bool },
+    { FIELD(struct contact_account, revoked), .type = &type_bool },
+    { FIELD(struct contact_account, visibility), .type = &type_count },
+    { FIELD(struct contact_account, metadata_visibility), .type = &type_count },
+    { FIELD(struct contact_account, friend_sync), .type = &type_bool },
+    { FIELD(struct contact_account, show_activity), .type = &type_bool },
+    { FIELD(struct contact_account, two_way_link), .type = &type_bool },
+    { FIELD(struct contact_account, integrations), .type = &type_none },
+    { 0 },
+};
+static const struct schema contact_account_schema = {
+    .name = "ContactAccount",
+    .size = sizeof(struct contact_account),
+    .fields = contact_account_fields,
+    .doc = "An address book, as the connection that it is.",
+};
+const struct type contact_account_reply = { .kind = KIND_OBJECT,
+                                            .schema = &contact_account_schema };
+
+static const struct field contact_entry_fields[] = {
+    { FIELD(struct contact_entry, friend_id), .type = &type_phone },
+    { FIELD(struct contact_entry, name), .type = &type_contact_name, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema contact_entry_schema = {
+    .name = "ContactEntry",
+    .size = sizeof(struct contact_entry),
+    .fields = contact_entry_fields,
+    .doc = "A number, and what the caller calls its owner.",
+};
+static const struct type type_contact_entry = { .kind = KIND_OBJECT,
+                                                .schema = &contact_entry_schema };
+static const struct type type_contact_entries = { .kind = KIND_ARRAY,
+                                                  .of = &type_contact_entry,
+                                                  .max = 10000 };
+
+static const struct field contacts_fields[] = {
+    { FIELD(struct contacts_body, friend_list_entries), .type = &type_contact_entries },
+    { FIELD(struct contacts_body, background), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Nobody waits for the answer" },
+    { FIELD(struct contacts_body, allowed_in_suggestions), .type = &type_allowed, .flags = OPTIONAL,
+      .fallback = ALLOWED_ALL },
+    { FIELD(struct contacts_body, include_mutual_friends_count), .type = &type_bool,
+      .flags = OPTIONAL },
+    { FIELD(struct contacts_body, add_reverse_friend_suggestions), .type = &type_bool,
+      .flags = OPTIONAL, .doc = "Also those who have the caller in theirs" },
+    { 0 },
+};
+static const struct schema contacts_schema = {
+    .name = "Contacts",
+    .size = sizeof(struct contacts_body),
+    .fields = contacts_fields,
+    .doc = "All that is in the address book.",
+};
+const struct type contacts_body = { .kind = KIND_OBJECT, .schema = &contacts_schema };
+
+static const struct field contacts_reply_fields[] = {
+    { FIELD(struct contacts_reply, bulk_add_token), .type = &type_text, .flags = NULLABLE,
+      .doc = "Good for 15 minutes" },
+    { FIELD(struct contacts_reply, friend_suggestions), .type = &type_friend_suggestions },
+    { 0 },
+};
+static const struct schema contacts_reply_schema = {
+    .name = "ContactsFound",
+    .size = sizeof(struct contacts_reply),
+    .fields = contacts_reply_fields,
+    .doc = "Whom the address book led to.",
+};
+const struct type contacts_reply = { .kind = KIND_OBJECT, .schema = &contacts_reply_schema };
+
+static const struct field contact_settings_fields[] = {
+    { FIELD(struct contact_settings, allowed_in_suggestions), .type = &type_allowed },
+    { 0 },
+};
+static const struct schema contact_settings_schema = {
+    .name = "ContactSettings",
+    .size = sizeof(struct contact_settings),
+    .fields = contact_settings_fields,
+    .doc = "Who hears that the caller is here.",
+};
+const struct type contact_settings_reply = { .kind = KIND_OBJECT,
+                                             .schema = &contact_settings_schema };
+
+static const struct field connections_changed_fields[] = {
+    { FIELD(struct connections_changed, user_id), .type = &type_id },
+    { 0 },
+};
+const struct schema connections_changed_schema = {
+    .name = "ContactsChanged",
+    .size = sizeof(struct connections_changed),
+    .fields = connections_changed_fields,
+    .doc = "Whose connections changed.",
+};

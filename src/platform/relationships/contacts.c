@@ -1,0 +1,393 @@
+/* contacts.c - finding people by an address book: the handlers and their rows.
+ *
+ * Numbers of others are kept as keyed digests only. Somebody is found by number when they
+ * said so in their settings; without that nobody is suggested to anybody. */
+#include "model/ids.h"
+#include "platform/relationships/internal.h"
+
+static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };
+
+/* Whoever looks for others by number can be found by one. */
+static enum err own_phone(struct call *call, struct str *ret)
+{
+    struct user me;
+    enum err e = user_find(call->tx, call->caller->id, &me);
+
+    if (e)
+        return e;
+    if (me.phone.given != GIVEN)
+        return ERR_PHONE_REQUIRED;
+    *ret = me.phone.value;
+    return OK;
+}
+
+static void tell_connections(struct call *call)
+{
+    struct connections_changed changed = { call->caller->id };
+
+    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, to_user(call->caller->id),
+              &connections_changed_schema, &changed);
+}
+
+/* --- who hears of the caller ---------------------------------------------------------- */
+
+/* Whether the address book still lets the caller be suggested to whoever has this number:
+ * because it lets everybody know, or because the number is in it; in reverse both. */
+static enum err still_allowed(struct call *call, const struct contact_list *mine, bool reverse,
+                              struct opt_str phone, bool *ret)
+{
+    bool all = mine->allowed_in_suggestions == ALLOWED_ALL;
+
+    *ret = all && !reverse;
+    if (*ret || (reverse && !(all && mine->friend_sync)) || phone.given != GIVEN)
+        return OK;
+    return contact_exists(call->tx, call->caller->id,
+                          contact_digest(api_options(call->api)->auth, call->arena, phone.value),
+                          ret);
+}
+
+/* Takes the caller back from those to whom the address book no longer leads. */
+static enum err take_back(struct call *call, const struct contact_list *mine, struct str source)
+{
+    snowflake me = call->caller->id;
+    bool reverse = str_is(source, SOURCE_REVERSE);
+    struct list owners;
+    enum err e = suggestion_owners(call->tx, me, source, &owners);
+
+    for (size_t i = 0; !e && i < owners.count; i++) {
+        snowflake owner = ((const snowflake *)owners.items)[i];
+        bool allowed = false;
+        struct user user;
+
+        e = user_find(call->tx, owner, &user);
+        if (!e)
+            e = still_allowed(call, mine, reverse, user.phone, &allowed);
+        if (!e && !allowed)
+            e = suggestion_withdraw(call, owner, me, source);
+    }
+    return e;
+}
+
+static enum err take_back_all(struct call *call, const struct contact_list *mine)
+{
+    enum err e = take_back(call, mine, STR(SOURCE_CONTACTS));
+
+    return e ? e : take_back(call, mine, STR(SOURCE_REVERSE));
+}
+
+/* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
+
+/* Nothing is known from there any more. */
+static enum err withdraw(struct call *call)
+{
+    struct list none = { 0 };
+    snowflake me = call->caller->id;
+    enum err e = contacts_replace(call->tx, me, &none);
+
+    if (!e)
+        e = suggestions_replace(call, me, STR(SOURCE_CONTACTS), &none);
+    return e ? e : suggestions_replace(call, me, STR(SOURCE_REVERSE), &none);
+}
+
+static enum err put_contact_account(struct call *call)
+{
+    const struct contact_account_body *in = call->body;
+    struct contact_list list;
+    struct str phone;
+
+    enum err e = own_phone(call, &phone);
+    if (!e)
+        e = contact_list_find(call->tx, call->caller->id, &list);
+    if (e)
+        return e;
+    list.name = given_str(in->name);
+    if (in->friend_sync.given == GIVEN)
+        list.friend_sync = in->friend_sync.value;
+    e = contact_list_save(call->tx, call->caller->id, &list);
+    if (!e && !list.friend_sync)
+        e = withdraw(call);
+    if (!e)
+        e = take_back_all(call, &list);
+    if (e)
+        return e;
+
+    tell_connections(call);
+    struct contact_account out = {
+        .id = STR("@me"),
+        .type = STR("contacts"),
+        .name = in->name,
+        .verified = true,
+        .friend_sync = list.friend_sync,
+    };
+    return call_reply(call, &out);
+}
+
+/* --- PUT …/external-friend-list-entries ----------------------------------------------- */
+
+/* Thousands of digests take a while. */
+static enum err digest_contacts(struct call *call)
+{
+    const struct contacts_body *in = call->body;
+    const struct auth *auth = api_options(call->api)->auth;
+    struct list *out = call->data = arena_alloc(call->arena, sizeof *out);
+
+    for (size_t i = 0; i < in->friend_list_entries.count; i++) {
+        const struct contact_entry *entry =
+            (const struct contact_entry *)in->friend_list_entries.items + i;
+        struct contact *c = list_add(call->arena, out, sizeof *c);
+
+        c->digest = contact_digest(auth, call->arena, entry->friend_id);
+        c->name = entry->name;
+    }
+    return OK;
+}
+
+static enum err prepare_put_contacts(struct call *call)
+{
+    call->compute = digest_contacts;
+    return OK;
+}
+
+static enum err can_be_found(struct tx *tx, snowflake id, bool *ret)
+{
+    struct user_settings settings;
+    enum err e = settings_find(tx, id, &settings);
+
+    *ret = !e && settings.friend_discovery_flags.value & FOUND_BY_PHONE;
+    return e;
+}
+
+/* Some want to be known only to those whom they know. */
+static enum err allows(struct call *call, snowflake other, struct str my_digest,
+                       const struct contact_list *theirs, bool *ret)
+{
+    enum err e = can_be_found(call->tx, other, ret);
+
+    if (!e && *ret && theirs->name.given == GIVEN &&
+        theirs->allowed_in_suggestions == ALLOWED_MUTUAL)
+        e = contact_exists(call->tx, other, my_digest, ret);
+    return e;
+}
+
+static enum err add_offer(struct call *call, snowflake other, struct opt_str contact_name,
+                          int64_t score, struct list *offers)
+{
+    const struct contacts_body *in = call->body;
+    struct contact_list theirs;
+    struct list mutual = { 0 };
+
+    enum err e = contact_list_find(call->tx, other, &theirs);
+    if (!e && in->include_mutual_friends_count)
+        e = mutual_friends(call->tx, call->caller->id, other, &mutual);
+    if (e)
+        return e;
+    struct suggestion_offer *o = list_add(call->arena, offers, sizeof *o);
+    *o = (struct suggestion_offer){
+        .user_id = other,
+        .name = theirs.name.given == GIVEN ? theirs.name.value : (struct str){ 0 },
+        .contact_name = contact_name,
+        .score = score,
+    };
+    if (in->include_mutual_friends_count)
+        o->mutual_friends = given_int((int64_t)mutual.count);
+    return OK;
+}
+
+static bool is_offered(const struct list *offers, snowflake id)
+{
+    for (size_t i = 0; i < offers->count; i++)
+        if (((const struct suggestion_offer *)offers->items)[i].user_id == id)
+            return true;
+    return false;
+}
+
+/* The name under which the caller's address book has a number first. */
+static struct opt_str name_in_book(const struct contacts_body *in, struct str phone)
+{
+    const struct contact_entry *all = in->friend_list_entries.items;
+    size_t i = 0;
+
+    while (!str_eq(all[i].friend_id, phone))
+        i++;
+    return all[i].name;
+}
+
+/* People who are in the caller's address book. */
+static enum err find_contacts(struct call *call, struct str my_digest, struct list *offers)
+{
+    const struct contacts_body *in = call->body;
+    struct list owners;
+    enum err e = users_by_phone(call->tx, &in->friend_list_entries, &owners);
+
+    for (size_t i = 0; !e && i < owners.count; i++) {
+        const struct phone_owner *other = (const struct phone_owner *)owners.items + i;
+        struct contact_list theirs;
+        bool allowed = false;
+
+        if (is_offered(offers, other->id))
+            continue;
+        e = contact_list_find(call->tx, other->id, &theirs);
+        if (!e)
+            e = allows(call, other->id, my_digest, &theirs, &allowed);
+        if (!e && allowed)
+            e = add_offer(call, other->id, name_in_book(in, other->phone), SCORE_CONTACT, offers);
+    }
+    return e;
+}
+
+/* People in whose address books the caller is. */
+static enum err find_reverse(struct call *call, struct str my_digest, struct list *offers)
+{
+    const struct contacts_body *in = call->body;
+    struct list owners = { 0 };
+    enum err e = OK;
+
+    if (in->add_reverse_friend_suggestions)
+        e = owners_of_contact(call->tx, my_digest, &owners);
+    for (size_t i = 0; !e && i < owners.count; i++) {
+        snowflake other = ((const snowflake *)owners.items)[i];
+        bool found;
+
+        e = can_be_found(call->tx, other, &found);
+        if (!e && found)
+            e = add_offer(call, other, (struct opt_str){ 0 }, SCORE_REVERSE, offers);
+    }
+    return e;
+}
+
+static enum err keep_list(struct call *call)
+{
+    const struct contacts_body *in = call->body;
+    struct contact_list list;
+    struct user me;
+
+    enum err e = contact_list_find(call->tx, call->caller->id, &list);
+    if (!e && !list.friend_sync)
+        e = ERR_CONTACT_SYNC_DISABLED;
+    if (!e)
+        e = user_find(call->tx, call->caller->id, &me);
+    if (e)
+        return e;
+    if (list.name.given != GIVEN)
+        list.name = given_str(me.username);
+    list.allowed_in_suggestions = in->allowed_in_suggestions;
+    e = contact_list_save(call->tx, me.id, &list);
+    if (!e)
+        e = contacts_replace(call->tx, me.id, call->data);
+    return e ? e : take_back_all(call, &list);
+}
+
+static bool is_from_contacts(const struct friend_suggestion *s)
+{
+    for (size_t i = 0; i < s->reasons.count; i++)
+        if (str_is(((const struct suggestion_reason *)s->reasons.items)[i].platform,
+                   SOURCE_CONTACTS))
+            return true;
+    return false;
+}
+
+/* What the address book led to, and the token to ask them all. */
+static enum err reply_found(struct call *call)
+{
+    struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
+    struct list all, ids = { 0 };
+
+    enum err e = suggestions_of(call->tx, call->caller->id, &all);
+    for (size_t i = 0; !e && i < all.count; i++) {
+        const struct friend_suggestion *s = (const struct friend_suggestion *)all.items + i;
+
+        if (!is_from_contacts(s))
+            continue;
+        *(struct friend_suggestion *)list_add(call->arena, &out.friend_suggestions, sizeof *s) = *s;
+        ids_add(call->arena, &ids, s->suggested_user->id);
+    }
+    if (!e)
+        e = bulk_token_issue(call, &ids, &out.bulk_add_token.value);
+    out.bulk_add_token.given = GIVEN;
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err put_contacts(struct call *call)
+{
+    const struct contacts_body *in = call->body;
+    const struct contacts_reply nothing = { .bulk_add_token = { .given = GIVEN_NULL } };
+    struct list forward = { 0 }, reverse = { 0 };
+    snowflake me = call->caller->id;
+    struct str phone, digest;
+
+    enum err e = own_phone(call, &phone);
+    if (!e)
+        e = keep_list(call);
+    if (e)
+        return e;
+    digest = contact_digest(api_options(call->api)->auth, call->arena, phone);
+    e = find_contacts(call, digest, &forward);
+    if (!e)
+        e = find_reverse(call, digest, &reverse);
+    if (!e)
+        e = suggestions_replace(call, me, STR(SOURCE_CONTACTS), &forward);
+    if (!e)
+        e = suggestions_replace(call, me, STR(SOURCE_REVERSE), &reverse);
+    if (e)
+        return e;
+    return in->background ? call_reply(call, &nothing) : reply_found(call);
+}
+
+/* GET …/external-friend-list-entries/settings */
+static enum err get_contact_settings(struct call *call)
+{
+    struct contact_list list;
+    enum err e = contact_list_find(call->tx, call->caller->id, &list);
+    struct contact_settings out = { list.allowed_in_suggestions };
+
+    return e ? e : call_reply(call, &out);
+}
+
+/* --- the rows ------------------------------------------------------------------------- */
+
+#define CONTACTS "/users/@me/connections/contacts/@me"
+
+static const struct route routes[] = {
+    {
+        .method = PUT,
+        .path = CONTACTS,
+        .name = "put_contact_account",
+        .doc = "Have an address book here, or stop using it. Needs a phone number.",
+        .auth = AUTH_USER,
+        .body = &contact_account_body,
+        .reply = &contact_account_reply,
+        .fires = (const enum event[]){ EVENT_USER_CONNECTIONS_UPDATE,
+                                       EVENT_FRIEND_SUGGESTION_DELETE, EVENT_NONE },
+        .handle = put_contact_account,
+    },
+    {
+        .method = PUT,
+        .path = CONTACTS "/external-friend-list-entries",
+        .name = "put_contacts",
+        .doc = "Bring the whole address book and see who is here.",
+        .auth = AUTH_USER,
+        .body = &contacts_body,
+        .max_body = 2 * 1024 * 1024,
+        .reply = &contacts_reply,
+        .fires = (const enum event[]){ SUGGESTION_EVENTS, EVENT_NONE },
+        .limit = &limit_contacts,
+        .prepare = prepare_put_contacts,
+        .handle = put_contacts,
+    },
+    {
+        .method = GET,
+        .path = CONTACTS "/external-friend-list-entries/settings",
+        .name = "get_contact_settings",
+        .doc = "Who hears that the caller is here.",
+        .auth = AUTH_USER,
+        .reply = &contact_settings_reply,
+        .handle = get_contact_settings,
+    },
+    { 0 },
+};
+
+const struct domain contacts_domain = {
+    .name = "Contacts",
+    .doc = "Finding people by an address book.",
+    .routes = routes,
+};

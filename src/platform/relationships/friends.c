@@ -1,0 +1,86 @@
+/* friends.c - what two accounts are to each other. */
+#include "platform/relationships/friends.h"
+
+#include "model/ids.h"
+#include "platform/accounts/users.h"
+#include "platform/relationships/bonds.h"
+#include "platform/relationships/presence.h"
+
+enum { MOST_FRIENDS = 1000 };
+
+static const char FIND_TYPE[] =
+    "select type from relationships where user_id = $1 and target_id = $2";
+
+enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_TYPE, BIND(v_id(user_id), v_id(target_id)), &row, &found);
+
+    *ret = !e && found ? row_int(&row, 0) : RELATIONSHIP_NONE;
+    return e;
+}
+
+static const char COUNT_FRIENDS[] =
+    "select count(*) from relationships where user_id = $1 and type = 1";
+
+enum err friends_have_room(struct tx *tx, snowflake user_id)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_FRIENDS, BIND(v_id(user_id)), &row, &found);
+
+    if (e)
+        return e;
+    return row_int(&row, 0) >= MOST_FRIENDS ? ERR_MAX_FRIENDS : OK;
+}
+
+enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new)
+{
+    struct bond bond;
+    enum err e = bond_find(call->tx, by, other, &bond);
+
+    *ret_new = bond.mine.type != RELATIONSHIP_FRIEND;
+    if (e || !*ret_new)
+        return e;
+    e = friends_have_room(call->tx, by);
+    if (!e)
+        e = friends_have_room(call->tx, other);
+    return e ? e : bond_become_friends(call, &bond);
+}
+
+static const char MUTUAL_FRIENDS[] =
+    "select " USER_COLUMNS " from relationships a "
+    "join relationships b on b.target_id = a.target_id and b.user_id = $2 and b.type = 1 "
+    "join users u on u.id = a.target_id where a.user_id = $1 and a.type = 1 order by u.id";
+
+enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, MUTUAL_FRIENDS, BIND(v_id(a), v_id(b)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        user_read(&rows, 0, list_add(tx_arena(tx), ret, sizeof(struct user)));
+    return rows_end(&rows);
+}
+
+static const char FRIENDS_OF[] =
+    "select target_id from relationships where user_id = $1 and type = 1 order by target_id";
+
+enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return tx_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);
+}
+
+enum err friends_see_account(struct call *call, const struct user *user)
+{
+    struct list friends;
+    enum err e = friends_of(call->tx, user->id, &friends);
+
+    for (size_t i = 0; !e && i < friends.count; i++)
+        presence_show(call, ((snowflake *)friends.items)[i], user);
+    return e;
+}

@@ -1,0 +1,195 @@
+/* game_friends.c - friends in one game, and what becomes of them. */
+#include "platform/relationships/game_friends.h"
+
+#include "platform/accounts/settings.h"
+#include "platform/accounts/users.h"
+
+/* --- lists ---------------------------------------------------------------------------- */
+
+#define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
+/* With the other's settings, which say where messages arrive. */
+#define LIST_COLUMNS GAME_COLUMNS ", s.document, " USER_COLUMNS
+#define LIST_TABLES                                            \
+    "game_relationships g join users u on u.id = g.target_id " \
+    "left join user_settings s on s.user_id = g.target_id "
+enum { SETTINGS_AT = 5, USER_AT = 6 };
+
+static void read_game(const struct rows *r, struct game_relationship *ret)
+{
+    *ret = (struct game_relationship){
+        .user_id = row_id(r, 0),
+        .id = row_id(r, 1),
+        .application_id = row_id(r, 2),
+        .type = row_int(r, 3),
+        .since = row_int(r, 4),
+    };
+}
+
+static const char LIST[] = "select " LIST_COLUMNS " from " LIST_TABLES
+                           "where g.user_id = $1 and u.disabled = 0 and u.deleting = 0 "
+                           "order by g.target_id, g.application_id";
+/* Those who no longer use the application are not shown to it. */
+static const char LIST_OF_ONE[] =
+    "select " LIST_COLUMNS " from " LIST_TABLES
+    "join authorizations a on a.user_id = g.target_id and a.application_id = g.application_id "
+    "where g.user_id = $1 and g.application_id = $2 and u.disabled = 0 and u.deleting = 0 "
+    "order by g.target_id";
+
+static enum err read_access(struct tx *tx, const struct rows *r, struct game_relationship *ret)
+{
+    struct user_settings settings;
+    struct str document = row_null(r, SETTINGS_AT) ? (struct str){ 0 } : row_text(r, SETTINGS_AT);
+    enum err e = settings_read(tx_arena(tx), document, &settings);
+
+    if (!e)
+        ret->dm_access_type = settings_dm_access(&settings);
+    return e;
+}
+
+static enum err read_list(struct tx *tx, struct rows *rows, struct list *ret)
+{
+    enum err e = OK;
+
+    *ret = (struct list){ 0 };
+    while (!e && rows_next(rows)) {
+        struct game_relationship *g = list_add(tx_arena(tx), ret, sizeof *g);
+        struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
+
+        read_game(rows, g);
+        user_read(rows, USER_AT, user);
+        g->user = user;
+        e = read_access(tx, rows, g);
+    }
+    enum err ended = rows_end(rows);
+    return e ? e : ended;
+}
+
+enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake application_id,
+                               struct list *ret)
+{
+    struct rows rows;
+    enum err e = application_id
+                     ? tx_query(tx, LIST_OF_ONE, BIND(v_id(user_id), v_id(application_id)), &rows)
+                     : tx_query(tx, LIST, BIND(v_id(user_id)), &rows);
+
+    return e ? e : read_list(tx, &rows, ret);
+}
+
+/* --- one side ------------------------------------------------------------------------- */
+
+static const char FIND[] = "select " GAME_COLUMNS " from game_relationships g where "
+                           "g.user_id = $1 and g.target_id = $2 and g.application_id = $3";
+
+enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,
+                                snowflake application_id, struct game_relationship *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, FIND, BIND(v_id(user_id), v_id(target_id), v_id(application_id)), &row, &found);
+
+    *ret = (struct game_relationship){ .user_id = user_id,
+                                       .id = target_id,
+                                       .application_id = application_id };
+    if (!e && found)
+        read_game(&row, ret);
+    return e;
+}
+
+static const char SAVE[] =
+    "insert into game_relationships (user_id, target_id, application_id, type, since) "
+    "values ($1, $2, $3, $4, $5) on conflict (user_id, target_id, application_id) do update set "
+    "type = excluded.type, since = excluded.since";
+static const char REMOVE[] = "delete from game_relationships where user_id = $1 and "
+                             "target_id = $2 and application_id = $3";
+
+enum err game_relationship_set(struct tx *tx, const struct game_relationship *g)
+{
+    if (g->type == RELATIONSHIP_NONE)
+        return tx_exec(tx, REMOVE, BIND(v_id(g->user_id), v_id(g->id), v_id(g->application_id)),
+                       NULL);
+    return tx_exec(tx, SAVE,
+                   BIND(v_id(g->user_id), v_id(g->id), v_id(g->application_id), v_int(g->type),
+                        v_int(g->since)),
+                   NULL);
+}
+
+enum err game_relationship_tell(struct call *call, enum event event,
+                                const struct game_relationship *g)
+{
+    bool whole = event == EVENT_GAME_RELATIONSHIP_ADD;
+    struct game_relationship shown = *g;
+    struct user user;
+    enum err e = dm_access_of(call->tx, g->id, &shown.dm_access_type);
+
+    if (!e && whole)
+        e = user_find(call->tx, g->id, &user);
+    if (e)
+        return e;
+    shown.user = &user;
+    call_emit(call, event, to_user(g->user_id),
+              whole ? &game_relationship_schema : &game_relationship_gone_schema, &shown);
+    return OK;
+}
+
+/* --- endings -------------------------------------------------------------------------- */
+
+static enum err tell_gone(struct call *call, struct rows *rows)
+{
+    struct list gone = { 0 };
+
+    while (rows_next(rows))
+        read_game(rows, list_add(call->arena, &gone, sizeof(struct game_relationship)));
+    enum err e = rows_end(rows);
+    for (size_t i = 0; !e && i < gone.count; i++)
+        e = game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_REMOVE,
+                                   (struct game_relationship *)gone.items + i);
+    return e;
+}
+
+/* The caller's own first. */
+static const char BETWEEN[] =
+    "select " GAME_COLUMNS " from game_relationships g where (g.user_id = $1 and g.target_id = $2) "
+    "or (g.user_id = $2 and g.target_id = $1) "
+    "order by case when g.user_id = $1 then 0 else 1 end, g.application_id";
+static const char END_BETWEEN[] =
+    "delete from game_relationships where (user_id = $1 and target_id = $2) or "
+    "(user_id = $2 and target_id = $1)";
+
+enum err game_relationships_end(struct call *call, snowflake a, snowflake b)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, BETWEEN, BIND(v_id(a), v_id(b)), &rows);
+
+    if (!e)
+        e = tell_gone(call, &rows);
+    return e ? e : tx_exec(call->tx, END_BETWEEN, BIND(v_id(a), v_id(b)), NULL);
+}
+
+static const char OF_APPLICATION[] =
+    "select " GAME_COLUMNS " from game_relationships g where g.application_id = $1 "
+    "order by g.user_id, g.target_id limit $2";
+
+enum err game_relationships_end_some(struct call *call, const struct application_ending *ending)
+{
+    struct list gone = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, OF_APPLICATION,
+                          BIND(v_id(ending->application->id), v_int(*ending->room)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_game(&rows, list_add(call->arena, &gone, sizeof(struct game_relationship)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < gone.count; i++) {
+        struct game_relationship *g = (struct game_relationship *)gone.items + i;
+
+        e = game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_REMOVE, g);
+        g->type = RELATIONSHIP_NONE;
+        if (!e)
+            e = game_relationship_set(call->tx, g);
+    }
+    *ending->room -= (int64_t)gone.count;
+    return e;
+}

@@ -1,0 +1,286 @@
+/* games.c - friends in one game: the handlers and their rows.
+ *
+ * Which game it is follows from the application that calls for somebody, or from the path
+ * when people act for themselves. The states are those of friendship, without blocks. */
+#include "platform/relationships/internal.h"
+
+#include "base/clock.h"
+#include "platform/relationships/game_friends.h"
+#include "platform/relationships/notices.h"
+
+/* Without an application in the path it has to be one that calls. */
+static enum err admit_application(struct call *call)
+{
+    return call->caller->kind == CALLER_BEARER ? OK : ERR_APPLICATION_REQUIRED;
+}
+
+static snowflake application_of(const struct call *call)
+{
+    return call->target.application ? call_id(call, "application.id")
+                                    : call->caller->application_id;
+}
+
+/* GET /users/@me/game-relationships: of all games, or of the one that asks. */
+static enum err list_game_relationships(struct call *call)
+{
+    const struct caller *caller = call->caller;
+    struct list list;
+    enum err e = game_relationships_of(call->tx, caller->id, caller->application_id, &list);
+
+    for (size_t i = 0; !e && caller->kind == CALLER_BEARER && i < list.count; i++)
+        ((struct game_relationship *)list.items)[i].user = NULL;
+    return e ? e : call_reply(call, &list);
+}
+
+/* --- changing it ---------------------------------------------------------------------- */
+
+static enum err check_target(struct call *call, const struct user *user)
+{
+    int64_t mine, theirs;
+
+    if (user->disabled || user->deleting)
+        return ERR_NO_SUCH_TAG;
+    if (user->id == call->caller->id)
+        return ERR_SELF_FRIEND;
+    if (user->bot.value || user->system.value)
+        return ERR_BOT_FRIEND;
+    enum err e = relationship_type(call->tx, call->caller->id, user->id, &mine);
+    if (!e)
+        e = relationship_type(call->tx, user->id, call->caller->id, &theirs);
+    if (e)
+        return e;
+    return mine == RELATIONSHIP_BLOCKED || theirs == RELATIONSHIP_BLOCKED
+               ? ERR_FRIEND_REQUEST_BLOCKED
+               : OK;
+}
+
+/* Both sides, as the game has them. */
+struct couple {
+    struct game_relationship mine, theirs;
+};
+
+static enum err find(struct call *call, snowflake their_id, struct couple *ret)
+{
+    snowflake my_id = call->caller->id, application_id = application_of(call);
+    enum err e = game_relationship_find(call->tx, my_id, their_id, application_id, &ret->mine);
+
+    return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
+}
+
+/* What follows is what follows for friends everywhere. False in ret: nothing does. */
+static enum err decide(enum operation op, const struct couple *before, struct bond_change *ret,
+                       bool *ret_changes)
+{
+    struct bond b = { .mine.type = before->mine.type, .theirs.type = before->theirs.type };
+    enum err e = relationship_decide(op, &b, ret);
+
+    *ret_changes = !e && !change_is_none(&b, ret);
+    return e;
+}
+
+/* Both must let the application act for them: the other to be asked, both to be friends. */
+static enum err check_grants(struct call *call, const struct couple *c, bool accepting)
+{
+    snowflake application_id = c->mine.application_id;
+    bool mine = true, theirs;
+    enum err e = has_grant(call->tx, c->theirs.user_id, application_id, &theirs);
+
+    if (!e && accepting)
+        e = has_grant(call->tx, c->mine.user_id, application_id, &mine);
+    if (e || (mine && theirs))
+        return e;
+    return accepting ? ERR_APPLICATION_NO_LONGER_AUTHORIZED : ERR_NO_COMMON_APPLICATION;
+}
+
+static enum err check_room(struct call *call, const struct couple *c)
+{
+    const struct game_relationship *sides[] = { &c->mine, &c->theirs };
+
+    for (int i = 0; i < 2; i++) {
+        int64_t count;
+        enum err e =
+            count_game_relationships(call->tx, sides[i]->user_id, sides[i]->application_id, &count);
+
+        if (e || count >= MOST_GAME_RELATIONSHIPS)
+            return e ? e : ERR_MAX_FRIENDS;
+    }
+    return OK;
+}
+
+static enum err tell(struct call *call, const struct game_relationship *before,
+                     const struct game_relationship *after, enum side_news news)
+{
+    if (news == NEWS_REMOVED)
+        return game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_REMOVE, before);
+    return game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_ADD, after);
+}
+
+static enum err apply(struct call *call, const struct couple *before, const struct bond_change *c)
+{
+    struct couple after = *before;
+    enum err e;
+
+    after.mine.type = c->mine.type;
+    after.theirs.type = c->theirs.type;
+    after.mine.since = after.theirs.since = clock_us();
+    e = game_relationship_set(call->tx, &after.mine);
+    if (!e)
+        e = game_relationship_set(call->tx, &after.theirs);
+    if (!e)
+        e = tell(call, &before->mine, &after.mine, c->mine.news);
+    return e ? e : tell(call, &before->theirs, &after.theirs, c->theirs.news);
+}
+
+/* Whoever asked hears that it was worth it. */
+static enum err notify_asker(struct call *call, snowflake asker)
+{
+    struct user me;
+    enum err e = user_find(call->tx, call->caller->id, &me);
+
+    if (!e)
+        notice_show(call, NOTICE_GAME_FRIEND, asker, &me);
+    return e;
+}
+
+static enum err ask(struct call *call, const struct user *user, enum operation op)
+{
+    struct bond_change change;
+    struct couple couple;
+    bool changes = false;
+
+    enum err e = check_target(call, user);
+    if (!e)
+        e = find(call, user->id, &couple);
+    if (!e)
+        e = decide(op, &couple, &change, &changes);
+    if (e || !changes)
+        return e;
+    bool accepting = change.mine.type == RELATIONSHIP_FRIEND;
+    e = check_grants(call, &couple, accepting);
+    if (!e && !accepting)
+        e = check_room(call, &couple);
+    if (!e)
+        e = apply(call, &couple, &change);
+    return e || !accepting ? e : notify_asker(call, user->id);
+}
+
+/* POST /users/@me/game-relationships */
+static enum err send_game_friend_request(struct call *call)
+{
+    const struct game_request_body *in = call->body;
+    struct user user;
+    struct tag tag;
+
+    tag_read(in->username, (struct str){ 0 }, &tag);
+    enum err e = user_find_tag(call->tx, &tag, &user);
+    return e ? e : ask(call, &user, OPERATION_ASK);
+}
+
+/* PUT /users/@me/game-relationships/{user.id} */
+static enum err create_game_relationship(struct call *call)
+{
+    const struct game_body *in = call->body;
+
+    return ask(call, call->target.user,
+               in->type == RELATIONSHIP_FRIEND ? OPERATION_ACCEPT : OPERATION_ASK);
+}
+
+/* PUT /users/@me/game-relationships/{user.id}/{application.id} */
+static enum err accept_game_relationship(struct call *call)
+{
+    return ask(call, call->target.user, OPERATION_ACCEPT);
+}
+
+/* DELETE /users/@me/game-relationships/{user.id}, and with /{application.id} */
+static enum err remove_game_relationship(struct call *call)
+{
+    struct bond_change change;
+    struct couple couple;
+    bool changes = false;
+
+    enum err e = find(call, call->target.user->id, &couple);
+    if (!e)
+        e = decide(OPERATION_END, &couple, &change, &changes);
+    return e || !changes ? e : apply(call, &couple, &change);
+}
+
+/* --- the rows ------------------------------------------------------------------------- */
+
+static const enum event added[] = { EVENT_GAME_RELATIONSHIP_ADD,
+                                    EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_NONE };
+static const enum event removed[] = { EVENT_GAME_RELATIONSHIP_REMOVE, EVENT_NONE };
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/users/@me/game-relationships",
+        .name = "list_game_relationships",
+        .doc = "Friends in games. Apps see those of their own game.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.read",
+        .reply = &type_game_relationships,
+        .handle = list_game_relationships,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/game-relationships",
+        .name = "send_game_friend_request",
+        .doc = "Ask somebody to be a friend in the game that calls, by name.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.write",
+        .body = &game_request_body,
+        .fires = added,
+        .admit = admit_application,
+        .handle = send_game_friend_request,
+    },
+    {
+        .method = PUT,
+        .path = "/users/@me/game-relationships/{user.id}",
+        .name = "create_game_relationship",
+        .doc = "Ask somebody to be a friend in the game that calls, or accept their request.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.write",
+        .body = &game_body,
+        .fires = added,
+        .admit = admit_application,
+        .handle = create_game_relationship,
+    },
+    {
+        .method = PUT,
+        .path = "/users/@me/game-relationships/{user.id}/{application.id}",
+        .name = "create_game_relationship_by_application",
+        .doc = "Accept somebody's request in a game.",
+        .auth = AUTH_USER,
+        .body = &game_accept_body,
+        .fires = added,
+        .handle = accept_game_relationship,
+    },
+    {
+        .method = DELETE,
+        .path = "/users/@me/game-relationships/{user.id}",
+        .name = "remove_game_relationship",
+        .doc = "End a friendship in the game that calls; decline or take back a request.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.write",
+        .fires = removed,
+        .admit = admit_application,
+        .handle = remove_game_relationship,
+    },
+    {
+        .method = DELETE,
+        .path = "/users/@me/game-relationships/{user.id}/{application.id}",
+        .name = "remove_game_relationship_by_application",
+        .doc = "End a friendship in a game; decline or take back a request.",
+        .auth = AUTH_USER,
+        .fires = removed,
+        .handle = remove_game_relationship,
+    },
+    { 0 },
+};
+
+const struct domain game_relationships_domain = {
+    .name = "Game relationships",
+    .doc = "Friends in one game.",
+    .routes = routes,
+    .hooks = &(const struct hooks){ .application_ending = game_relationships_end_some },
+};

@@ -1,0 +1,224 @@
+/* internal.h - what the files of relationships/ share. */
+#ifndef PLATFORM_RELATIONSHIPS_INTERNAL_H
+#define PLATFORM_RELATIONSHIPS_INTERNAL_H
+
+#include "platform/accounts/settings.h"
+#include "platform/relationships/bonds.h"
+#include "platform/relationships/friends.h"
+#include "platform/relationships/relationships.h"
+#include "platform/relationships/suggestions.h"
+
+enum {
+    MOST_BLOCKED = 5000,
+    MOST_IGNORED = 5000, /* of those that are nothing else */
+    MOST_PENDING = 1000, /* requests, in each direction */
+    MOST_GAME_RELATIONSHIPS = 10000,
+    NOTE_LENGTH = 120,
+    NICKNAME_LENGTH = 32,
+    SMALL_GUILD = 200, /* members; in larger ones people are strangers */
+};
+
+/* --- rules.c: decisions without input or output --------------------------------------- */
+
+enum operation {
+    OPERATION_ASK,    /* or accept what the other asked */
+    OPERATION_ACCEPT, /* what the other asked */
+    OPERATION_BLOCK,
+    OPERATION_END, /* unfriend, decline, cancel, unblock */
+    OPERATION_IGNORE,
+    OPERATION_UNIGNORE,
+    OPERATIONS,
+};
+
+/* What the operation makes of two sides, and who hears of it; or why it cannot be. Of the
+ * bond only types and ignoring count. */
+enum err relationship_decide(enum operation op, const struct bond *before, struct bond_change *ret);
+bool bond_is_legal(int64_t mine, int64_t theirs);
+bool change_is_none(const struct bond *before, const struct bond_change *c);
+
+/* How two accounts know each other, besides being friends. */
+struct acquaintance {
+    bool mutual_friend, mutual_guild, small_guild;
+    bool suggested; /* either to the other */
+};
+bool is_stranger(const struct acquaintance *a);
+/* Whether somebody with these friend_source bits lets themselves be asked; vouched: the
+ * server itself suggested it. */
+bool may_ask(int64_t sources, const struct acquaintance *a, bool vouched);
+
+/* What somebody who asks did in the last day. */
+struct asking_record {
+    int64_t flags; /* of the account */
+    int64_t age_us;
+    int64_t sent, accepted;
+};
+bool is_spam(const struct asking_record *r, bool stranger);
+
+/* Line breaks become single spaces, the ends are trimmed. p == NULL: nothing is left. */
+struct str note_collapse(struct arena *arena, struct str note);
+
+/* Who is meant by a name and what may be digits behind it. */
+struct tag {
+    struct str name;
+    int64_t discriminator; /* 0: none */
+};
+/* raw is the JSON of the discriminator; p == NULL: absent. False: it is none. */
+bool tag_read(struct str username, struct str raw, struct tag *ret);
+
+/* --- rows.c: the SQL ------------------------------------------------------------------ */
+
+/* ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
+enum err user_find_tag(struct tx *tx, const struct tag *tag, struct user *ret);
+enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
+
+/* How many of this type the account has. */
+enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
+
+/* Those whose requests to the account have these marks, by id (snowflakes). */
+enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored, struct list *ret);
+/* Who sent the oldest request that is spam; 0: there is none. */
+enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret);
+
+enum err asking_record_find(struct tx *tx, const struct user *user, struct asking_record *ret);
+enum err asking_record_add(struct tx *tx, snowflake user_id, snowflake target_id);
+enum err asking_record_accept(struct tx *tx, snowflake user_id, snowflake target_id);
+
+/* Does the account let this application act for it? */
+enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, bool *ret);
+enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
+                                  int64_t *ret);
+
+/* --- schema.c ------------------------------------------------------------------------- */
+
+struct request_body {
+    struct str username, discriminator; /* the latter as JSON */
+    struct opt_str note;
+};
+struct relationship_body {
+    int64_t type; /* -1: ask, or accept */
+    bool from_friend_suggestion, confirm_stranger_request;
+    struct opt_str note;
+};
+struct nickname_body {
+    struct opt_str nickname;
+};
+
+enum removal_filter { REMOVE_SPAM = 1, REMOVE_IGNORED = 2 };
+struct removal_query {
+    int64_t relationship_type;
+    bool only_spam;
+    struct list filters; /* int64_t */
+};
+struct removal_body {
+    struct list filters;
+};
+
+struct bulk_body {
+    struct list user_ids; /* snowflakes */
+    struct str token;
+};
+struct bulk_reply {
+    struct list failed_requests, successful_requests; /* snowflakes */
+};
+
+struct game_request_body {
+    struct str username;
+};
+struct game_body {
+    int64_t type;
+};
+
+struct contact_account_body {
+    struct str name;
+    struct opt_bool friend_sync;
+};
+struct contact_entry {
+    struct str friend_id;
+    struct opt_str name;
+};
+struct contacts_body {
+    struct list friend_list_entries; /* struct contact_entry */
+    bool background, include_mutual_friends_count, add_reverse_friend_suggestions;
+    int64_t allowed_in_suggestions; /* enum allowed_in */
+};
+struct contacts_reply {
+    struct opt_str bulk_add_token;
+    struct list friend_suggestions; /* struct friend_suggestion */
+};
+/* The address book, as the connection that it is. */
+struct contact_account {
+    struct str id, type, name;
+    bool verified, revoked, friend_sync, show_activity, two_way_link;
+    int64_t visibility, metadata_visibility;
+    struct list integrations; /* none: an address book leads to no guild */
+};
+struct contact_settings {
+    int64_t allowed_in_suggestions;
+};
+struct connections_changed {
+    snowflake user_id;
+};
+
+extern const struct schema removal_query_schema;
+extern const struct type request_body, relationship_body, nickname_body, removal_body, bulk_body,
+    bulk_reply;
+extern const struct type game_request_body, game_body, game_accept_body;
+extern const struct type contact_account_body, contact_account_reply, contacts_body, contacts_reply,
+    contact_settings_reply;
+extern const struct schema connections_changed_schema;
+
+/* --- ask.c: asking and accepting ------------------------------------------------------ */
+
+struct asking {
+    enum operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
+    const struct user *user;
+    struct opt_str note;
+    bool suggested; /* the caller says that we suggested it */
+    bool vouched;   /* and we know that we did */
+    bool confirmed; /* strangers are welcome */
+};
+enum err relationship_ask(struct call *call, const struct asking *in);
+
+/* One of the operations that need nothing but the two sides. */
+enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id);
+
+/* --- bulk.c --------------------------------------------------------------------------- */
+
+enum err bulk_remove_relationships(struct call *call);
+enum err bulk_add_relationships(struct call *call);
+/* A token that lets the caller ask these people at once. */
+enum err bulk_token_issue(struct call *call, const struct list *user_ids, struct str *ret);
+
+/* --- contact_rows.c: address books ---------------------------------------------------- */
+
+/* Whose contacts hear of somebody who has an address book here. */
+enum allowed_in { ALLOWED_MUTUAL = 1, ALLOWED_ALL = 2 };
+
+struct contact_list {
+    struct opt_str name; /* GIVEN_NULL: there is none yet */
+    bool friend_sync;
+    int64_t allowed_in_suggestions;
+};
+enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret);
+enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contact_list *l);
+
+/* A number as it is kept. */
+struct contact {
+    struct str digest;
+    struct opt_str name;
+};
+struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number);
+/* From now on the address book has these (struct contact; it sorts them) and no others. */
+enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts);
+enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret);
+
+struct phone_owner {
+    snowflake id;
+    struct str phone;
+};
+/* The accounts (struct phone_owner) with the numbers of these (struct contact_entry). */
+enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
+/* Whose address books have this number and let everybody know (snowflakes). */
+enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret);
+
+#endif

@@ -1,0 +1,292 @@
+/* profiles.c - GET /users/{user.id}/profile: who somebody is, for those who may know. */
+#include "model/rows.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/relationships/friends.h"
+#include "platform/relationships/suggestions.h"
+
+struct profile_query {
+    bool with_mutual_guilds, with_mutual_friends, with_mutual_friends_count;
+    struct opt_id guild_id;
+};
+struct profile_about {
+    struct str bio, pronouns;
+    struct opt_int accent_color;
+};
+struct mutual_guild {
+    snowflake id;
+    struct opt_str nick;
+};
+struct profile_application {
+    snowflake id;
+};
+struct profile {
+    const struct user *user;
+    const struct profile_about *user_profile;
+    struct list badges, guild_badges, connected_accounts; /* always empty */
+    struct opt_list mutual_guilds, mutual_friends;
+    struct opt_int mutual_friends_count, premium_type, premium_since, premium_guild_since;
+    const struct member *guild_member;
+    const struct profile_application *application;
+};
+
+static const struct field query_fields[] = {
+    { FIELD(struct profile_query, with_mutual_guilds), .type = &type_bool, .flags = OPTIONAL,
+      .fallback = 1 },
+    { FIELD(struct profile_query, with_mutual_friends), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct profile_query, with_mutual_friends_count), .type = &type_bool,
+      .flags = OPTIONAL },
+    { FIELD(struct profile_query, guild_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Also as a member of this guild" },
+    { 0 },
+};
+static const struct schema profile_query_schema = {
+    .name = "ProfileQuery",
+    .size = sizeof(struct profile_query),
+    .fields = query_fields,
+    .doc = "What to tell about somebody.",
+};
+
+static const struct field about_fields[] = {
+    { FIELD(struct profile_about, bio), .type = &type_text },
+    { FIELD(struct profile_about, pronouns), .type = &type_text },
+    { FIELD(struct profile_about, accent_color), .type = &type_color, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema about_schema = {
+    .name = "ProfileAbout",
+    .size = sizeof(struct profile_about),
+    .fields = about_fields,
+    .doc = "What somebody says about themselves.",
+};
+static const struct type type_about = { .kind = KIND_OBJECT, .schema = &about_schema };
+
+static const struct field mutual_guild_fields[] = {
+    { FIELD(struct mutual_guild, id), .type = &type_id },
+    { FIELD(struct mutual_guild, nick), .type = &type_nick, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema mutual_guild_schema = {
+    .name = "MutualGuild",
+    .size = sizeof(struct mutual_guild),
+    .fields = mutual_guild_fields,
+    .doc = "A guild of both, and the other's nick there.",
+};
+static const struct type type_mutual_guild = { .kind = KIND_OBJECT,
+                                               .schema = &mutual_guild_schema };
+static const struct type type_mutual_guilds = { .kind = KIND_ARRAY, .of = &type_mutual_guild };
+
+static const struct field application_fields[] = {
+    { FIELD(struct profile_application, id), .type = &type_id },
+    { 0 },
+};
+static const struct schema profile_application_schema = {
+    .name = "ProfileApplication",
+    .size = sizeof(struct profile_application),
+    .fields = application_fields,
+    .doc = "The app of a bot.",
+};
+static const struct type type_profile_application = { .kind = KIND_OBJECT,
+                                                      .schema = &profile_application_schema };
+
+static const struct field profile_fields[] = {
+    { FIELD(struct profile, user), .type = &type_profile_user },
+    { FIELD(struct profile, user_profile), .type = &type_about },
+    { FIELD(struct profile, badges), .type = &type_none },
+    { FIELD(struct profile, guild_badges), .type = &type_none },
+    { FIELD(struct profile, connected_accounts), .type = &type_none },
+    { FIELD(struct profile, mutual_guilds), .type = &type_mutual_guilds, .flags = OPTIONAL },
+    { FIELD(struct profile, mutual_friends), .type = &type_partial_users, .flags = OPTIONAL },
+    { FIELD(struct profile, mutual_friends_count), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct profile, premium_type), .type = &type_count, .flags = NULLABLE },
+    { FIELD(struct profile, premium_since), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct profile, premium_guild_since), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct profile, guild_member), .type = &type_member, .flags = OPTIONAL },
+    { FIELD(struct profile, application), .type = &type_profile_application, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema profile_schema = {
+    .name = "Profile",
+    .size = sizeof(struct profile),
+    .fields = profile_fields,
+    .doc = "Who somebody is.",
+};
+static const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
+
+/* --- who may see it ------------------------------------------------------------------- */
+
+static const char MUTUAL_GUILDS[] =
+    "select b.guild_id, b.nick from members a join members b on b.guild_id = a.guild_id "
+    "join guilds g on g.id = a.guild_id and g.removed = 0 where a.user_id = $1 and b.user_id = $2 order by b.guild_id";
+
+static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, MUTUAL_GUILDS, BIND(v_id(me), v_id(other)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct mutual_guild *g = list_add(tx_arena(tx), ret, sizeof *g);
+
+        *g = (struct mutual_guild){ row_id(&rows, 0), row_opt_text(&rows, 1) };
+    }
+    return rows_end(&rows);
+}
+
+/* Oneself, bots, friends, those who ask to be friends or were suggested, and people of
+ * one's guilds. */
+static enum err check_known(struct call *call, const struct list *guilds)
+{
+    const struct user *user = call->target.user;
+    bool suggested;
+    int64_t type;
+    enum err e = relationship_type(call->tx, call->caller->id, user->id, &type);
+
+    if (!e)
+        e = suggestion_exists(call->tx, call->caller->id, user->id, &suggested);
+    if (e)
+        return e;
+    if (user->id == call->caller->id || user->bot.value || guilds->count ||
+        type == RELATIONSHIP_FRIEND || type == RELATIONSHIP_INCOMING || suggested)
+        return OK;
+    return ERR_MISSING_ACCESS;
+}
+
+/* --- what is in it -------------------------------------------------------------------- */
+
+static enum err add_friends(struct call *call, struct profile *p)
+{
+    const struct profile_query *in = call->query;
+    struct list friends = { 0 };
+    enum err e = OK;
+
+    if (!p->user->bot.value && (in->with_mutual_friends || in->with_mutual_friends_count))
+        e = mutual_friends(call->tx, call->caller->id, p->user->id, &friends);
+    if (in->with_mutual_friends)
+        p->mutual_friends = (struct opt_list){ GIVEN, friends };
+    if (in->with_mutual_friends_count)
+        p->mutual_friends_count = given_int((int64_t)friends.count);
+    return e;
+}
+
+/* The guild is one of the caller's; the other need not be in it. */
+static enum err add_member(struct call *call, struct profile *p)
+{
+    const struct profile_query *in = call->query;
+    struct member *m = arena_alloc(call->arena, sizeof *m);
+    struct standing standing;
+
+    if (in->guild_id.given != GIVEN)
+        return OK;
+    enum err e = standing_find(call->tx, in->guild_id.value, call->caller->id, &standing);
+    if (!e)
+        e = member_find(call->tx, in->guild_id.value, p->user->id, m);
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    m->user = p->user;
+    p->guild_member = m;
+    return OK;
+}
+
+static const char APPLICATION_OF_BOT[] =
+    "select id from applications where bot_id = $1 and removed = 0";
+
+static enum err add_application(struct call *call, struct profile *p)
+{
+    struct profile_application *app = arena_alloc(call->arena, sizeof *app);
+    struct rows row;
+    bool found;
+
+    if (!p->user->bot.value)
+        return OK;
+    enum err e = tx_one(call->tx, APPLICATION_OF_BOT, BIND(v_id(p->user->id)), &row, &found);
+    if (e || !found)
+        return e;
+    app->id = row_id(&row, 0);
+    p->application = app;
+    return OK;
+}
+
+static enum err add_everything(struct call *call, struct profile_about *about,
+                               const struct list *guilds, struct profile *p)
+{
+    const struct profile_query *in = call->query;
+    const struct user *user = p->user;
+
+    about->bio = user->bio;
+    about->accent_color = user->accent_color;
+    if (user->premium_type)
+        p->premium_type = given_int(user->premium_type);
+    if (in->with_mutual_guilds)
+        p->mutual_guilds = (struct opt_list){ GIVEN, *guilds };
+    enum err e = add_friends(call, p);
+    if (!e)
+        e = add_member(call, p);
+    return e ? e : add_application(call, p);
+}
+
+/* GET /users/{user.id}/profile */
+static enum err get_profile(struct call *call)
+{
+    struct user user = *call->target.user;
+    struct profile_about about = { .bio = STR(""), .pronouns = STR("") };
+    struct profile out = { .user = &user, .user_profile = &about };
+    struct list guilds = { 0 };
+    int64_t theirs;
+
+    enum err e = find_mutual_guilds(call->tx, call->caller->id, user.id, &guilds);
+    if (!e)
+        e = check_known(call, &guilds);
+    if (!e)
+        e = relationship_type(call->tx, user.id, call->caller->id, &theirs);
+    if (e)
+        return e;
+    /* Who blocks the caller shows only what everybody sees anyway. */
+    if (theirs == RELATIONSHIP_BLOCKED)
+        user.bio = STR("");
+    else
+        e = add_everything(call, &about, &guilds, &out);
+    return e ? e : call_reply(call, &out);
+}
+
+/* GET /users/{user.id}/relationships */
+static enum err get_mutual_friends(struct call *call)
+{
+    const struct user *user = call->target.user;
+    struct list friends = { 0 };
+    enum err e = OK;
+
+    if (!user->bot.value && user->id != call->caller->id)
+        e = mutual_friends(call->tx, call->caller->id, user->id, &friends);
+    return e ? e : call_reply(call, &friends);
+}
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/users/{user.id}/profile",
+        .name = "get_profile",
+        .doc = "Who somebody is: a bot, a friend, who asks to be one, or shares a guild.",
+        .auth = AUTH_USER,
+        .query = &profile_query_schema,
+        .reply = &profile_reply,
+        .handle = get_profile,
+    },
+    {
+        .method = GET,
+        .path = "/users/{user.id}/relationships",
+        .name = "get_mutual_friends",
+        .doc = "Friends of both the caller and somebody else.",
+        .auth = AUTH_USER,
+        .reply = &type_partial_users,
+        .handle = get_mutual_friends,
+    },
+    { 0 },
+};
+
+const struct domain profiles_domain = {
+    .name = "Profiles",
+    .doc = "Who somebody is, for those who may know.",
+    .routes = routes,
+};

@@ -1,0 +1,29 @@
+/* ready.c - what READY says about relationships. */
+#include "platform/relationships/friends.h"
+
+#include "gateway/capabilities.h"
+#include "platform/relationships/bonds.h"
+#include "platform/relationships/game_friends.h"
+#include "platform/relationships/suggestions.h"
+
+enum err ready_relationships(struct tx *tx, snowflake user_id, struct ready_shape *shape,
+                             struct json *out)
+{
+    struct list relationships, games;
+    int64_t suggestions;
+
+    enum err e = relationships_of(tx, user_id, &relationships);
+    if (!e)
+        e = game_relationships_of(tx, user_id, 0, &games);
+    if (!e)
+        e = suggestions_count(tx, user_id, &suggestions);
+    if (e)
+        return e;
+    json_name(out, "relationships");
+    shape_relationships(shape, &relationships, out);
+    json_name(out, "game_relationships");
+    schema_encode(out, &type_game_relationships, &games);
+    json_name(out, "friend_suggestion_count");
+    json_int(out, suggestions);
+    return OK;
+}

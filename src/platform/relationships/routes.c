@@ -1,0 +1,283 @@
+/* routes.c - a person's relationships: the handlers and their rows. */
+#include "platform/relationships/internal.h"
+
+#include "platform/relationships/game_friends.h"
+
+/* Asking is what gets abused: by name and by id it is counted together. */
+static const struct limit limit_ask = { .name = "friend-request", .count = 10, .window_s = 60 };
+static const struct limit limit_ask_daily = { .name = "friend-request-daily",
+                                              .count = 50,
+                                              .window_s = 24 * 3600 };
+static const struct limit limit_bulk = { .name = "friend-request-bulk",
+                                         .count = 2,
+                                         .window_s = 60 };
+
+static const struct limit limit_change = { .name = "relationship-change",
+                                           .count = 30,
+                                           .window_s = 60 };
+
+static enum err count_asking(struct call *call)
+{
+    struct str who = str_printf(call->arena, "%llu", (unsigned long long)call->caller->id);
+    enum err e = call_limit(call, &limit_ask, who);
+
+    if (!e)
+        e = call_count(call, &limit_ask_daily, who);
+    return e ? ERR_TOO_MANY_REQUESTS : OK;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* GET /users/@me/relationships: all of them; apps see friends only. */
+static enum err list_relationships(struct call *call)
+{
+    const struct caller *caller = call->caller;
+    struct list list;
+    enum err e = caller->kind == CALLER_BEARER
+                     ? friends_for_application(call->tx, caller->id, caller->application_id, &list)
+                     : relationships_of(call->tx, caller->id, &list);
+
+    return e ? e : call_reply(call, &list);
+}
+
+/* --- asking, accepting, blocking ------------------------------------------------------ */
+
+/* POST /users/@me/relationships: ask somebody by name. */
+static enum err send_friend_request(struct call *call)
+{
+    const struct request_body *in = call->body;
+    struct user user;
+    struct tag tag;
+
+    tag_read(in->username, in->discriminator, &tag);
+    enum err e = user_find_tag(call->tx, &tag, &user);
+    if (e)
+        return e;
+    /* Whoever types the name of a stranger knows whom they mean. */
+    struct asking asking = {
+        .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
+    };
+    return relationship_ask(call, &asking);
+}
+
+/* Who is blocked is nothing else any more, here and in games. */
+static enum err block(struct call *call)
+{
+    snowflake me = call->caller->id, other = call->target.user->id;
+    struct bond_change change;
+    struct bond bond;
+    int64_t blocked;
+
+    if (me == other)
+        return ERR_SELF;
+    enum err e = bond_find(call->tx, me, other, &bond);
+    if (!e)
+        e = relationship_decide(OPERATION_BLOCK, &bond, &change);
+    if (e || change_is_none(&bond, &change))
+        return e;
+    e = count_type(call->tx, me, RELATIONSHIP_BLOCKED, &blocked);
+    if (!e && blocked >= MOST_BLOCKED)
+        e = ERR_MAX_BLOCKED;
+    if (!e)
+        e = bond_change(call, &bond, &change, NULL);
+    if (!e)
+        e = game_relationships_end(call, me, other);
+    if (!e)
+        e = suggestion_drop(call, me, other);
+    return e ? e : suggestion_drop(call, other, me);
+}
+
+static enum err prepare_create_relationship(struct call *call)
+{
+    const struct relationship_body *in = call->body;
+
+    return in->type == RELATIONSHIP_BLOCKED ? OK : count_asking(call);
+}
+
+/* PUT /users/@me/relationships/{user.id}: ask, accept or block. */
+static enum err create_relationship(struct call *call)
+{
+    const struct relationship_body *in = call->body;
+    struct asking asking = {
+        .op = in->type == RELATIONSHIP_FRIEND ? OPERATION_ACCEPT : OPERATION_ASK,
+        .user = call->target.user,
+        .note = in->note,
+        .suggested = in->from_friend_suggestion,
+        .confirmed = in->confirm_stranger_request,
+    };
+
+    return in->type == RELATIONSHIP_BLOCKED ? block(call) : relationship_ask(call, &asking);
+}
+
+/* --- ignoring, naming, ending --------------------------------------------------------- */
+
+/* PUT /users/@me/relationships/{user.id}/ignore */
+static enum err ignore_user(struct call *call)
+{
+    snowflake me = call->caller->id, other = call->target.user->id;
+    struct bond_change change;
+    struct bond bond;
+    int64_t ignored = 0;
+
+    if (me == other)
+        return ERR_SELF;
+    enum err e = bond_find(call->tx, me, other, &bond);
+    if (!e)
+        e = relationship_decide(OPERATION_IGNORE, &bond, &change);
+    if (e || change_is_none(&bond, &change))
+        return e;
+    if (bond.mine.type == RELATIONSHIP_NONE)
+        e = count_type(call->tx, me, RELATIONSHIP_NONE, &ignored);
+    if (!e && ignored >= MOST_IGNORED)
+        e = ERR_MAX_BLOCKED;
+    if (!e)
+        e = bond_change(call, &bond, &change, NULL);
+    return e ? e : suggestion_drop(call, me, other);
+}
+
+/* DELETE /users/@me/relationships/{user.id}/ignore */
+static enum err unignore_user(struct call *call)
+{
+    snowflake me = call->caller->id, other = call->target.user->id;
+
+    return me == other ? ERR_SELF : relationship_do(call, OPERATION_UNIGNORE, me, other);
+}
+
+/* PATCH /users/@me/relationships/{user.id}: give a friend a nickname. */
+static enum err modify_relationship(struct call *call)
+{
+    const struct nickname_body *in = call->body;
+    struct bond bond;
+
+    if (in->nickname.given == ABSENT)
+        return OK;
+    enum err e = bond_find(call->tx, call->caller->id, call->target.user->id, &bond);
+    if (e)
+        return e;
+    if (bond.mine.type != RELATIONSHIP_FRIEND)
+        return ERR_NOT_FRIENDS;
+
+    bond.mine.nickname = in->nickname;
+    return side_update(call, &bond);
+}
+
+/* DELETE /users/@me/relationships/{user.id}: unfriend, decline, cancel or unblock. */
+static enum err remove_relationship(struct call *call)
+{
+    return relationship_do(call, OPERATION_END, call->caller->id, call->target.user->id);
+}
+
+/* --- the rows ------------------------------------------------------------------------- */
+
+#define EVENTS(...) ((const enum event[]){ __VA_ARGS__, EVENT_NONE })
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/users/@me/relationships",
+        .name = "list_relationships",
+        .doc = "Friends, requests, blocked and ignored people. Apps see friends only.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.read",
+        .reply = &type_relationships,
+        .handle = list_relationships,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/relationships",
+        .name = "send_friend_request",
+        .doc = "Ask somebody to be a friend, by name.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.write",
+        .body = &request_body,
+        .fires = EVENTS(FRIEND_EVENTS, EVENT_RELATIONSHIP_REMOVE),
+        .prepare = count_asking,
+        .handle = send_friend_request,
+    },
+    {
+        .method = DELETE,
+        .path = "/users/@me/relationships",
+        .name = "bulk_remove_relationships",
+        .doc = "Decline all requests, or those that match.",
+        .auth = AUTH_USER,
+        .query = &removal_query_schema,
+        .body = &removal_body,
+        .fires = EVENTS(EVENT_RELATIONSHIP_REMOVE, EVENT_RELATIONSHIP_ADD),
+        .handle = bulk_remove_relationships,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/relationships/bulk",
+        .name = "bulk_add_relationships",
+        .doc = "Ask many of those who were suggested after a contact upload.",
+        .auth = AUTH_USER,
+        .body = &bulk_body,
+        .reply = &bulk_reply,
+        .fires = EVENTS(FRIEND_EVENTS, EVENT_RELATIONSHIP_REMOVE),
+        .limit = &limit_bulk,
+        .handle = bulk_add_relationships,
+    },
+    {
+        .method = PUT,
+        .path = "/users/@me/relationships/{user.id}",
+        .name = "create_relationship",
+        .doc = "Ask somebody to be a friend, accept their request, or block them.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.write",
+        .body = &relationship_body,
+        .fires = EVENTS(FRIEND_EVENTS, EVENT_RELATIONSHIP_REMOVE, EVENT_GAME_RELATIONSHIP_REMOVE),
+        .prepare = prepare_create_relationship,
+        .handle = create_relationship,
+    },
+    {
+        .method = PATCH,
+        .path = "/users/@me/relationships/{user.id}",
+        .name = "modify_relationship",
+        .doc = "Give a friend a nickname.",
+        .auth = AUTH_USER,
+        .body = &nickname_body,
+        .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE),
+        .limit = &limit_change,
+        .handle = modify_relationship,
+    },
+    {
+        .method = DELETE,
+        .path = "/users/@me/relationships/{user.id}",
+        .name = "remove_relationship",
+        .doc = "End a friendship or a block; decline or take back a request.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "relationships.write",
+        .fires = EVENTS(EVENT_RELATIONSHIP_REMOVE, EVENT_RELATIONSHIP_ADD),
+        .limit = &limit_change,
+        .handle = remove_relationship,
+    },
+    {
+        .method = PUT,
+        .path = "/users/@me/relationships/{user.id}/ignore",
+        .name = "ignore_user",
+        .doc = "Hear no more of somebody, without their knowing.",
+        .auth = AUTH_USER,
+        .fires = EVENTS(EVENT_RELATIONSHIP_ADD, EVENT_RELATIONSHIP_UPDATE,
+                        EVENT_FRIEND_SUGGESTION_DELETE),
+        .limit = &limit_change,
+        .handle = ignore_user,
+    },
+    {
+        .method = DELETE,
+        .path = "/users/@me/relationships/{user.id}/ignore",
+        .name = "unignore_user",
+        .doc = "Hear of somebody again.",
+        .auth = AUTH_USER,
+        .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE, EVENT_RELATIONSHIP_REMOVE),
+        .limit = &limit_change,
+        .handle = unignore_user,
+    },
+    { 0 },
+};
+
+const struct domain relationships_domain = {
+    .name = "Relationships",
+    .doc = "Friends, requests, blocked and ignored people.",
+    .routes = routes,
+    .hooks = &(const struct hooks){ .account_changed = friends_see_account },
+};

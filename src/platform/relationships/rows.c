@@ -1,0 +1,203 @@
+/* rows.c - what is asked of the store before a relationship changes. */
+#include "platform/relationships/internal.h"
+
+#include "base/clock.h"
+#include "model/ids.h"
+#include "platform/accounts/users.h"
+
+static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
+
+static enum err count(struct tx *tx, const char *sql, const struct value *values, size_t n,
+                      int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, sql, values, n, &row, &found);
+
+    if (!e)
+        *ret = found ? row_int(&row, 0) : 0;
+    return e;
+}
+
+/* --- accounts by name ----------------------------------------------------------------- */
+
+static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
+static const char FIND_BY_TAG[] =
+    "select " USER_COLUMNS " from legacy_tags t join users u on u.id = t.user_id "
+    "where t.name = $1 and t.discriminator = $2";
+static const char FIND_BY_OLD_NAME[] =
+    "select " USER_COLUMNS " from legacy_tags t join users u on u.id = t.user_id "
+    "where t.name = $1 order by t.discriminator limit 2";
+
+/* A name of old without its digits is enough when only one account had it. */
+static enum err find_old_name(struct tx *tx, struct str name, struct user *ret)
+{
+    struct rows rows;
+    int found = 0;
+    enum err e = tx_query(tx, FIND_BY_OLD_NAME, BIND(v_text(name)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        if (found++ == 0)
+            user_read(&rows, 0, ret);
+    e = rows_end(&rows);
+    if (e)
+        return e;
+    return found == 0 ? ERR_NO_SUCH_TAG : found == 1 ? OK : ERR_DISCRIMINATOR_REQUIRED;
+}
+
+enum err user_find_tag(struct tx *tx, const struct tag *tag, struct user *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e;
+
+    if (tag->discriminator)
+        e = tx_one(tx, FIND_BY_TAG, BIND(v_text(tag->name), v_int(tag->discriminator)), &row,
+                   &found);
+    else
+        e = tx_one(tx, FIND_BY_NAME, BIND(v_text(tag->name)), &row, &found);
+    if (e)
+        return e;
+    if (found)
+        user_read(&row, 0, ret);
+    else
+        return tag->discriminator ? ERR_NO_SUCH_TAG : find_old_name(tx, tag->name, ret);
+    return OK;
+}
+
+/* --- how two accounts know each other ------------------------------------------------- */
+
+static const char MUTUAL_FRIEND[] =
+    "select 1 from relationships a join relationships b on b.user_id = $2 and "
+    "b.target_id = a.target_id and b.type = 1 where a.user_id = $1 and a.type = 1 limit 1";
+static const char SMALLEST_GUILD[] =
+    "select min(g.member_count) from members a join members b on b.guild_id = a.guild_id "
+    "join guilds g on g.id = a.guild_id and g.removed = 0 "
+    "where a.user_id = $1 and b.user_id = $2";
+
+enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret)
+{
+    struct rows row;
+    bool found, back = false;
+    enum err e = tx_one(tx, MUTUAL_FRIEND, BIND(v_id(a), v_id(b)), &row, &ret->mutual_friend);
+
+    if (!e)
+        e = tx_one(tx, SMALLEST_GUILD, BIND(v_id(a), v_id(b)), &row, &found);
+    if (e)
+        return e;
+    ret->mutual_guild = !row_null(&row, 0);
+    ret->small_guild = ret->mutual_guild && row_int(&row, 0) <= SMALL_GUILD;
+    e = suggestion_exists(tx, a, b, &ret->suggested);
+    if (!e && !ret->suggested)
+        e = suggestion_exists(tx, b, a, &back);
+    ret->suggested |= back;
+    return e;
+}
+
+/* --- how many there are --------------------------------------------------------------- */
+
+static const char COUNT_TYPE[] =
+    "select count(*) from relationships where user_id = $1 and type = $2";
+
+enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
+{
+    return count(tx, COUNT_TYPE, BIND(v_id(user_id), v_int(type)), ret);
+}
+
+static const char LIST_INCOMING[] =
+    "select target_id from relationships where user_id = $1 and type = 3 and "
+    "is_spam >= $2 and ignored >= $3 order by target_id";
+
+enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored, struct list *ret)
+{
+    struct rows rows;
+    enum err e =
+        tx_query(tx, LIST_INCOMING, BIND(v_id(user_id), v_int(spam), v_int(ignored)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
+    return rows_end(&rows);
+}
+
+static const char OLDEST_SPAM[] =
+    "select target_id from relationships where user_id = $1 and type = 3 and is_spam = 1 "
+    "order by since, target_id limit 1";
+
+enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, OLDEST_SPAM, BIND(v_id(user_id)), &row, &found);
+
+    if (!e)
+        *ret = found ? row_id(&row, 0) : 0;
+    return e;
+}
+
+/* --- who asks how much ---------------------------------------------------------------- */
+
+static const char RECORD[] =
+    "select count(*), count(case when accepted = 1 then 1 end) from friend_requests "
+    "where user_id = $1 and sent_at > $2";
+static const char FORGET_OLD[] = "delete from friend_requests where user_id = $1 and sent_at <= $2";
+static const char ADD_RECORD[] =
+    "insert into friend_requests (user_id, target_id, sent_at) values ($1, $2, $3) "
+    "on conflict (user_id, target_id) do update set sent_at = excluded.sent_at, accepted = 0";
+static const char ACCEPT_RECORD[] =
+    "update friend_requests set accepted = 1 where user_id = $1 and target_id = $2";
+
+enum err asking_record_find(struct tx *tx, const struct user *user, struct asking_record *ret)
+{
+    int64_t now = clock_us();
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, RECORD, BIND(v_id(user->id), v_int(now - DAY_US)), &row, &found);
+
+    if (e)
+        return e;
+    *ret = (struct asking_record){
+        .flags = user->flags,
+        .age_us = now - snowflake_ms(user->id) * 1000,
+        .sent = row_int(&row, 0),
+        .accepted = row_int(&row, 1),
+    };
+    return OK;
+}
+
+enum err asking_record_add(struct tx *tx, snowflake user_id, snowflake target_id)
+{
+    int64_t now = clock_us();
+    enum err e = tx_exec(tx, FORGET_OLD, BIND(v_id(user_id), v_int(now - DAY_US)), NULL);
+
+    return e ? e : tx_exec(tx, ADD_RECORD, BIND(v_id(user_id), v_id(target_id), v_int(now)), NULL);
+}
+
+enum err asking_record_accept(struct tx *tx, snowflake user_id, snowflake target_id)
+{
+    return tx_exec(tx, ACCEPT_RECORD, BIND(v_id(user_id), v_id(target_id)), NULL);
+}
+
+/* --- applications --------------------------------------------------------------------- */
+
+static const char GRANT[] =
+    "select 1 from authorizations where user_id = $1 and application_id = $2";
+static const char COUNT_GAME[] =
+    "select count(*) from game_relationships where application_id = $2 and user_id = $1";
+
+enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, bool *ret)
+{
+    struct rows row;
+
+    return tx_one(tx, GRANT, BIND(v_id(user_id), v_id(application_id)), &row, ret);
+}
+
+enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
+                                  int64_t *ret)
+{
+    return count(tx, COUNT_GAME, BIND(v_id(user_id), v_id(application_id)), ret);
+}

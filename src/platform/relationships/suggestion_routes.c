@@ -1,0 +1,47 @@
+/* suggestion_routes.c - looking at suggestions and dismissing them: the handlers and their rows. */
+#include "platform/relationships/internal.h"
+
+/* GET /friend-suggestions */
+static enum err list_friend_suggestions(struct call *call)
+{
+    struct list list;
+    enum err e = suggestions_of(call->tx, call->caller->id, &list);
+
+    return e ? e : call_reply(call, &list);
+}
+
+/* DELETE /friend-suggestions/{user.id} */
+static enum err remove_friend_suggestion(struct call *call)
+{
+    return suggestion_dismiss(call, call->caller->id, call->target.user->id);
+}
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/friend-suggestions",
+        .name = "list_friend_suggestions",
+        .doc = "People whom the caller might know, the likeliest first.",
+        .auth = AUTH_USER,
+        .reply = &type_friend_suggestions,
+        .handle = list_friend_suggestions,
+    },
+    {
+        .method = DELETE,
+        .path = "/friend-suggestions/{user.id}",
+        .name = "remove_friend_suggestion",
+        .doc = "Do not suggest somebody again for half a year.",
+        .auth = AUTH_USER,
+        .fires = (const enum event[]){ EVENT_FRIEND_SUGGESTION_DELETE, EVENT_NONE },
+        .handle = remove_friend_suggestion,
+    },
+    { 0 },
+};
+
+const struct domain friend_suggestions_domain = {
+    .name = "Friend suggestions",
+    .doc = "People whom one might know.",
+    .routes = routes,
+    .jobs = suggestion_jobs,
+    .hooks = &(const struct hooks){ .settings_changed = suggestions_hide },
+};

@@ -1,0 +1,216 @@
+/* suggestions_found.c - suggestions that the server finds by itself.
+ *
+ * Once a day, for everybody who has friends or a connected account: friends of several
+ * friends, and people whom the owner knows on another platform. */
+#include "platform/relationships/suggestions.h"
+
+#include <stdlib.h>
+
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "platform/relationships/friends.h"
+
+enum {
+    LEAST_MUTUAL = 3, /* friends in common that are worth a suggestion */
+    MOST_FOUND = 20,
+    MOST_LOOKED_AT = 100, /* friends, and friends of each: a look stays short */
+};
+static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
+
+/* --- friends of friends --------------------------------------------------------------- */
+
+struct tally {
+    snowflake id;
+    int64_t count;
+};
+
+static const char FRIENDS_OF_ONE[] =
+    "select target_id from relationships where user_id = $1 and type = 1 "
+    "order by target_id limit 100";
+
+static enum err count_friends_of(struct tx *tx, snowflake id, struct map *seen)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, FRIENDS_OF_ONE, BIND(v_id(id)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct tally *t = map_get(seen, row_id(&rows, 0));
+
+        if (!t) {
+            t = arena_alloc(tx_arena(tx), sizeof *t);
+            t->id = row_id(&rows, 0);
+            map_put(seen, t->id, t);
+        }
+        t->count++;
+    }
+    return rows_end(&rows);
+}
+
+static int compare_offers(const void *a, const void *b)
+{
+    const struct suggestion_offer *one = a, *two = b;
+
+    if (one->score != two->score)
+        return one->score > two->score ? -1 : 1;
+    return one->user_id < two->user_id ? -1 : one->user_id > two->user_id;
+}
+
+/* The best of them, as offers. */
+static struct list offers_of(struct arena *arena, const struct map *seen)
+{
+    struct list offers = { 0 };
+    const struct tally *t;
+    size_t at = 0;
+
+    while ((t = map_next(seen, &at))) {
+        if (t->count < LEAST_MUTUAL)
+            continue;
+        *(struct suggestion_offer *)list_add(arena, &offers, sizeof(struct suggestion_offer)) =
+            (struct suggestion_offer){
+                .user_id = t->id,
+                .mutual_friends = given_int(t->count),
+                .score = t->count < SCORE_MUTUAL ? t->count : SCORE_MUTUAL,
+            };
+    }
+    if (offers.count)
+        qsort(offers.items, offers.count, sizeof(struct suggestion_offer), compare_offers);
+    return offers;
+}
+
+/* Friends and the like are sorted out only now: there may be many of them at the top. */
+static enum err keep_best(struct tx *tx, snowflake owner, struct list *offers)
+{
+    struct suggestion_offer *all = offers->items;
+    size_t kept = 0;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < offers->count && kept < MOST_FOUND; i++) {
+        bool admissible;
+
+        e = suggestion_admissible(tx, owner, all[i].user_id, &admissible);
+        if (!e && admissible)
+            all[kept++] = all[i];
+    }
+    offers->count = kept;
+    return e;
+}
+
+static enum err find_mutual(struct call *call, snowflake owner, const struct list *friends)
+{
+    struct list offers;
+    struct map seen;
+    enum err e = OK;
+
+    map_init(&seen);
+    for (size_t i = 0; !e && i < friends->count && i < MOST_LOOKED_AT; i++)
+        e = count_friends_of(call->tx, ((const snowflake *)friends->items)[i], &seen);
+    offers = offers_of(call->arena, &seen);
+    map_clear(&seen);
+    if (!e)
+        e = keep_best(call->tx, owner, &offers);
+    return e ? e : suggestions_replace(call, owner, STR(SOURCE_MUTUAL), &offers);
+}
+
+/* --- friends elsewhere ---------------------------------------------------------------- */
+
+/* Both let their friends over there be looked at. */
+static const char KNOWN_ELSEWHERE[] =
+    "select c.user_id, c.name from connections mine "
+    "join connection_friends f on f.user_id = mine.user_id and f.type = mine.type and "
+    "f.id = mine.id join connections c on c.type = f.type and c.id = f.friend_id "
+    "where mine.user_id = $1 and mine.type = $2 and mine.friend_sync = 1 and mine.revoked = 0 and "
+    "c.friend_sync = 1 and c.revoked = 0 order by c.user_id limit 1000";
+/* Also those that were connected and gave reasons. */
+static const char PLATFORMS[] = "select type from connections where user_id = $1 union "
+                                "select source from friend_suggestions where user_id = $1 and "
+                                "source not in ('contacts', 'reverse', 'mutual')";
+
+static enum err find_elsewhere(struct call *call, snowflake owner, struct str type)
+{
+    struct list offers = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, KNOWN_ELSEWHERE, BIND(v_id(owner), v_text(type)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct suggestion_offer *o = list_add(call->arena, &offers, sizeof *o);
+
+        *o = (struct suggestion_offer){ .user_id = row_id(&rows, 0),
+                                        .name = row_text(&rows, 1),
+                                        .score = SCORE_CONNECTION };
+    }
+    e = rows_end(&rows);
+    return e ? e : suggestions_replace(call, owner, type, &offers);
+}
+
+static enum err find_platforms(struct tx *tx, snowflake owner, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, PLATFORMS, BIND(v_id(owner)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct str *)list_add(tx_arena(tx), ret, sizeof(struct str)) = row_text(&rows, 0);
+    return rows_end(&rows);
+}
+
+static enum err find_all_elsewhere(struct call *call, snowflake owner, const struct list *platforms)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < platforms->count; i++)
+        e = find_elsewhere(call, owner, ((const struct str *)platforms->items)[i]);
+    return e;
+}
+
+enum err suggestions_from_connections(struct call *call, snowflake owner)
+{
+    struct list platforms;
+    enum err e = find_platforms(call->tx, owner, &platforms);
+
+    return e ? e : find_all_elsewhere(call, owner, &platforms);
+}
+
+/* --- every day ------------------------------------------------------------------------ */
+
+/* Whoever knows nobody is looked at again after making a friend. */
+static enum err look_around(struct call *call, const struct job *job)
+{
+    struct list friends, platforms;
+    enum err e = friends_of(call->tx, job->key, &friends);
+
+    if (!e)
+        e = find_mutual(call, job->key, &friends);
+    if (!e)
+        e = find_platforms(call->tx, job->key, &platforms);
+    if (!e)
+        e = find_all_elsewhere(call, job->key, &platforms);
+    if (e || !(friends.count || platforms.count))
+        return e;
+    return suggestions_watch(call, job->key);
+}
+
+static const struct job_kind look_around_kind = {
+    .name = "friend_suggestions",
+    .doc = "Finds people whom an account might know, once a day.",
+    .run = look_around,
+};
+const struct job_kind *const suggestion_jobs[] = { &look_around_kind, NULL };
+
+/* Always at the same time of the day, which differs from account to account. */
+enum err suggestions_watch(struct call *call, snowflake owner)
+{
+    int64_t now = clock_us(), phase = (int64_t)(hash_u64(owner) % (uint64_t)DAY_US);
+    int64_t due = now / DAY_US * DAY_US + phase;
+
+    if (due <= now)
+        due += DAY_US;
+    return job_schedule(call, &look_around_kind, owner, due, STR(""));
+}

@@ -1,0 +1,88 @@
+/* idle.c - who does nothing for long goes to the guild's AFK channel.
+ *
+ * A job a person looks when they could have been idle for long enough. What they did
+ * meanwhile only moved their active_at, and the job comes back at that time. */
+#include "voice/state_rows.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+#define SECOND INT64_C(1000000)
+
+static bool is_away(const struct voice_state *s, const struct guild *g)
+{
+    return voice_channel(s) == g->afk_channel_id.value;
+}
+
+static enum err watch(struct call *call, const struct voice_state *s, const struct guild *g)
+{
+    struct user user;
+
+    if (g->afk_channel_id.given != GIVEN || is_away(s, g))
+        return OK;
+    enum err e = user_find(call->tx, s->user_id, &user);
+    if (e || user.bot.value)
+        return e;
+    return job_schedule(call, &voice_idle_job, s->user_id, s->active_at + g->afk_timeout * SECOND,
+                        STR(""));
+}
+
+enum err voice_watch_idle(struct call *call, const struct voice_state *s)
+{
+    struct guild guild;
+
+    if (!voice_guild(s))
+        return OK;
+    enum err e = guild_find(call->tx, voice_guild(s), &guild);
+    return e ? e : watch(call, s, &guild);
+}
+
+enum err voice_watch_guild(struct call *call, snowflake guild_id)
+{
+    struct list states;
+    struct guild guild;
+    enum err e = guild_find(call->tx, guild_id, &guild);
+
+    if (e || guild.afk_channel_id.given != GIVEN)
+        return e;
+    e = voice_in_guild(call->tx, guild_id, &states);
+    for (size_t i = 0; !e && i < states.count; i++)
+        e = watch(call, (struct voice_state *)states.items + i, &guild);
+    return e;
+}
+
+static enum err send_away(struct call *call, const struct voice_state *s, const struct guild *g)
+{
+    struct channel afk;
+    enum err e = channel_find(call->tx, g->afk_channel_id.value, &afk);
+
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    return voice_move(call, s, &afk);
+}
+
+static enum err look(struct call *call, const struct job *job)
+{
+    struct voice_state s;
+    struct guild guild;
+    enum err e = voice_of_user(call->tx, job->key, &s);
+
+    if (e || !voice_guild(&s))
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    e = guild_find(call->tx, voice_guild(&s), &guild);
+    if (e || guild.afk_channel_id.given != GIVEN || is_away(&s, &guild))
+        return e;
+    int64_t patience = guild.afk_timeout * SECOND;
+    bool shown = s.self_video || s.self_stream;
+    if (!shown && s.active_at + patience <= clock_us())
+        return send_away(call, &s, &guild);
+    return job_schedule(call, &voice_idle_job, job->key,
+                        (shown ? clock_us() : s.active_at) + patience, STR(""));
+}
+
+const struct job_kind voice_idle_job = {
+    .name = "voice-idle",
+    .doc = "Moves somebody who does nothing to the AFK channel.",
+    .run = look,
+};

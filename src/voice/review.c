@@ -1,0 +1,142 @@
+/* review.c - when rights change, those who are in voice feel it at once. */
+#include "voice/state_rows.h"
+
+#include "base/hash.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+/* The channel of the state before is often that of the next one, too. */
+struct review {
+    struct guild guild; /* with roles */
+    struct channel channel;
+};
+
+static enum err load_channel(struct tx *tx, struct review *r, snowflake id)
+{
+    return r->channel.id == id ? OK : channel_find(tx, id, &r->channel);
+}
+
+/* A timeout ends without anybody doing anything. A bot may have one in each of its guilds:
+ * the key is made of both ids, which are in the data. */
+static enum err watch_timeout(struct call *call, const struct rights_of *who,
+                              const struct member *m)
+{
+    struct str both = str_printf(call->arena, "%llu %llu", (unsigned long long)m->guild_id,
+                                 (unsigned long long)m->user_id);
+
+    if (!who->timed_out)
+        return OK;
+    return job_schedule(call, &voice_review_job, hash_u64(m->guild_id) ^ m->user_id,
+                        m->communication_disabled_until.value, both);
+}
+
+static enum err judge(struct call *call, struct review *r, struct voice_state *s,
+                      const struct member *m)
+{
+    struct rights_of who = guild_rights_of(&r->guild, m);
+    enum err e = load_channel(call->tx, r, voice_channel(s));
+
+    if (!e)
+        e = watch_timeout(call, &who, m);
+    if (e)
+        return e;
+    const struct list *o = &r->channel.permission_overwrites.value;
+    uint64_t rights = rights_in_channel(&who, r->channel.type, o->items, o->count, false);
+    bool suppress = r->channel.type == CHANNEL_STAGE
+                        ? s->suppress
+                        : voice_suppressed(&r->channel, r->guild.afk_channel_id.value, rights);
+    bool video = s->self_video && rights & PERMISSION(STREAM);
+    if (suppress != s->suppress || video != s->self_video) {
+        s->suppress = suppress;
+        s->self_video = video;
+        s->member = m;
+        e = voice_save(call, s, 0);
+    }
+    return e ? e : hook_voice_judged(call, &(struct voice_rights){ s, rights });
+}
+
+/* Both are in the order of users. */
+static enum err judge_all(struct call *call, struct review *r, const struct list *states)
+{
+    struct voice_state *s = states->items;
+    struct list members;
+    enum err e = members_in_voice(call->tx, r->guild.id, &members);
+    const struct member *m = members.items, *end = m + members.count;
+
+    for (size_t i = 0; !e && i < states->count; i++) {
+        while (m < end && m->user_id < s[i].user_id)
+            m++;
+        if (m < end && m->user_id == s[i].user_id)
+            e = judge(call, r, &s[i], m);
+    }
+    return e;
+}
+
+static enum err load_guild(struct tx *tx, snowflake guild_id, struct review *ret)
+{
+    enum err e = guild_find(tx, guild_id, &ret->guild);
+
+    return e ? e : guild_load_roles(tx, &ret->guild);
+}
+
+enum err voice_review(struct call *call, const struct rights_change *where)
+{
+    const struct channel *c = where->channel;
+    struct review r = { 0 };
+    struct list states;
+
+    if (c && !channel_is_voice(c->type))
+        return OK;
+    enum err e = c ? voice_in_channel(call->tx, c->id, &states)
+                   : voice_in_guild(call->tx, where->guild_id, &states);
+    if (e || !states.count)
+        return e;
+    e = load_guild(call->tx, where->guild_id, &r);
+    return e ? e : judge_all(call, &r, &states);
+}
+
+enum err voice_review_guild(struct call *call, const struct guild_change *c)
+{
+    snowflake id = c->after->id;
+    bool away = c->after->afk_channel_id.value != c->before->afk_channel_id.value;
+    enum err e = OK;
+
+    if (away || c->after->owner_id != c->before->owner_id)
+        e = voice_review(call, &(struct rights_change){ id, NULL });
+    if (!e && (away || c->after->afk_timeout != c->before->afk_timeout))
+        e = voice_watch_guild(call, id);
+    return e;
+}
+
+enum err voice_review_member(struct call *call, const struct member *m)
+{
+    struct review r = { 0 };
+    struct voice_state s;
+    enum err e = voice_find(call->tx, m->guild_id, m->user_id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    e = load_guild(call->tx, m->guild_id, &r);
+    return e ? e : judge(call, &r, &s, m);
+}
+
+static enum err review_again(struct call *call, const struct job *job)
+{
+    struct str user = job->data, guild = str_cut(&user, ' ');
+    snowflake guild_id, user_id;
+    struct member member;
+
+    if (!snowflake_parse(guild, &guild_id) || !snowflake_parse(user, &user_id))
+        return OK;
+    enum err e = member_find(call->tx, guild_id, user_id, &member);
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    return voice_review_member(call, &member);
+}
+
+const struct job_kind voice_review_job = {
+    .name = "voice-review",
+    .doc = "Lets somebody speak again whose timeout is over.",
+    .run = review_again,
+};

@@ -1,0 +1,55 @@
+/* silence.c - a stage on which nobody speaks is closed in a while. */
+#include "voice/states.h"
+
+#include "base/clock.h"
+
+#define PATIENCE (INT64_C(5) * 60 * 1000000)
+
+/* Speakers are neither in the audience nor still to answer an invitation. */
+static const char LOOK[] =
+    "select silent_since, (select count(*) from voice_states v where v.channel_id = s.channel_id "
+    "and v.suppress = 0 and v.request_to_speak_at is null) from stage_instances s "
+    "where s.channel_id = $1";
+static const char NOTE[] = "update stage_instances set silent_since = $2 where channel_id = $1";
+
+enum err stage_watch(struct call *call, snowflake channel_id)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, LOOK, BIND(v_id(channel_id)), &row, &found);
+
+    if (e || !found)
+        return e;
+    bool was_silent = !row_null(&row, 0), silent = row_int(&row, 1) == 0;
+    if (was_silent == silent)
+        return OK;
+    e = tx_exec(call->tx, NOTE, BIND(v_id(channel_id), silent ? v_int(clock_us()) : v_null()),
+                NULL);
+    if (e)
+        return e;
+    if (!silent)
+        return job_cancel(call, &stage_silence_job, channel_id);
+    return job_schedule(call, &stage_silence_job, channel_id, clock_us() + PATIENCE, STR(""));
+}
+
+enum err stage_left(struct call *call, const struct voice_state *was)
+{
+    return voice_guild(was) ? stage_watch(call, voice_channel(was)) : OK;
+}
+
+static enum err close_silent(struct call *call, const struct job *job)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, LOOK, BIND(v_id(job->key)), &row, &found);
+
+    if (e || !found || row_int(&row, 1))
+        return e;
+    return stage_close(call, job->key);
+}
+
+const struct job_kind stage_silence_job = {
+    .name = "stage-silence",
+    .doc = "Closes a stage on which nobody has spoken for five minutes.",
+    .run = close_silent,
+};

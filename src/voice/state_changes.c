@@ -1,0 +1,255 @@
+/* state_changes.c - how voice states come, change and go, and who hears of it. */
+#include "voice/state_rows.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "model/regions.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+enum { SALT_BYTES = 16, TOKEN_BYTES = 16 };
+
+/* --- telling -------------------------------------------------------------------------- */
+
+static void emit(struct call *call, struct subject to, const struct voice_state *s)
+{
+    call_emit(call, EVENT_VOICE_STATE_UPDATE, to, &voice_state_schema, s);
+}
+
+/* As it is told when there is no channel to be told: who left, or went out of sight. */
+static struct voice_state without_channel(const struct voice_state *s)
+{
+    struct voice_state gone = *s;
+
+    gone.channel_id = given_id(0);
+    gone.connected_at = (struct opt_int){ 0 };
+    gone.self_video = gone.self_stream = gone.suppress = false;
+    gone.request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
+    return gone;
+}
+
+/* Who is no longer a member is told of without one. */
+static enum err load_member(struct call *call, struct voice_state *s, struct member *room)
+{
+    enum err e = OK;
+
+    if (s->member)
+        *room = *s->member;
+    else
+        e = member_find(call->tx, voice_guild(s), s->user_id, room);
+    if (!e && !room->user)
+        e = member_load_user(call->tx, room);
+    if (e)
+        return e == ERR_UNKNOWN_MEMBER ? OK : e;
+    s->member = room;
+    s->mute = room->mute;
+    s->deaf = room->deaf;
+    return OK;
+}
+
+enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from)
+{
+    snowflake guild_id = voice_guild(s), channel_id = voice_channel(s);
+    struct voice_state shown = *s;
+    struct member member;
+
+    if (!guild_id) {
+        emit(call, to_channel(channel_id ? channel_id : from), s);
+        return OK;
+    }
+    enum err e = load_member(call, &shown, &member);
+    if (e)
+        return e;
+    emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
+    if (channel_id && from && from != channel_id) {
+        struct voice_state gone = without_channel(&shown);
+
+        emit(call, to_viewers_unless(guild_id, from, channel_id), &gone);
+    }
+    return OK;
+}
+
+struct str voice_salt(struct arena *arena)
+{
+    unsigned char *salt = arena_alloc(arena, SALT_BYTES);
+
+    randombytes_buf(salt, SALT_BYTES);
+    return str_slice((const char *)salt, SALT_BYTES);
+}
+
+void voice_send_server(struct call *call, const struct voice_state *s)
+{
+    struct voice_server server = {
+        .guild_id = s->guild_id,
+        .endpoint = given_str(region_endpoint(call->arena, s->region)),
+    };
+    unsigned char token[TOKEN_BYTES];
+
+    if (!voice_guild(s))
+        server.channel_id = s->channel_id;
+    auth_derive(api_options(call->api)->auth, "voice", s->user_id, s->salt, token, sizeof token);
+    server.token = str_hex(call->arena, token, sizeof token);
+    call_emit(call, EVENT_VOICE_SERVER_UPDATE, to_session(s->session), &voice_server_schema,
+              &server);
+}
+
+/* --- changing ------------------------------------------------------------------------- */
+
+enum err voice_save(struct call *call, struct voice_state *s, snowflake from)
+{
+    enum err e = voice_put(call->tx, s);
+
+    return e ? e : voice_announce(call, s, from);
+}
+
+enum err voice_leave(struct call *call, const struct voice_state *s)
+{
+    struct voice_state gone = without_channel(s);
+    enum err e = voice_delete(call->tx, s);
+
+    if (!e)
+        e = voice_announce(call, &gone, voice_channel(s));
+    return e ? e : hook_voice_left(call, s);
+}
+
+enum err voice_leave_all(struct call *call, const struct list *states)
+{
+    const struct voice_state *s = states->items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < states->count; i++)
+        e = voice_leave(call, &s[i]);
+    return e;
+}
+
+bool voice_suppressed(const struct channel *c, snowflake afk_channel_id, uint64_t rights)
+{
+    return c->type == CHANNEL_STAGE || c->id == afk_channel_id || !(rights & PERMISSION(SPEAK));
+}
+
+int64_t voice_max_cameras(const struct channel *c, const struct guild *g)
+{
+    return c->type == CHANNEL_STAGE ? g->max_stage_video_channel_users : g->max_video_channel_users;
+}
+
+enum err voice_camera_fits(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
+                           bool *ret)
+{
+    int64_t people, cameras = 0;
+    enum err e = max ? voice_count(tx, channel_id, &people, &cameras) : OK;
+
+    *ret = !max || cameras - counted < max;
+    return e;
+}
+
+/* Somebody who is moved fares like one who goes there itself, but finds the door open. */
+enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to)
+{
+    snowflake from = voice_channel(s);
+    struct voice_state moved = *s;
+    struct standing standing;
+    struct guild guild;
+    uint64_t rights;
+    bool fits;
+
+    if (from == to->id)
+        return OK;
+    enum err e = standing_of_member(call->tx, voice_guild(s), s->user_id, &standing);
+    if (!e)
+        e = standing_rights_in(call->tx, &standing, to, &rights);
+    if (!e)
+        e = guild_find(call->tx, voice_guild(s), &guild);
+    if (!e)
+        e = voice_room_region(call->tx, to, s->region, &moved.region);
+    if (!e)
+        e = voice_camera_fits(call->tx, to->id, voice_max_cameras(to, &guild), false, &fits);
+    if (e)
+        return e;
+    moved.channel_id = given_id(to->id);
+    moved.connected_at = given_int(clock_s());
+    moved.salt = voice_salt(call->arena);
+    moved.live = moved.self_stream = false;
+    moved.self_video = s->self_video && fits && rights & PERMISSION(STREAM);
+    moved.suppress = voice_suppressed(to, guild.afk_channel_id.value, rights);
+    moved.request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
+    moved.active_at = clock_us();
+    e = voice_save(call, &moved, from);
+    if (e)
+        return e;
+    voice_send_server(call, &moved);
+    e = hook_voice_left(call, s);
+    return e ? e : voice_watch_idle(call, &moved);
+}
+
+enum err voice_migrate(struct call *call, snowflake channel_id, struct str region)
+{
+    struct list states;
+    enum err e = voice_in_channel(call->tx, channel_id, &states);
+
+    for (size_t i = 0; !e && i < states.count; i++) {
+        struct voice_state *s = (struct voice_state *)states.items + i;
+
+        if (str_eq(s->region, region))
+            continue;
+        s->region = region;
+        s->salt = voice_salt(call->arena);
+        s->live = false;
+        e = voice_put(call->tx, s);
+        if (!e)
+            voice_send_server(call, s);
+    }
+    return e;
+}
+
+enum err voice_follow_region(struct call *call, const struct channel *c)
+{
+    return channel_is_voice(c->type) ? voice_migrate(call, c->id, c->rtc_region.value) : OK;
+}
+
+/* --- what goes takes its voice with it ------------------------------------------------ */
+
+enum err voice_drop_member(struct call *call, const struct member_leave *leave)
+{
+    struct voice_state s;
+    enum err e = voice_find(call->tx, leave->guild_id, leave->user->id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    return voice_leave(call, &s);
+}
+
+enum err voice_drop_recipient(struct call *call, const struct recipient_change *c)
+{
+    struct voice_state s;
+    enum err e = voice_find(call->tx, 0, c->user_id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    return voice_channel(&s) == c->channel->id ? voice_leave(call, &s) : OK;
+}
+
+enum err voice_drop_channel(struct call *call, const struct channel *c)
+{
+    struct list states;
+    enum err e = voice_in_channel(call->tx, c->id, &states);
+
+    if (!e)
+        e = voice_leave_all(call, &states);
+    return e ? e : stage_close(call, c->id);
+}
+
+enum err voice_drop_guild(struct call *call, snowflake guild_id)
+{
+    struct list states;
+    enum err e = voice_in_guild(call->tx, guild_id, &states);
+    const struct voice_state *s = states.items;
+
+    for (size_t i = 0; !e && i < states.count; i++) {
+        e = voice_delete(call->tx, &s[i]);
+        if (!e)
+            e = hook_voice_left(call, &s[i]);
+    }
+    return e;
+}

@@ -1,0 +1,174 @@
+/* state_rows.c - voice states in the store. */
+#include "voice/state_rows.h"
+
+#include "model/regions.h"
+#include "model/rows.h"
+
+#define STATE_COLUMNS                                                                   \
+    "v.guild_id, v.user_id, v.channel_id, v.session_id, v.session_number, v.node, "     \
+    "v.region, v.salt, v.live, v.self_mute, v.self_deaf, v.self_video, v.self_stream, " \
+    "v.suppress, v.request_to_speak_at, v.connected_at, v.active_at, m.mute, m.deaf "
+#define STATES                                                         \
+    "select " STATE_COLUMNS "from voice_states v left join members m " \
+    "on m.guild_id = v.guild_id and m.user_id = v.user_id "
+
+static void read_state(const struct rows *r, struct voice_state *s)
+{
+    *s = (struct voice_state){
+        .guild_id = given_id(row_id(r, 0)),
+        .user_id = row_id(r, 1),
+        .channel_id = given_id(row_id(r, 2)),
+        .session_id = row_text(r, 3),
+        .session = row_id(r, 4),
+        .node = row_int(r, 5),
+        .region = row_text(r, 6),
+        .salt = row_bytes(r, 7),
+        .live = row_bool(r, 8),
+        .self_mute = row_bool(r, 9),
+        .self_deaf = row_bool(r, 10),
+        .self_video = row_bool(r, 11),
+        .self_stream = row_bool(r, 12),
+        .suppress = row_bool(r, 13),
+        .request_to_speak_timestamp = row_opt_int(r, 14),
+        .connected_at = given_int(row_int(r, 15)),
+        .active_at = row_int(r, 16),
+        .mute = row_bool(r, 17),
+        .deaf = row_bool(r, 18),
+    };
+}
+
+static enum err read_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                         struct voice_state *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, sql, values, count, &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_VOICE_STATE;
+    read_state(&row, ret);
+    return OK;
+}
+
+static const char FIND_STATE[] = STATES "where v.guild_id = $1 and v.user_id = $2";
+
+enum err voice_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct voice_state *ret)
+{
+    return read_one(tx, FIND_STATE, BIND(v_id(guild_id), v_id(user_id)), ret);
+}
+
+static const char OF_USER[] = STATES "where v.user_id = $1 order by v.connected_at limit 1";
+
+enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret)
+{
+    return read_one(tx, OF_USER, BIND(v_id(user_id)), ret);
+}
+
+static enum err read_all(struct tx *tx, const char *sql, struct value of, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, BIND(of), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_state(&rows, list_add(tx_arena(tx), ret, sizeof(struct voice_state)));
+    return rows_end(&rows);
+}
+
+static const char OF_SESSION[] = STATES "where v.session_id = $1 order by v.guild_id, v.user_id";
+static const char IN_CHANNEL[] = STATES "where v.channel_id = $1 order by v.guild_id, v.user_id";
+static const char IN_GUILD[] = STATES "where v.guild_id = $1 order by v.user_id";
+static const char OF_NODE[] = STATES "where v.node = $1 order by v.guild_id, v.user_id";
+
+enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret)
+{
+    return read_all(tx, OF_SESSION, v_text(session_id), ret);
+}
+
+enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret)
+{
+    return read_all(tx, IN_CHANNEL, v_id(channel_id), ret);
+}
+
+enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    return read_all(tx, IN_GUILD, v_id(guild_id), ret);
+}
+
+enum err voice_of_node(struct tx *tx, int64_t node, struct list *ret)
+{
+    return read_all(tx, OF_NODE, v_int(node), ret);
+}
+
+static const char COUNT_STATES[] =
+    "select count(*), coalesce(sum(self_video), 0) from voice_states where channel_id = $1";
+
+enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people, int64_t *ret_cameras)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_STATES, BIND(v_id(channel_id)), &row, &found);
+
+    if (e)
+        return e;
+    *ret_people = row_int(&row, 0);
+    *ret_cameras = row_int(&row, 1);
+    return OK;
+}
+
+static const char REGION_OF[] =
+    "select region from voice_states where channel_id = $1 order by connected_at limit 1";
+
+enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wanted,
+                           struct str *ret)
+{
+    struct rows row;
+    bool found;
+
+    *ret = wanted;
+    /* One that the operator has taken away since, or never had, hosts nobody. */
+    if (c->rtc_region.given == GIVEN && region_usable(c->rtc_region.value, true)) {
+        *ret = c->rtc_region.value;
+        return OK;
+    }
+    enum err e = tx_one(tx, REGION_OF, BIND(v_id(c->id)), &row, &found);
+    if (!e && found)
+        *ret = row_text(&row, 0);
+    return e;
+}
+
+static const char PUT_STATE[] =
+    "insert into voice_states (guild_id, user_id, channel_id, session_id, session_number, node, "
+    "region, salt, live, self_mute, self_deaf, self_video, self_stream, suppress, "
+    "request_to_speak_at, connected_at, active_at) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+    "on conflict (guild_id, user_id) do update set channel_id = excluded.channel_id, "
+    "session_id = excluded.session_id, session_number = excluded.session_number, "
+    "node = excluded.node, region = excluded.region, salt = excluded.salt, "
+    "live = excluded.live, self_mute = excluded.self_mute, self_deaf = excluded.self_deaf, "
+    "self_video = excluded.self_video, self_stream = excluded.self_stream, "
+    "suppress = excluded.suppress, request_to_speak_at = excluded.request_to_speak_at, "
+    "connected_at = excluded.connected_at, active_at = excluded.active_at";
+
+enum err voice_put(struct tx *tx, const struct voice_state *s)
+{
+    return tx_exec(tx, PUT_STATE,
+                   BIND(v_id(voice_guild(s)), v_id(s->user_id), v_id(voice_channel(s)),
+                        v_text(s->session_id), v_id(s->session), v_int(s->node), v_text(s->region),
+                        v_bytes(s->salt), v_int(s->live), v_int(s->self_mute), v_int(s->self_deaf),
+                        v_int(s->self_video), v_int(s->self_stream), v_int(s->suppress),
+                        v_opt_int(s->request_to_speak_timestamp), v_int(s->connected_at.value),
+                        v_int(s->active_at)),
+                   NULL);
+}
+
+static const char DELETE_STATE[] = "delete from voice_states where guild_id = $1 and user_id = $2";
+
+enum err voice_delete(struct tx *tx, const struct voice_state *s)
+{
+    return tx_exec(tx, DELETE_STATE, BIND(v_id(voice_guild(s)), v_id(s->user_id)), NULL);
+}

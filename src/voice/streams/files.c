@@ -1,0 +1,297 @@
+/* files.c - previews of streams: taken in, kept, shown. */
+#include "voice/streams/streams.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/pictures.h"
+#include "model/permissions.h"
+#include "net/multipart.h"
+#include "platform/channels/channels.h"
+
+enum {
+    MAX_PICTURE = 1024 * 1024,
+    MAX_WIDTH = 1920,
+    MAX_HEIGHT = 1080,
+    MAX_VIDEO = 8 * 1024 * 1024,
+    HASH = 32, /* characters */
+};
+
+static const struct limit upload_limit = { .name = "stream-previews", .count = 1, .window_s = 5 };
+
+/* --- rows of the interface ------------------------------------------------------------ */
+
+struct preview_upload {
+    struct image thumbnail;
+};
+struct preview {
+    struct str url;
+};
+struct nothing {
+    char none;
+};
+
+static const struct type type_thumbnail = { .kind = KIND_IMAGE,
+                                            .doc = "data:image/jpeg;base64,… (jpeg, png, webp)" };
+static const struct field upload_fields[] = {
+    { FIELD(struct preview_upload, thumbnail), .type = &type_thumbnail },
+    { 0 },
+};
+static const struct schema upload_schema = {
+    .name = "StreamPreviewUpload",
+    .size = sizeof(struct preview_upload),
+    .fields = upload_fields,
+    .doc = "A picture of a stream.",
+};
+const struct type stream_preview_body = { .kind = KIND_OBJECT, .schema = &upload_schema };
+
+static const struct field preview_fields[] = {
+    { FIELD(struct preview, url), .type = &type_text },
+    { 0 },
+};
+static const struct schema preview_schema = {
+    .name = "StreamPreview",
+    .size = sizeof(struct preview),
+    .fields = preview_fields,
+    .doc = "Where the picture of a stream is.",
+};
+const struct type stream_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
+
+static const struct field no_fields[] = { { 0 } };
+static const struct schema video_schema = {
+    .name = "StreamVideoUpload",
+    .size = sizeof(struct nothing),
+    .fields = no_fields,
+    .doc = "The part `file` is the video.",
+};
+const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_schema };
+
+/* --- files ---------------------------------------------------------------------------- */
+
+/* "hash.ext", from what is in it and when it came: the same bytes again are another file. */
+static struct str file_name(struct arena *a, snowflake id, struct str bytes, const char *extension)
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
+
+    crypto_hash_sha256_init(&state);
+    crypto_hash_sha256_update(&state, (const unsigned char *)&id, sizeof id);
+    crypto_hash_sha256_update(&state, (const unsigned char *)bytes.p, bytes.n);
+    crypto_hash_sha256_final(&state, digest);
+    return str_printf(a, "%.*s.%s", HASH, str_hex(a, digest, sizeof digest).p, extension);
+}
+
+static void blob_name(char out[128], snowflake owner_id, struct str file)
+{
+    snprintf(out, 128, "streams/%" PRIu64 "/%.*s", owner_id, STR_FMT(file));
+}
+
+static enum err drop_file(struct call *call, const struct stream *s, struct str file)
+{
+    char name[128];
+
+    if (!file.p)
+        return OK;
+    blob_name(name, s->key.owner_id, file);
+    return call_drop_blob(call, name);
+}
+
+enum err stream_drop_files(struct call *call, const struct stream *s)
+{
+    enum err e = drop_file(call, s, s->preview);
+
+    return e ? e : drop_file(call, s, s->video);
+}
+
+/* --- taking in ------------------------------------------------------------------------ */
+
+/* What the stages pass on. */
+struct upload {
+    struct str bytes, file;
+    const char *extension;
+};
+
+/* Only the owner's own uploads count against the limit, so this is after it was recognised. */
+static enum err look_done(struct call *call, struct str bytes, const char *extension)
+{
+    struct upload *u = arena_alloc(call->arena, sizeof *u);
+
+    *u = (struct upload){ .bytes = bytes, .extension = extension };
+    call->data = u;
+    return call_limit(call, &upload_limit, call_text(call, "stream_key"));
+}
+
+static enum err keep(struct call *call)
+{
+    struct upload *u = call->data;
+    snowflake id = snowflake_new();
+    char name[128];
+
+    u->file = file_name(call->arena, id, u->bytes, u->extension);
+    blob_name(name, call->caller->id, u->file);
+    return call_keep_blob(call, id, name, u->bytes);
+}
+
+/* The first bytes decide, whatever the label says. */
+static enum err look_at_picture(struct call *call)
+{
+    const struct preview_upload *in = call->body;
+    struct str bytes = in->thumbnail.bytes;
+    struct picture p;
+
+    if (bytes.n > MAX_PICTURE)
+        return ERR_ENTITY_TOO_LARGE;
+    if (!picture_look(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width || !p.height)
+        return call_invalid(call, "thumbnail", FORM_NOT_IMAGE);
+    if (p.width > MAX_WIDTH || p.height > MAX_HEIGHT)
+        return call_invalid(call, "thumbnail", "IMAGE_TOO_LARGE", "At most 1920 x 1080 pixels.");
+    return look_done(call, bytes, in->thumbnail.extension);
+}
+
+static const char *video_extension(struct str bytes)
+{
+    if (bytes.n >= 12 && memcmp(bytes.p + 4, "ftyp", 4) == 0)
+        return "mp4";
+    return str_starts(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
+}
+
+static enum err look_at_video(struct call *call)
+{
+    const struct multipart *parts = call->exchange->parts;
+    const struct part *file = parts ? multipart_find(parts, STR("file")) : NULL;
+
+    if (!file)
+        return call_invalid(call, "file", FORM_REQUIRED);
+    struct str bytes = buf_str(&file->data);
+    const char *extension = video_extension(bytes);
+    if (bytes.n > MAX_VIDEO)
+        return ERR_ENTITY_TOO_LARGE;
+    if (!extension)
+        return call_invalid(call, "file", "VIDEO_INVALID", "Neither MP4 nor WebM.");
+    return look_done(call, bytes, extension);
+}
+
+enum err prepare_stream_preview(struct call *call)
+{
+    call->look = look_at_picture;
+    call->compute = keep;
+    return OK;
+}
+
+enum err prepare_stream_video(struct call *call)
+{
+    call->look = look_at_video;
+    call->compute = keep;
+    return OK;
+}
+
+/* One of each is kept. */
+static enum err save(struct call *call, bool video)
+{
+    const struct upload *u = call->data;
+    struct stream s;
+
+    enum err e = stream_of_path(call, &s);
+    if (e)
+        return e;
+    struct str *place = video ? &s.video : &s.preview;
+    e = drop_file(call, &s, *place);
+    *place = u->file;
+    return e ? e : stream_update(call->tx, &s);
+}
+
+/* POST /streams/{stream_key}/preview */
+enum err upload_stream_preview(struct call *call)
+{
+    return save(call, false);
+}
+
+/* POST /streams/{stream_key}/preview/video */
+enum err upload_stream_video(struct call *call)
+{
+    return save(call, true);
+}
+
+/* --- showing -------------------------------------------------------------------------- */
+
+static enum err admit_viewer(struct call *call, const struct stream *s)
+{
+    enum err e = channel_enter(call, s->key.channel_id);
+
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? ERR_MISSING_ACCESS : e;
+    if (s->key.guild_id && !(call->target.rights & PERMISSION(CONNECT)))
+        return ERR_MISSING_ACCESS;
+    return OK;
+}
+
+/* GET /streams/{stream_key}/preview */
+enum err get_stream_preview(struct call *call)
+{
+    struct stream s;
+
+    enum err e = stream_of_path(call, &s);
+    if (!e)
+        e = admit_viewer(call, &s);
+    if (!e && !s.preview.p)
+        e = ERR_UNKNOWN_STREAM;
+    if (e)
+        return e;
+    struct preview out = { STR_CONCAT(call->arena, api_url(call, "http"), STR("/streams/"),
+                                      stream_key_write(call->arena, &s.key), STR("/"), s.preview) };
+    return call_reply(call, &out);
+}
+
+/* GET /streams/{stream_key}/{stream.file}, at the root: for whoever was told the name. */
+static enum err get_stream_file(struct call *call)
+{
+    struct str file = call_text(call, "stream.file");
+    struct picture p;
+    struct stream s;
+    char name[128], head[64];
+    int64_t size;
+    int fd;
+
+    enum err e = stream_of_path(call, &s);
+    if (!e && !(s.preview.p && str_eq(s.preview, file)))
+        e = ERR_NOT_FOUND;
+    if (e)
+        return e == ERR_UNKNOWN_STREAM || e == ERR_INVALID_FORM_BODY ? ERR_NOT_FOUND : e;
+    blob_name(name, s.key.owner_id, file);
+    e = blob_open(api_options(call->api)->store, name, &fd, &size);
+    if (e)
+        return e;
+    ssize_t n = pread(fd, head, sizeof head, 0);
+    if (n < 0 || !picture_look(str_slice(head, (size_t)n), &p))
+        p.type = "application/octet-stream";
+    call_add_header(call, "Cache-Control", STR("private, max-age=60"));
+    return call_reply_file(call, str_of(p.type), fd, size);
+}
+
+static const struct resolver resolvers[] = {
+    { .name = "stream.file", .field = "file", .is_text = true, .doc = "The preview's name." },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/streams/{stream_key}/{stream.file}",
+        .name = "get_stream_file",
+        .doc = "A picture of what is streamed.",
+        .service = true,
+        .status = 200,
+        .store = ROUTE_STORE_READ,
+        .handle = get_stream_file,
+    },
+    { 0 },
+};
+
+const struct domain stream_files_domain = {
+    .name = "Stream files",
+    .doc = "Previews of streams, at the root, for anybody who was told their name.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

@@ -1,0 +1,296 @@
+/* orders.c - op 18 to 22: streams as sessions begin, watch, pause and end them. */
+#include "voice/streams/streams.h"
+
+#include "model/permissions.h"
+#include "model/regions.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+enum { MAYBE = OPTIONAL | NULLABLE };
+
+struct stream_request {
+    struct str type;
+    struct opt_id guild_id;
+    snowflake channel_id;
+    struct opt_str preferred_region;
+};
+struct stream_name {
+    struct str stream_key;
+};
+struct stream_pause {
+    struct str stream_key;
+    bool paused;
+};
+
+static const struct field request_fields[] = {
+    { FIELD(struct stream_request, type), .type = &type_text },
+    { FIELD(struct stream_request, guild_id), .type = &type_id, .flags = MAYBE },
+    { FIELD(struct stream_request, channel_id), .type = &type_id },
+    { FIELD(struct stream_request, preferred_region), .type = &type_text, .flags = MAYBE },
+    { 0 },
+};
+static const struct schema request_schema = { .size = sizeof(struct stream_request),
+                                              .fields = request_fields };
+const struct type type_stream_request = { .kind = KIND_OBJECT, .schema = &request_schema };
+
+static const struct field name_fields[] = {
+    { FIELD(struct stream_name, stream_key), .type = &type_text },
+    { 0 },
+};
+static const struct schema name_schema = { .size = sizeof(struct stream_name),
+                                           .fields = name_fields };
+const struct type type_stream_name = { .kind = KIND_OBJECT, .schema = &name_schema };
+
+static const struct field pause_fields[] = {
+    { FIELD(struct stream_pause, stream_key), .type = &type_text },
+    { FIELD(struct stream_pause, paused), .type = &type_bool },
+    { 0 },
+};
+static const struct schema pause_schema = { .size = sizeof(struct stream_pause),
+                                            .fields = pause_fields };
+const struct type type_stream_pause = { .kind = KIND_OBJECT, .schema = &pause_schema };
+
+/* --- finding -------------------------------------------------------------------------- */
+
+/* The stream of a name; *ret_found is false when the name is wrong, which the session is
+ * told, or when there is none. */
+static enum err find_named(struct call *call, const struct order *o, struct str name,
+                           struct stream_key *ret_key, struct stream *ret, bool *ret_found)
+{
+    *ret_found = false;
+    if (!stream_key_read(name, ret_key)) {
+        stream_tell_gone(call, o->session, name, STREAM_PARSE_FAILED);
+        *ret_key = (struct stream_key){ 0 };
+        return OK;
+    }
+    enum err e = stream_of_owner(call->tx, ret_key->owner_id, ret);
+    if (e)
+        return e == ERR_UNKNOWN_STREAM ? OK : e;
+    *ret_found =
+        ret->key.guild_id == ret_key->guild_id && ret->key.channel_id == ret_key->channel_id;
+    return OK;
+}
+
+/* The caller's voice state, when this session is in that channel. */
+static enum err find_present(struct call *call, const struct order *o, snowflake guild_id,
+                             snowflake channel_id, struct voice_state *ret, bool *ret_present)
+{
+    enum err e = voice_find(call->tx, guild_id, o->caller.id, ret);
+
+    *ret_present = !e && voice_channel(ret) == channel_id && str_eq(ret->session_id, o->session_id);
+    return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+}
+
+static struct stream_part part_of(struct call *call, const struct order *o)
+{
+    return (struct stream_part){
+        .user_id = o->caller.id,
+        .session_id = o->session_id,
+        .session = o->session,
+        .salt = voice_salt(call->arena),
+    };
+}
+
+/* --- op 18 ---------------------------------------------------------------------------- */
+
+/* NULL: may stream there; else the reason why not. */
+static enum err judge_guild(struct call *call, const struct stream_key *key, bool *ret_vip,
+                            const char **ret_reason)
+{
+    struct standing standing;
+    struct channel channel;
+    struct guild guild;
+    uint64_t rights;
+    enum err e = channel_find(call->tx, key->channel_id, &channel);
+
+    if (!e)
+        e = guild_find(call->tx, key->guild_id, &guild);
+    if (!e)
+        e = standing_of_member(call->tx, key->guild_id, key->owner_id, &standing);
+    if (!e)
+        e = standing_rights_in(call->tx, &standing, &channel, &rights);
+    if (e)
+        return e;
+    *ret_vip = guild_is_vip(&guild);
+    if (guild.afk_channel_id.given == GIVEN && guild.afk_channel_id.value == key->channel_id)
+        *ret_reason = STREAM_INVALID_CHANNEL;
+    else if (!(rights & PERMISSION(STREAM)))
+        *ret_reason = STREAM_UNAUTHORIZED;
+    return OK;
+}
+
+static enum err judge(struct call *call, const struct order *o, const struct stream_key *key,
+                      struct voice_state *ret_state, bool *ret_vip, const char **ret_reason)
+{
+    const struct stream_request *in = o->d;
+    bool present;
+    enum err e = find_present(call, o, key->guild_id, key->channel_id, ret_state, &present);
+
+    *ret_reason = NULL;
+    if (e)
+        return e;
+    if (!present || !str_is(in->type, key->guild_id ? "guild" : "call"))
+        *ret_reason = STREAM_INVALID_CHANNEL;
+    else if (key->guild_id)
+        e = judge_guild(call, key, ret_vip, ret_reason);
+    return e;
+}
+
+static enum err begin(struct call *call, const struct order *o, const struct stream_key *key,
+                      struct voice_state *state, bool vip)
+{
+    const struct stream_request *in = o->d;
+    struct stream s = { .key = *key, .rtc_server_id = snowflake_new(), .region = state->region };
+    struct stream_part part = part_of(call, o);
+
+    if (in->preferred_region.given == GIVEN && region_usable(in->preferred_region.value, vip))
+        s.region = in->preferred_region.value;
+    enum err e = stream_insert(call->tx, &s);
+    if (!e)
+        e = stream_part_put(call->tx, key->owner_id, &part);
+    if (!e)
+        e = stream_welcome(call, &s, &part);
+    if (e)
+        return e;
+    state->self_stream = true;
+    return voice_save(call, state, 0);
+}
+
+enum err create_stream(struct call *call, struct order *o)
+{
+    const struct stream_request *in = o->d;
+    struct stream_key key = { in->guild_id.value, in->channel_id, o->caller.id };
+    struct voice_state state;
+    struct stream old;
+    const char *reason;
+    bool vip = false;
+
+    enum err e = judge(call, o, &key, &state, &vip, &reason);
+    if (e)
+        return e;
+    if (reason) {
+        stream_tell_gone(call, o->session, stream_key_write(call->arena, &key), reason);
+        return OK;
+    }
+    /* One stream each: a new one takes the old one's place. */
+    e = stream_of_owner(call->tx, o->caller.id, &old);
+    if (!e) {
+        e = stream_end(call, &old, STREAM_ENDED);
+        state.self_stream = false;
+    } else if (e == ERR_UNKNOWN_STREAM) {
+        e = OK;
+    }
+    return e ? e : begin(call, o, &key, &state, vip);
+}
+
+/* --- op 20 ---------------------------------------------------------------------------- */
+
+static enum err count_room(struct call *call, const struct stream *s, int64_t *ret_most)
+{
+    struct channel channel;
+    struct guild guild;
+
+    *ret_most = STREAM_MAX_VIEWERS;
+    if (!s->key.guild_id)
+        return OK;
+    enum err e = channel_find(call->tx, s->key.channel_id, &channel);
+    if (!e)
+        e = guild_find(call->tx, s->key.guild_id, &guild);
+    if (!e && channel.type == CHANNEL_STAGE)
+        *ret_most = guild.max_stage_video_channel_users;
+    return e;
+}
+
+/* Whether the account takes part already, and whether one more may. */
+static enum err look_for_room(struct call *call, const struct order *o, const struct stream *s,
+                              bool *ret_known, bool *ret_full)
+{
+    struct list parts;
+    int64_t most;
+    enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
+
+    *ret_known = false;
+    for (size_t i = 0; !e && i < parts.count; i++)
+        if (((const struct stream_part *)parts.items)[i].user_id == o->caller.id)
+            *ret_known = true;
+    if (!e)
+        e = count_room(call, s, &most);
+    *ret_full = !e && !*ret_known && (int64_t)parts.count - 1 >= most;
+    return e;
+}
+
+enum err watch_stream(struct call *call, struct order *o)
+{
+    const struct stream_name *in = o->d;
+    struct stream_part part = part_of(call, o);
+    bool found, present = false, known = false, full = false;
+    struct voice_state state;
+    struct stream_key key;
+    struct stream s;
+
+    enum err e = find_named(call, o, in->stream_key, &key, &s, &found);
+    if (e || !key.owner_id)
+        return e;
+    e = find_present(call, o, key.guild_id, key.channel_id, &state, &present);
+    if (!e && present && found)
+        e = look_for_room(call, o, &s, &known, &full);
+    if (e)
+        return e;
+    if (!present || !found || full) {
+        stream_tell_gone(call, o->session, in->stream_key,
+                         !present ? STREAM_UNAUTHORIZED
+                         : !found ? STREAM_ENDED
+                                  : STREAM_FULL);
+        return OK;
+    }
+    e = stream_part_put(call->tx, key.owner_id, &part);
+    if (!e)
+        e = stream_welcome(call, &s, &part);
+    return e || known ? e : stream_announce(call, &s);
+}
+
+/* --- op 19, 21, 22 -------------------------------------------------------------------- */
+
+enum err delete_stream(struct call *call, struct order *o)
+{
+    const struct stream_name *in = o->d;
+    struct stream_key key;
+    struct stream s;
+    bool found;
+
+    enum err e = find_named(call, o, in->stream_key, &key, &s, &found);
+    if (e || !found)
+        return e;
+    if (key.owner_id == o->caller.id)
+        return stream_end(call, &s, STREAM_USER_REQUESTED);
+    return stream_unwatch(call, &s, o->caller.id, STREAM_USER_REQUESTED);
+}
+
+/* Where a stream is hosted does not change behind anybody's back. */
+enum err ping_stream(struct call *call, struct order *o)
+{
+    const struct stream_name *in = o->d;
+    struct stream_key key;
+    struct stream s;
+    bool found;
+
+    return find_named(call, o, in->stream_key, &key, &s, &found);
+}
+
+enum err pause_stream(struct call *call, struct order *o)
+{
+    const struct stream_pause *in = o->d;
+    struct stream_key key;
+    struct stream s;
+    bool found;
+
+    enum err e = find_named(call, o, in->stream_key, &key, &s, &found);
+    if (e || !found || key.owner_id != o->caller.id)
+        return e;
+    if (s.paused != in->paused) {
+        s.paused = in->paused;
+        e = stream_update(call->tx, &s);
+    }
+    return e ? e : stream_announce(call, &s);
+}

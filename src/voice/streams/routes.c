@@ -1,0 +1,170 @@
+/* routes.c - /streams: what owners change about their stream, and its preview. */
+#include "voice/streams/streams.h"
+
+#include "model/regions.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+/* --- the path ------------------------------------------------------------------------- */
+
+enum err stream_of_path(struct call *call, struct stream *ret)
+{
+    struct stream_key key;
+
+    if (!stream_key_read(call_text(call, "stream_key"), &key))
+        return call_invalid(call, "stream_key", "STREAM_KEY_INVALID", "Not the key of a stream.");
+    enum err e = stream_of_owner(call->tx, key.owner_id, ret);
+    if (!e && (ret->key.guild_id != key.guild_id || ret->key.channel_id != key.channel_id))
+        e = ERR_UNKNOWN_STREAM;
+    return e;
+}
+
+/* Who cannot view the channel does not hear that there is a stream. */
+enum err stream_admit_owner(struct call *call)
+{
+    struct stream s;
+    enum err e = stream_of_path(call, &s);
+
+    if (e || s.key.owner_id == call->caller->id)
+        return e;
+    e = channel_enter(call, s.key.channel_id);
+    return e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_CHANNEL ? ERR_UNKNOWN_STREAM
+           : e                                                 ? e
+                                                               : ERR_MISSING_PERMISSIONS;
+}
+
+/* --- PATCH ---------------------------------------------------------------------------- */
+
+struct stream_patch {
+    struct opt_str region;
+};
+
+static const struct field patch_fields[] = {
+    { FIELD(struct stream_patch, region), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Where it is hosted" },
+    { 0 },
+};
+static const struct schema patch_schema = {
+    .name = "StreamPatch",
+    .size = sizeof(struct stream_patch),
+    .fields = patch_fields,
+    .doc = "What an owner changes about a stream.",
+};
+static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+static enum err region_check(struct call *call, const struct stream *s, struct str region)
+{
+    struct guild guild;
+    bool vip = false;
+
+    if (s->key.guild_id) {
+        enum err e = guild_find(call->tx, s->key.guild_id, &guild);
+
+        if (e)
+            return e;
+        vip = guild_is_vip(&guild);
+    }
+    if (!region_usable(region, vip))
+        return call_invalid(call, "region", "REGION_INVALID", "There is no such region.");
+    return OK;
+}
+
+/* PATCH /streams/{stream_key}/stream */
+static enum err modify_stream(struct call *call)
+{
+    const struct stream_patch *in = call->body;
+    struct stream s;
+
+    enum err e = stream_of_path(call, &s);
+    if (e || in->region.given != GIVEN)
+        return e;
+    e = region_check(call, &s, in->region.value);
+    bool moves = !str_eq(s.region, in->region.value);
+    s.region = in->region.value;
+    if (!e && moves)
+        e = stream_update(call->tx, &s);
+    if (!e)
+        e = stream_announce(call, &s);
+    return e || !moves ? e : stream_migrate(call, &s);
+}
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct resolver resolvers[] = {
+    { .name = "stream_key",
+      .field = "stream_key",
+      .is_text = true,
+      .doc = "guild:GUILD:CHANNEL:OWNER or call:CHANNEL:OWNER." },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = PATCH,
+        .path = "/streams/{stream_key}/stream",
+        .name = "modify_stream",
+        .doc = "Host one's stream elsewhere.",
+        .auth = AUTH_USER,
+        .body = &patch_body,
+        .fires =
+            (const enum event[]){ EVENT_STREAM_UPDATE, EVENT_STREAM_SERVER_UPDATE, EVENT_NONE },
+        .admit = stream_admit_owner,
+        .handle = modify_stream,
+    },
+    {
+        .method = GET,
+        .path = "/streams/{stream_key}/preview",
+        .name = "get_stream_preview",
+        .doc = "A picture of what is streamed. Takes CONNECT in its channel.",
+        .auth = AUTH_USER,
+        .reply = &stream_preview_reply,
+        .handle = get_stream_preview,
+    },
+    {
+        .method = POST,
+        .path = "/streams/{stream_key}/preview",
+        .name = "upload_stream_preview",
+        .doc = "A new picture of one's stream: JPEG, PNG or WebP, 1 MiB, 1920x1080.",
+        .auth = AUTH_USER,
+        .body = &stream_preview_body,
+        .max_body = 2 * 1024 * 1024,
+        .status = 204,
+        .admit = stream_admit_owner,
+        .prepare = prepare_stream_preview,
+        .handle = upload_stream_preview,
+    },
+    {
+        .method = POST,
+        .path = "/streams/{stream_key}/preview/video",
+        .name = "upload_stream_video",
+        .doc = "A few seconds of one's stream: MP4 or WebM, 8 MiB.",
+        .auth = AUTH_USER,
+        .body = &stream_video_body,
+        .body_kinds = BODY_MULTIPART,
+        .max_upload = 9 * 1024 * 1024,
+        .status = 204,
+        .admit = stream_admit_owner,
+        .prepare = prepare_stream_video,
+        .handle = upload_stream_video,
+    },
+    {
+        .method = POST,
+        .path = "/streams/{stream_key}/notify",
+        .name = "notify_stream",
+        .doc = "Tell friends in the guild that one streams.",
+        .auth = AUTH_USER,
+        .status = 204,
+        .fires = (const enum event[]){ EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_NONE },
+        .admit = stream_admit_owner,
+        .handle = notify_stream,
+    },
+    { 0 },
+};
+
+const struct domain streams_domain = {
+    .name = "Streams",
+    .doc = "What people in voice show to others.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .voice_left = streams_left, .voice_judged = streams_judged },
+};

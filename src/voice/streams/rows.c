@@ -1,0 +1,123 @@
+/* rows.c - streams in the store. */
+#include "voice/streams/streams.h"
+
+#include "base/clock.h"
+#include "model/ids.h"
+
+static const char FIND[] = "select owner_id, guild_id, channel_id, rtc_server_id, region, paused, "
+                           "notified, preview, video from streams where owner_id = $1";
+
+enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, FIND, BIND(v_id(owner_id)), &r, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_STREAM;
+    *ret = (struct stream){
+        .key = { .guild_id = row_id(&r, 1),
+                 .channel_id = row_id(&r, 2),
+                 .owner_id = row_id(&r, 0) },
+        .rtc_server_id = row_id(&r, 3),
+        .region = row_text(&r, 4),
+        .paused = row_bool(&r, 5),
+        .notified = row_bool(&r, 6),
+    };
+    if (!row_null(&r, 7))
+        ret->preview = row_text(&r, 7);
+    if (!row_null(&r, 8))
+        ret->video = row_text(&r, 8);
+    return OK;
+}
+
+static const char INSERT[] =
+    "insert into streams (owner_id, guild_id, channel_id, rtc_server_id, region) "
+    "values ($1, $2, $3, $4, $5)";
+
+enum err stream_insert(struct tx *tx, const struct stream *s)
+{
+    return tx_exec(tx, INSERT,
+                   BIND(v_id(s->key.owner_id), v_id(s->key.guild_id), v_id(s->key.channel_id),
+                        v_id(s->rtc_server_id), v_text(s->region)),
+                   NULL);
+}
+
+static const char UPDATE[] = "update streams set region = $2, paused = $3, notified = $4, "
+                             "preview = $5, video = $6 where owner_id = $1";
+
+static struct value v_maybe(struct str s)
+{
+    return s.p ? v_text(s) : v_null();
+}
+
+enum err stream_update(struct tx *tx, const struct stream *s)
+{
+    return tx_exec(tx, UPDATE,
+                   BIND(v_id(s->key.owner_id), v_text(s->region), v_int(s->paused),
+                        v_int(s->notified), v_maybe(s->preview), v_maybe(s->video)),
+                   NULL);
+}
+
+static const char REMOVE[] = "delete from streams where owner_id = $1";
+
+enum err stream_remove(struct tx *tx, snowflake owner_id)
+{
+    return tx_exec(tx, REMOVE, BIND(v_id(owner_id)), NULL);
+}
+
+/* --- who takes part ------------------------------------------------------------------- */
+
+static const char PARTS[] = "select user_id, session_id, session_number, salt from stream_sessions "
+                            "where owner_id = $1 order by joined_at, user_id";
+
+enum err stream_parts(struct tx *tx, snowflake owner_id, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, PARTS, BIND(v_id(owner_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct stream_part *p = list_add(tx_arena(tx), ret, sizeof *p);
+
+        p->user_id = row_id(&rows, 0);
+        p->session_id = row_text(&rows, 1);
+        p->session = row_id(&rows, 2);
+        p->salt = row_bytes(&rows, 3);
+    }
+    return rows_end(&rows);
+}
+
+static const char PUT_PART[] =
+    "insert into stream_sessions (owner_id, user_id, session_id, session_number, salt, joined_at) "
+    "values ($1, $2, $3, $4, $5, $6) on conflict (owner_id, user_id) do update set "
+    "session_id = excluded.session_id, session_number = excluded.session_number, "
+    "salt = excluded.salt";
+
+enum err stream_part_put(struct tx *tx, snowflake owner_id, const struct stream_part *p)
+{
+    return tx_exec(tx, PUT_PART,
+                   BIND(v_id(owner_id), v_id(p->user_id), v_text(p->session_id), v_id(p->session),
+                        v_bytes(p->salt), v_int(clock_us())),
+                   NULL);
+}
+
+static const char REMOVE_PART[] =
+    "delete from stream_sessions where owner_id = $1 and user_id = $2";
+
+enum err stream_part_remove(struct tx *tx, snowflake owner_id, snowflake user_id)
+{
+    return tx_exec(tx, REMOVE_PART, BIND(v_id(owner_id), v_id(user_id)), NULL);
+}
+
+static const char WATCHED[] =
+    "select owner_id from stream_sessions where user_id = $1 and owner_id <> user_id";
+
+enum err streams_watched(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return tx_ids(tx, WATCHED, BIND(v_id(user_id)), ret);
+}

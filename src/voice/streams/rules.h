@@ -1,0 +1,22 @@
+/* rules.h - names of streams, and how many may watch. */
+#ifndef VOICE_STREAMS_RULES_H
+#define VOICE_STREAMS_RULES_H
+
+#include <stdbool.h>
+
+#include "base/snowflake.h"
+#include "base/str.h"
+
+/* "guild:GUILD:CHANNEL:OWNER" or "call:CHANNEL:OWNER". */
+struct stream_key {
+    snowflake guild_id; /* 0: a private call */
+    snowflake channel_id, owner_id;
+};
+
+/* Strictly: decimal numbers without signs, leading zeros or anything around them. */
+bool stream_key_read(struct str text, struct stream_key *ret);
+struct str stream_key_write(struct arena *a, const struct stream_key *k);
+
+enum { STREAM_MAX_VIEWERS = 50 };
+
+#endif

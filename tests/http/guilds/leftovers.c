@@ -1,0 +1,371 @@
+/* leftovers.c - large guilds and channels go in steps, and nothing finds them meanwhile. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "apps.h"
+#include "base/clock.h"
+#include "files.h"
+#include "gate.h"
+#include "platform/guilds/leftovers.h"
+#include "platforms.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define NUMBERS(count) \
+    " with recursive n (i) as (select 1 union all select i + 1 from n where i < " #count ") "
+
+/* Messages of somebody in a channel, written an hour ago. */
+static void write_many(struct world *w, struct client *c, const char *channel)
+{
+    unsigned long long first = snowflake_at(clock_us() / 1000 - 3600 * 1000);
+
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id)" NUMBERS(
+                  20000) "select %llu + i, %s, %s from n",
+              first, channel, c->id);
+}
+
+static int64_t write_transactions(struct world *w)
+{
+    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    static const char name[] = "\nguildhall_store_writes_total ";
+    const char *line = strstr(str_dupz(world_arena(w), a.body), name);
+
+    expect(line != NULL);
+    return atoll(line + strlen(name));
+}
+
+static void ended(struct world *w)
+{
+    expect_number(w, 0, "select count(*) from jobs where kind like '%-leftovers'");
+}
+
+/* --- steps ---------------------------------------------------------------------------- */
+
+static void a_large_guild_goes_in_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+
+    write_many(w, ada, v.channel);
+    world_sql(w, "insert into bans (guild_id, user_id)" NUMBERS(2000) "select %s, i from n", v.id);
+    world_sql(w,
+              "insert into member_sanctions (guild_id, user_id, mute, deaf) values (%s, %s, 1, 0)",
+              v.id, ada->id);
+    client_post(ada, "{'content': 'stays'}", "/channels/%s/messages", other.channel);
+    int64_t before = write_transactions(w);
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    expect_error(client_get(ada, "/guilds/%s", v.id), 404, 10004);
+    expect_venue_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
+    expect_number(w, 1, "select count(*) from guilds");
+    ended(w);
+    expect(write_transactions(w) - before >= 22000 / LEFTOVERS_AT_ONCE);
+    expect(world_number(w, "select count(*) from messages") == 1);
+    expect(world_number(w, "select count(*) from channels") == 1);
+    expect(world_number(w, "select count(*) from bans") == 0);
+    expect(world_number(w, "select count(*) from member_sanctions") == 0);
+    expect(world_number(w, "select count(*) from roles") == 1);
+    expect_venue_silence(&v);
+}
+
+static void a_large_channel_goes_in_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    write_many(w, ada, v.channel);
+    int64_t before = write_transactions(w);
+    expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
+    expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
+    expect_number(w, 0, "select count(*) from channels");
+    ended(w);
+    expect(write_transactions(w) - before >= 20000 / LEFTOVERS_AT_ONCE);
+    expect(world_number(w, "select count(*) from messages") == 0);
+}
+
+static void have_index(struct world *w, const char *id)
+{
+    world_sql(w, "insert into command_indexes (id, version) values (%s, 1)", id);
+}
+
+static void versions_of_indexes_go_with_what_they_are_of(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada), u = world_venue(w, ada);
+    struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
+
+    have_index(w, v.id);
+    have_index(w, v.channel);
+    have_index(w, u.channel);
+    have_index(w, answer_text(app, "id"));
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    expect_status(client_delete(ada, "/channels/%s", u.channel), 200);
+    expect_status(client_post(ada, NULL, "/applications/%s/delete", answer_text(app, "id")), 204);
+    expect_number(w, 0, "select count(*) from command_indexes where version = 1");
+}
+
+static void a_removal_goes_on_after_a_restart(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada), u = world_venue(w, ada);
+
+    write_many(w, ada, v.channel);
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    expect_status(client_delete(ada, "/channels/%s", u.channel), 200);
+    world_restart(w);
+    expect_number(w, 1, "select count(*) from guilds");
+    ended(w);
+    expect(world_number(w, "select count(*) from messages") == 0);
+    expect(world_number(w, "select count(*) from channels") == 0);
+}
+
+static void threads_go_with_their_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    client_post(ada, "{'name': 'open'}", "/channels/%s/threads", v.channel);
+    world_sql(w,
+              "insert into channels (id, guild_id, type, parent_id, thread_archived)" NUMBERS(
+                  700) "select i, %s, 11, %s, 1 from n",
+              v.id, v.channel);
+    write_many(w, ada, "77");
+    struct answer other = client_post(ada, "{'name': 'other'}", "/guilds/%s/channels", v.id);
+    struct answer kept =
+        client_post(ada, "{'name': 'kept'}", "/channels/%s/threads", answer_text(other, "id"));
+    expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
+    expect_status(client_get(ada, "/channels/%s", answer_text(kept, "id")), 200);
+    expect_status(client_delete(ada, "/channels/%s", answer_text(other, "id")), 200);
+    expect_error(client_get(ada, "/channels/77"), 404, 10003);
+    expect_json(client_get(ada, "/guilds/%s/threads/active", v.id), "{'threads': []}");
+    expect_number(w, 0, "select count(*) from channels");
+    expect(world_number(w, "select count(*) from messages") == 0);
+}
+
+static void channels_of_a_category_stay(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_post(ada, "{'name': 'c', 'type': 4}", "/guilds/%s/channels", v.id);
+
+    world_sql(w, "update channels set parent_id = %s where id = %s", answer_text(a, "id"),
+              v.channel);
+    expect_status(client_delete(ada, "/channels/%s", answer_text(a, "id")), 200);
+    expect_json(client_get(ada, "/channels/%s", v.channel), "{'parent_id': null}");
+    expect(world_number(w, "select count(*) from channels") == 1);
+}
+
+static void everything_of_a_guild_goes_with_its_files(struct world *w)
+{
+    static const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("a") }, { 0 } };
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+
+    client_patch(ada, "{'icon': '" PNG "', 'splash': '" PNG "'}", "/guilds/%s", v.id);
+    client_patch(bob, "{'avatar': '" PNG "', 'banner': '" PNG "'}", "/guilds/%s/members/@me", v.id);
+    client_post(ada, "{'icon': '" PNG "'}", "/guilds/%s/roles", v.id);
+    client_post(ada, "{'name': 'Post', 'avatar': '" PNG "'}", "/channels/%s/webhooks", v.channel);
+    client_post(ada, "{}", "/channels/%s/invites", v.channel);
+    client_upload(ada, "POST", NULL, file, "/channels/%s/messages", v.channel);
+    expect_files(w, "", 7);
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    expect_files(w, "", 0);
+    expect_number(w, 0, "select count(*) from files");
+    ended(w);
+    expect(world_number(w,
+                        "select (select count(*) from guilds) + (select count(*) from members) + "
+                        "(select count(*) from member_roles) + (select count(*) from roles) + "
+                        "(select count(*) from invites) + (select count(*) from webhooks) + "
+                        "(select count(*) from attachments) + "
+                        "(select count(*) from audit_log)") == 0);
+}
+
+static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_post(ada, "{'recipients': []}", "/users/@me/channels");
+
+    client_patch(ada, "{'icon': '" PNG "'}", "/channels/%s", answer_text(a, "id"));
+    expect_files(w, "", 1);
+    expect_status(client_delete(ada, "/channels/%s", answer_text(a, "id")), 200);
+    expect_files(w, "", 0);
+    expect_number(w, 0, "select count(*) from channels");
+}
+
+static void a_role_of_many_goes_in_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+
+    world_sql(w, "insert into users (id, username)" NUMBERS(2000) "select i, 'u' || i from n");
+    world_sql(
+        w,
+        "insert into members (guild_id, user_id, joined_at)" NUMBERS(2000) "select %s, i, 0 from n",
+        v.id);
+    world_sql(w,
+              "insert into member_roles (guild_id, user_id, role_id)" NUMBERS(
+                  2000) "select %s, i, %s from n",
+              v.id, role);
+    int64_t before = write_transactions(w);
+    expect_status(client_delete(ada, "/guilds/%s/roles/%s", v.id, role), 204);
+    expect_error(client_get(ada, "/guilds/%s/roles/%s", v.id, role), 404, 10011);
+    expect_error(client_post(bob, "{'name': 'x'}", "/guilds/%s/channels", v.id), 403, 50013);
+    expect_number(w, 0, "select count(*) from member_roles");
+    expect_number(w, 1, "select count(*) from roles");
+    ended(w);
+    expect(write_transactions(w) - before >= 2000 / LEFTOVERS_AT_ONCE);
+}
+
+static void nothing_finds_a_role_that_is_being_removed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+
+    world_sql(w, "update roles set position = -1, permissions = 0 where id = %s", role);
+    expect_error(client_get(ada, "/guilds/%s/roles/%s", v.id, role), 404, 10011);
+    expect_error(client_post(bob, "{'name': 'x'}", "/guilds/%s/channels", v.id), 403, 50013);
+    expect_status(client_post(ada, "{'name': 'new'}", "/guilds/%s/roles", v.id), 200);
+    expect(world_number(w, "select position from roles where id = %s", role) == -1);
+    world_sql(w, "insert into jobs (kind, key, due, data) values ('role-leftovers', %s, 0, '')",
+              role);
+    world_restart(w);
+    expect_number(w, 0, "select count(*) from roles where position < 0");
+}
+
+/* --- meanwhile ------------------------------------------------------------------------ */
+
+static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer hook = client_post(ada, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel),
+                  invite = client_post(ada, "{}", "/channels/%s/invites", v.channel),
+                  thread = client_post(ada, "{'name': 'aside'}", "/channels/%s/threads", v.channel);
+    const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
+
+    /* As the first step leaves it when there is much more. */
+    world_sql(w, "update guilds set removed = 1 where id = %s", v.id);
+    world_sql(w, "update channels set type = -1 where id = %s", v.channel);
+    expect_error(client_get(ada, "/guilds/%s", v.id), 404, 10004);
+    expect_error(client_delete(ada, "/guilds/%s", v.id), 404, 10004);
+    expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
+    expect_error(client_get(ada, "/channels/%s", answer_text(thread, "id")), 404, 10003);
+    expect_error(
+        client_post(ada, "{'content': 'x'}", "/channels/%s/messages", answer_text(thread, "id")),
+        404, 10003);
+    expect_error(client_get(ada, "/webhooks/%s", id), 404, 10015);
+    expect_error(client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", id, token),
+                 404, 10015);
+    expect_error(client_get(ada, "/invites/%s", answer_text(invite, "code")), 404, 10006);
+    expect_json(client_get(ada, "/users/@me/guilds"), "[]");
+    struct gate *g = gate_open(ada, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    expect_dispatch(g, "READY", "{'guilds': []}");
+    gate_kill(g);
+
+    /* And whoever takes it up ends it. */
+    world_sql(w, "insert into jobs (kind, key, due, data) values ('guild-leftovers', %s, 0, '')",
+              v.id);
+    world_restart(w);
+    expect_number(w, 0, "select count(*) from guilds");
+    expect(world_number(w, "select count(*) from channels") == 0);
+}
+
+static void nothing_finds_a_channel_that_is_being_removed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
+
+    world_sql(w, "update channels set type = -1, guild_id = null where id = %s", v.channel);
+    expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
+    expect_error(client_post(ada, "{'content': 'x'}", "/channels/%s/messages", v.channel), 404,
+                 10003);
+    expect_error(client_get(ada, "/invites/%s", answer_text(invite, "code")), 404, 10006);
+    expect_json(client_get(ada, "/guilds/%s/channels", v.id), "[]");
+    world_sql(w, "insert into jobs (kind, key, due, data) values ('channel-leftovers', %s, 0, '')",
+              v.channel);
+    world_restart(w);
+    expect_number(w, 0, "select count(*) from channels");
+    expect(world_number(w, "select count(*) from invites") == 0);
+}
+
+/* --- bans ----------------------------------------------------------------------------- */
+
+static void what_the_banned_wrote_goes_in_steps_and_is_told(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
+    venue_add(&v, bob);
+
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id)" NUMBERS(
+                  950) "select %llu + i, case when i %% 3 = 0 then %s else %s end, %s from n",
+              now, other.channel, v.channel, bob->id);
+    world_sql(w, "insert into messages (id, channel_id, author_id) values (%llu, %s, %s)",
+              now + 5000, v.channel, ada->id);
+    client_connect(ada);
+    expect_status(
+        client_put(ada, "{'delete_message_seconds': 3600}", "/guilds/%s/bans/%s", v.id, bob->id),
+        204);
+    expect_event(ada, "GUILD_BAN_ADD", "{}");
+    expect_event(ada, "GUILD_MEMBER_REMOVE", "{}");
+    expect_number(w, 317, "select count(*) from messages");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'message-purge'");
+    expect(world_number(w, "select count(*) from messages where channel_id = %s", other.channel) ==
+           316);
+    /* Two hundred looked at in a step, two thirds of them in the guild, a hundred in an event. */
+    bool audited = false;
+    for (int events = 0; events < 9; events++) {
+        if (!audited && events == 2) {
+            expect_event(ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+            audited = true;
+        }
+        expect_event(ada, "MESSAGE_DELETE_BULK", "{'channel_id': '%s'}", v.channel);
+    }
+    expect_silence(ada);
+}
+
+static void many_are_banned_at_once_with_what_they_wrote(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *cleo = world_client(w, "cleo");
+    struct venue v = world_venue(w, ada);
+    unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
+
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id)" NUMBERS(
+                  600) "select %llu + i, %s, case when i %% 2 = 0 then %s else %s end from n",
+              now, v.channel, bob->id, cleo->id);
+    expect_status(client_post(ada,
+                              TEXT(w, "{'user_ids': ['%s', '%s'], 'delete_message_seconds': 3600}",
+                                   bob->id, cleo->id),
+                              "/guilds/%s/bulk-ban", v.id),
+                  200);
+    expect_number(w, 0, "select count(*) from messages");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'message-purge'");
+}
+
+const struct test leftovers_tests[] = {
+    TEST(a_large_guild_goes_in_steps),
+    TEST(a_large_channel_goes_in_steps),
+    TEST(versions_of_indexes_go_with_what_they_are_of),
+    TEST(a_removal_goes_on_after_a_restart),
+    TEST(threads_go_with_their_channel),
+    TEST(channels_of_a_category_stay),
+    TEST(everything_of_a_guild_goes_with_its_files),
+    TEST(a_group_that_nobody_is_in_goes_with_its_icon),
+    TEST(a_role_of_many_goes_in_steps),
+    TEST(nothing_finds_a_role_that_is_being_removed),
+    TEST(nothing_finds_a_guild_that_is_being_removed),
+    TEST(nothing_finds_a_channel_that_is_being_removed),
+    TEST(what_the_banned_wrote_goes_in_steps_and_is_told),
+    TEST(many_are_banned_at_once_with_what_they_wrote),
+    { 0 },
+};

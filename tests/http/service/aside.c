@@ -1,0 +1,95 @@
+/* aside.c - reads that nobody can bound run on no loop. */
+#include <pthread.h>
+#include <string.h>
+
+#include "platform/accounts/accounts.h"
+#include "http/walk.h"
+
+/* --- which routes --------------------------------------------------------------------- */
+
+/* What docs/what-takes-long.md says of them; there may be more. */
+static const char *const long_reads[] = {
+    "get_application_command_index",
+    "get_channel_command_index",
+    "get_gif_trends",
+    "get_guild_command_index",
+    "get_user_command_index",
+    "list_private_channels",
+    "list_trending_gifs",
+    "list_trending_searches",
+    "search_gifs",
+    "suggest_searches",
+};
+enum { LONG_READS = sizeof long_reads / sizeof *long_reads };
+
+static size_t found;
+
+static void look_at_row(struct world *w, const struct route *r)
+{
+    (void)w;
+    for (size_t i = 0; i < LONG_READS; i++) {
+        if (strcmp(r->name, long_reads[i]) != 0)
+            continue;
+        found++;
+        if (!r->aside)
+            fail_test(__FILE__, __LINE__, "%s is not read aside", r->name);
+    }
+}
+
+static void rows_of_long_reads_say_that_they_run_aside(struct world *w)
+{
+    found = 0;
+    each_route(w, look_at_row);
+    expect(found == LONG_READS);
+}
+
+/* --- where they run ------------------------------------------------------------------- */
+
+static pthread_t prepared_on, handled_on;
+
+static enum err note_loop(struct call *call)
+{
+    (void)call;
+    prepared_on = pthread_self();
+    return OK;
+}
+
+static enum err note_thread(struct call *call)
+{
+    (void)call;
+    handled_on = pthread_self();
+    return OK;
+}
+
+#define READ(path_, aside_)                                                                      \
+    {                                                                                            \
+        .method = GET, .path = path_, .name = "read", .doc = "Says nothing.", .auth = AUTH_USER, \
+        .status = 204, .store = ROUTE_STORE_READ, .aside = aside_, .prepare = note_loop,         \
+        .handle = note_thread,                                                                   \
+    }
+
+static const struct route routes[] = { READ("/short", false), READ("/long", true), { 0 } };
+static const struct domain reads_domain = { .name = "reads", .doc = "Reads.", .routes = routes };
+static const struct domain *const domains[] = { &reads_domain, NULL };
+
+static bool runs_on_its_loop(struct client *c, const char *path)
+{
+    expect_status(client_get(c, "%s", path), 204);
+    return pthread_equal(prepared_on, handled_on);
+}
+
+static void long_reads_run_on_no_loop(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 5; i++) {
+        expect(!runs_on_its_loop(ada, "/long"));
+        expect(runs_on_its_loop(ada, "/short") == !world_config(w)->store);
+    }
+}
+
+const struct test aside_tests[] = {
+    TEST(rows_of_long_reads_say_that_they_run_aside),
+    TEST_ON(long_reads_run_on_no_loop, NULL, domains),
+    { 0 },
+};

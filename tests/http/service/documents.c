@@ -1,0 +1,217 @@
+/* documents.c - the rows are whole, and the documents made of them say all of it. */
+#include "http/walk.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/internal.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static void look_at_row(struct world *w, const struct route *r)
+{
+    size_t same = 0;
+
+    (void)w;
+    if (!r->name || !r->doc || !r->handle || !*r->doc || !(r->auth || r->service))
+        fail_test(__FILE__, __LINE__, "%s lacks a name, a doc, an auth or a handler", r->path);
+    if (r->doc[strlen(r->doc) - 1] != '.')
+        fail_test(__FILE__, __LINE__, "%s: its doc is no sentence", r->name);
+    if (r->service && (r->auth || r->needs || (r->limit && !r->limit->by_address)))
+        fail_test(__FILE__, __LINE__, "%s: the service knows no callers", r->name);
+    /* Any scope will do only where nobody but bearers can call. */
+    if (r->auth & AUTH_BEARER &&
+        (r->scope ? !auth_scope(str_of(r->scope)) : r->auth != AUTH_BEARER))
+        fail_test(__FILE__, __LINE__, "%s: no scope for bearers", r->name);
+    for (const struct domain *const *d = guildhall_domains; *d; d++)
+        for (const struct route *other = (*d)->routes; other && other->path; other++)
+            same += strcmp(r->name, other->name) == 0;
+    if (same != 1)
+        fail_test(__FILE__, __LINE__, "the name %s stands twice", r->name);
+}
+
+/* A resolver is found by its name, wherever a path needs it. */
+static void resolvers_have_names_of_their_own(struct world *w)
+{
+    (void)w;
+    for (const struct domain *const *d = guildhall_domains; *d; d++)
+        for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
+            if (router_resolver(guildhall_domains, str_of(r->name)) != r)
+                fail_test(__FILE__, __LINE__, "the resolver %s stands twice", r->name);
+}
+
+static void rows_are_whole(struct world *w)
+{
+    each_route(w, look_at_row);
+}
+
+static void look_at_schema(const struct schema *s, void *arg)
+{
+    const char *fault = schema_fault(s, world_arena(arg));
+
+    if (fault)
+        fail_test(__FILE__, __LINE__, "%s: %s", s->name ? s->name : "a schema without name", fault);
+}
+
+static void look_at_schemas(struct world *w, const struct route *r)
+{
+    if (r->body)
+        schema_walk(r->body, look_at_schema, w);
+    if (r->reply)
+        schema_walk(r->reply, look_at_schema, w);
+    if (r->query)
+        look_at_schema(r->query, w);
+}
+
+static void schemas_fit_their_structs(struct world *w)
+{
+    each_route(w, look_at_schemas);
+}
+
+static void look_at_limit(struct world *w, const struct route *r)
+{
+    (void)w;
+    if (r->limit && (!r->limit->name || !r->limit->count || !r->limit->window_s))
+        fail_test(__FILE__, __LINE__, "%s: its limit lacks a name, a count or a window", r->name);
+}
+
+static void limits_are_whole(struct world *w)
+{
+    each_route(w, look_at_limit);
+}
+
+/* --- the OpenAPI document ------------------------------------------------------------- */
+
+static const struct dom *openapi; /* as the server sent it */
+
+static const struct dom *member(const struct dom *d, const char *key, const struct route *r)
+{
+    const struct dom *found = dom_member(d, str_of(key));
+
+    if (!found)
+        fail_test(__FILE__, __LINE__, "openapi.json: %s has no %s", r->name, key);
+    return found;
+}
+
+static void look_for_parameter(const struct dom *operation, struct str name, const char *in)
+{
+    const struct dom *list = dom_member(operation, STR("parameters"));
+
+    for (size_t i = 0; list && i < list->count; i++)
+        if (str_eq(dom_at(&list->items[i], "name")->text, name) &&
+            str_is(dom_at(&list->items[i], "in")->text, in))
+            return;
+    fail_test(__FILE__, __LINE__, "openapi.json: no parameter %.*s in the %s", STR_FMT(name), in);
+}
+
+static void look_for_operation(struct world *w, const struct route *r)
+{
+    struct str url = str_printf(world_arena(w), "%s%s", r->service ? "" : "/api/v10", r->path);
+    char method[16] = { 0 };
+
+    for (size_t i = 0; http_method_name(r->method)[i]; i++)
+        method[i] = (char)tolower(http_method_name(r->method)[i]);
+    const struct dom *paths = member(openapi, "paths", r);
+    const struct dom *operation = member(member(paths, url.p, r), method, r);
+    expect(str_is(member(operation, "operationId", r)->text, r->name));
+    expect(str_is(member(operation, "summary", r)->text, r->doc));
+    if (r->body)
+        member(operation, "requestBody", r);
+    struct str status = str_printf(world_arena(w), "%d", route_status(r));
+    member(member(operation, "responses", r), status.p, r);
+
+    for (struct str rest = str_of(r->path); rest.n;) {
+        str_cut(&rest, '{');
+        struct str name = str_cut(&rest, '}');
+        if (name.n)
+            look_for_parameter(operation, name, "path");
+    }
+    for (const struct field *f = r->query ? r->query->fields : NULL; f && f->name.p; f++)
+        look_for_parameter(operation, f->name, "query");
+}
+
+/* "#/components/schemas/User" to what stands there. */
+static void look_at_references(struct world *w, const struct dom *d)
+{
+    const struct dom *ref = dom_member(d, STR("$ref"));
+
+    if (ref && ref->kind == JSON_STRING) {
+        const struct dom *target = openapi;
+        struct str rest = ref->text;
+
+        expect(str_is(str_cut(&rest, '/'), "#"));
+        while (rest.n && target)
+            target = dom_member(target, str_cut(&rest, '/'));
+        if (!target)
+            fail_test(__FILE__, __LINE__, "openapi.json: %.*s leads nowhere", STR_FMT(ref->text));
+    }
+    for (size_t i = 0; i < d->count; i++)
+        look_at_references(w, &d->items[i]);
+}
+
+static void look_for_twins(const struct dom *object)
+{
+    for (size_t i = 0; i < object->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(object->items[i].key, object->items[j].key))
+                fail_test(__FILE__, __LINE__, "openapi.json: two are called %.*s",
+                          STR_FMT(object->items[i].key));
+}
+
+static void openapi_describes_every_route(struct world *w)
+{
+    struct answer a =
+        client_request(world_stranger(w), "GET", "/openapi.json", NULL, (struct str){ 0 });
+
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "application/json"));
+    expect_json(a, "{'openapi': '3.1.0', 'info': {'title': 'Guildhall', 'version': '%s'}}",
+                GUILDHALL_VERSION);
+    openapi = a.json;
+    each_route(w, look_for_operation);
+    look_at_references(w, openapi);
+    look_for_twins(dom_at(openapi, "components.schemas"));
+}
+
+/* --- the reference -------------------------------------------------------------------- */
+
+static struct buf reference;
+
+static void look_for_chapter(struct world *w, const struct route *r)
+{
+    struct str title = str_printf(world_arena(w), "### %s `%s`\n\n%s\n",
+                                  http_method_name(r->method), r->path, r->doc);
+
+    if (!memmem(reference.p, reference.n, title.p, title.n))
+        fail_test(__FILE__, __LINE__, "the reference lacks %s %s", http_method_name(r->method),
+                  r->path);
+}
+
+static void the_reference_has_every_route(struct world *w)
+{
+    buf_init(&reference, 16 * 1024 * 1024);
+    api_reference(guildhall_domains, &reference);
+    each_route(w, look_for_chapter);
+    for (int e = OK + 1; e < ERR_COUNT; e++) {
+        struct str message = str_of(error_info((enum err)e)->message);
+
+        expect(memmem(reference.p, reference.n, message.p, message.n));
+    }
+    for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
+        struct str name = str_of(event_name((enum event)e));
+
+        expect(memmem(reference.p, reference.n, name.p, name.n));
+    }
+    buf_clear(&reference);
+}
+
+const struct test documents_tests[] = {
+    TEST(resolvers_have_names_of_their_own),
+    TEST(rows_are_whole),
+    TEST(schemas_fit_their_structs),
+    TEST(limits_are_whole),
+    TEST(openapi_describes_every_route),
+    TEST(the_reference_has_every_route),
+    { 0 },
+};

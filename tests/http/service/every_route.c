@@ -1,0 +1,262 @@
+/* every_route.c - what holds for every route, read from the rows. */
+#include "http/walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- who may call --------------------------------------------------------------------- */
+
+static void refuses(const struct route *r, struct client *c, int status, int code)
+{
+    expect_error(route_call(c, r, route_url(c->world, r, "1"), NULL), status, code);
+}
+
+static void look_at_strangers(struct world *w, const struct route *r)
+{
+    if (route_is_open(r) && !(r->auth & AUTH_GOOD))
+        return;
+    if (!route_is_open(r))
+        refuses(r, world_stranger(w), 401, 0);
+    refuses(r, world_client_with(w, "nonsense"), 401, 0);
+    refuses(r, world_client_with(w, "Bot a.b.c"), 401, 0);
+}
+
+static void strangers_are_refused(struct world *w)
+{
+    each_route(w, look_at_strangers);
+}
+
+/* Callers whose token was good once. */
+static struct client *former[6];
+
+static void look_at_former_callers(struct world *w, const struct route *r)
+{
+    (void)w;
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
+        if (!route_is_open(r) || r->auth & AUTH_GOOD)
+            refuses(r, former[i], 401, 0);
+        else if (r->method == HTTP_GET)
+            expect(route_call(former[i], r, route_url(w, r, "1"), NULL).status != 401);
+    }
+}
+
+static enum err end_token(struct tx *tx, void *arg)
+{
+    struct credential c;
+    const struct client *client = arg;
+    struct str token;
+    enum caller_kind kind = credential_kind(str_of(client->authorization), &token);
+
+    expect(credential_parse(kind, token, &c));
+    return auth_revoke(tx, c.session);
+}
+
+static void tokens_that_ended_are_refused(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
+    struct store *store = guildhall_store(world_server(w));
+
+    for (int kind = 0; kind < 3; kind++) {
+        const struct client *owner = kind == 1 ? bot : ada;
+
+        former[kind] = world_token(w, owner, (enum caller_kind)(CALLER_USER + kind), "voice", 0);
+        former[kind + 3] =
+            world_token(w, owner, (enum caller_kind)(CALLER_USER + kind), "voice", 5);
+        expect(store_run(store, STORE_WRITE, world_arena(w), end_token, former[kind]) == OK);
+    }
+    expect_status(client_get(former[3], "/users/@me"), 200);
+    expect_status(client_get(former[4], "/users/@me"), 200);
+    world_wait(w, 6);
+    each_route(w, look_at_former_callers);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect_status(client_get(bot, "/users/@me"), 200);
+}
+
+static struct client *person, *machine, *app;
+
+static void look_at_kinds(struct world *w, const struct route *r)
+{
+    (void)w;
+    if (route_is_open(r))
+        return;
+    if (!(r->auth & AUTH_USER) && r->auth & AUTH_BOT)
+        refuses(r, person, 403, 20002);
+    if (!(r->auth & AUTH_BOT) && r->auth & AUTH_USER)
+        refuses(r, machine, 403, 20001);
+    if (r->auth & AUTH_BEARER && r->scope)
+        refuses(r, app, 403, 50026);
+    else if (!(r->auth & AUTH_BEARER))
+        refuses(r, app, 401, 0);
+}
+
+static void callers_of_the_wrong_kind_are_told_so(struct world *w)
+{
+    person = world_client(w, "ada");
+    machine = world_bot(w, "helper");
+    app = world_token(w, person, CALLER_BEARER, "email", 0);
+    each_route(w, look_at_kinds);
+}
+
+/* --- bodies --------------------------------------------------------------------------- */
+
+/* What stands in the path is looked at first; where nothing of that name is there,
+ * nothing is said about the body. */
+static bool path_refused(const struct route *r, struct answer a)
+{
+    bool no_key = a.json && dom_at(a.json, "errors.stream_key");
+
+    return !route_is_plain(r) && (a.status == 403 || a.status == 404 || no_key);
+}
+
+static struct answer with_body(const struct route *r, struct client *c, const char *type,
+                               struct str body)
+{
+    char header[100];
+
+    snprintf(header, sizeof header, "Content-Type: %s\r\n", type);
+    return client_request(c, http_method_name(r->method), route_url(c->world, r, c->id), header,
+                          body);
+}
+
+static void look_at_broken_bodies(struct world *w, const struct route *r)
+{
+    static const char *const broken[] = { "{",    "{\"a\":}", "nonsense",
+                                          "{}{}", "{'a': 1}", "{\"a\":\"\xff\"}" };
+    static const char *const others[] = { "[]", "1", "null", "\"text\"", "true" };
+
+    if (!r->body || r->body->kind != KIND_OBJECT)
+        return;
+    struct client *c = route_caller(w, r);
+    struct answer a = with_body(r, c, "application/json", str_of(broken[0]));
+    if (path_refused(r, a))
+        return;
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        expect_error(with_body(r, c, "application/json", str_of(broken[i])), 400, 50109);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        expect_invalid(with_body(r, c, "application/json", str_of(others[i])), "",
+                       "MODEL_TYPE_CONVERT");
+    expect_invalid(with_body(r, c, "text/plain", STR("{}")), "", "CONTENT_TYPE_INVALID");
+    expect_invalid(with_body(r, c, "application/jsonp", STR("{}")), "", "CONTENT_TYPE_INVALID");
+    if (!(r->body_kinds & BODY_FORM))
+        expect_invalid(with_body(r, c, "application/x-www-form-urlencoded", STR("a=b")), "",
+                       "CONTENT_TYPE_INVALID");
+    a = with_body(r, c, "Application/JSON; charset=utf-8", STR("{"));
+    expect_error(a, 400, 50109);
+}
+
+static void broken_bodies_are_told_from_bad_forms(struct world *w)
+{
+    each_route(w, look_at_broken_bodies);
+}
+
+static void look_at_required_fields(struct world *w, const struct route *r)
+{
+    if (!r->body || r->body->kind != KIND_OBJECT)
+        return;
+    struct client *c = route_caller(w, r);
+    for (const struct field *f = r->body->schema->fields; f->name.p; f++) {
+        if (f->flags & OPTIONAL)
+            continue;
+        struct answer a = with_body(r, c, "application/json", STR("{}"));
+
+        if (path_refused(r, a))
+            return;
+        const char *name = str_dupz(world_arena(w), f->name);
+        expect_invalid(a, name, "BASE_TYPE_REQUIRED");
+        /* A body of no length is {}. */
+        expect_invalid(with_body(r, c, "application/json", STR("")), name, "BASE_TYPE_REQUIRED");
+        if (f->flags & NULLABLE)
+            continue;
+        struct str null = str_printf(world_arena(w), "{\"%s\": null}", name);
+        expect_invalid(with_body(r, c, "application/json", null), name, "BASE_TYPE_REQUIRED");
+    }
+}
+
+static void missing_fields_are_named(struct world *w)
+{
+    each_route(w, look_at_required_fields);
+}
+
+/* --- paths ---------------------------------------------------------------------------- */
+
+static void look_at_bad_ids(struct world *w, const struct route *r)
+{
+    const char *field, *url;
+    struct client *c = route_caller(w, r);
+
+    for (size_t i = 0; (url = route_url_with_bad(w, r, "1", i, &field)); i++)
+        expect_invalid(route_call(c, r, url, NULL), field, "NUMBER_TYPE_COERCE");
+}
+
+static void ids_that_are_none_are_named(struct world *w)
+{
+    each_route(w, look_at_bad_ids);
+}
+
+/* --- what a call does ----------------------------------------------------------------- */
+
+static bool is_listed(const struct route *r, enum event event)
+{
+    for (const enum event *e = r->fires; e && *e; e++)
+        if (*e == event)
+            return true;
+    return false;
+}
+
+/* A reply is what the row's type says: it can be read back by it. */
+static void look_at_reply(const struct route *r, struct answer a)
+{
+    struct form form = { .arena = world_arena(a.client->world) };
+    void *value;
+
+    if (a.status >= 300)
+        return;
+    if (r->reply && schema_decode(r->reply, a.body, &form, &value)) {
+        struct buf problems;
+        struct json j = json_to(&problems);
+
+        buf_init(&problems, 65536);
+        form_write(&form, &j);
+        fail_test(__FILE__, __LINE__, "%s answered %.*s: %.*s", a.call, STR_FMT(a.body),
+                  STR_FMT(buf_str(&problems)));
+    }
+    if (!r->reply && !r->service)
+        expect_status(a, route_status(r));
+}
+
+static size_t heard;
+
+static void look_at_least_call(struct world *w, const struct route *r)
+{
+    struct client *c = route_caller(w, r);
+    const char *id = *c->id ? c->id : "1";
+    const char *body = r->body ? least_body(world_arena(w), r->body).p : NULL;
+    struct answer a = route_call(c, r, route_url(w, r, id), body);
+    enum event event;
+
+    if (a.status >= 500 || (a.status == 401 && !route_is_open(r)) || a.status == 405 ||
+        a.status == 429)
+        fail_test(__FILE__, __LINE__, "%s answered %d", a.call, a.status);
+    look_at_reply(r, a);
+    for (; (event = world_event(w, heard)); heard++)
+        if (!is_listed(r, event))
+            fail_test(__FILE__, __LINE__, "%s fires %s, which its row does not list", a.call,
+                      event_name(event));
+}
+
+static void calls_reply_and_fire_what_their_rows_say(struct world *w)
+{
+    heard = 0;
+    each_route(w, look_at_least_call);
+}
+
+const struct test every_route_tests[] = {
+    TEST(strangers_are_refused),
+    TEST(tokens_that_ended_are_refused),
+    TEST(callers_of_the_wrong_kind_are_told_so),
+    TEST(broken_bodies_are_told_from_bad_forms),
+    TEST(missing_fields_are_named),
+    TEST(ids_that_are_none_are_named),
+    TEST(calls_reply_and_fire_what_their_rows_say),
+    { 0 },
+};

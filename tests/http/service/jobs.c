@@ -1,0 +1,411 @@
+/* jobs.c - what happens by itself happens at its time, once, also after a restart. */
+#include "world.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "api/errand.h"
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "platform/accounts/accounts.h"
+
+/* --- a domain whose jobs leave their traces in accounts ------------------------------- */
+
+static _Atomic int failures_left, starts;
+
+static enum err write_bio(struct tx *tx, snowflake id, struct str text)
+{
+    return tx_exec(tx, "update users set bio = bio || $1 where id = $2",
+                   BIND(v_text(text), v_id(id)), NULL);
+}
+
+static enum err append(struct call *call, const struct job *job)
+{
+    struct user user = { .id = job->key, .username = STR("somebody") };
+    enum err e = write_bio(call->tx, job->key, job->data);
+
+    if (!e && failures_left > 0) {
+        failures_left--;
+        return ERR_INTERNAL;
+    }
+    call_emit(call, EVENT_USER_UPDATE, to_user(job->key), &partial_user_schema, &user);
+    return e;
+}
+static const struct job_kind append_kind = { "append", "Adds to a biography.", .run = append };
+
+static const struct job_kind fetch_kind;
+
+static enum err fetched(struct call *call)
+{
+    snowflake id = *(const snowflake *)call->data;
+    enum err e = write_bio(call->tx, id, STR("fetched "));
+
+    return e ? e : job_cancel(call, &fetch_kind, id);
+}
+
+static void fetch(struct api *api, struct loop *loop, const struct job *job)
+{
+    /* The first one dies with its lease. */
+    if (starts++ > 0)
+        errand_start(api, loop,
+                     &(struct errand){ .store = ROUTE_STORE_WRITE,
+                                       .run = fetched,
+                                       .data = &job->key,
+                                       .size = sizeof job->key });
+}
+static const struct job_kind fetch_kind = { "fetch", "Takes long.", .start = fetch,
+                                            .lease_ms = 60 * 1000 };
+
+/* Work that goes on until the test says that it is done. */
+static struct job held;
+static atomic_int holds;
+
+static void hold(struct api *api, struct loop *loop, const struct job *job)
+{
+    (void)api, (void)loop;
+    if (holds == 0)
+        held = *job;
+    held.data = (struct str){ 0 };
+    holds++;
+}
+static const struct job_kind hold_kind = { "hold", "Goes on.", .start = hold,
+                                           .lease_ms = 60 * 1000 };
+
+static const struct job_kind *const kinds[] = { &append_kind, &fetch_kind, &hold_kind, NULL };
+
+struct plan {
+    struct str word;
+    int64_t seconds;
+};
+
+static const struct type type_seconds = { .kind = KIND_INT, .min = 0, .max = 1000 };
+static const struct type type_word = { .kind = KIND_STRING, .max = 100 };
+static const struct field plan_fields[] = {
+    { FIELD(struct plan, word), .type = &type_word },
+    { FIELD(struct plan, seconds), .type = &type_seconds },
+    { 0 },
+};
+static const struct schema plan_schema = { "Plan", sizeof(struct plan), plan_fields,
+                                           .doc = "When to write what." };
+static const struct type plan_type = { .kind = KIND_OBJECT, .schema = &plan_schema };
+
+static enum err plan_append(struct call *call)
+{
+    const struct plan *in = call->body;
+
+    return job_schedule(call, &append_kind, call->caller->id, clock_us() + in->seconds * 1000000,
+                        in->word);
+}
+
+static enum err plan_fetch(struct call *call)
+{
+    return job_schedule(call, &fetch_kind, call->caller->id, clock_us(), STR(""));
+}
+
+static enum err plan_hold(struct call *call)
+{
+    return job_schedule(call, &hold_kind, call->caller->id,
+                        clock_us() + holds * 100 * INT64_C(1000000), STR(""));
+}
+
+/* Answers 404 when the job is not held any more. */
+static enum err renew_hold(struct call *call)
+{
+    bool ours;
+    enum err e = job_renew(call, &held, clock_us() + 50 * INT64_C(1000000), STR(""), &ours);
+
+    return e || ours ? e : ERR_NOT_FOUND;
+}
+
+static enum err finish_hold(struct call *call)
+{
+    return job_finish(call, &held);
+}
+
+static enum err plan_unknown(struct call *call)
+{
+    static const struct job_kind unknown = { .name = "of another version" };
+
+    return job_schedule(call, &unknown, 1, clock_us() - 1, STR(""));
+}
+
+static enum err drop_plan(struct call *call)
+{
+    return job_cancel(call, &append_kind, call->caller->id);
+}
+
+static enum err get_bio(struct call *call)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, "select bio from users where id = $1",
+                        BIND(v_id(call->caller->id)), &row, &found);
+
+    return e ? e : call_reply(call, &(struct plan){ .word = row_text(&row, 0) });
+}
+
+static const struct route routes[] = {
+    { .method = POST,
+      .path = "/plan",
+      .name = "plan_append",
+      .doc = "Later.",
+      .auth = AUTH_USER,
+      .body = &plan_type,
+      .status = 204,
+      .handle = plan_append },
+    { .method = DELETE,
+      .path = "/plan",
+      .name = "drop_plan",
+      .doc = "Never.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = drop_plan },
+    { .method = POST,
+      .path = "/fetch",
+      .name = "plan_fetch",
+      .doc = "Long.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = plan_fetch },
+    { .method = POST,
+      .path = "/hold",
+      .name = "plan_hold",
+      .doc = "Goes on.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = plan_hold },
+    { .method = PATCH,
+      .path = "/hold",
+      .name = "renew_hold",
+      .doc = "Goes on longer.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = renew_hold },
+    { .method = DELETE,
+      .path = "/hold",
+      .name = "finish_hold",
+      .doc = "Is done.",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = finish_hold },
+    { .method = POST,
+      .path = "/unknown",
+      .name = "plan_unknown",
+      .doc = "What?",
+      .auth = AUTH_USER,
+      .status = 204,
+      .handle = plan_unknown },
+    { .method = GET,
+      .path = "/bio",
+      .name = "get_bio",
+      .doc = "What was written.",
+      .auth = AUTH_USER,
+      .reply = &plan_type,
+      .handle = get_bio },
+    { 0 },
+};
+static const struct domain plans_domain = {
+    .name = "plans", .doc = "Plans.", .routes = routes, .jobs = kinds
+};
+static const struct domain *const domains[] = { &plans_domain, NULL };
+
+static void expect_holds(int n)
+{
+    for (int i = 0; i < 6000 && holds != n; i++)
+        usleep(10000);
+    expect(holds == n);
+}
+
+/* Up to a minute of real time. */
+static void expect_bio(struct client *c, const char *text)
+{
+    struct answer a = client_get(c, "/bio");
+
+    for (int i = 0; i < 6000 && !str_is(str_of(answer_text(a, "word")), text); i++) {
+        usleep(10000);
+        a = client_get(c, "/bio");
+    }
+    expect_json(a, "{'word': '%s'}", text);
+}
+
+static void settle(void)
+{
+    usleep(400 * 1000);
+}
+
+/* --- tests ---------------------------------------------------------------------------- */
+
+static void a_job_runs_at_its_time_and_not_before(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_status(client_post(ada, "{'word': 'a', 'seconds': 100}", "/plan"), 204);
+    world_wait(w, 99);
+    settle();
+    expect_bio(ada, "");
+    expect_silence(ada);
+    world_wait(w, 1);
+    expect_bio(ada, "a");
+    expect_event(ada, "USER_UPDATE", "{'id': '%s'}", ada->id);
+    world_wait(w, 1000);
+    settle();
+    expect_bio(ada, "a");
+}
+
+static void a_job_due_at_once_needs_no_push(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_status(client_post(ada, "{'word': 'now', 'seconds': 0}", "/plan"), 204);
+    expect_bio(ada, "now");
+}
+
+static void the_same_key_is_one_job(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+
+    expect_status(client_post(ada, "{'word': 'first', 'seconds': 10}", "/plan"), 204);
+    expect_status(client_post(ada, "{'word': 'second', 'seconds': 20}", "/plan"), 204);
+    expect_status(client_post(bob, "{'word': 'bob', 'seconds': 10}", "/plan"), 204);
+    world_wait(w, 10);
+    expect_bio(bob, "bob");
+    expect_bio(ada, "");
+    world_wait(w, 10);
+    expect_bio(ada, "second");
+}
+
+static void a_job_can_be_taken_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_status(client_post(ada, "{'word': 'a', 'seconds': 10}", "/plan"), 204);
+    expect_status(client_delete(ada, "/plan"), 204);
+    expect_status(client_delete(ada, "/plan"), 204);
+    world_wait(w, 20);
+    settle();
+    expect_bio(ada, "");
+}
+
+static void a_job_outlives_the_process(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_status(client_post(ada, "{'word': 'a', 'seconds': 50}", "/plan"), 204);
+    world_restart(w);
+    settle();
+    expect_bio(ada, "");
+    world_stop(w);
+    world_wait(w, 60);
+    expect(world_try_start(w));
+    expect_bio(ada, "a");
+}
+
+static void a_job_that_fails_leaves_nothing_and_is_tried_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    failures_left = 2;
+    expect_status(client_post(ada, "{'word': 'a', 'seconds': 0}", "/plan"), 204);
+    settle();
+    expect_bio(ada, "");
+    world_wait(w, 5);
+    settle();
+    expect_bio(ada, "");
+    expect_silence(ada);
+    world_wait(w, 5);
+    expect_bio(ada, "a");
+}
+
+static void work_that_takes_long_has_a_lease(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    starts = 0;
+    expect_status(client_post(ada, NULL, "/fetch"), 204);
+    settle();
+    expect(starts == 1);
+    world_wait(w, 59);
+    settle();
+    expect(starts == 1);
+    world_wait(w, 1);
+    expect_bio(ada, "fetched ");
+    world_wait(w, 100);
+    settle();
+    expect(starts == 2);
+}
+
+/* What was scheduled while the work went on is neither put off nor ended with it. */
+static void a_job_that_is_scheduled_while_it_runs_is_started_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    holds = 0;
+    expect_status(client_post(ada, NULL, "/hold"), 204);
+    expect_holds(1);
+    expect_status(client_patch(ada, NULL, "/hold"), 204);
+    expect_status(client_post(ada, NULL, "/hold"), 204); /* in 100 seconds */
+    expect_status(client_patch(ada, NULL, "/hold"), 404);
+    expect_status(client_delete(ada, "/hold"), 204);
+    world_wait(w, 100);
+    expect_holds(2);
+    expect_status(client_patch(ada, NULL, "/hold"), 404);
+}
+
+static void work_that_is_finished_is_not_started_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    holds = 0;
+    expect_status(client_post(ada, NULL, "/hold"), 204);
+    expect_holds(1);
+    expect_status(client_delete(ada, "/hold"), 204);
+    expect_status(client_patch(ada, NULL, "/hold"), 404);
+    expect_status(client_post(ada, "{'word': 'later', 'seconds': 1000}", "/plan"), 204);
+    world_wait(w, 1000);
+    expect_bio(ada, "later");
+    expect(holds == 1);
+}
+
+static void jobs_of_another_version_hold_up_nobody(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_status(client_post(ada, NULL, "/unknown"), 204);
+    expect_status(client_post(ada, "{'word': 'a', 'seconds': 0}", "/plan"), 204);
+    expect_bio(ada, "a");
+}
+
+static void more_jobs_than_one_look_takes_all_run(struct world *w)
+{
+    enum { MANY = 150 };
+    struct client *people[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        people[i] = world_client(w, name);
+        expect_status(client_post(people[i], "{'word': 'x', 'seconds': 5}", "/plan"), 204);
+    }
+    world_wait(w, 5);
+    for (int i = 0; i < MANY; i++)
+        expect_bio(people[i], "x");
+}
+
+#define TEST_HERE(function) TEST_ON(function, NULL, domains)
+
+const struct test jobs_tests[] = {
+    TEST_HERE(a_job_runs_at_its_time_and_not_before),
+    TEST_HERE(a_job_due_at_once_needs_no_push),
+    TEST_HERE(the_same_key_is_one_job),
+    TEST_HERE(a_job_can_be_taken_back),
+    TEST_HERE(a_job_outlives_the_process),
+    TEST_HERE(a_job_that_fails_leaves_nothing_and_is_tried_again),
+    TEST_HERE(work_that_takes_long_has_a_lease),
+    TEST_HERE(a_job_that_is_scheduled_while_it_runs_is_started_again),
+    TEST_HERE(work_that_is_finished_is_not_started_again),
+    TEST_HERE(jobs_of_another_version_hold_up_nobody),
+    TEST_HERE(more_jobs_than_one_look_takes_all_run),
+    { 0 },
+};
