@@ -74,7 +74,7 @@ static struct str read_question(int fd, char *room)
     return str_cut(&rest, '\n');
 }
 
-static void serve(const struct control *c, int fd)
+static void control_serve(const struct control *c, int fd)
 {
     char room[QUESTION];
     struct buf out;
@@ -110,7 +110,7 @@ static void *listen_for_questions(void *arg)
                 poll(&both[1], 1, PAUSE_MS);
             continue;
         }
-        serve(c, fd);
+        control_serve(c, fd);
         close(fd);
     }
     return NULL;
@@ -169,7 +169,7 @@ void control_close(struct control *c)
 
 /* --- the other side ------------------------------------------------------------------- */
 
-static int dial(const char *folder)
+static int control_dial(const char *folder)
 {
     struct sockaddr_un at;
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -186,7 +186,7 @@ static int dial(const char *folder)
 
 enum err control_ask(const char *folder, const char *question, struct buf *out)
 {
-    int fd = dial(folder);
+    int fd = control_dial(folder);
     ssize_t got = -1;
 
     if (fd < 0)

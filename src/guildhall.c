@@ -178,7 +178,7 @@ static enum err open_tls(struct guildhall *g)
 }
 
 /* After each commit. */
-static void announce(void *arg, const struct announcement *list)
+static void wire_announce(void *arg, const struct announcement *list)
 {
     const struct guildhall *g = arg;
 
@@ -187,7 +187,7 @@ static void announce(void *arg, const struct announcement *list)
     gateway_announce(g->gateway, list);
 }
 
-static void forgotten(void *arg, snowflake account, const unsigned char *token)
+static void wire_forgotten(void *arg, snowflake account, const unsigned char *token)
 {
     gateway_forget(((struct guildhall *)arg)->gateway, account, token);
 }
@@ -247,9 +247,9 @@ static struct api *make_api(struct guildhall *g)
         .password_queue = (unsigned)c->password_queue,
         .quota = c->upload_quota_mib * 1024 * 1024,
         .daily_quota = c->upload_quota_daily_mib * 1024 * 1024,
-        .announce = announce,
+        .announce = wire_announce,
         .announce_arg = g,
-        .forgotten = forgotten,
+        .forgotten = wire_forgotten,
         .forgotten_arg = g,
         .gateway = g->gateway,
         .private_endpoints = may_call_private(g),
@@ -261,12 +261,12 @@ static struct api *make_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-static bool command(void *arg, const struct gateway_caller *who, int op, struct str d)
+static bool wire_command(void *arg, const struct gateway_caller *who, int op, struct str d)
 {
     return voice_command(((struct guildhall *)arg)->voice, who, op, d);
 }
 
-static void ended(void *arg, const struct gateway_caller *who)
+static void wire_session_ended(void *arg, const struct gateway_caller *who)
 {
     voice_ended(((struct guildhall *)arg)->voice, who);
 }
@@ -278,7 +278,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .store = g->store,
         .auth = g->auth,
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
-        .hooks = { g, command, ended },
+        .hooks = { g, wire_command, wire_session_ended },
         .public_url = c->public_url,
         .no_limits = !c->rate_limits,
     };
@@ -314,35 +314,35 @@ static const struct control_row control_rows[] = {
 
 /* --- one port for calls and sessions -------------------------------------------------- */
 
-static struct intake intake(void *arg, const struct http_request *r)
+static struct intake wire_intake(void *arg, const struct http_request *r)
 {
     const struct guildhall *g = arg;
 
     return g->api_app.intake(g->api_app.arg, r);
 }
 
-static void admit(void *arg, struct exchange *x)
+static void wire_admit(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;
 
     g->api_app.admit(g->api_app.arg, x);
 }
 
-static void request(void *arg, struct exchange *x)
+static void wire_request(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;
 
     g->api_app.request(g->api_app.arg, x);
 }
 
-static void refusal(void *arg, int status, struct buf *out)
+static void wire_refusal(void *arg, int status, struct buf *out)
 {
     const struct guildhall *g = arg;
 
     g->api_app.refusal(g->api_app.arg, status, out);
 }
 
-static bool upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
+static bool wire_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
 {
     return gateway_upgrade(((struct guildhall *)arg)->gateway, r, ret);
 }
@@ -367,11 +367,11 @@ static enum err start_server(struct guildhall *g, int port)
         .via = "1.1 guildhall",
     };
     struct server_app app = { .arg = g,
-                              .intake = intake,
-                              .admit = admit,
-                              .request = request,
-                              .refusal = refusal,
-                              .upgrade = upgrade };
+                              .intake = wire_intake,
+                              .admit = wire_admit,
+                              .request = wire_request,
+                              .refusal = wire_refusal,
+                              .upgrade = wire_upgrade };
 
     g->api_app = api_app(g->api);
     enum err e = server_start(g->loops, &options, &app, &g->server);

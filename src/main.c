@@ -7,15 +7,15 @@
 #include "platform/accounts/accounts.h"
 #include "tools/tools.h"
 
-struct command {
+struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct settings *s, char **arguments);
     const struct option_row *options; /* its own, or NULL */
 };
 
-static const struct command *all_commands(void);
+static const struct program_command *all_commands(void);
 
-static void print(struct buf *out)
+static void print_command(struct buf *out)
 {
     fwrite(out->p, 1, out->n, stdout);
     buf_clear(out);
@@ -71,14 +71,14 @@ static int add_user(const struct config *config, const char *name, bool bot)
     return status;
 }
 
-static int user(const struct settings *s, char **arguments)
+static int run_user(const struct settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "add") != 0 || !arguments[1])
         return usage("user add NAME [bot]");
     return add_user(&s->config, arguments[1], arguments[2] && strcmp(arguments[2], "bot") == 0);
 }
 
-static int check(const struct settings *s, char **arguments)
+static int run_check(const struct settings *s, char **arguments)
 {
     struct store *store;
 
@@ -92,7 +92,7 @@ static int check(const struct settings *s, char **arguments)
     return e ? 1 : 0;
 }
 
-static int backup(const struct settings *s, char **arguments)
+static int run_backup(const struct settings *s, char **arguments)
 {
     struct store *store;
 
@@ -107,7 +107,7 @@ static int backup(const struct settings *s, char **arguments)
 
 /* --- derived documents ---------------------------------------------------------------- */
 
-static int openapi(const struct settings *s, char **arguments)
+static int run_openapi(const struct settings *s, char **arguments)
 {
     struct buf text, out;
 
@@ -118,18 +118,18 @@ static int openapi(const struct settings *s, char **arguments)
     json_indent(buf_str(&text), &out);
     buf_add_char(&out, '\n');
     buf_clear(&text);
-    print(&out);
+    print_command(&out);
     return 0;
 }
 
-static int reference(const struct settings *s, char **arguments)
+static int run_reference(const struct settings *s, char **arguments)
 {
     struct buf out;
 
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     api_reference(guildhall_domains, &out);
-    print(&out);
+    print_command(&out);
     return 0;
 }
 
@@ -140,25 +140,25 @@ static int sample_config(const struct settings *s, char **arguments)
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     options_sample(config_rows, &config_source, &out);
-    print(&out);
+    print_command(&out);
     return 0;
 }
 
-static int version(const struct settings *s, char **arguments)
+static int run_version(const struct settings *s, char **arguments)
 {
     (void)s, (void)arguments;
     puts("guildhall " GUILDHALL_VERSION);
     return 0;
 }
 
-static int help(const struct settings *s, char **arguments)
+static int run_help(const struct settings *s, char **arguments)
 {
     struct buf out;
 
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     buf_add_lit(&out, "guildhall COMMAND [options]\n\nCommands\n");
-    for (const struct command *c = all_commands(); c->name; c++) {
+    for (const struct program_command *c = all_commands(); c->name; c++) {
         char call[64];
 
         snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
@@ -168,17 +168,17 @@ static int help(const struct settings *s, char **arguments)
     buf_add_lit(
         &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
     options_help(config_rows, &out);
-    for (const struct command *c = all_commands(); c->name; c++) {
+    for (const struct program_command *c = all_commands(); c->name; c++) {
         if (c->options) {
             buf_printf(&out, "\nOptions of %s\n", c->name);
             options_help(c->options, &out);
         }
     }
-    print(&out);
+    print_command(&out);
     return 0;
 }
 
-static const struct command commands[] = {
+static const struct program_command commands[] = {
     { "serve", "", "Run the server", tool_serve, NULL },
     { "demo", "", "Run the server with a small world to try", tool_demo, NULL },
     { "import", "FILE", "Read a world file", tool_import, import_rows },
@@ -188,33 +188,33 @@ static const struct command commands[] = {
       NULL },
     { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
       tool_invoke, invoke_rows },
-    { "user", "add NAME [bot]", "Make an account and print its token", user, NULL },
+    { "user", "add NAME [bot]", "Make an account and print its token", run_user, NULL },
     { "sessions", "", "List who is connected to the server that runs", tool_sessions,
       sessions_rows },
     { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
       NULL },
-    { "check", "", "Look whether the database is sound", check, NULL },
-    { "backup", "FILE", "Copy the embedded database", backup, NULL },
-    { "openapi", "", "Print the OpenAPI document", openapi, NULL },
-    { "reference", "", "Print docs/reference.md", reference, NULL },
+    { "check", "", "Look whether the database is sound", run_check, NULL },
+    { "backup", "FILE", "Copy the embedded database", run_backup, NULL },
+    { "openapi", "", "Print the OpenAPI document", run_openapi, NULL },
+    { "reference", "", "Print docs/reference.md", run_reference, NULL },
     { "sample-config", "", "Print a configuration file with every option", sample_config, NULL },
-    { "version", "", "Print the version", version, NULL },
-    { "help", "", "Print this", help, NULL },
+    { "version", "", "Print the version", run_version, NULL },
+    { "help", "", "Print this", run_help, NULL },
     { 0 },
 };
 
-static const struct command *all_commands(void)
+static const struct program_command *all_commands(void)
 {
     return commands;
 }
 
-static const struct command *find_command(const char *name)
+static const struct program_command *find_command(const char *name)
 {
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     if (strcmp(name, "--version") == 0)
         name = "version";
-    for (const struct command *c = all_commands(); c->name; c++)
+    for (const struct program_command *c = all_commands(); c->name; c++)
         if (strcmp(c->name, name) == 0)
             return c;
     return NULL;
@@ -230,7 +230,7 @@ static size_t count_rows(const struct option_row *rows)
 }
 
 /* The server's options and the command's own, as one list. */
-static const struct option_row *rows_of(const struct command *c, struct arena *arena)
+static const struct option_row *rows_of(const struct program_command *c, struct arena *arena)
 {
     size_t first = count_rows(config_rows), second = count_rows(c->options);
     struct option_row *all = arena_array(arena, struct option_row, first + second + 1);
@@ -243,7 +243,7 @@ static const struct option_row *rows_of(const struct command *c, struct arena *a
 
 int main(int argc, char **argv)
 {
-    const struct command *c = argc > 1 ? find_command(argv[1]) : find_command("help");
+    const struct program_command *c = argc > 1 ? find_command(argv[1]) : find_command("help");
     struct option_source source = config_source;
     struct settings settings = { 0 };
     const char *problem;
@@ -252,8 +252,8 @@ int main(int argc, char **argv)
         return usage("there is no such command");
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
         c = find_command("help");
-    if (c->run == help)
-        return help(NULL, NULL);
+    if (c->run == run_help)
+        return run_help(NULL, NULL);
 
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);

@@ -52,7 +52,7 @@ static void answer_now(struct life *l)
     send_answer(l, status, type);
 }
 
-static void zip(uv_work_t *w)
+static void answer_zip(uv_work_t *w)
 {
     struct life *l = container_of(w, struct life, compute);
     struct call *call = &l->call;
@@ -91,7 +91,7 @@ static bool is_to_be_zipped(const struct call *call)
 void answer_success(struct life *l)
 {
     if (is_to_be_zipped(&l->call))
-        uv_queue_work(loop_uv(l->call.loop), &l->compute, zip, zip_done);
+        uv_queue_work(loop_uv(l->call.loop), &l->compute, answer_zip, zip_done);
     else
         answer_now(l);
 }

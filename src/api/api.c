@@ -44,7 +44,7 @@ void api_free(struct api *api)
     mem_free(api);
 }
 
-static struct intake intake(void *arg, const struct http_request *r)
+static struct intake api_intake(void *arg, const struct http_request *r)
 {
     const struct api *api = arg;
     const struct route *route = router_peek(api->router, r->method, r->path);
@@ -59,17 +59,17 @@ static struct intake intake(void *arg, const struct http_request *r)
     return in;
 }
 
-static void admit(void *arg, struct exchange *x)
+static void api_admit(void *arg, struct exchange *x)
 {
     call_admit(arg, x);
 }
 
-static void request(void *arg, struct exchange *x)
+static void api_request(void *arg, struct exchange *x)
 {
     call_begin(arg, x);
 }
 
-static void refusal(void *arg, int status, struct buf *out)
+static void api_refusal(void *arg, int status, struct buf *out)
 {
     (void)arg;
     if (status == 413) {
@@ -81,9 +81,11 @@ static void refusal(void *arg, int status, struct buf *out)
 
 struct server_app api_app(struct api *api)
 {
-    return (struct server_app){
-        .arg = api, .intake = intake, .admit = admit, .request = request, .refusal = refusal
-    };
+    return (struct server_app){ .arg = api,
+                                .intake = api_intake,
+                                .admit = api_admit,
+                                .request = api_request,
+                                .refusal = api_refusal };
 }
 
 void api_set_server(struct api *api, struct server *server)

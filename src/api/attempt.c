@@ -22,7 +22,7 @@ static enum err resolve_path(struct life *l)
 }
 
 /* Everything that can be refused before the handler is asked. */
-static enum err enter(struct life *l)
+static enum err attempt_enter(struct life *l)
 {
     struct call *call = &l->call;
     enum err e = resolve_path(l);
@@ -81,12 +81,12 @@ enum err attempt_run(struct work *w, struct tx *tx)
         e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
         break;
     case STAGE_LOOK:
-        e = enter(l);
+        e = attempt_enter(l);
         if (!e)
             e = call->look(call);
         break;
     default:
-        e = enter(l);
+        e = attempt_enter(l);
         if (!e)
             e = call->route->handle(call);
         if (!e && call->kept)

@@ -28,17 +28,17 @@ enum {
 
 /* A keyed hash of a whole token: the cache holds nothing that could be used to log
  * in, and nobody without the key can make two tokens meet. */
-struct tag {
+struct token_tag {
     unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
 };
 
 struct remembered {
     bool used;
-    struct tag tag;
+    struct token_tag tag;
     struct caller caller;
 };
 
-struct shard {
+struct token_shard {
     pthread_mutex_t lock;
     unsigned hand;
     struct remembered *slots; /* made with the first caller */
@@ -48,7 +48,7 @@ struct auth {
     unsigned char pepper[PEPPER_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
     _Atomic uint64_t forgets; /* revocations so far */
-    struct shard shards[CACHE_SHARDS];
+    struct token_shard shards[CACHE_SHARDS];
 };
 
 /* --- the pepper ----------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ enum caller_kind credential_kind(struct str authorization, struct str *ret_token
     return cut_scheme(ret_token, STR("Bearer")) ? CALLER_BEARER : CALLER_USER;
 }
 
-static bool exactly(struct str text, unsigned char *out, size_t size)
+static bool auth_exactly(struct str text, unsigned char *out, size_t size)
 {
     size_t n;
 
@@ -147,19 +147,20 @@ bool credential_parse(enum caller_kind kind, struct str token, struct credential
     ret->forgets = UNKNOWN_FORGETS;
     return str_base64url_decode(account, digits, sizeof digits, &n) &&
            snowflake_parse(str_slice(digits, n), &ret->account) &&
-           exactly(session, ret->session, SESSION_BYTES) &&
-           exactly(rest, ret->secret, SECRET_BYTES);
+           auth_exactly(session, ret->session, SESSION_BYTES) &&
+           auth_exactly(rest, ret->secret, SECRET_BYTES);
 }
 
 /* --- the cache ------------------------------------------------------------------------ */
 
-static void make_tag(const struct auth *a, struct str token, struct tag *tag)
+static void make_tag(const struct auth *a, struct str token, struct token_tag *tag)
 {
     crypto_shorthash_siphashx24(tag->bytes, (const unsigned char *)token.p, token.n, a->tag_key);
 }
 
 /* The few slots in which a tag may lie. */
-static struct shard *find_slots(struct auth *a, const struct tag *tag, size_t *ret_first)
+static struct token_shard *find_slots(struct auth *a, const struct token_tag *tag,
+                                      size_t *ret_first)
 {
     *ret_first =
         (size_t)(tag->bytes[1] | tag->bytes[2] << 8) % (CACHE_SLOTS / CACHE_WAYS) * CACHE_WAYS;
@@ -168,12 +169,12 @@ static struct shard *find_slots(struct auth *a, const struct tag *tag, size_t *r
 
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
 {
-    struct tag tag;
+    struct token_tag tag;
     size_t first;
     bool found = false;
 
     make_tag(a, token, &tag);
-    struct shard *s = find_slots(a, &tag, &first);
+    struct token_shard *s = find_slots(a, &tag, &first);
     pthread_mutex_lock(&s->lock);
     for (size_t i = first; s->slots && i < first + CACHE_WAYS && !found; i++) {
         const struct remembered *r = &s->slots[i];
@@ -198,13 +199,13 @@ void auth_will_find(struct auth *a, struct credential *c)
     c->forgets = count_forgets(a);
 }
 
-static void remember(struct auth *a, const struct credential *c, const struct caller *caller)
+static void auth_remember(struct auth *a, const struct credential *c, const struct caller *caller)
 {
     struct remembered r = { .used = true, .caller = *caller };
     size_t first;
 
     make_tag(a, c->token, &r.tag);
-    struct shard *s = find_slots(a, &r.tag, &first);
+    struct token_shard *s = find_slots(a, &r.tag, &first);
     pthread_mutex_lock(&s->lock);
     /* Something was revoked since we read the row: it may have been this one. */
     if (count_forgets(a) == c->forgets) {
@@ -221,13 +222,13 @@ static void remember(struct auth *a, const struct credential *c, const struct ca
 
 /* Revoking is rare: it looks through everything, so that recognising need not
  * know where a session or an account lies. */
-static void forget(struct auth *a, bool (*matches)(const struct caller *, const void *),
-                   const void *what)
+static void auth_forget(struct auth *a, bool (*matches)(const struct caller *, const void *),
+                        const void *what)
 {
     /* First, so that whoever reads a row from now on does not remember it. */
     atomic_fetch_add(&a->forgets, 1);
     for (int shard = 0; shard < CACHE_SHARDS; shard++) {
-        struct shard *s = &a->shards[shard];
+        struct token_shard *s = &a->shards[shard];
 
         pthread_mutex_lock(&s->lock);
         for (size_t i = 0; s->slots && i < CACHE_SLOTS; i++)
@@ -254,17 +255,17 @@ static bool is_of_application(const struct caller *c, const void *id)
 
 void auth_forget_application(struct auth *a, snowflake application_id)
 {
-    forget(a, is_of_application, &application_id);
+    auth_forget(a, is_of_application, &application_id);
 }
 
 void auth_forget_session(struct auth *a, const unsigned char session[8])
 {
-    forget(a, is_session, session);
+    auth_forget(a, is_session, session);
 }
 
 void auth_forget_account(struct auth *a, snowflake user_id)
 {
-    forget(a, is_account, &user_id);
+    auth_forget(a, is_account, &user_id);
 }
 
 /* --- the store ------------------------------------------------------------------------ */
@@ -326,7 +327,7 @@ enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, st
     if (stored.n != sizeof digest || sodium_memcmp(stored.p, digest, sizeof digest) != 0 ||
         ret->id != c->account || (ret->expires_at && ret->expires_at <= clock_us()))
         return ERR_UNAUTHORIZED;
-    remember(a, c, ret);
+    auth_remember(a, c, ret);
     return OK;
 }
 

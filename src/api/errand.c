@@ -18,7 +18,7 @@ static struct running *of_work(struct work *w)
     return container_of(w, struct running, life.call.work);
 }
 
-static enum err run(struct work *w, struct tx *tx)
+static enum err errand_run(struct work *w, struct tx *tx)
 {
     struct running *r = of_work(w);
     struct call *call = &r->life.call;
@@ -32,7 +32,7 @@ static enum err run(struct work *w, struct tx *tx)
     return e ? e : call->announce_error;
 }
 
-static void finish(struct running *r, enum err e)
+static void errand_finish(struct running *r, enum err e)
 {
     struct call *call = &r->life.call;
     struct arena *arena = call->arena;
@@ -50,25 +50,25 @@ static void finish(struct running *r, enum err e)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-static void done(struct work *w, enum err e)
+static void errand_done(struct work *w, enum err e)
 {
-    finish(of_work(w), e);
+    errand_finish(of_work(w), e);
 }
 
-static void compute(uv_work_t *w)
+static void errand_compute(uv_work_t *w)
 {
     struct running *r = container_of(w, struct running, life.compute);
 
     r->life.computed = r->errand.compute(&r->life.call);
 }
 
-static void computed(uv_work_t *w, int status)
+static void errand_computed(uv_work_t *w, int status)
 {
     struct running *r = container_of(w, struct running, life.compute);
     struct call *call = &r->life.call;
 
     if (status || r->life.computed)
-        finish(r, r->life.computed ? r->life.computed : ERR_UNAVAILABLE);
+        errand_finish(r, r->life.computed ? r->life.computed : ERR_UNAVAILABLE);
     else
         store_submit(call->api->options.store, &call->work);
 }
@@ -93,14 +93,14 @@ void errand_start(struct api *api, struct loop *loop, const struct errand *e)
         .mode = e->store == ROUTE_STORE_READ ? STORE_READ : STORE_WRITE,
         .name = e->name,
         .loop = loop,
-        .run = run,
+        .run = errand_run,
         .committed = call_committed,
-        .done = done,
+        .done = errand_done,
         .arena = arena,
     };
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     if (e->compute)
-        uv_queue_work(loop_uv(loop), &r->life.compute, compute, computed);
+        uv_queue_work(loop_uv(loop), &r->life.compute, errand_compute, errand_computed);
     else
         store_submit(api->options.store, &call->work);
 }

@@ -309,7 +309,7 @@ static void look_for_work(struct file_removal *r)
     }
 }
 
-static void tick(uv_timer_t *timer)
+static void file_removal_tick(uv_timer_t *timer)
 {
     struct file_removal *r = timer->data;
 
@@ -317,7 +317,7 @@ static void tick(uv_timer_t *timer)
     look_for_work(r);
 }
 
-static void told(struct post *p)
+static void file_removal_told(struct post *p)
 {
     struct file_removal *r = container_of(p, struct file_removal, post);
 
@@ -338,7 +338,7 @@ struct file_removal *file_removal_new(struct api *api)
     struct file_removal *r = mem_new(sizeof *r);
 
     r->api = api;
-    r->post.run = told;
+    r->post.run = file_removal_told;
     return r;
 }
 
@@ -349,7 +349,7 @@ static void open_timer(struct loop *loop, void *arg)
     r->timer = mem_new(sizeof *r->timer);
     uv_timer_init(loop_uv(loop), r->timer);
     r->timer->data = r;
-    uv_timer_start(r->timer, tick, LOOK_MS, LOOK_MS);
+    uv_timer_start(r->timer, file_removal_tick, LOOK_MS, LOOK_MS);
     look_for_work(r);
 }
 

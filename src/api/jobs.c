@@ -85,16 +85,16 @@ enum err job_finish(struct call *call, const struct job *job)
 /* --- taking one ----------------------------------------------------------------------- */
 
 /* As it travels with its errand: the bytes of the job's data follow it. */
-struct taking {
+struct job_taking {
     char kind[48];
     struct job job; /* kind NULL: one that we do not know */
     int64_t until;  /* the row stays, due at this time; 0: it goes */
     bool taken;
 };
 
-static void end(struct jobs *jobs);
+static void job_end(struct jobs *jobs);
 
-static enum err take_row(struct tx *tx, struct taking *t)
+static enum err take_row(struct tx *tx, struct job_taking *t)
 {
     const struct value row[] = { v_text(str_of(t->kind)), v_id(t->job.key), v_int(t->job.due),
                                  v_int(t->until), v_int(t->job.taken) };
@@ -113,7 +113,7 @@ static enum err take_row(struct tx *tx, struct taking *t)
 
 static enum err run_job(struct call *call)
 {
-    struct taking *t = call->data;
+    struct job_taking *t = call->data;
 
     t->job.data.p = (const char *)(t + 1);
     enum err e = take_row(call->tx, t);
@@ -122,8 +122,8 @@ static enum err run_job(struct call *call)
     return e || !t->taken || t->until ? e : t->job.kind->run(call, &t->job);
 }
 
-static void start(struct jobs *jobs, const struct taking *t,
-                  void (*done)(struct call *call, enum err e, void *arg))
+static void job_start(struct jobs *jobs, const struct job_taking *t,
+                      void (*done)(struct call *call, enum err e, void *arg))
 {
     size_t size = sizeof *t + t->job.data.n;
     char *bytes = mem_new(size);
@@ -142,42 +142,42 @@ static void start(struct jobs *jobs, const struct taking *t,
     mem_free(bytes);
 }
 
-static void postponed(struct call *call, enum err e, void *arg)
+static void job_postponed(struct call *call, enum err e, void *arg)
 {
-    const struct taking *t = call->data;
+    const struct job_taking *t = call->data;
 
     if (e)
         log_error("jobs: cannot postpone '%s': %s", t->kind, error_info(e)->message);
-    end(arg);
+    job_end(arg);
 }
 
-static void postpone(struct jobs *jobs, const struct taking *failed, int64_t seconds)
+static void job_postpone(struct jobs *jobs, const struct job_taking *failed, int64_t seconds)
 {
-    struct taking t = *failed;
+    struct job_taking t = *failed;
 
     t.until = clock_us() + seconds * SECOND;
-    start(jobs, &t, postponed);
+    job_start(jobs, &t, job_postponed);
 }
 
-static void taken(struct call *call, enum err e, void *arg)
+static void job_taken(struct call *call, enum err e, void *arg)
 {
-    const struct taking *t = call->data;
+    const struct job_taking *t = call->data;
     struct jobs *jobs = arg;
 
     if (e) {
         log_warn("jobs: '%s' of %llu: %s", t->kind, (unsigned long long)t->job.key,
                  error_info(e)->message);
-        postpone(jobs, t, RETRY_S);
+        job_postpone(jobs, t, RETRY_S);
     } else if (t->taken && t->until) {
         t->job.kind->start(jobs->api, jobs->loop, &t->job);
     }
-    end(jobs);
+    job_end(jobs);
 }
 
 /* --- looking -------------------------------------------------------------------------- */
 
-struct look {
-    struct taking *due; /* in the errand's arena */
+struct jobs_look {
+    struct job_taking *due; /* in the errand's arena */
     size_t count;
     int64_t next; /* when the first that is not due yet will be */
 };
@@ -191,27 +191,27 @@ static const struct job_kind *kind_named(const struct api *api, struct str name)
     return NULL;
 }
 
-static bool read_job(const struct api *api, const struct rows *r, struct taking *t)
+static bool read_job(const struct api *api, const struct rows *r, struct job_taking *t)
 {
     struct str kind = row_text(r, 0);
 
     if (kind.n >= sizeof t->kind)
         return false;
-    *t = (struct taking){ .job = { .kind = kind_named(api, kind),
-                                   .key = row_id(r, 1),
-                                   .due = row_int(r, 2),
-                                   .data = row_text(r, 3) } };
+    *t = (struct job_taking){ .job = { .kind = kind_named(api, kind),
+                                       .key = row_id(r, 1),
+                                       .due = row_int(r, 2),
+                                       .data = row_text(r, 3) } };
     memcpy(t->kind, kind.p, kind.n);
     return true;
 }
 
-static enum err look(struct call *call)
+static enum err job_look(struct call *call)
 {
-    struct look *l = call->data;
+    struct jobs_look *l = call->data;
     struct rows r;
 
-    *l =
-        (struct look){ .due = arena_array(call->arena, struct taking, AT_ONCE), .next = INT64_MAX };
+    *l = (struct jobs_look){ .due = arena_array(call->arena, struct job_taking, AT_ONCE),
+                             .next = INT64_MAX };
     enum err e = tx_query(call->tx, "select kind, key, due, data from jobs order by due limit $1",
                           BIND(v_int(AT_ONCE)), &r);
     while (!e && l->next == INT64_MAX && rows_next(&r)) {
@@ -223,7 +223,7 @@ static enum err look(struct call *call)
     return e ? e : rows_end(&r);
 }
 
-static void lower(struct jobs *jobs, int64_t due)
+static void job_lower(struct jobs *jobs, int64_t due)
 {
     int64_t next = jobs->next;
 
@@ -231,33 +231,33 @@ static void lower(struct jobs *jobs, int64_t due)
         ;
 }
 
-static void looked(struct call *call, enum err e, void *arg)
+static void job_looked(struct call *call, enum err e, void *arg)
 {
-    const struct look *l = call->data;
+    const struct jobs_look *l = call->data;
     struct jobs *jobs = arg;
 
     if (e)
         log_error("jobs: cannot look: %s", error_info(e)->message);
     for (size_t i = 0; !e && i < l->count; i++) {
-        struct taking t = l->due[i];
+        struct job_taking t = l->due[i];
         const struct job_kind *kind = t.job.kind;
 
         if (!kind) {
-            postpone(jobs, &t, UNKNOWN_S);
+            job_postpone(jobs, &t, UNKNOWN_S);
             continue;
         }
         t.until = kind->start ? clock_us() + kind->lease_ms * 1000 : 0;
         t.job.taken = (int64_t)snowflake_new();
-        start(jobs, &t, taken);
+        job_start(jobs, &t, job_taken);
     }
     /* A full look may have left some behind; a failed one is repeated. */
-    lower(jobs, e ? clock_us() + SECOND : l->count == AT_ONCE ? 0 : l->next);
-    end(jobs);
+    job_lower(jobs, e ? clock_us() + SECOND : l->count == AT_ONCE ? 0 : l->next);
+    job_end(jobs);
 }
 
 static void start_look(struct jobs *jobs)
 {
-    struct look l = { 0 };
+    struct jobs_look l = { 0 };
 
     jobs->busy++;
     jobs->looked_at = clock_us();
@@ -266,8 +266,8 @@ static void start_look(struct jobs *jobs)
     errand_start(jobs->api, jobs->loop,
                  &(struct errand){ .name = "jobs",
                                    .store = ROUTE_STORE_READ,
-                                   .run = look,
-                                   .done = looked,
+                                   .run = job_look,
+                                   .done = job_looked,
                                    .data = &l,
                                    .size = sizeof l,
                                    .arg = jobs });
@@ -275,17 +275,21 @@ static void start_look(struct jobs *jobs)
 
 /* --- the timer ------------------------------------------------------------------------ */
 
-static void tick(uv_timer_t *timer);
+static void job_tick(uv_timer_t *timer);
 
-static void wait(struct jobs *jobs)
+static void job_wait(struct jobs *jobs)
 {
     int64_t ms = (jobs->next - clock_us()) / 1000 + 1;
 
     if (jobs->timer)
-        uv_timer_start(jobs->timer, tick, (uint64_t)(ms < 1 ? 1 : ms > TICK_MS ? TICK_MS : ms), 0);
+        uv_timer_start(jobs->timer, job_tick,
+                       (uint64_t)(ms < 1         ? 1
+                                  : ms > TICK_MS ? TICK_MS
+                                                 : ms),
+                       0);
 }
 
-static void tick(uv_timer_t *timer)
+static void job_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
     int64_t now = clock_us();
@@ -297,18 +301,18 @@ static void tick(uv_timer_t *timer)
     if (due && !jobs->busy)
         start_look(jobs);
     else if (!jobs->busy)
-        wait(jobs);
+        job_wait(jobs);
 }
 
-static void end(struct jobs *jobs)
+static void job_end(struct jobs *jobs)
 {
     if (--jobs->busy == 0)
-        wait(jobs);
+        job_wait(jobs);
 }
 
 void jobs_expect(struct jobs *jobs, int64_t due)
 {
-    lower(jobs, due);
+    job_lower(jobs, due);
 }
 
 /* --- life ----------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 
-static void proceed(struct life *l, enum stage ended);
+static void life_proceed(struct life *l, enum stage ended);
 
 /* --- transactions -------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ static bool takes_anybody(const struct call *call)
     return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
 }
 
-static void submit(struct life *l, enum stage stage, enum store_mode mode);
+static void life_submit(struct life *l, enum stage stage, enum store_mode mode);
 
 enum err call_look_again(struct call *call)
 {
@@ -47,7 +47,7 @@ static bool looks_again(struct life *l)
     if (!l->call.outdated || !l->call.look || ++l->looks > MOST_LOOKS)
         return false;
     reply_forget(&l->call);
-    submit(l, STAGE_LOOK, STORE_READ);
+    life_submit(l, STAGE_LOOK, STORE_READ);
     return true;
 }
 
@@ -83,10 +83,10 @@ static void tx_done(struct work *w, enum err e)
     if (e)
         answer_error(l, e);
     else
-        proceed(l, (enum stage)call->stage);
+        life_proceed(l, (enum stage)call->stage);
 }
 
-static void submit(struct life *l, enum stage stage, enum store_mode mode)
+static void life_submit(struct life *l, enum stage stage, enum store_mode mode)
 {
     struct call *call = &l->call;
 
@@ -105,7 +105,7 @@ static void submit(struct life *l, enum stage stage, enum store_mode mode)
     store_submit(call->api->options.store, &call->work);
 }
 
-static void handle(struct life *l)
+static void life_handle(struct life *l)
 {
     struct call *call = &l->call;
 
@@ -116,13 +116,13 @@ static void handle(struct life *l)
         tx_done(&call->work, attempt_run(&call->work, NULL));
         break;
     case ROUTE_STORE_READ:
-        submit(l, STAGE_HANDLE, STORE_READ);
+        life_submit(l, STAGE_HANDLE, STORE_READ);
         break;
     case ROUTE_STORE_APPEND:
-        submit(l, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
+        life_submit(l, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
         break;
     default:
-        submit(l, STAGE_HANDLE, STORE_WRITE);
+        life_submit(l, STAGE_HANDLE, STORE_WRITE);
     }
 }
 
@@ -135,7 +135,7 @@ static void answer_hash(struct post *p)
     if (l->computed)
         answer_error(l, l->computed);
     else
-        proceed(l, STAGE_HASH);
+        life_proceed(l, STAGE_HASH);
 }
 
 /* On a thread for passwords. Nobody hears of a hash for a client that has gone. */
@@ -157,7 +157,7 @@ static void start_hash(struct life *l)
         answer_error(l, ERR_UNAVAILABLE);
 }
 
-static void compute(uv_work_t *w)
+static void life_compute(uv_work_t *w)
 {
     struct life *l = container_of(w, struct life, compute);
 
@@ -172,13 +172,13 @@ static void compute_done(uv_work_t *w, int status)
     if (status || l->computed)
         answer_error(l, l->computed ? l->computed : ERR_UNAVAILABLE);
     else
-        proceed(l, STAGE_COMPUTE);
+        life_proceed(l, STAGE_COMPUTE);
 }
 
 static void start_compute(struct life *l)
 {
     l->call.stage = STAGE_COMPUTE;
-    uv_queue_work(loop_uv(l->call.loop), &l->compute, compute, compute_done);
+    uv_queue_work(loop_uv(l->call.loop), &l->compute, life_compute, compute_done);
 }
 
 /* --- before a long body --------------------------------------------------------------- */
@@ -214,7 +214,7 @@ static enum err check_caller(struct life *l)
     return OK;
 }
 
-static void decode(uv_work_t *w)
+static void life_decode(uv_work_t *w)
 {
     decode_input(&container_of(w, struct life, compute)->call);
 }
@@ -227,19 +227,19 @@ static void decode_done(uv_work_t *w, int status)
     if (status)
         answer_error(l, ERR_UNAVAILABLE);
     else
-        proceed(l, STAGE_DECODE);
+        life_proceed(l, STAGE_DECODE);
 }
 
 static void start_decode(struct life *l)
 {
     l->call.stage = STAGE_DECODE;
-    uv_queue_work(loop_uv(l->call.loop), &l->compute, decode, decode_done);
+    uv_queue_work(loop_uv(l->call.loop), &l->compute, life_decode, decode_done);
 }
 
 /* --- from stage to stage -------------------------------------------------------------- */
 
 /* What follows the stage that just ended well. */
-static void proceed(struct life *l, enum stage ended)
+static void life_proceed(struct life *l, enum stage ended)
 {
     struct call *call = &l->call;
 
@@ -268,7 +268,7 @@ static void proceed(struct life *l, enum stage ended)
             return;
         }
         if (call->look) {
-            submit(l, STAGE_LOOK, STORE_READ);
+            life_submit(l, STAGE_LOOK, STORE_READ);
             return;
         }
     }
@@ -285,7 +285,7 @@ static void proceed(struct life *l, enum stage ended)
         start_compute(l);
         return;
     }
-    handle(l);
+    life_handle(l);
 }
 
 void call_resume(struct call *call, enum err e)
@@ -296,28 +296,28 @@ void call_resume(struct call *call, enum err e)
     if (e)
         answer_error(l, e);
     else
-        proceed(l, STAGE_AWAIT);
+        life_proceed(l, STAGE_AWAIT);
 }
 
-static void identify(struct life *l)
+static void life_identify(struct life *l)
 {
     struct call *call = &l->call;
     struct auth *auth = call->api->options.auth;
     struct str header = call->exchange->request->authorization;
 
     if (call->route->service) {
-        proceed(l, STAGE_CREDENTIAL);
+        life_proceed(l, STAGE_CREDENTIAL);
         return;
     }
     enum caller_kind kind = credential_kind(header, &call->token);
     if (header.p && auth_remembered(auth, kind, call->token, &l->caller)) {
         call->caller = &l->caller;
-        proceed(l, STAGE_CREDENTIAL);
+        life_proceed(l, STAGE_CREDENTIAL);
     } else if (header.p && credential_parse(kind, call->token, &l->credential)) {
         auth_will_find(auth, &l->credential);
-        submit(l, STAGE_CREDENTIAL, STORE_READ);
+        life_submit(l, STAGE_CREDENTIAL, STORE_READ);
     } else if (takes_anybody(call)) {
-        proceed(l, STAGE_CREDENTIAL);
+        life_proceed(l, STAGE_CREDENTIAL);
     } else {
         answer_error(l, ERR_UNAUTHORIZED);
     }
@@ -360,7 +360,7 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     else if (!call->route)
         answer_options(l);
     else
-        identify(l);
+        life_identify(l);
 }
 
 void call_admit(struct api *api, struct exchange *x)
@@ -379,5 +379,5 @@ void call_begin(struct api *api, struct exchange *x)
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     l->call.parts = x->parts;
     l->call.caller = NULL; /* a credential may have been revoked meanwhile */
-    identify(l);
+    life_identify(l);
 }

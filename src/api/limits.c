@@ -17,7 +17,7 @@ struct counter {
     unsigned count;
 };
 
-struct shard {
+struct limit_shard {
     pthread_mutex_t lock;
     unsigned since_sweep;
     struct counter *buckets[BUCKETS];
@@ -26,7 +26,7 @@ struct shard {
 struct limits {
     struct limits_options options;
     struct limit global, anonymous;
-    struct shard shards[SHARDS];
+    struct limit_shard shards[SHARDS];
 };
 
 struct limits *limits_new(const struct limits_options *options)
@@ -71,7 +71,7 @@ bool limits_off(const struct limits *l)
 
 /* Counters whose window is over are given back now and then, so that memory
  * follows the callers of the last window and not of all time. */
-static void sweep(struct shard *s, int64_t now)
+static void limit_sweep(struct limit_shard *s, int64_t now)
 {
     s->since_sweep = 0;
     for (int b = 0; b < BUCKETS; b++) {
@@ -88,8 +88,8 @@ static void sweep(struct shard *s, int64_t now)
     }
 }
 
-static struct counter *find(struct shard *s, uint64_t hash, uint64_t who, uint64_t limit,
-                            uint64_t major, int64_t now)
+static struct counter *limit_find(struct limit_shard *s, uint64_t hash, uint64_t who,
+                                  uint64_t limit, uint64_t major, int64_t now)
 {
     struct counter **bucket = &s->buckets[hash / SHARDS % BUCKETS];
 
@@ -98,7 +98,7 @@ static struct counter *find(struct shard *s, uint64_t hash, uint64_t who, uint64
             return c;
 
     if (++s->since_sweep >= SWEEP_EVERY)
-        sweep(s, now);
+        limit_sweep(s, now);
     struct counter *c = mem_new(sizeof *c);
     *c = (struct counter){ .next = *bucket, .who = who, .limit = limit, .major = major };
     *bucket = c;
@@ -123,15 +123,15 @@ static uint64_t counted_for(uint64_t who, bool anonymous, const struct limit *li
     return limit->shared ? 0 : who << 1 | anonymous;
 }
 
-static struct verdict count(struct limits *l, uint64_t who, const struct limit *limit,
-                            uint64_t major, unsigned most)
+static struct verdict limit_count(struct limits *l, uint64_t who, const struct limit *limit,
+                                  uint64_t major, unsigned most)
 {
     uint64_t name = limit_name(limit), hash = counter_hash(who, name, major);
-    struct shard *s = &l->shards[hash % SHARDS];
+    struct limit_shard *s = &l->shards[hash % SHARDS];
     int64_t now = clock_ms();
 
     pthread_mutex_lock(&s->lock);
-    struct counter *c = find(s, hash, who, name, major, now);
+    struct counter *c = limit_find(s, hash, who, name, major, now);
     if (c->ends_ms <= now) {
         c->ends_ms = now + (int64_t)limit->window_s * 1000;
         c->count = 0;
@@ -156,7 +156,7 @@ struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
 {
     unsigned most = (unsigned)((uint64_t)limit->count * l->options.percent / 100);
 
-    return count(l, counted_for(who, anonymous, limit), limit, major, most ? most : 1);
+    return limit_count(l, counted_for(who, anonymous, limit), limit, major, most ? most : 1);
 }
 
 void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct limit *limit,
@@ -164,10 +164,10 @@ void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct 
 {
     uint64_t key = counted_for(who, anonymous, limit), name = limit_name(limit);
     uint64_t hash = counter_hash(key, name, major);
-    struct shard *s = &l->shards[hash % SHARDS];
+    struct limit_shard *s = &l->shards[hash % SHARDS];
 
     pthread_mutex_lock(&s->lock);
-    struct counter *c = find(s, hash, key, name, major, clock_ms());
+    struct counter *c = limit_find(s, hash, key, name, major, clock_ms());
     /* The window in which it was counted may be over. */
     if (c->count)
         c->count--;
@@ -177,7 +177,7 @@ void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct 
 struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous)
 {
     const struct limit *limit = anonymous ? &l->anonymous : &l->global;
-    struct verdict v = count(l, who << 1 | anonymous, limit, 0, limit->count);
+    struct verdict v = limit_count(l, who << 1 | anonymous, limit, 0, limit->count);
 
     v.global = true;
     return v;

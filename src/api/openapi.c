@@ -3,7 +3,7 @@
 
 #include "model/permissions.h"
 
-static void text(struct json *j, const char *name, const char *value)
+static void openapi_text(struct json *j, const char *name, const char *value)
 {
     json_key(j, str_of(name));
     json_text(j, str_of(value));
@@ -12,17 +12,17 @@ static void text(struct json *j, const char *name, const char *value)
 static void write_parameter(struct json *j, const struct resolver *r)
 {
     json_object(j);
-    text(j, "name", r->name);
-    text(j, "in", "path");
+    openapi_text(j, "name", r->name);
+    openapi_text(j, "in", "path");
     json_name(j, "required");
     json_bool(j, true);
     if (r->doc)
-        text(j, "description", r->doc);
+        openapi_text(j, "description", r->doc);
     json_name(j, "schema");
     json_object(j);
-    text(j, "type", "string");
+    openapi_text(j, "type", "string");
     if (!r->is_text)
-        text(j, "format", "snowflake");
+        openapi_text(j, "format", "snowflake");
     json_object_end(j);
     json_object_end(j);
 }
@@ -32,7 +32,7 @@ static void write_query_field(struct json *j, const struct field *f)
     json_object(j);
     json_name(j, "name");
     json_text(j, f->name);
-    text(j, "in", "query");
+    openapi_text(j, "in", "query");
     json_name(j, "required");
     json_bool(j, !(f->flags & OPTIONAL));
     if (f->flags & DEPRECATED) {
@@ -40,7 +40,7 @@ static void write_query_field(struct json *j, const struct field *f)
         json_bool(j, true);
     }
     if (f->doc)
-        text(j, "description", f->doc);
+        openapi_text(j, "description", f->doc);
     json_name(j, "schema");
     schema_describe(j, f->type);
     json_object_end(j);
@@ -100,7 +100,7 @@ static void write_responses(struct json *j, const struct route *r)
     json_object(j);
     json_key(j, buf_str(&status));
     json_object(j);
-    text(j, "description", status_reason(route_status(r)));
+    openapi_text(j, "description", status_reason(route_status(r)));
     if (r->reply) {
         json_name(j, "content");
         json_object(j);
@@ -110,7 +110,7 @@ static void write_responses(struct json *j, const struct route *r)
     json_object_end(j);
     json_name(j, "4XX");
     json_object(j);
-    text(j, "$ref", "#/components/responses/Error");
+    openapi_text(j, "$ref", "#/components/responses/Error");
     json_object_end(j);
     json_object_end(j);
     buf_clear(&status);
@@ -175,8 +175,8 @@ static void write_operation(struct json *j, const struct domain *const *domains,
         lower[i] = (char)(method.p[i] | 32);
     json_key(j, str_slice(lower, method.n));
     json_object(j);
-    text(j, "operationId", r->name);
-    text(j, "summary", r->doc);
+    openapi_text(j, "operationId", r->name);
+    openapi_text(j, "summary", r->doc);
     json_name(j, "tags");
     json_array(j);
     json_text(j, str_of(d->name));
@@ -271,12 +271,12 @@ void api_openapi(const struct domain *const *domains, const char *version, struc
     struct json j = json_to(out);
 
     json_object(&j);
-    text(&j, "openapi", "3.1.0");
+    openapi_text(&j, "openapi", "3.1.0");
     json_name(&j, "info");
     json_object(&j);
-    text(&j, "title", "Guildhall");
-    text(&j, "version", version);
-    text(&j, "description", "Apps, friends and voice of a chat platform.");
+    openapi_text(&j, "title", "Guildhall");
+    openapi_text(&j, "version", version);
+    openapi_text(&j, "description", "Apps, friends and voice of a chat platform.");
     json_object_end(&j);
     json_name(&j, "tags");
     json_array(&j);
@@ -284,8 +284,8 @@ void api_openapi(const struct domain *const *domains, const char *version, struc
         if (!(*d)->routes)
             continue;
         json_object(&j);
-        text(&j, "name", (*d)->name);
-        text(&j, "description", (*d)->doc);
+        openapi_text(&j, "name", (*d)->name);
+        openapi_text(&j, "description", (*d)->doc);
         json_object_end(&j);
     }
     json_array_end(&j);

@@ -38,7 +38,7 @@ struct path {
     size_t count;
 };
 
-static _Noreturn void contradiction(const struct route *r, const char *what)
+static _Noreturn void router_contradiction(const struct route *r, const char *what)
 {
     fprintf(stderr, "guildhall: route %s %s: %s\n", http_method_name(r->method), r->path, what);
     abort();
@@ -55,7 +55,7 @@ const struct resolver *router_resolver(const struct domain *const *domains, stru
 
 /* False: no '/' in front, an empty segment, or too many. One '/' at the end is
  * ignored. */
-static bool split(struct str path, struct path *ret)
+static bool router_split(struct str path, struct path *ret)
 {
     ret->count = 0;
     if (path.n == 0 || path.p[0] != '/')
@@ -99,13 +99,13 @@ static struct node *grow_parameter(struct node *n, const struct resolver *resolv
         if (p->resolver == resolver)
             return p;
         if (!choosy && !p->choosy)
-            contradiction(route, "another parameter stands at the same place");
+            router_contradiction(route, "another parameter stands at the same place");
     }
     return add_parameter(n, resolver, choosy);
 }
 
-static struct node *grow(struct node *n, struct str segment, const struct route *route,
-                         const struct domain *const *domains, bool choosy)
+static struct node *router_grow(struct node *n, struct str segment, const struct route *route,
+                                const struct domain *const *domains, bool choosy)
 {
     if (segment.p[0] != '{') {
         struct node *c = literal_child(n, segment);
@@ -121,7 +121,7 @@ static struct node *grow(struct node *n, struct str segment, const struct route 
 
     const struct resolver *r = router_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
-        contradiction(route, "no such resolver");
+        router_contradiction(route, "no such resolver");
     return grow_parameter(n, r, route, choosy);
 }
 
@@ -145,15 +145,15 @@ static void add_route(struct router *router, const struct route *r,
     struct node *n = r->service ? &router->service : &router->api;
     struct path path;
 
-    if (!split(str_of(r->path), &path))
-        contradiction(r, "not a path");
+    if (!router_split(str_of(r->path), &path))
+        router_contradiction(r, "not a path");
     bool choosy = is_choosy(&path, domains);
     for (size_t i = 0; i < path.count; i++)
-        n = grow(n, path.segments[i], r, domains, choosy);
+        n = router_grow(n, path.segments[i], r, domains, choosy);
     if (n->routes[r->method])
-        contradiction(r, "stands twice");
+        router_contradiction(r, "stands twice");
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
-        contradiction(r, "needs a handler, a name, a doc and an auth");
+        router_contradiction(r, "needs a handler, a name, a doc and an auth");
     n->routes[r->method] = r;
     n->limits[r->method] = (struct limit){
         .name = r->name,
@@ -211,7 +211,7 @@ static unsigned methods_of(const struct node *n)
     return set;
 }
 
-static bool takes(const struct resolver *r, struct str text)
+static bool router_takes(const struct resolver *r, struct str text)
 {
     return !r->prefix || str_starts(text, str_of(r->prefix));
 }
@@ -220,8 +220,8 @@ static bool takes(const struct resolver *r, struct str text)
  * literal is tried before a parameter. The parameters that were passed are noted in
  * ret, which may hold left-overs of a way that led nowhere; the methods of every end
  * that was looked at are gathered in ret->allowed. */
-static const struct node *descend(const struct node *n, const struct path *path, size_t at,
-                                  enum http_method method, size_t params, struct match *ret)
+static const struct node *router_descend(const struct node *n, const struct path *path, size_t at,
+                                         enum http_method method, size_t params, struct match *ret)
 {
     if (at == path->count) {
         ret->count = params;
@@ -231,21 +231,21 @@ static const struct node *descend(const struct node *n, const struct path *path,
 
     const struct node *c = literal_child(n, path->segments[at]), *end = NULL;
     if (c)
-        end = descend(c, path, at + 1, method, params, ret);
+        end = router_descend(c, path, at + 1, method, params, ret);
     for (c = n->parameters; c && !end && params < CALL_MAX_PARAMS; c = c->next) {
-        if (!takes(c->resolver, path->segments[at]))
+        if (!router_takes(c->resolver, path->segments[at]))
             continue;
         ret->resolvers[params] = c->resolver;
         ret->params[params] = path->segments[at];
-        end = descend(c, path, at + 1, method, params + 1, ret);
+        end = router_descend(c, path, at + 1, method, params + 1, ret);
     }
     return end;
 }
 
 /* Takes "/api" and a version off the front. Sets error for versions we do not
  * speak; a path outside /api belongs to the service routes. */
-static const struct node *find(const struct router *r, const struct path *path,
-                               enum http_method method, struct match *ret)
+static const struct node *router_find(const struct router *r, const struct path *path,
+                                      enum http_method method, struct match *ret)
 {
     const struct node *root = &r->service;
     size_t at = 0;
@@ -262,10 +262,10 @@ static const struct node *find(const struct router *r, const struct path *path,
                 ret->error = ERR_INVALID_API_VERSION;
         }
     }
-    return descend(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
+    return router_descend(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
 }
 
-static bool decode(struct arena *arena, struct path *path)
+static bool router_decode(struct arena *arena, struct path *path)
 {
     for (size_t i = 0; i < path->count; i++)
         if (!str_unescape(arena, path->segments[i], false, &path->segments[i]))
@@ -290,8 +290,8 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
     ret->route = NULL;
     ret->allowed = 0;
     ret->error = OK;
-    if (split(target, &path) && decode(arena, &path))
-        n = find(r, &path, method, ret);
+    if (router_split(target, &path) && router_decode(arena, &path))
+        n = router_find(r, &path, method, ret);
     if (!ret->allowed) {
         ret->error = ERR_NOT_FOUND;
         return;
@@ -313,8 +313,8 @@ const struct route *router_peek(const struct router *r, enum http_method method,
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct match m = { .error = OK };
     struct path path;
-    bool ok = split(target, &path) && (!arena || decode(arena, &path));
-    const struct node *n = ok ? find(r, &path, method, &m) : NULL;
+    bool ok = router_split(target, &path) && (!arena || router_decode(arena, &path));
+    const struct node *n = ok ? router_find(r, &path, method, &m) : NULL;
 
     arena_free(arena);
     return n ? n->routes[method == HTTP_HEAD ? HTTP_GET : method] : NULL;

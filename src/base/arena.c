@@ -74,7 +74,7 @@ void arena_free(struct arena *a)
 
 /* A new block at least doubles what the arena holds, so that n bytes cost at
  * most log n blocks; what is left of the old block is given up. */
-static __attribute__((noinline)) void grow(struct arena *a, size_t size)
+static __attribute__((noinline)) void arena_grow(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;
 
@@ -85,7 +85,7 @@ void *arena_raw(struct arena *a, size_t size)
 {
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     if (size > (size_t)(a->end - a->at))
-        grow(a, size);
+        arena_grow(a, size);
 
     void *p = a->at;
     a->at += size;

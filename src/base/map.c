@@ -18,7 +18,7 @@ void map_clear(struct map *m)
 }
 
 /* The slot that holds the key, or the free one where it would go. */
-static struct map_slot *find(const struct map *m, uint64_t key)
+static struct map_slot *map_find(const struct map *m, uint64_t key)
 {
     size_t i = hash_u64(key) & (m->cap - 1);
 
@@ -29,10 +29,10 @@ static struct map_slot *find(const struct map *m, uint64_t key)
 
 void *map_get(const struct map *m, uint64_t key)
 {
-    return m->cap ? find(m, key)->value : NULL;
+    return m->cap ? map_find(m, key)->value : NULL;
 }
 
-static void grow(struct map *m)
+static void map_grow(struct map *m)
 {
     struct map old = *m;
 
@@ -40,7 +40,7 @@ static void grow(struct map *m)
     m->slots = mem_new(m->cap * sizeof *m->slots);
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].value)
-            *find(m, old.slots[i].key) = old.slots[i];
+            *map_find(m, old.slots[i].key) = old.slots[i];
     mem_free(old.slots);
 }
 
@@ -48,9 +48,9 @@ void *map_put(struct map *m, uint64_t key, void *value)
 {
     assert(value);
     if (m->count + 1 > m->cap / 4 * 3)
-        grow(m);
+        map_grow(m);
 
-    struct map_slot *slot = find(m, key);
+    struct map_slot *slot = map_find(m, key);
     void *before = slot->value;
     *slot = (struct map_slot){ key, value };
     if (!before)
@@ -60,7 +60,7 @@ void *map_put(struct map *m, uint64_t key, void *value)
 
 void *map_remove(struct map *m, uint64_t key)
 {
-    struct map_slot *slot = m->cap ? find(m, key) : NULL;
+    struct map_slot *slot = m->cap ? map_find(m, key) : NULL;
     void *value = slot ? slot->value : NULL;
 
     if (!value)

@@ -18,13 +18,13 @@ struct reading {
     const char *problem;
 };
 
-static void say(struct reading *r, struct str sentence)
+static void option_say(struct reading *r, struct str sentence)
 {
     if (!r->problem)
         r->problem = sentence.p;
 }
 
-static const struct option_row *find(const struct option_row *rows, struct str name)
+static const struct option_row *option_find(const struct option_row *rows, struct str name)
 {
     for (; rows->name; rows++)
         if (str_is(name, rows->name))
@@ -50,8 +50,8 @@ static bool read_switch(struct str s, bool *ret)
 
 /* Puts one value in its place, or says why not. `from` is how the operator
  * wrote it: "--loops", "GUILDHALL_LOOPS", "guildhall.conf: loops". */
-static void set(struct reading *r, const struct option_row *row, const char *from,
-                const char *value)
+static void option_set(struct reading *r, const struct option_row *row, const char *from,
+                       const char *value)
 {
     void *place = r->target + row->offset;
     struct str text = str_trim(str_of(value));
@@ -66,21 +66,21 @@ static void set(struct reading *r, const struct option_row *row, const char *fro
         if (is_choice(row->choices, text))
             *(const char **)place = str_dupz(r->arena, text);
         else
-            say(r,
-                str_printf(r->arena, "%s must be one of %s, not '%s'", from, row->choices, value));
+            option_say(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from, row->choices,
+                                     value));
         break;
     case OPTION_INT:
         if (str_to_i64(text, &number) && number >= row->min && number <= row->max)
             *(int64_t *)place = number;
         else
-            say(r, str_printf(r->arena, "%s must be a number from %lld to %lld, not '%s'", from,
-                              (long long)row->min, (long long)row->max, value));
+            option_say(r, str_printf(r->arena, "%s must be a number from %lld to %lld, not '%s'",
+                                     from, (long long)row->min, (long long)row->max, value));
         break;
     case OPTION_SWITCH:
         if (read_switch(text, &on))
             *(bool *)place = on;
         else
-            say(r, str_printf(r->arena, "%s must be on or off, not '%s'", from, value));
+            option_say(r, str_printf(r->arena, "%s must be on or off, not '%s'", from, value));
         break;
     }
 }
@@ -88,13 +88,13 @@ static void set(struct reading *r, const struct option_row *row, const char *fro
 static int on_ini_line(void *user, const char *section, const char *name, const char *value)
 {
     struct reading *r = user;
-    const struct option_row *row = find(r->rows, str_of(name));
+    const struct option_row *row = option_find(r->rows, str_of(name));
 
     (void)section; /* sections only group lines for the reader */
     if (row)
-        set(r, row, name, value);
+        option_set(r, row, name, value);
     else
-        say(r, str_printf(r->arena, "there is no option '%s'", name));
+        option_say(r, str_printf(r->arena, "there is no option '%s'", name));
     return r->problem == NULL;
 }
 
@@ -110,11 +110,11 @@ static void read_file(struct reading *r, const char *file)
     int line = ini_parse(file, on_ini_line, r);
 
     if (line < 0)
-        say(r, str_printf(r->arena, "cannot read the configuration '%s'", file));
+        option_say(r, str_printf(r->arena, "cannot read the configuration '%s'", file));
     else if (r->problem)
         r->problem = str_printf(r->arena, "%s, line %d: %s", file, line, r->problem).p;
     else if (line > 0)
-        say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
+        option_say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
 }
 
 static void variable_name(const char *prefix, const char *name, char *out, size_t max)
@@ -135,7 +135,7 @@ static void read_environment(struct reading *r, const char *prefix)
         const char *value = getenv(variable);
 
         if (value)
-            set(r, row, variable, value);
+            option_set(r, row, variable, value);
     }
 }
 
@@ -145,28 +145,28 @@ static int read_flag(struct reading *r, char **argv)
     struct str rest = str_of(argv[0] + 2);
     bool joined = memchr(rest.p, '=', rest.n) != NULL;
     struct str name = str_cut(&rest, '=');
-    const struct option_row *row = find(r->rows, name);
+    const struct option_row *row = option_find(r->rows, name);
 
     if (!row) {
-        say(r, str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
+        option_say(r, str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
         return 1;
     }
     if (joined) {
-        set(r, row, argv[0], rest.p);
+        option_set(r, row, argv[0], rest.p);
         return 1;
     }
     bool has_value = argv[1] && strncmp(argv[1], "--", 2) != 0;
     bool on;
     if (row->kind == OPTION_SWITCH && !(has_value && read_switch(str_of(argv[1]), &on))) {
-        set(r, row, argv[0], "on");
+        option_set(r, row, argv[0], "on");
         return 1;
     }
     if (!has_value) {
-        say(r,
-            str_printf(r->arena, "%s wants a value: %s", argv[0], row->value ? row->value : "…"));
+        option_say(r, str_printf(r->arena, "%s wants a value: %s", argv[0],
+                                 row->value ? row->value : "…"));
         return 1;
     }
-    set(r, row, argv[0], argv[1]);
+    option_set(r, row, argv[0], argv[1]);
     return 2;
 }
 
@@ -189,7 +189,7 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
 
     for (const struct option_row *row = rows; row->name; row++)
         if (row->fallback)
-            set(&r, row, row->name, row->fallback);
+            option_set(&r, row, row->name, row->fallback);
     if (source->file)
         read_file(&r, source->file);
     if (!r.problem)

@@ -8,36 +8,36 @@ static uint32_t byte_at(struct str b, size_t i)
     return i < b.n ? (unsigned char)b.p[i] : 0;
 }
 
-static uint32_t big16(struct str b, size_t i)
+static uint32_t picture_big16(struct str b, size_t i)
 {
     return byte_at(b, i) << 8 | byte_at(b, i + 1);
 }
 
-static uint32_t big32(struct str b, size_t i)
+static uint32_t picture_big32(struct str b, size_t i)
 {
-    return big16(b, i) << 16 | big16(b, i + 2);
+    return picture_big16(b, i) << 16 | picture_big16(b, i + 2);
 }
 
-static uint32_t little16(struct str b, size_t i)
+static uint32_t picture_little16(struct str b, size_t i)
 {
     return byte_at(b, i) | byte_at(b, i + 1) << 8;
 }
 
-static uint32_t little24(struct str b, size_t i)
+static uint32_t picture_little24(struct str b, size_t i)
 {
-    return little16(b, i) | byte_at(b, i + 2) << 16;
+    return picture_little16(b, i) | byte_at(b, i + 2) << 16;
 }
 
 static void size_of_png(struct str b, struct picture *m)
 {
-    m->width = big32(b, 16);
-    m->height = big32(b, 20);
+    m->width = picture_big32(b, 16);
+    m->height = picture_big32(b, 20);
 }
 
 static void size_of_gif(struct str b, struct picture *m)
 {
-    m->width = little16(b, 6);
-    m->height = little16(b, 8);
+    m->width = picture_little16(b, 6);
+    m->height = picture_little16(b, 8);
 }
 
 /* Segments follow each other until the one that begins a frame. */
@@ -51,11 +51,11 @@ static void size_of_jpeg(struct str b, struct picture *m)
             marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 
         if (frame) {
-            m->height = big16(b, at + 5);
-            m->width = big16(b, at + 7);
+            m->height = picture_big16(b, at + 5);
+            m->width = picture_big16(b, at + 7);
             return;
         }
-        at += marker == 0xff ? 1 : 2 + (size_t)big16(b, at + 2);
+        at += marker == 0xff ? 1 : 2 + (size_t)picture_big16(b, at + 2);
     }
 }
 
@@ -64,20 +64,20 @@ static void size_of_webp(struct str b, struct picture *m)
     struct str kind = str_slice(b.p + 12, 4);
 
     if (str_is(kind, "VP8 ")) {
-        m->width = little16(b, 26) & 0x3fff;
-        m->height = little16(b, 28) & 0x3fff;
+        m->width = picture_little16(b, 26) & 0x3fff;
+        m->height = picture_little16(b, 28) & 0x3fff;
     } else if (str_is(kind, "VP8L")) {
-        uint32_t bits = little24(b, 21) | byte_at(b, 24) << 24;
+        uint32_t bits = picture_little24(b, 21) | byte_at(b, 24) << 24;
 
         m->width = (bits & 0x3fff) + 1;
         m->height = (bits >> 14 & 0x3fff) + 1;
     } else if (str_is(kind, "VP8X")) {
-        m->width = little24(b, 24) + 1;
-        m->height = little24(b, 27) + 1;
+        m->width = picture_little24(b, 24) + 1;
+        m->height = picture_little24(b, 27) + 1;
     }
 }
 
-static bool begins(struct str b, const char *magic, size_t n)
+static bool picture_begins(struct str b, const char *magic, size_t n)
 {
     return b.n >= n && memcmp(b.p, magic, n) == 0;
 }
@@ -86,16 +86,16 @@ bool picture_look(struct str b, struct picture *ret)
 {
     struct picture found = { 0 }, *m = &found;
 
-    if (begins(b, "\x89PNG\r\n\x1a\n", 8) && b.n >= 24) {
+    if (picture_begins(b, "\x89PNG\r\n\x1a\n", 8) && b.n >= 24) {
         m->type = "image/png";
         size_of_png(b, m);
-    } else if (begins(b, "\xff\xd8\xff", 3)) {
+    } else if (picture_begins(b, "\xff\xd8\xff", 3)) {
         m->type = "image/jpeg";
         size_of_jpeg(b, m);
-    } else if ((begins(b, "GIF87a", 6) || begins(b, "GIF89a", 6)) && b.n >= 10) {
+    } else if ((picture_begins(b, "GIF87a", 6) || picture_begins(b, "GIF89a", 6)) && b.n >= 10) {
         m->type = "image/gif";
         size_of_gif(b, m);
-    } else if (begins(b, "RIFF", 4) && b.n >= 30 && memcmp(b.p + 8, "WEBP", 4) == 0) {
+    } else if (picture_begins(b, "RIFF", 4) && b.n >= 30 && memcmp(b.p + 8, "WEBP", 4) == 0) {
         m->type = "image/webp";
         size_of_webp(b, m);
     } else {

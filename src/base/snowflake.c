@@ -26,7 +26,7 @@ unsigned snowflake_node(void)
 
 /* Takes `count` places and returns the last of them. A clock that stands still
  * or goes back only means that we go on counting from where we were. */
-static uint64_t take(uint64_t count)
+static uint64_t snowflake_take(uint64_t count)
 {
     uint64_t now = (uint64_t)(clock_ms() - SNOWFLAKE_EPOCH_MS) << SEQUENCE_BITS;
     uint64_t before = atomic_load_explicit(&last, memory_order_relaxed), next;
@@ -46,16 +46,16 @@ static snowflake place_to_id(uint64_t place)
 
 snowflake snowflake_new(void)
 {
-    return place_to_id(take(1));
+    return place_to_id(snowflake_take(1));
 }
 
 snowflake snowflake_new_guild(void)
 {
-    uint64_t place = take(2);
+    uint64_t place = snowflake_take(2);
 
     /* The burned id must be this one minus 1, so both need the same millisecond. */
     while ((place & 0xfff) == 0)
-        place = take(2);
+        place = snowflake_take(2);
     return place_to_id(place);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-static char lower(char c)
+static char str_lower_char(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
@@ -17,7 +17,7 @@ bool str_eq_nocase(struct str a, struct str b)
     if (a.n != b.n)
         return false;
     for (size_t i = 0; i < a.n; i++)
-        if (lower(a.p[i]) != lower(b.p[i]))
+        if (str_lower_char(a.p[i]) != str_lower_char(b.p[i]))
             return false;
     return true;
 }
@@ -135,7 +135,7 @@ struct str str_lower(struct arena *a, struct str s)
     char *p = str_dupz(a, s);
 
     for (size_t i = 0; i < s.n; i++)
-        p[i] = lower(p[i]);
+        p[i] = str_lower_char(p[i]);
     return (struct str){ p, s.n };
 }
 
@@ -143,7 +143,7 @@ static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
-    c = lower(c);
+    c = str_lower_char(c);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 

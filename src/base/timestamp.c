@@ -20,7 +20,7 @@ static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-static bool leap(int64_t y)
+static bool timestamp_leap(int64_t y)
 {
     return (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
 }
@@ -29,11 +29,11 @@ static bool real_day(int64_t y, int64_t m, int64_t d)
 {
     static const int64_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 
-    return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && leap(y));
+    return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && timestamp_leap(y));
 }
 
 /* Exactly n digits at the front of *s, cut off. */
-static bool digits(struct str *s, size_t n, int64_t *ret)
+static bool timestamp_digits(struct str *s, size_t n, int64_t *ret)
 {
     uint64_t v;
 
@@ -44,7 +44,7 @@ static bool digits(struct str *s, size_t n, int64_t *ret)
     return true;
 }
 
-static bool literal(struct str *s, char c)
+static bool timestamp_literal(struct str *s, char c)
 {
     if (s->n == 0 || s->p[0] != c)
         return false;
@@ -56,8 +56,8 @@ static bool cut_date(struct str *s, int64_t *ret_days)
 {
     int64_t y, m, d;
 
-    if (!digits(s, 4, &y) || !literal(s, '-') || !digits(s, 2, &m) || !literal(s, '-') ||
-        !digits(s, 2, &d) || !real_day(y, m, d))
+    if (!timestamp_digits(s, 4, &y) || !timestamp_literal(s, '-') || !timestamp_digits(s, 2, &m) ||
+        !timestamp_literal(s, '-') || !timestamp_digits(s, 2, &d) || !real_day(y, m, d))
         return false;
     *ret_days = days_from_date(y, m, d);
     return true;
@@ -83,11 +83,11 @@ static bool cut_offset(struct str *s, int64_t *ret_minutes)
     int64_t h, m;
 
     *ret_minutes = 0;
-    if (literal(s, 'Z') || literal(s, 'z'))
+    if (timestamp_literal(s, 'Z') || timestamp_literal(s, 'z'))
         return true;
     bool minus = s->n && s->p[0] == '-';
-    if (!(literal(s, '+') || literal(s, '-')) || !digits(s, 2, &h) || !literal(s, ':') ||
-        !digits(s, 2, &m) || h > 23 || m > 59)
+    if (!(timestamp_literal(s, '+') || timestamp_literal(s, '-')) || !timestamp_digits(s, 2, &h) ||
+        !timestamp_literal(s, ':') || !timestamp_digits(s, 2, &m) || h > 23 || m > 59)
         return false;
     *ret_minutes = (h * 60 + m) * (minus ? -1 : 1);
     return true;
@@ -97,11 +97,13 @@ bool timestamp_parse(struct str s, int64_t *ret_us)
 {
     int64_t days, h, m, sec, us = 0, offset;
 
-    if (!cut_date(&s, &days) || !(literal(&s, 'T') || literal(&s, 't') || literal(&s, ' ')) ||
-        !digits(&s, 2, &h) || !literal(&s, ':') || !digits(&s, 2, &m) || !literal(&s, ':') ||
-        !digits(&s, 2, &sec) || h > 23 || m > 59 || sec > 60)
+    if (!cut_date(&s, &days) ||
+        !(timestamp_literal(&s, 'T') || timestamp_literal(&s, 't') || timestamp_literal(&s, ' ')) ||
+        !timestamp_digits(&s, 2, &h) || !timestamp_literal(&s, ':') ||
+        !timestamp_digits(&s, 2, &m) || !timestamp_literal(&s, ':') ||
+        !timestamp_digits(&s, 2, &sec) || h > 23 || m > 59 || sec > 60)
         return false;
-    if (literal(&s, '.') && !cut_fraction(&s, &us))
+    if (timestamp_literal(&s, '.') && !cut_fraction(&s, &us))
         return false;
     if (!cut_offset(&s, &offset) || s.n)
         return false;
@@ -127,7 +129,7 @@ static struct tm broken_down(int64_t s)
 }
 
 /* n digits of v, which has no more. */
-static char *put(char *at, int64_t v, int n)
+static char *timestamp_put(char *at, int64_t v, int n)
 {
     for (int i = n - 1; i >= 0; i--) {
         at[i] = (char)('0' + v % 10);
@@ -146,11 +148,11 @@ static char *put_date(char *at, int64_t days)
     int64_t from_march = (5 * of_year + 2) / 153;
     int64_t month = from_march < 10 ? from_march + 3 : from_march - 9;
 
-    at = put(at, year + era * 400 + (month <= 2), 4);
+    at = timestamp_put(at, year + era * 400 + (month <= 2), 4);
     *at++ = '-';
-    at = put(at, month, 2);
+    at = timestamp_put(at, month, 2);
     *at++ = '-';
-    return put(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
+    return timestamp_put(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
 }
 
 /* By hand, because every object written has several of these. */
@@ -167,14 +169,14 @@ size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT])
     char *at = put_date(out, days);
 
     *at++ = 'T';
-    at = put(at, of_day / 3600, 2);
+    at = timestamp_put(at, of_day / 3600, 2);
     *at++ = ':';
-    at = put(at, of_day / 60 % 60, 2);
+    at = timestamp_put(at, of_day / 60 % 60, 2);
     *at++ = ':';
-    at = put(at, of_day % 60, 2);
+    at = timestamp_put(at, of_day % 60, 2);
     if (fraction) {
         *at++ = '.';
-        at = put(at, fraction, 6);
+        at = timestamp_put(at, fraction, 6);
     }
     memcpy(at, "+00:00", sizeof "+00:00");
     return (size_t)(at - out) + sizeof "+00:00" - 1;

@@ -7,7 +7,7 @@
 #include "commands/form.h"
 #include "platform/applications/applications.h"
 
-struct bulk {
+struct bulk_overwrite {
     struct call *call;
     snowflake application_id, guild_id;
     const struct list *body;     /* struct command_patch */
@@ -16,22 +16,22 @@ struct bulk {
     bool *matched;               /* which of them stay */
 };
 
-static size_t row_count(const struct bulk *b)
+static size_t row_count(const struct bulk_overwrite *b)
 {
     return b->rows->count;
 }
-static const struct command_row *row_at(const struct bulk *b, size_t i)
+static const struct command_row *row_at(const struct bulk_overwrite *b, size_t i)
 {
     return (const struct command_row *)b->rows->items + i;
 }
-static const struct command_patch *patch_at(const struct bulk *b, size_t i)
+static const struct command_patch *patch_at(const struct bulk_overwrite *b, size_t i)
 {
     return (const struct command_patch *)b->body->items + i;
 }
 
-static struct bulk bulk_of(struct call *call, const struct command_drafts *d)
+static struct bulk_overwrite bulk_of(struct call *call, const struct command_drafts *d)
 {
-    return (struct bulk){
+    return (struct bulk_overwrite){
         .call = call,
         .application_id = call->target.application->id,
         .guild_id = call->target.guild ? call->target.guild->id : 0,
@@ -44,7 +44,7 @@ static struct bulk bulk_of(struct call *call, const struct command_drafts *d)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static enum err make_items(struct bulk *b)
+static enum err make_items(struct bulk_overwrite *b)
 {
     struct arena *arena = b->call->arena;
     enum err e = OK;
@@ -64,7 +64,7 @@ static enum err make_items(struct bulk *b)
     return e;
 }
 
-static bool same_command(const struct bulk *b, size_t i, size_t n)
+static bool same_command(const struct bulk_overwrite *b, size_t i, size_t n)
 {
     const struct command *one = &b->items[i].command, *two = &b->items[n].command;
     const struct opt_id *id = &patch_at(b, i)->id, *other = &patch_at(b, n)->id;
@@ -73,7 +73,7 @@ static bool same_command(const struct bulk *b, size_t i, size_t n)
            (id->given == GIVEN && other->given == GIVEN && id->value == other->value);
 }
 
-static enum err check_duplicates(struct bulk *b)
+static enum err check_duplicates(struct bulk_overwrite *b)
 {
     enum err e = OK;
 
@@ -93,21 +93,21 @@ static enum err check_duplicates(struct bulk *b)
 
 /* --- matching ------------------------------------------------------------------------- */
 
-static void match(struct bulk *b, size_t item, size_t row)
+static void bulk_match(struct bulk_overwrite *b, size_t item, size_t row)
 {
     b->items[item].old = row_at(b, row);
     b->matched[row] = true;
 }
 
 /* Ids first, since an id may carry away the name that another item has now. */
-static void match_ids(struct bulk *b)
+static void match_ids(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
         const struct opt_id *id = &patch_at(b, i)->id;
 
         for (size_t n = 0; id->given == GIVEN && n < row_count(b); n++)
             if (row_at(b, n)->id == id->value && row_at(b, n)->type == b->items[i].command.type)
-                match(b, i, n);
+                bulk_match(b, i, n);
     }
 }
 
@@ -117,15 +117,15 @@ static bool is_named(const struct command_row *row, const struct command *k)
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
 }
 
-static void match_names(struct bulk *b)
+static void match_names(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
         for (size_t n = 0; !b->items[i].old && n < row_count(b); n++)
             if (!b->matched[n] && is_named(row_at(b, n), &b->items[i].command))
-                match(b, i, n);
+                bulk_match(b, i, n);
 }
 
-static enum err finish_items(struct bulk *b)
+static enum err finish_items(struct bulk_overwrite *b)
 {
     enum err e = OK;
 
@@ -146,7 +146,7 @@ static enum err find_scope(struct call *call, bool whole, struct list *ret)
 
 static enum err make_all(struct call *call, struct command_drafts *d)
 {
-    struct bulk b = bulk_of(call, d);
+    struct bulk_overwrite b = bulk_of(call, d);
 
     d->count = b.body->count;
     d->items = b.items = arena_alloc(call->arena, d->count * sizeof *d->items + 1);
@@ -169,7 +169,7 @@ enum err prepare_overwrite_commands(struct call *call)
 
 /* --- what it comes to ----------------------------------------------------------------- */
 
-static enum err check_counts(const struct bulk *b)
+static enum err check_counts(const struct bulk_overwrite *b)
 {
     for (int64_t type = COMMAND_CHAT_INPUT; type <= COMMAND_ENTRY_POINT; type++) {
         int64_t count = 0;
@@ -183,7 +183,7 @@ static enum err check_counts(const struct bulk *b)
 }
 
 /* What launches the application is not lost by leaving it out. */
-static enum err check_entry_point(const struct bulk *b)
+static enum err check_entry_point(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
         return OK;
@@ -195,7 +195,7 @@ static enum err check_entry_point(const struct bulk *b)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static enum err delete_others(struct bulk *b, bool *ret_changed)
+static enum err delete_others(struct bulk_overwrite *b, bool *ret_changed)
 {
     enum err e = OK;
 
@@ -211,7 +211,7 @@ static enum err delete_others(struct bulk *b, bool *ret_changed)
 }
 
 /* Names may go round in circles: all that change are freed before any is taken. */
-static enum err free_names(struct bulk *b)
+static enum err free_names(struct bulk_overwrite *b)
 {
     enum err e = OK;
 
@@ -227,7 +227,7 @@ static enum err free_names(struct bulk *b)
     return e;
 }
 
-static enum err write_items(struct bulk *b, bool *ret_changed)
+static enum err write_items(struct bulk_overwrite *b, bool *ret_changed)
 {
     enum err e = OK;
 
@@ -243,7 +243,7 @@ static enum err write_items(struct bulk *b, bool *ret_changed)
     return e;
 }
 
-static struct list new_ids_of(const struct bulk *b)
+static struct list new_ids_of(const struct bulk_overwrite *b)
 {
     struct list ids = { 0 };
 
@@ -254,7 +254,7 @@ static struct list new_ids_of(const struct bulk *b)
     return ids;
 }
 
-static enum err write_all(struct bulk *b)
+static enum err write_all(struct bulk_overwrite *b)
 {
     struct list new_ids = new_ids_of(b); /* they count for the day's limit */
     bool changed = false;
@@ -272,7 +272,7 @@ static enum err write_all(struct bulk *b)
     return e;
 }
 
-static enum err reply(struct bulk *b)
+static enum err bulk_send_reply(struct bulk_overwrite *b)
 {
     static const struct type texts = { .kind = KIND_ARRAY, .of = &type_raw };
     struct list shown = { 0 };
@@ -284,7 +284,7 @@ static enum err reply(struct bulk *b)
 }
 
 /* Which rows stay, as the drafts were matched with them. */
-static void note_matched(struct bulk *b)
+static void note_matched(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
         if (b->items[i].old)
@@ -299,12 +299,12 @@ enum err overwrite_commands(struct call *call)
 
     if (e)
         return e;
-    struct bulk b = bulk_of(call, d);
+    struct bulk_overwrite b = bulk_of(call, d);
     note_matched(&b);
     e = check_counts(&b);
     if (!e)
         e = check_entry_point(&b);
     if (!e)
         e = write_all(&b);
-    return e ? e : reply(&b);
+    return e ? e : bulk_send_reply(&b);
 }

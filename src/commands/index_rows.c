@@ -37,7 +37,7 @@ static const char applications_of_guild[] =
     "where i.guild_id = $1 and i.type = 'service' and a.removed = 0 and " INTEGRATION_HAS_COMMANDS(
         "i") " order by i.application_id";
 
-static const struct activity_config *launchable(struct arena *arena)
+static const struct activity_config *index_rows_launchable(struct arena *arena)
 {
     static const struct str platforms[] = { STR_INIT("web"), STR_INIT("android"), STR_INIT("ios") };
     struct activity_config *c = arena_alloc(arena, sizeof *c);
@@ -62,7 +62,7 @@ static struct index_application read_application(const struct rows *r)
     if (row_id(r, 4))
         a.bot_id = given_id(row_id(r, 4));
     if (flags & APPLICATION_EMBEDDED)
-        a.embedded_activity_config = launchable(tx_arena(r->tx));
+        a.embedded_activity_config = index_rows_launchable(tx_arena(r->tx));
     return a;
 }
 

@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 
 /* What is the same for all commands of an answer. */
-struct view {
+struct index_view {
     struct call *call;
     enum index_kind kind;
     snowflake key, place;        /* place: whose index it is; 0: the key's */
@@ -25,7 +25,7 @@ struct view {
 /* --- showing one command -------------------------------------------------------------- */
 
 /* A command of a bundle, and what only this answer knows about it. */
-struct shown {
+struct shown_command {
     const struct bundle *bundle;
     const struct bundle_entry *entry;
     struct str text; /* an object */
@@ -34,7 +34,7 @@ struct shown {
 };
 
 /* In the reader's language: taken apart and put together again. */
-static enum err show_localized(struct view *v, const struct shown *s, struct str *ret)
+static enum err show_localized(struct index_view *v, const struct shown_command *s, struct str *ret)
 {
     struct command k;
     enum err e = command_find(v->call->tx, s->bundle->application_id, s->entry->id, &k);
@@ -50,7 +50,7 @@ static enum err show_localized(struct view *v, const struct shown *s, struct str
 }
 
 /* The finished text with the rest put in before its last brace. */
-static void show_finished(struct view *v, const struct shown *s)
+static void show_finished(struct index_view *v, const struct shown_command *s)
 {
     struct buf *out = v->json.out;
 
@@ -67,7 +67,7 @@ static void show_finished(struct view *v, const struct shown *s)
     buf_add_char(out, '}');
 }
 
-static enum err show(struct view *v, struct shown *s)
+static enum err index_show(struct index_view *v, struct shown_command *s)
 {
     struct str text;
 
@@ -87,7 +87,7 @@ static enum err show(struct view *v, struct shown *s)
 
 /* --- which are shown ------------------------------------------------------------------ */
 
-static bool is_launchable(const struct view *v, snowflake application_id)
+static bool is_launchable(const struct index_view *v, snowflake application_id)
 {
     const struct index_application *a = v->applications.items;
 
@@ -98,7 +98,7 @@ static bool is_launchable(const struct view *v, snowflake application_id)
 }
 
 /* Apps that are there for something else than commands have none. */
-static bool is_here(const struct view *v, snowflake application_id)
+static bool is_here(const struct index_view *v, snowflake application_id)
 {
     const struct index_application *a = v->applications.items;
     size_t low = 0, high = v->applications.count;
@@ -115,7 +115,8 @@ static bool is_here(const struct view *v, snowflake application_id)
 }
 
 /* The same question that is asked when it is used. */
-static bool belongs_here(const struct view *v, const struct bundle *b, const struct bundle_entry *k)
+static bool belongs_here(const struct index_view *v, const struct bundle *b,
+                         const struct bundle_entry *k)
 {
     struct command_question q = v->ask;
 
@@ -135,10 +136,10 @@ static bool belongs_here(const struct view *v, const struct bundle *b, const str
     return index_usable(v->reader, &q);
 }
 
-static enum err add_bundle(struct view *v, const struct bundle *b, const struct list *uses)
+static enum err add_bundle(struct index_view *v, const struct bundle *b, const struct list *uses)
 {
     int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
-    struct shown s = { .bundle = b };
+    struct shown_command s = { .bundle = b };
     struct bundle_walk walk;
 
     if (!b->guild_id)
@@ -152,14 +153,14 @@ static enum err add_bundle(struct view *v, const struct bundle *b, const struct 
     while (!e && bundle_walk_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (belongs_here(v, b, s.entry))
-            e = show(v, &s);
+            e = index_show(v, &s);
     }
     end = bundle_walk_end(&walk);
     return e ? e : end;
 }
 
 /* Room for most answers at once: growing would copy what is there again and again. */
-static void make_room(struct view *v)
+static void make_room(struct index_view *v)
 {
     enum { USUAL = 8 * 1024 }; /* for the commands of an application */
     size_t size = v->applications.count * USUAL;
@@ -169,7 +170,7 @@ static void make_room(struct view *v)
 }
 
 /* Without an application that is active there are no uses to be looked for. */
-static enum err load_uses(struct view *v, struct list *ret)
+static enum err load_uses(struct index_view *v, struct list *ret)
 {
     const struct index_application *a = v->applications.items;
 
@@ -180,7 +181,7 @@ static enum err load_uses(struct view *v, struct list *ret)
     return OK;
 }
 
-static enum err add_commands(struct view *v)
+static enum err add_commands(struct index_view *v)
 {
     struct list uses;
     struct bundle b;
@@ -199,7 +200,7 @@ static enum err add_commands(struct view *v)
     return e ? e : end;
 }
 
-static void add_permissions(struct view *v)
+static void add_permissions(struct index_view *v)
 {
     struct index_application *a = v->applications.items;
 
@@ -207,7 +208,7 @@ static void add_permissions(struct view *v)
         a[i].permissions = index_permissions(v->reader, a[i].id);
 }
 
-static enum err load(struct view *v)
+static enum err index_view_load(struct index_view *v)
 {
     struct tx *tx = v->call->tx;
     enum err e = request_locale(v->call, &v->locale);
@@ -227,10 +228,10 @@ static enum err load(struct view *v)
 
 /* As command_index_reply says, but written piece by piece: it may be large, and most of it
  * is finished. */
-static enum err reply(struct view *v)
+static enum err index_reply(struct index_view *v)
 {
     struct json *j = &v->json;
-    enum err e = load(v);
+    enum err e = index_view_load(v);
 
     if (e)
         return e;
@@ -263,7 +264,7 @@ static enum err is_adult(struct call *call, bool *ret)
 enum err get_guild_command_index(struct call *call)
 {
     struct index_reader reader;
-    struct view v = {
+    struct index_view v = {
         .call = call,
         .kind = INDEX_GUILD,
         .key = call->target.guild->id,
@@ -278,7 +279,7 @@ enum err get_guild_command_index(struct call *call)
     if (e)
         return e;
     command_ask_of(&v.ask, call->target.standing);
-    return reply(&v);
+    return index_reply(&v);
 }
 
 enum {
@@ -289,7 +290,7 @@ enum {
 /* GET /users/@me/application-command-index */
 enum err get_user_command_index(struct call *call)
 {
-    struct view v = {
+    struct index_view v = {
         .call = call,
         .kind = INDEX_USER,
         .key = call->caller->id,
@@ -297,7 +298,7 @@ enum err get_user_command_index(struct call *call)
     };
     enum err e = is_adult(call, &v.ask.nsfw_allowed);
 
-    return e ? e : reply(&v);
+    return e ? e : index_reply(&v);
 }
 
 static const char AUTHORIZED[] =
@@ -308,7 +309,7 @@ static const char AUTHORIZED[] =
 enum err get_application_command_index(struct call *call)
 {
     const struct application *a = call->target.application;
-    struct view v = {
+    struct index_view v = {
         .call = call,
         .kind = INDEX_APPLICATION,
         .key = a->id,
@@ -324,7 +325,7 @@ enum err get_application_command_index(struct call *call)
         e = is_adult(call, &v.ask.nsfw_allowed);
     if (e)
         return e;
-    return found ? reply(&v) : ERR_MISSING_ACCESS;
+    return found ? index_reply(&v) : ERR_MISSING_ACCESS;
 }
 
 /* --- private channels ----------------------------------------------------------------- */
@@ -352,7 +353,7 @@ static enum err application_across(struct call *call, snowflake *ret)
 /* With a bot: what it does in direct channels, for those who have it installed somewhere. */
 static enum err reply_direct(struct call *call)
 {
-    struct view v = {
+    struct index_view v = {
         .call = call,
         .kind = INDEX_APPLICATION,
         .place = call->target.channel->id,
@@ -369,14 +370,14 @@ static enum err reply_direct(struct call *call)
         e = is_adult(call, &adult);
     if (!e && adult)
         e = wants_adult_commands(call->tx, call->caller->id, &v.ask.nsfw_allowed);
-    return e ? e : reply(&v);
+    return e ? e : index_reply(&v);
 }
 
 /* GET /channels/{channel.id}/application-command-index */
 enum err get_channel_command_index(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    struct view v = {
+    struct index_view v = {
         .call = call,
         .kind = INDEX_GROUP,
         .key = c->id,
@@ -385,5 +386,5 @@ enum err get_channel_command_index(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    return c->type == CHANNEL_DM ? reply_direct(call) : reply(&v);
+    return c->type == CHANNEL_DM ? reply_direct(call) : index_reply(&v);
 }

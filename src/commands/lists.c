@@ -8,7 +8,7 @@
 
 static const struct type raw_commands = { .kind = KIND_ARRAY, .of = &type_raw };
 
-static struct str encode(struct arena *arena, const struct command *k)
+static struct str list_encode(struct arena *arena, const struct command *k)
 {
     return column_encode(arena, &type_command, k);
 }
@@ -42,7 +42,7 @@ static enum err show_whole(const struct rows *r, struct arena *arena, struct lis
         enum err e = command_read(tx_arena(r->tx), text, &k);
         if (e)
             return e;
-        text = encode(tx_arena(r->tx), &k);
+        text = list_encode(tx_arena(r->tx), &k);
     }
     *(struct str *)list_add(arena, list, sizeof text) = text;
     return OK;
@@ -75,7 +75,7 @@ static enum err show_localized(struct call *call, const struct bundle_entry *ent
     if (e)
         return e == ERR_UNKNOWN_COMMAND ? OK : e;
     command_localize(&k, locale, COMMAND_LISTED);
-    *ret = encode(call->arena, &k);
+    *ret = list_encode(call->arena, &k);
     return OK;
 }
 

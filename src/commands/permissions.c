@@ -110,7 +110,7 @@ static const struct command_permission *row_like(const struct list *rows,
     return NULL;
 }
 
-static bool differs(const struct list *others, const struct command_permission *p)
+static bool permission_differs(const struct list *others, const struct command_permission *p)
 {
     const struct command_permission *other = row_like(others, p);
 
@@ -230,7 +230,7 @@ static enum err look_at_gone(struct exchange_of_rows *x, const struct command_pe
     return is_unknown(e) ? OK : e;
 }
 
-static enum err compare(struct exchange_of_rows *x)
+static enum err permission_compare(struct exchange_of_rows *x)
 {
     const struct command_permission *after = x->after.items, *before = x->before.items;
     struct place all = place_key(NULL, STR("permissions"));
@@ -241,7 +241,7 @@ static enum err compare(struct exchange_of_rows *x)
 
         if (row_like(&x->after, &after[i]) != &after[i])
             form_fail(&x->call->form, &at, FORM_ROW_TWICE);
-        else if (differs(&x->before, &after[i]))
+        else if (permission_differs(&x->before, &after[i]))
             e = look_at_new(x, &after[i], &at);
     }
     for (size_t i = 0; i < x->before.count && !e; i++)
@@ -280,8 +280,8 @@ void permissions_announce(struct call *call, const struct command_permissions *p
               p);
 }
 
-static enum err announce(struct call *call, const struct command_permissions *p,
-                         struct list changes)
+static enum err permission_announce(struct call *call, const struct command_permissions *p,
+                                    struct list changes)
 {
     struct audit_options options = { .application_id = given_id(p->application_id) };
     struct integrations_ref guild = { p->guild_id };
@@ -302,12 +302,12 @@ enum err modify_command_permissions(struct call *call)
 
     enum err e = permissions_of(call->tx, call->target.guild->id, target_of(call), &x.before);
     if (!e)
-        e = compare(&x);
+        e = permission_compare(&x);
     if (e)
         return e;
     struct command_permissions p = permissions_with(call, in->permissions);
     e = write_rows(call, &p);
     if (!e && x.changes.count)
-        e = announce(call, &p, x.changes);
+        e = permission_announce(call, &p, x.changes);
     return e ? e : call_reply(call, &p);
 }

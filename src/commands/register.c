@@ -120,7 +120,7 @@ static enum err reply_with(struct call *call, const struct command_draft *d)
     return call_reply_as(call, &type_raw, &text);
 }
 
-static enum err add(struct call *call, const struct command_draft *d)
+static enum err register_add(struct call *call, const struct command_draft *d)
 {
     const struct command *k = &d->command;
     snowflake guild_id = scope_of(call);
@@ -138,7 +138,7 @@ static enum err add(struct call *call, const struct command_draft *d)
 
 /* Writes a command over the one that is there, unless they are the same; a guild is told of
  * that, too, with `always`. */
-static enum err replace(struct call *call, const struct command_draft *d, bool always)
+static enum err register_replace(struct call *call, const struct command_draft *d, bool always)
 {
     const struct command *k = &d->command;
     enum err e = OK;
@@ -165,7 +165,7 @@ enum err create_command(struct call *call)
 
     if (e)
         return e;
-    return d->items->old ? replace(call, d->items, false) : add(call, d->items);
+    return d->items->old ? register_replace(call, d->items, false) : register_add(call, d->items);
 }
 
 /* PATCH …/commands/{command.id} */
@@ -183,7 +183,7 @@ enum err modify_command(struct call *call)
                                &others);
     if (!e && others.count)
         e = ERR_COMMAND_NAME_TAKEN;
-    return e ? e : replace(call, d->items, true);
+    return e ? e : register_replace(call, d->items, true);
 }
 
 /* DELETE …/commands/{command.id} */

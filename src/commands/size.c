@@ -35,7 +35,8 @@ static size_t value_size(const struct measure *m, const struct command_choice *c
     return m->exact ? utf8_length(choice_text(m->arena, c)) : c->value.n;
 }
 
-static size_t longest(const struct measure *m, struct str text, const struct opt_list *dictionary)
+static size_t size_longest(const struct measure *m, struct str text,
+                           const struct opt_list *dictionary)
 {
     const struct pair *p = dictionary->value.items;
     size_t most = text_size(m, text);
@@ -55,7 +56,7 @@ static size_t choices_size(const struct measure *m, const struct list *choices)
     size_t sum = 0;
 
     for (size_t i = 0; i < choices->count; i++)
-        sum += longest(m, c[i].name, &c[i].name_localizations) + value_size(m, &c[i]);
+        sum += size_longest(m, c[i].name, &c[i].name_localizations) + value_size(m, &c[i]);
     return sum;
 }
 
@@ -65,16 +66,16 @@ static size_t options_size(const struct measure *m, const struct list *options)
     size_t sum = 0;
 
     for (size_t i = 0; i < options->count; i++)
-        sum += longest(m, o[i].name, &o[i].name_localizations) +
-               longest(m, o[i].description, &o[i].description_localizations) +
+        sum += size_longest(m, o[i].name, &o[i].name_localizations) +
+               size_longest(m, o[i].description, &o[i].description_localizations) +
                choices_size(m, &o[i].choices.value) + options_size(m, &o[i].options.value);
     return sum;
 }
 
 static size_t command_size(const struct measure *m, const struct command *k)
 {
-    return longest(m, k->name, &k->name_localizations) +
-           longest(m, k->description, &k->description_localizations) +
+    return size_longest(m, k->name, &k->name_localizations) +
+           size_longest(m, k->description, &k->description_localizations) +
            options_size(m, &k->options.value);
 }
 

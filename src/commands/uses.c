@@ -53,7 +53,7 @@ static enum err forget_later(struct call *call, snowflake application_id)
 static const char FORGET_DAYS[] = "delete from command_uses where day <= $2 and command_id in "
                                   "(select id from commands where application_id = $1)";
 
-static enum err forget(struct call *call, const struct job *job)
+static enum err use_forget(struct call *call, const struct job *job)
 {
     struct value app = v_id(job->key), since = v_int(ranked_since());
     enum err e = tx_exec(call->tx, FORGET_DAYS, BIND(app, since), NULL);
@@ -67,7 +67,7 @@ const struct job_kind command_uses_job = {
     .name = "command_uses",
     .doc = "Forgets how often an application's commands were used on days that count no more, and "
            "that it is active when none is left.",
-    .run = forget,
+    .run = use_forget,
 };
 
 enum err command_used(struct call *call, const struct command *k)

@@ -15,7 +15,7 @@ struct known {
     bool met; /* by an entry of the file */
 };
 
-struct arrival {
+struct command_import {
     struct tx *tx;
     struct form *form;
     struct application application;
@@ -25,12 +25,12 @@ struct arrival {
     bool changed;
 };
 
-static struct known *known_at(const struct arrival *in, size_t i)
+static struct known *known_at(const struct command_import *in, size_t i)
 {
     return (struct known *)in->known.items + i;
 }
 
-static struct known *find_id(const struct arrival *in, snowflake id)
+static struct known *find_id(const struct command_import *in, snowflake id)
 {
     for (size_t i = 0; i < in->known.count; i++)
         if (known_at(in, i)->row.id == id)
@@ -39,7 +39,7 @@ static struct known *find_id(const struct arrival *in, snowflake id)
 }
 
 /* There is one entry point: it is that, whatever it is called. */
-static struct known *find_name(const struct arrival *in, const struct command *k)
+static struct known *find_name(const struct command_import *in, const struct command *k)
 {
     for (size_t i = 0; i < in->known.count; i++) {
         const struct command_row *row = &known_at(in, i)->row;
@@ -53,7 +53,7 @@ static struct known *find_name(const struct arrival *in, const struct command *k
 static const char ID_IS_TAKEN[] = "select 1 from commands where id = $1";
 
 /* May a new command have this id? */
-static enum err check_id(struct arrival *in, snowflake id, const struct place *at)
+static enum err check_id(struct command_import *in, snowflake id, const struct place *at)
 {
     struct rows row;
     bool taken;
@@ -66,8 +66,8 @@ static enum err check_id(struct arrival *in, snowflake id, const struct place *a
 
 /* Which of the commands that are there an entry is about: NULL when it is new or, with a
  * problem noted, wrong. */
-static enum err settle(struct arrival *in, const struct command *k, struct opt_id id,
-                       const struct place *here, struct known **ret)
+static enum err world_settle(struct command_import *in, const struct command *k, struct opt_id id,
+                             const struct place *here, struct known **ret)
 {
     struct place id_at = place_key(here, STR("id")), name_at = place_key(here, STR("name"));
     struct known *named = find_name(in, k), *same = named;
@@ -89,7 +89,7 @@ static enum err settle(struct arrival *in, const struct command *k, struct opt_i
     return OK;
 }
 
-static bool has_room(const struct arrival *in, int64_t type)
+static bool has_room(const struct command_import *in, int64_t type)
 {
     int64_t count = 0;
 
@@ -98,8 +98,8 @@ static bool has_room(const struct arrival *in, int64_t type)
     return count < most_commands(type);
 }
 
-static enum err add(struct arrival *in, struct command *k, struct opt_id id,
-                    const struct place *here)
+static enum err world_add(struct command_import *in, struct command *k, struct opt_id id,
+                          const struct place *here)
 {
     struct command_texts texts;
 
@@ -118,8 +118,8 @@ static enum err add(struct arrival *in, struct command *k, struct opt_id id,
     return e ? e : command_insert(in->tx, k, &texts);
 }
 
-static enum err replace(struct arrival *in, struct command *k, struct known *old,
-                        const struct place *here)
+static enum err world_replace(struct command_import *in, struct command *k, struct known *old,
+                              const struct place *here)
 {
     struct command_texts texts;
     struct list guilds;
@@ -140,7 +140,7 @@ static enum err replace(struct arrival *in, struct command *k, struct known *old
     return e ? e : command_update(in->tx, k, &texts);
 }
 
-static enum err import_one(struct arrival *in, const struct command_patch *entry,
+static enum err import_one(struct command_import *in, const struct command_patch *entry,
                            const struct place *here)
 {
     struct command k = command_blank(in->guild_id);
@@ -152,14 +152,14 @@ static enum err import_one(struct arrival *in, const struct command_patch *entry
     command_tidy(arena, &k);
     if (command_fit(in->form, here, &in->application, &k, entry))
         return OK; /* it has noted why */
-    enum err e = settle(in, &k, entry->id, here, &old);
+    enum err e = world_settle(in, &k, entry->id, here, &old);
     if (e || form_failed_at(in->form, here))
         return e;
-    e = old ? replace(in, &k, old, here) : add(in, &k, entry->id, here);
+    e = old ? world_replace(in, &k, old, here) : world_add(in, &k, entry->id, here);
     return e == ERR_INVALID_FORM_BODY ? OK : e; /* the form says why */
 }
 
-static enum err load_known(struct arrival *in)
+static enum err load_known(struct command_import *in)
 {
     struct list rows;
     enum err e = command_rows(in->tx, in->application.id, in->guild_id, true, &rows);
@@ -175,7 +175,9 @@ static enum err load_known(struct arrival *in)
 enum err commands_import(struct tx *tx, struct world_scope scope, struct str json,
                          struct form *form, const struct place *at, struct world_count *count)
 {
-    struct arrival in = { .tx = tx, .form = form, .guild_id = scope.guild_id, .count = count };
+    struct command_import in = {
+        .tx = tx, .form = form, .guild_id = scope.guild_id, .count = count
+    };
     const struct type *type = scope.guild_id ? &guild_commands_body : &commands_body;
     void *body;
 

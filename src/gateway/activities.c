@@ -47,7 +47,7 @@ static bool activity_read(struct str raw, struct arena *arena, struct activity *
            ret->type <= TYPE_MAX;
 }
 
-static void member(struct json *j, const char *name, struct str raw)
+static void activity_member(struct json *j, const char *name, struct str raw)
 {
     if (!raw.p)
         return;
@@ -59,11 +59,11 @@ static void member(struct json *j, const char *name, struct str raw)
 static void activity_write(const struct activity *a, struct json *j)
 {
     json_object(j);
-    member(j, "name", a->name);
+    activity_member(j, "name", a->name);
     json_name(j, "type");
     json_int(j, a->type);
-    member(j, "state", a->state);
-    member(j, "url", a->url);
+    activity_member(j, "state", a->state);
+    activity_member(j, "url", a->url);
     json_object_end(j);
 }
 

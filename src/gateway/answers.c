@@ -4,7 +4,7 @@
 #include "gateway/internal.h"
 #include "gateway/opcodes.h"
 
-static void tell(struct session *s, enum event event, snowflake guild_id, const char *list)
+static void answer_tell(struct session *s, enum event event, snowflake guild_id, const char *list)
 {
     char payload[96];
 
@@ -23,7 +23,7 @@ void handle_request_sounds(struct peer *p, int op, struct str raw, const void *d
 
     (void)op, (void)raw;
     for (size_t i = 0; i < in->guild_ids.count; i++)
-        tell(p->session, EVENT_SOUNDBOARD_SOUNDS, ids[i], "soundboard_sounds");
+        answer_tell(p->session, EVENT_SOUNDBOARD_SOUNDS, ids[i], "soundboard_sounds");
 }
 
 /* op 36 and 43: channels that have something to tell; none has, yet. */
@@ -32,6 +32,6 @@ void handle_channel_info(struct peer *p, int op, struct str raw, const void *d)
     const struct channel_info *in = d;
 
     (void)raw;
-    tell(p->session, op == OP_CHANNEL_INFO ? EVENT_CHANNEL_INFO : EVENT_CHANNEL_STATUSES,
-         in->guild_id, "channels");
+    answer_tell(p->session, op == OP_CHANNEL_INFO ? EVENT_CHANNEL_INFO : EVENT_CHANNEL_STATUSES,
+                in->guild_id, "channels");
 }

@@ -32,7 +32,7 @@ bool shape_refers(const struct ready_shape *s)
 }
 
 /* READY_SUPPLEMENTAL follows. */
-static bool supplements(const struct ready_shape *s)
+static bool capability_supplements(const struct ready_shape *s)
 {
     return shape_refers(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
 }
@@ -155,7 +155,7 @@ static bool stays_in_guild(const void *arg, struct str name)
     static const char *const people[] = { "members", "presences", NULL };
 
     if ((shape_refers(s) && is_among(name, people)) ||
-        (supplements(s) && str_is(name, "voice_states")))
+        (capability_supplements(s) && str_is(name, "voice_states")))
         return false;
     return !(s->capabilities & CAPABILITY_PROPERTIES) || stands_beside(name);
 }
@@ -188,7 +188,7 @@ static void merge_members(struct ready_shape *s, const struct list *members)
     json_array(later);
     for (size_t i = 0; i < members->count; i++)
         write_referring(s, &member_schema, &m[i], m[i].user,
-                        supplements(s) && m[i].user_id != s->own ? later : now);
+                        capability_supplements(s) && m[i].user_id != s->own ? later : now);
     json_array_end(now);
     json_array_end(later);
 }
@@ -323,7 +323,7 @@ void shape_end(struct ready_shape *s, struct gateway *g, const struct list *frie
     }
     write_list(s, SHAPE_USERS, "users", ready);
     write_list(s, SHAPE_MEMBERS, "merged_members", ready);
-    if (!supplements(s)) {
+    if (!capability_supplements(s)) {
         write_presences(s, g, friends, ready);
         return;
     }

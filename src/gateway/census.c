@@ -17,7 +17,7 @@ static size_t count_guilds(const struct session *s)
     return n;
 }
 
-static const char *transport(const struct peer *p)
+static const char *census_transport(const struct peer *p)
 {
     static const char *const names[] = { "json", "json, zlib", "json, zstd",
                                          "etf",  "etf, zlib",  "etf, zstd" };
@@ -39,7 +39,7 @@ static void write_session(const struct session *s, struct json *j)
     json_name(j, "address");
     json_text(j, s->peer ? websocket_remote(s->peer->ws) : STR(""));
     json_name(j, "transport");
-    json_text(j, str_of(s->peer ? transport(s->peer) : ""));
+    json_text(j, str_of(s->peer ? census_transport(s->peer) : ""));
     json_name(j, "shard");
     json_array(j);
     json_int(j, s->shard_id);

@@ -161,7 +161,7 @@ static struct coder coder_of(const struct peer *p)
     };
 }
 
-static bool fits(struct peer *p, const struct buf *message)
+static bool codec_fits(struct peer *p, const struct buf *message)
 {
     if (!buf_full(message))
         return true;
@@ -174,7 +174,7 @@ static void send_all(struct peer *p, bool text)
 {
     struct hub *h = p->hub;
 
-    if (fits(p, &h->out))
+    if (codec_fits(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
     /* A large payload shall not make every loop keep as much for ever. */
     if (h->out.cap > OUT_KEPT)
@@ -183,7 +183,7 @@ static void send_all(struct peer *p, bool text)
 
 void send_encoded(struct peer *p, struct buf *message, bool text)
 {
-    if (fits(p, message))
+    if (codec_fits(p, message))
         websocket_send_buf(p->ws, text ? WS_TEXT : WS_BINARY, message);
 }
 

@@ -101,7 +101,7 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 /* --- what ----------------------------------------------------------------------------- */
 
 /* Whether a message is by somebody, or mentions them. */
-static bool concerns(const struct facts *f, snowflake id)
+static bool delivery_concerns(const struct facts *f, snowflake id)
 {
     const snowflake *mentioned = facts_ids(f);
 
@@ -118,13 +118,13 @@ static unsigned form_for(const struct delivery *d, const struct session *s)
     bool hidden = d->info->flags & EVENT_CONTENT && s->bot && d->news->to.kind == SUBJECT_GUILD &&
                   !(s->intents & INTENT(MESSAGE_CONTENT));
 
-    return hidden && !concerns(d->facts, s->caller.id) ? NEWS_EMPTIED : 0;
+    return hidden && !delivery_concerns(d->facts, s->caller.id) ? NEWS_EMPTIED : 0;
 }
 
 /* People watch each other come and go in small guilds only. */
 static bool is_crowded(const struct delivery *d, const struct seat *seat)
 {
-    const struct view *v = seat->topic->view;
+    const struct guild_view *v = seat->topic->view;
     enum event event = d->news->event;
 
     if (event != EVENT_PRESENCE_UPDATE && event != EVENT_GUILD_MEMBER_ADD)

@@ -11,7 +11,7 @@ struct delivery {
     const struct event_info *info;
     const struct facts *facts;       /* the news' own */
     struct topic *topic;             /* who listens; NULL: nobody, or nobody any more */
-    struct sight *sight;             /* NULL: it shows and hides no channels */
+    struct sight_report *sight;      /* NULL: it shows and hides no channels */
     struct changed_channel *changed; /* NULL: everybody sees it who saw it before */
     bool crowd;                      /* it is for many, and nothing else waits to leave with it */
 };

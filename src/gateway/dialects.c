@@ -38,7 +38,7 @@ static struct dialect read_query(struct str query)
     return d;
 }
 
-static bool same(const struct dialect *a, const struct dialect *b, struct str host)
+static bool dialect_same(const struct dialect *a, const struct dialect *b, struct str host)
 {
     return a->fault == b->fault && a->version == b->version && a->etf == b->etf &&
            a->compression == b->compression && str_eq(str_slice(a->host, a->host_n), host);
@@ -48,12 +48,12 @@ static struct dialect *look_up(struct gateway *g, const struct dialect *wanted, 
 {
     struct dialect *d = g->dialects;
 
-    while (d && !same(d, wanted, host))
+    while (d && !dialect_same(d, wanted, host))
         d = d->next;
     return d;
 }
 
-static struct dialect *add(struct gateway *g, const struct dialect *wanted, struct str host)
+static struct dialect *dialect_add(struct gateway *g, const struct dialect *wanted, struct str host)
 {
     struct dialect *d = mem_resize(NULL, sizeof *d + host.n);
 
@@ -81,7 +81,7 @@ const struct dialect *dialect_find(struct gateway *g, const struct http_request 
         found = look_up(g, &wanted, host);
     }
     if (!found)
-        found = add(g, &wanted, host);
+        found = dialect_add(g, &wanted, host);
     pthread_mutex_unlock(&g->lock);
     return found;
 }

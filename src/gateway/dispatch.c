@@ -57,7 +57,7 @@ static void change_member(const struct delivery *d)
     }
 }
 
-static void change_view(const struct delivery *d, struct view *v)
+static void change_view(const struct delivery *d, struct guild_view *v)
 {
     const struct facts *f = d->facts;
 

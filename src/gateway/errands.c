@@ -35,10 +35,11 @@ static bool has_too_many(const struct session *s)
     return many;
 }
 
-static struct errand *first_errand(const struct session *s)
+static struct session_errand *first_errand(const struct session *s)
 {
-    return list_empty(&s->errands) ? NULL
-                                   : container_of(s->errands.next, struct errand, of_session);
+    return links_empty(&s->errands)
+               ? NULL
+               : container_of(s->errands.next, struct session_errand, of_session);
 }
 
 /* One after the other: what is asked for waits until the guilds are there. To a session that
@@ -46,7 +47,7 @@ static struct errand *first_errand(const struct session *s)
  * waits for its next socket, as more would come than is kept. */
 static bool has_next_step(const struct session *s)
 {
-    const struct errand *e = first_errand(s);
+    const struct session_errand *e = first_errand(s);
 
     return e && !e->stepping && (s->peer || !e->needs_socket);
 }
@@ -62,7 +63,7 @@ static bool is_busy(const struct session *s)
 
 static void run_soon(struct hub *h)
 {
-    if (h->errands_posted || list_empty(&h->runnable))
+    if (h->errands_posted || links_empty(&h->runnable))
         return;
     h->errands_posted = true;
     loop_post(h->loop, &h->errands_post);
@@ -77,15 +78,15 @@ void errands_wake(struct session *s)
             websocket_await(s->peer->ws);
         return;
     }
-    list_append(&s->hub->runnable, &s->runnable);
+    links_append(&s->hub->runnable, &s->runnable);
     run_soon(s->hub);
 }
 
-static void finish(struct errand *e)
+static void errand_step_finish(struct session_errand *e)
 {
     struct session *s = e->session;
 
-    list_remove(&e->of_session);
+    link_remove(&e->of_session);
     count_errands(s, 0, 1);
     e->free(e);
     errands_wake(s);
@@ -93,7 +94,7 @@ static void finish(struct errand *e)
 
 static void step_done(struct load *l, enum err error)
 {
-    struct errand *e = container_of(l, struct errand, load);
+    struct session_errand *e = container_of(l, struct session_errand, load);
 
     e->stepping = false;
     if (!e->session) {
@@ -104,10 +105,10 @@ static void step_done(struct load *l, enum err error)
     errands_wake(e->session);
 }
 
-static void begin_step(struct hub *h, struct errand *e)
+static void begin_step(struct hub *h, struct session_errand *e)
 {
     if (!e->step(e)) {
-        finish(e);
+        errand_step_finish(e);
         return;
     }
     e->stepping = true;
@@ -121,10 +122,10 @@ void errands_run(struct post *post)
     struct hub *h = container_of(post, struct hub, errands_post);
 
     h->errands_posted = false;
-    for (int i = 0; i < STEPS_A_TURN && !list_empty(&h->runnable); i++) {
+    for (int i = 0; i < STEPS_A_TURN && !links_empty(&h->runnable); i++) {
         struct session *s = container_of(h->runnable.next, struct session, runnable);
 
-        list_remove(&s->runnable);
+        link_remove(&s->runnable);
         if (has_next_step(s) && !is_busy(s))
             begin_step(h, first_errand(s));
         else
@@ -133,7 +134,7 @@ void errands_run(struct post *post)
     run_soon(h);
 }
 
-void errand_begin(struct session *s, struct errand *e)
+void errand_begin(struct session *s, struct session_errand *e)
 {
     if (has_too_many(s)) {
         e->free(e);
@@ -141,21 +142,21 @@ void errand_begin(struct session *s, struct errand *e)
     }
     count_errands(s, 1, 0);
     e->session = s;
-    list_append(&s->errands, &e->of_session);
+    links_append(&s->errands, &e->of_session);
     errands_wake(s);
 }
 
 bool errands_stepping(const struct session *s)
 {
     for (const struct link *at = s->errands.next; at != &s->errands; at = at->next)
-        if (container_of(at, const struct errand, of_session)->stepping)
+        if (container_of(at, const struct session_errand, of_session)->stepping)
             return true;
     return false;
 }
 
 void errands_detach(struct session *s)
 {
-    list_remove(&s->runnable);
+    link_remove(&s->runnable);
 }
 
 void errands_attach(struct session *s)
@@ -165,14 +166,14 @@ void errands_attach(struct session *s)
 
 void errands_drop(struct session *s)
 {
-    while (!list_empty(&s->errands)) {
-        struct errand *e = container_of(s->errands.next, struct errand, of_session);
+    while (!links_empty(&s->errands)) {
+        struct session_errand *e = container_of(s->errands.next, struct session_errand, of_session);
 
-        list_remove(&e->of_session);
+        link_remove(&e->of_session);
         e->session = NULL;
         if (!e->stepping)
             e->free(e);
     }
-    list_remove(&s->runnable);
+    link_remove(&s->runnable);
     count_errands(s, 0, s->errand_count);
 }

@@ -6,20 +6,20 @@
 
 /* A step at a time, as fast as the session's socket takes what it brings; goes with
  * the session. */
-struct errand {
+struct session_errand {
     struct load load; /* of the step that runs */
     struct link of_session;
     struct session *session; /* NULL: the session went while a step was running */
     bool stepping;           /* a load is running */
     bool needs_socket;       /* does nothing while the session is away */
     /* Fills load.run, or returns false: nothing left. */
-    bool (*step)(struct errand *e);
-    void (*stepped)(struct errand *e, enum err error); /* with a session that is there */
-    void (*free)(struct errand *e);
+    bool (*step)(struct session_errand *e);
+    void (*stepped)(struct session_errand *e, enum err error); /* with a session that is there */
+    void (*free)(struct session_errand *e);
 };
 
 /* Frees it instead when the session has too many. */
-void errand_begin(struct session *s, struct errand *e);
+void errand_begin(struct session *s, struct session_errand *e);
 void errands_drop(struct session *s);
 /* They move with their session, between two steps. */
 bool errands_stepping(const struct session *s);

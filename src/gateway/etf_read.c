@@ -19,17 +19,17 @@ struct terms {
 
 static bool read_term(struct terms *t);
 
-static bool has(const struct terms *t, size_t n)
+static bool etf_read_has(const struct terms *t, size_t n)
 {
     return (size_t)(t->end - t->at) >= n;
 }
 
 /* An unsigned number of n bytes, the highest first. */
-static bool take(struct terms *t, unsigned n, uint64_t *ret)
+static bool etf_read_take(struct terms *t, unsigned n, uint64_t *ret)
 {
     uint64_t v = 0;
 
-    if (!has(t, n))
+    if (!etf_read_has(t, n))
         return false;
     for (; n; n--)
         v = v << 8 | *t->at++;
@@ -41,7 +41,7 @@ static bool take_bytes(struct terms *t, unsigned length_bytes, struct str *ret)
 {
     uint64_t n;
 
-    if (!take(t, length_bytes, &n) || !has(t, n))
+    if (!etf_read_take(t, length_bytes, &n) || !etf_read_has(t, n))
         return false;
     *ret = str_slice((const char *)t->at, n);
     t->at += n;
@@ -89,7 +89,7 @@ static bool read_real(struct terms *t)
     uint64_t bits;
     double d;
 
-    if (!take(t, 8, &bits))
+    if (!etf_read_take(t, 8, &bits))
         return false;
     memcpy(&d, &bits, sizeof d);
     return write_real(t, d);
@@ -100,7 +100,7 @@ static bool read_old_real(struct terms *t)
 {
     char text[OLD_REAL_BYTES + 1] = { 0 }, *end;
 
-    if (!has(t, OLD_REAL_BYTES))
+    if (!etf_read_has(t, OLD_REAL_BYTES))
         return false;
     memcpy(text, t->at, OLD_REAL_BYTES);
     t->at += OLD_REAL_BYTES;
@@ -112,7 +112,8 @@ static bool read_big(struct terms *t)
 {
     uint64_t n, sign, v = 0;
 
-    if (!take(t, 1, &n) || !take(t, 1, &sign) || n > 8 || sign > 1 || !has(t, n))
+    if (!etf_read_take(t, 1, &n) || !etf_read_take(t, 1, &sign) || n > 8 || sign > 1 ||
+        !etf_read_has(t, n))
         return false;
     for (unsigned i = 0; i < n; i++)
         v |= (uint64_t)*t->at++ << (8 * i);
@@ -141,7 +142,7 @@ static bool read_items(struct terms *t, uint64_t count, bool proper)
         if (!read_term(t))
             return false;
     json_array_end(&t->out);
-    return !proper || (take(t, 1, &tail) && tail == ETF_NIL);
+    return !proper || (etf_read_take(t, 1, &tail) && tail == ETF_NIL);
 }
 
 static bool read_byte_list(struct terms *t)
@@ -161,11 +162,11 @@ static bool read_map(struct terms *t)
 {
     uint64_t count, tag;
 
-    if (!take(t, 4, &count))
+    if (!etf_read_take(t, 4, &count))
         return false;
     json_object(&t->out);
     for (; count; count--)
-        if (!take(t, 1, &tag) || tag != ETF_BINARY || !read_text(t, true) || !read_term(t))
+        if (!etf_read_take(t, 1, &tag) || tag != ETF_BINARY || !read_text(t, true) || !read_term(t))
             return false;
     json_object_end(&t->out);
     return true;
@@ -177,12 +178,12 @@ static bool read_tagged(struct terms *t, uint64_t tag)
 
     switch (tag) {
     case ETF_SMALL_INT:
-        if (!take(t, 1, &v))
+        if (!etf_read_take(t, 1, &v))
             return false;
         json_int(&t->out, (int64_t)v);
         return true;
     case ETF_INT:
-        if (!take(t, 4, &v))
+        if (!etf_read_take(t, 4, &v))
             return false;
         json_int(&t->out, (int32_t)(uint32_t)v);
         return true;
@@ -205,9 +206,9 @@ static bool read_tagged(struct terms *t, uint64_t tag)
     case ETF_STRING:
         return read_byte_list(t);
     case ETF_LIST:
-        return take(t, 4, &v) && read_items(t, v, true);
+        return etf_read_take(t, 4, &v) && read_items(t, v, true);
     case ETF_SMALL_TUPLE:
-        return take(t, 1, &v) && read_items(t, v, false);
+        return etf_read_take(t, 1, &v) && read_items(t, v, false);
     case ETF_MAP:
         return read_map(t);
     default:
@@ -219,7 +220,7 @@ static bool read_term(struct terms *t)
 {
     uint64_t tag;
 
-    if (t->depth == JSON_MAX_DEPTH || ++t->values > JSON_MAX_VALUES || !take(t, 1, &tag) ||
+    if (t->depth == JSON_MAX_DEPTH || ++t->values > JSON_MAX_VALUES || !etf_read_take(t, 1, &tag) ||
         buf_full(t->out.out))
         return false;
     t->depth++;
@@ -235,6 +236,6 @@ bool etf_to_json(struct str bytes, struct buf *out)
                        .out = json_to(out) };
     uint64_t version;
 
-    return take(&t, 1, &version) && version == ETF_VERSION && read_term(&t) && t.at == t.end &&
-           !buf_full(out);
+    return etf_read_take(&t, 1, &version) && version == ETF_VERSION && read_term(&t) &&
+           t.at == t.end && !buf_full(out);
 }

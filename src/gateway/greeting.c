@@ -17,15 +17,15 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
     g->peer = p;
     p->asking = g;
     p->state = PEER_ASKING;
-    list_append(&p->hub->greetings, &g->link);
-    peer_spare(p);
+    links_append(&p->hub->greetings, &g->link);
+    peer_identified(p);
     return true;
 }
 
 /* A bot's token may come bare, so its kind is known only when it is found. */
 static const enum caller_kind kinds[] = { CALLER_BOT, CALLER_USER };
 
-static bool remembered(struct greeting *g, struct auth *auth)
+static bool greeting_remembered(struct greeting *g, struct auth *auth)
 {
     for (int i = 0; i < (g->bot_only ? 1 : 2); i++)
         if (auth_remembered(auth, kinds[i], g->credential.token, &g->caller))
@@ -33,10 +33,10 @@ static bool remembered(struct greeting *g, struct auth *auth)
     return false;
 }
 
-static enum err find(struct greeting *g, struct tx *tx)
+static enum err greeting_find(struct greeting *g, struct tx *tx)
 {
     struct auth *auth = g->load.hub->gateway->options.auth;
-    enum err e = remembered(g, auth) ? OK : ERR_UNAUTHORIZED;
+    enum err e = greeting_remembered(g, auth) ? OK : ERR_UNAUTHORIZED;
 
     for (int i = 0; i < (g->bot_only ? 1 : 2) && e == ERR_UNAUTHORIZED; i++) {
         g->credential.kind = kinds[i];
@@ -47,12 +47,12 @@ static enum err find(struct greeting *g, struct tx *tx)
     return e;
 }
 
-static enum err look(struct load *l, struct tx *tx)
+static enum err greeting_look(struct load *l, struct tx *tx)
 {
     struct greeting *g = container_of(l, struct greeting, load);
     const struct gateway_source *source = l->hub->gateway->options.source;
 
-    g->verdict = find(g, tx);
+    g->verdict = greeting_find(g, tx);
     if (g->verdict == ERR_UNAUTHORIZED)
         return OK;
     enum err e = g->verdict;
@@ -65,7 +65,7 @@ static enum err look(struct load *l, struct tx *tx)
     return e;
 }
 
-static void looked(struct load *l, enum err e)
+static void greeting_looked(struct load *l, enum err e)
 {
     struct greeting *g = container_of(l, struct greeting, load);
 
@@ -85,8 +85,8 @@ static void looked(struct load *l, enum err e)
 
 void greeting_begin(struct greeting *g)
 {
-    g->load.run = look;
-    g->load.done = looked;
+    g->load.run = greeting_look;
+    g->load.done = greeting_looked;
     hub_load_now(g->peer->hub, &g->load);
 }
 
@@ -98,7 +98,7 @@ struct peer *greeting_end(struct greeting *g)
         p->asking = NULL;
         p->state = PEER_STRANGER;
     }
-    list_remove(&g->link);
+    link_remove(&g->link);
     g->peer = NULL;
     return p;
 }
@@ -112,7 +112,7 @@ void session_invalid(struct peer *p)
 {
     if (p->session) {
         session_end(p->session);
-        peer_doom(p);
+        peer_invalidate_soon(p);
     } else {
         peer_become_stranger(p);
     }
@@ -120,15 +120,15 @@ void session_invalid(struct peer *p)
         send_op(p, OP_INVALID_SESSION, STR("false"));
 }
 
-struct sentence {
+struct revoke_post {
     struct post post;
     struct hub *hub;
     uint64_t number;
 };
 
-static void carry_out(struct post *post)
+static void revoke_post_run(struct post *post)
 {
-    struct sentence *x = container_of(post, struct sentence, post);
+    struct revoke_post *x = container_of(post, struct revoke_post, post);
     struct session *s = registry_local(x->hub, x->number);
 
     if (s && s->peer)
@@ -140,8 +140,8 @@ static void carry_out(struct post *post)
 
 void session_invalid_soon(struct hub *h, uint64_t number)
 {
-    struct sentence *x = mem_new(sizeof *x);
+    struct revoke_post *x = mem_new(sizeof *x);
 
-    *x = (struct sentence){ .post.run = carry_out, .hub = h, .number = number };
+    *x = (struct revoke_post){ .post.run = revoke_post_run, .hub = h, .number = number };
     loop_post(h->loop, &x->post);
 }

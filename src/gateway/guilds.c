@@ -96,8 +96,8 @@ void guild_join(struct session *s, snowflake guild_id)
 
 /* --- guilds that come after READY, one after the other -------------------------------- */
 
-struct arrival {
-    struct errand errand;
+struct guild_arrival {
+    struct session_errand errand;
     struct guild_facts facts;
     struct news *news; /* GUILD_CREATE of a guild that it was in before, or NULL */
     struct gateway_viewer viewer;
@@ -112,14 +112,14 @@ static bool hears_of_guilds(bool bot, uint32_t intents)
     return intents & INTENT(GUILDS) || (!bot && !intents);
 }
 
-static void arrival_forget(struct arrival *a)
+static void arrival_forget(struct guild_arrival *a)
 {
     news_unref(a->news);
     a->news = NULL;
 }
 
 /* False: it would be too large. */
-static bool make_news(struct arrival *a, const struct buf *guild)
+static bool make_news(struct guild_arrival *a, const struct buf *guild)
 {
     struct buf out;
 
@@ -135,7 +135,7 @@ static bool make_news(struct arrival *a, const struct buf *guild)
 
 static enum err arrival_read(struct load *l, struct tx *tx)
 {
-    struct arrival *a = container_of(l, struct arrival, errand.load);
+    struct guild_arrival *a = container_of(l, struct guild_arrival, errand.load);
     struct buf out;
     struct json j = json_to(&out);
 
@@ -150,9 +150,9 @@ static enum err arrival_read(struct load *l, struct tx *tx)
     return e;
 }
 
-static bool arrival_step(struct errand *e)
+static bool arrival_step(struct session_errand *e)
 {
-    struct arrival *a = container_of(e, struct arrival, errand);
+    struct guild_arrival *a = container_of(e, struct guild_arrival, errand);
 
     if (a->at == a->count)
         return false;
@@ -162,9 +162,9 @@ static bool arrival_step(struct errand *e)
     return true;
 }
 
-static void arrival_stepped(struct errand *e, enum err error)
+static void arrival_stepped(struct session_errand *e, enum err error)
 {
-    struct arrival *a = container_of(e, struct arrival, errand);
+    struct guild_arrival *a = container_of(e, struct guild_arrival, errand);
     struct session *s = e->session;
     char payload[64];
 
@@ -184,9 +184,9 @@ static void arrival_stepped(struct errand *e, enum err error)
     presence_arrive(s, a->facts.guild_id);
 }
 
-static void arrival_free(struct errand *e)
+static void arrival_free(struct session_errand *e)
 {
-    struct arrival *a = container_of(e, struct arrival, errand);
+    struct guild_arrival *a = container_of(e, struct guild_arrival, errand);
 
     arrival_forget(a);
     mem_free(a);
@@ -194,7 +194,7 @@ static void arrival_free(struct errand *e)
 
 void arrival_begin(struct session *s, const struct list *guilds)
 {
-    struct arrival *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
+    struct guild_arrival *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
 
     a->errand.step = arrival_step;
     a->errand.stepped = arrival_stepped;

@@ -31,13 +31,13 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
 
     h->gateway = g;
     h->loop = loop;
-    list_init(&h->peers);
-    list_init(&h->sessions);
-    list_init(&h->greetings);
-    list_init(&h->waiting);
-    list_init(&h->guests);
-    list_init(&h->expected);
-    list_init(&h->runnable);
+    links_init(&h->peers);
+    links_init(&h->sessions);
+    links_init(&h->greetings);
+    links_init(&h->waiting);
+    links_init(&h->guests);
+    links_init(&h->expected);
+    links_init(&h->runnable);
     map_init(&h->topics);
     h->queue_end = &h->queue;
     h->arena = arena_new();
@@ -47,7 +47,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->strangers = deadlines_new(loop, STRANGER_MS, true, peer_expired_stranger);
     h->overdue = deadlines_new(loop, OVERDUE_MS, true, peer_expired_overdue);
     h->dead = deadlines_new(loop, DEAD_MS, true, peer_expired_dead);
-    h->doomed = deadlines_new(loop, DOOMED_MS, true, peer_expired_doomed);
+    h->invalidated = deadlines_new(loop, INVALIDATED_MS, true, peer_expired_invalidated);
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
     h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
     h->windows = deadlines_new(loop, PRESENCE_MS, true, presence_window_ended);
@@ -76,14 +76,14 @@ void hub_free(struct hub *h)
     if (!h)
         return;
     h->closing = true;
-    while (!list_empty(&h->sessions))
+    while (!links_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
     drop_queue(h);
     dispatch_drop(h);
     mem_free(h->delivery);
     recent_clear(&h->recent);
     topics_free(h);
-    for (struct view *v = h->old_views, *next; v; v = next) {
+    for (struct guild_view *v = h->old_views, *next; v; v = next) {
         next = v->next;
         view_free(v);
     }
@@ -91,7 +91,7 @@ void hub_free(struct hub *h)
     deadlines_free(h->strangers);
     deadlines_free(h->overdue);
     deadlines_free(h->dead);
-    deadlines_free(h->doomed);
+    deadlines_free(h->invalidated);
     deadlines_free(h->away);
     deadlines_free(h->fading);
     deadlines_free(h->windows);
@@ -120,7 +120,7 @@ static void free_old_views(struct post *post)
     loop_part("old_views");
     h->old_views_posted = false;
     while (h->old_views && clock_mono() - began < OLD_VIEWS_NS) {
-        struct view *next = h->old_views->next;
+        struct guild_view *next = h->old_views->next;
 
         if (view_free_some(h->old_views, CHANNELS_BETWEEN_LOOKS))
             h->old_views = next;
@@ -128,7 +128,7 @@ static void free_old_views(struct post *post)
     free_views_soon(h);
 }
 
-void hub_drop_view(struct hub *h, struct view *v)
+void hub_drop_view(struct hub *h, struct guild_view *v)
 {
     if (!v || h->closing) {
         view_free(v);
@@ -210,7 +210,7 @@ void hub_load(struct hub *h, struct load *l)
 {
     l->quiet = true;
     l->after = last_in_line(h);
-    list_append(&h->waiting, &l->link);
+    links_append(&h->waiting, &l->link);
     hub_pump(h);
 }
 
@@ -221,7 +221,7 @@ static void begin_event(struct hub *h)
     h->queue = p->next;
     if (!h->queue)
         h->queue_end = &h->queue;
-    if (!list_empty(&h->expected))
+    if (!links_empty(&h->expected))
         recent_add(&h->recent, p->news);
     h->begun = p->news->number;
     dispatch_begin(h, p->news);
@@ -234,14 +234,14 @@ static void continue_event(struct hub *h)
         return;
     h->position = h->begun;
     hub_is_spent(h, EVENT_TICKS);
-    if (!list_empty(&h->guests))
+    if (!links_empty(&h->guests))
         handovers_continue(h);
 }
 
 /* The next load, when all is told that stood in line before it; or NULL. */
 static struct load *due_load(const struct hub *h)
 {
-    if (list_empty(&h->waiting))
+    if (links_empty(&h->waiting))
         return NULL;
     struct load *first = container_of(h->waiting.next, struct load, link);
 
@@ -254,7 +254,7 @@ static void begin_waiting(struct hub *h)
 
     h->held_up = false;
     for (int i = 0; i < LOADS_AT_ONCE && (l = due_load(h)); i++) {
-        list_remove(&l->link);
+        link_remove(&l->link);
         load_begin(h, l);
         if (hub_is_spent(h, HUB_TICKS))
             return;
@@ -263,7 +263,7 @@ static void begin_waiting(struct hub *h)
 
 static void pump_later(struct hub *h)
 {
-    if (!h->delivery->news && !h->queue && list_empty(&h->waiting))
+    if (!h->delivery->news && !h->queue && links_empty(&h->waiting))
         return;
     h->held_up = true;
     h->pump_posted = true;

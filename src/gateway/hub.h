@@ -3,7 +3,7 @@
 #ifndef GATEWAY_HUB_H
 #define GATEWAY_HUB_H
 
-#include "base/list.h"
+#include "base/links.h"
 #include "base/map.h"
 #include "gateway/gateway.h"
 #include "gateway/news.h"
@@ -11,7 +11,7 @@
 #include "gateway/recent.h"
 
 struct session;
-struct view;
+struct guild_view;
 
 /* A look at the store. While one runs that waits for a quiet moment, events wait in
  * line: what it reads and what follows fit together. */
@@ -35,7 +35,7 @@ struct hub {
     struct link peers, sessions;
     struct link greetings; /* struct greeting */
     struct map topics;
-    struct deadlines *strangers, *overdue, *dead, *doomed, *away, *fading, *windows;
+    struct deadlines *strangers, *overdue, *dead, *invalidated, *away, *fading, *windows;
     struct packer *packer;
     struct arena *arena; /* of the message at hand */
     struct buf out;      /* scratch for what is sent */
@@ -59,12 +59,12 @@ struct hub {
 
     struct link guests;   /* struct handover: sessions to be given away */
     struct link expected; /* struct handover: sessions on their way here, as they were asked for */
-    struct recent recent; /* events since the first of them was */
-    struct link runnable; /* sessions whose first errand may go on */
+    struct recent_events recent; /* events since the first of them was */
+    struct link runnable;        /* sessions whose first errand may go on */
     struct post errands_post;
     bool errands_posted;
     struct turn_end turn_end;
-    struct view *old_views; /* of guilds that nobody here is in any more */
+    struct guild_view *old_views; /* of guilds that nobody here is in any more */
     struct post old_views_post;
     bool old_views_posted;
     bool closing;
@@ -84,7 +84,7 @@ void hub_load(struct hub *h, struct load *l);     /* when it is quiet */
 void hub_load_now(struct hub *h, struct load *l); /* before the next event, or beside them */
 void hub_pump(struct hub *h);
 /* Frees the view of a guild, in steps: a bot that goes may leave thousands. Accepts NULL. */
-void hub_drop_view(struct hub *h, struct view *v);
+void hub_drop_view(struct hub *h, struct guild_view *v);
 void hub_receive(struct post *post); /* struct parcel */
 void hub_turn_end(struct turn_end *t);
 

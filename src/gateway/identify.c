@@ -32,7 +32,7 @@ static struct session *make_session(struct identification *i, struct hub *h)
     return s;
 }
 
-static void refuse(struct identification *i, enum close_code code)
+static void identify_refuse(struct identification *i, enum close_code code)
 {
     struct peer *p = greeting_end(&i->greeting);
 
@@ -77,26 +77,26 @@ static void note_start(struct hub *h, snowflake bot_id)
 
 /* --- both looks done, one after the other --------------------------------------------- */
 
-static void known(struct greeting *g)
+static void identify_known(struct greeting *g)
 {
     struct identification *i = container_of(g, struct identification, greeting);
     struct hub *h = g->peer->hub;
     enum close_code code = identification_check(i);
 
     if (code) {
-        refuse(i, code);
+        identify_refuse(i, code);
         return;
     }
     i->session = make_session(i, h);
     if (!registry_add(h->gateway, i->session)) {
         session_end(i->session);
-        refuse(i, CLOSE_TOO_MANY_SESSIONS);
+        identify_refuse(i, CLOSE_TOO_MANY_SESSIONS);
         return;
     }
     int64_t starts;
     if (!registry_may_start(h->gateway, g->caller.id, i->session->shard_id, g->starts, &starts)) {
         session_end(i->session);
-        refuse(i, 0);
+        identify_refuse(i, 0);
         return;
     }
     if (starts && i->session->bot)
@@ -119,7 +119,7 @@ void handle_identify(struct peer *p, int op, struct str raw, const void *d)
         identification_free(i);
         return;
     }
-    i->greeting.known = known;
+    i->greeting.known = identify_known;
     i->greeting.wants_guilds = true;
     greeting_begin(&i->greeting);
 }

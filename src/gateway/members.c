@@ -19,7 +19,7 @@ enum {
 };
 
 struct listing {
-    struct errand errand;
+    struct session_errand errand;
     snowflake guild_id;
     char nonce[NONCE_MAX + 3], query[QUERY_MAX + 1];
     size_t nonce_n, query_n;
@@ -48,7 +48,7 @@ static enum err count_chunks(struct listing *l, const struct gateway_source *sou
     return e;
 }
 
-static bool step(struct errand *e);
+static bool member_step(struct session_errand *e);
 
 /* --- telling -------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ static void make_chunk(struct listing *l, struct arena *arena)
 }
 
 /* Where the store is asked, and not on the loop: a thousand members take long to write. */
-static enum err look(struct load *load, struct tx *tx)
+static enum err member_look(struct load *load, struct tx *tx)
 {
     struct listing *l = container_of(load, struct listing, errand.load);
     const struct gateway_source *source = load->hub->gateway->options.source;
@@ -144,7 +144,7 @@ static enum err look(struct load *load, struct tx *tx)
     return e;
 }
 
-static void stepped(struct errand *e, enum err error)
+static void member_stepped(struct session_errand *e, enum err error)
 {
     struct listing *l = container_of(e, struct listing, errand);
     const struct member *m = l->members.items;
@@ -161,7 +161,7 @@ static void stepped(struct errand *e, enum err error)
     l->index++;
 }
 
-static void free_listing(struct errand *e)
+static void free_listing(struct session_errand *e)
 {
     mem_free(container_of(e, struct listing, errand));
 }
@@ -170,8 +170,8 @@ static struct listing *listing_new(snowflake guild_id)
 {
     struct listing *l = mem_new(sizeof *l);
 
-    l->errand.step = step;
-    l->errand.stepped = stepped;
+    l->errand.step = member_step;
+    l->errand.stepped = member_stepped;
     l->errand.free = free_listing;
     l->errand.needs_socket = true;
     l->guild_id = guild_id;
@@ -223,7 +223,7 @@ static struct list read_ids(struct arena *arena, struct str raw)
 /* Bots that asked for them; people where they see each other. */
 static bool may_see_presences(const struct session *s, const struct seat *seat)
 {
-    const struct view *v = seat->topic->view;
+    const struct guild_view *v = seat->topic->view;
 
     return s->bot ? s->intents & INTENT(GUILD_PRESENCES) : v && v->member_count <= SMALL_GUILD;
 }
@@ -281,7 +281,7 @@ static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
 }
 
 /* The first step looks whether it may be told at all. */
-static bool step(struct errand *e)
+static bool member_step(struct session_errand *e)
 {
     struct listing *l = container_of(e, struct listing, errand);
     struct seat *seat = seat_find(e->session, SUBJECT_GUILD, l->guild_id);
@@ -294,18 +294,18 @@ static bool step(struct errand *e)
         /* Not there: an answer without anybody, for whoever waits for one. */
         l->over = true;
         l->all = l->presences = false;
-        e->load.run = look;
+        e->load.run = member_look;
         return true;
     }
     if (l->all && l->first && !begin_all(e->session, seat, l))
         return false;
     l->presences &= may_see_presences(e->session, seat);
-    e->load.run = look;
+    e->load.run = member_look;
     return true;
 }
 
-static void request(struct session *s, const struct request_members *in, snowflake guild_id,
-                    struct list users)
+static void member_request(struct session *s, const struct request_members *in, snowflake guild_id,
+                           struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
     bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* though nobody, or badly */
@@ -337,7 +337,7 @@ void handle_request_members(struct peer *p, int op, struct str raw, const void *
     if (p->session->bot && guilds.count > 1)
         guilds.count = 1;
     for (size_t i = 0; i < guilds.count; i++)
-        request(p->session, in, ids[i], users);
+        member_request(p->session, in, ids[i], users);
 }
 
 /* --- op 35 ---------------------------------------------------------------------------- */

@@ -98,8 +98,8 @@ void message_emptied(struct str payload, struct arena *arena, struct buf *out)
     json_object_end(&j);
 }
 
-static void make(struct news *n, unsigned form, struct packer *packer, struct arena *arena,
-                 struct buf *out)
+static void news_make(struct news *n, unsigned form, struct packer *packer, struct arena *arena,
+                      struct buf *out)
 {
     /* One step from the form without the highest bit. */
     unsigned step = form & NEWS_DEFLATED ? NEWS_DEFLATED : form & NEWS_ETF ? NEWS_ETF : form;
@@ -124,7 +124,7 @@ struct str news_bytes(struct news *n, unsigned form, struct packer *packer, stru
     if (b)
         return text_of(b);
     buf_init(&out, LARGEST);
-    make(n, form, packer, arena, &out);
+    news_make(n, form, packer, arena, &out);
     struct bytes *made = bytes_new(buf_str(&out));
     buf_clear(&out);
     if (atomic_compare_exchange_strong(&n->forms[form], &b, made))

@@ -13,7 +13,7 @@ struct packer {
     z_stream raw, whole;
 };
 
-static void begin(z_stream *z, int window)
+static void pack_begin(z_stream *z, int window)
 {
     if (deflateInit2(z, LEVEL, Z_DEFLATED, window, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
         log_error("gateway: cannot start compression");
@@ -25,8 +25,8 @@ struct packer *packer_new(void)
 {
     struct packer *p = mem_new(sizeof *p);
 
-    begin(&p->raw, RAW_WINDOW);
-    begin(&p->whole, ZLIB_WINDOW);
+    pack_begin(&p->raw, RAW_WINDOW);
+    pack_begin(&p->whole, ZLIB_WINDOW);
     return p;
 }
 
@@ -39,7 +39,7 @@ void packer_free(struct packer *p)
     mem_free(p);
 }
 
-static void run(z_stream *z, struct str in, int flush, struct buf *out)
+static void pack_run(z_stream *z, struct str in, int flush, struct buf *out)
 {
     z->next_in = (Bytef *)(uintptr_t)in.p;
     z->avail_in = (uInt)in.n;
@@ -60,13 +60,13 @@ void pack_shared(struct packer *p, const struct str *parts, size_t count, struct
 {
     deflateReset(&p->raw);
     for (size_t i = 0; i < count; i++)
-        run(&p->raw, parts[i], i + 1 == count ? Z_SYNC_FLUSH : Z_NO_FLUSH, out);
+        pack_run(&p->raw, parts[i], i + 1 == count ? Z_SYNC_FLUSH : Z_NO_FLUSH, out);
 }
 
 void pack_whole(struct packer *p, struct str bytes, struct buf *out)
 {
     deflateReset(&p->whole);
-    run(&p->whole, bytes, Z_FINISH, out);
+    pack_run(&p->whole, bytes, Z_FINISH, out);
 }
 
 void pack_stored(struct str bytes, struct buf *out)

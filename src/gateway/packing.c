@@ -28,7 +28,7 @@ bool is_long_news(const struct news *n)
     return news_payload(n).n > LONG_NEWS;
 }
 
-static void pack(uv_work_t *w)
+static void packing_pack(uv_work_t *w)
 {
     struct packing *x = container_of(w, struct packing, work);
 
@@ -84,7 +84,7 @@ void packing_begin(struct peer *p, uint64_t seq, struct news *n, unsigned form)
     buf_init(&x->out, MAX_SENT);
     p->packing = x;
     x->hub->loads++;
-    uv_queue_work(loop_uv(x->hub->loop), &x->work, pack, packing_done);
+    uv_queue_work(loop_uv(x->hub->loop), &x->work, packing_pack, packing_done);
 }
 
 void packing_abandon(struct packing *x)

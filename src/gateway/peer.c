@@ -21,7 +21,7 @@ void peer_open(struct websocket *ws, void *arg)
     p->since_ms = clock_ms();
     p->turn = atomic_fetch_add(&g->turns, 1) + 1;
     websocket_set_data(ws, p);
-    list_append(&p->hub->peers, &p->link);
+    links_append(&p->hub->peers, &p->link);
     atomic_fetch_add(&g->connected, 1);
     if (d->fault) {
         peer_close(p, d->fault, d->fault == CLOSE_BAD_VERSION ? "version" : "encoding");
@@ -37,7 +37,7 @@ void peer_open(struct websocket *ws, void *arg)
     send_op(p, OP_HELLO, hello);
 }
 
-static void uncount(struct peer *p)
+static void peer_uncount(struct peer *p)
 {
     if (p->counted)
         registry_uncount_stranger(p->hub->gateway, websocket_address(p->ws));
@@ -60,7 +60,7 @@ void peer_closed(struct websocket *ws, int code)
 
     if (!p)
         return;
-    uncount(p);
+    peer_uncount(p);
     deadline_drop(&p->deadline);
     if (p->asking)
         greeting_abandon(p->asking);
@@ -75,7 +75,7 @@ void peer_closed(struct websocket *ws, int code)
         else
             session_lose_peer(s);
     }
-    list_remove(&p->link);
+    link_remove(&p->link);
     zstd_free(p->zstd);
     late_free(p);
     packing_abandon(p->packing);
@@ -103,7 +103,7 @@ void peer_drained(struct websocket *ws)
 
 void peer_become(struct peer *p, struct session *s)
 {
-    uncount(p);
+    peer_uncount(p);
     /* What a session before it was going to be told here concerns nobody any more. */
     if (p->packing && !p->lent) {
         packing_abandon(p->packing);
@@ -126,25 +126,25 @@ void peer_become_stranger(struct peer *p)
         deadline_touch(p->hub->strangers, &p->deadline);
 }
 
-void peer_doom(struct peer *p)
+void peer_invalidate_soon(struct peer *p)
 {
     if (p->closing)
         return;
-    p->doomed = true;
-    deadline_touch(p->hub->doomed, &p->deadline);
+    p->invalidated = true;
+    deadline_touch(p->hub->invalidated, &p->deadline);
 }
 
-void peer_spare(struct peer *p)
+void peer_identified(struct peer *p)
 {
-    if (p->doomed)
+    if (p->invalidated)
         deadline_touch(p->hub->strangers, &p->deadline);
-    p->doomed = false;
+    p->invalidated = false;
 }
 
 void peer_beat(struct peer *p)
 {
     send_op(p, OP_HEARTBEAT_ACK, STR("null"));
-    if (p->closing || p->doomed)
+    if (p->closing || p->invalidated)
         return;
     if (p->state == PEER_KNOWN) {
         deadline_touch(p->hub->overdue, &p->deadline);
@@ -179,7 +179,7 @@ void peer_expired_dead(struct deadline *d)
     peer_close(of_deadline(d), CLOSE_UNKNOWN, "no heartbeat");
 }
 
-void peer_expired_doomed(struct deadline *d)
+void peer_expired_invalidated(struct deadline *d)
 {
     peer_close(of_deadline(d), CLOSE_BAD_SEQUENCE, "the session is gone");
 }

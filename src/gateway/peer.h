@@ -2,7 +2,7 @@
 #ifndef GATEWAY_PEER_H
 #define GATEWAY_PEER_H
 
-#include "base/list.h"
+#include "base/links.h"
 #include "gateway/gateway.h"
 #include "gateway/news.h"
 
@@ -12,7 +12,7 @@ enum {
     DEAD_MS = HEARTBEAT_MS / 2,        /* after asking */
     STRANGER_MS = 60 * 1000,           /* without a heartbeat and without a name */
     STRANGER_LONGEST_MS = 15 * 60 * 1000,
-    DOOMED_MS = 10 * 1000, /* after its session was taken away */
+    INVALIDATED_MS = 10 * 1000, /* after its session was taken away */
 
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,
@@ -93,7 +93,7 @@ struct peer {
     const struct dialect *dialect;
     struct session *session;  /* PEER_KNOWN */
     struct greeting *asking;  /* PEER_ASKING: told when the socket goes */
-    struct deadline deadline; /* stranger, overdue, dead or doomed: one at a time */
+    struct deadline deadline; /* stranger, overdue, dead or invalidated: one at a time */
     struct zstd *zstd;
     struct packing *packing; /* of a long dispatch, which later ones wait for; or NULL */
     struct late_op *late;    /* waits for the stream */
@@ -105,8 +105,8 @@ struct peer {
     bool lent;      /* its zstd stream is used on the pool: packing.h */
     bool compress;  /* payloads, one by one */
     bool closing;
-    bool counted; /* among its address's strangers */
-    bool doomed;  /* its session was taken away: it has to say again who it is */
+    bool counted;     /* among its address's strangers */
+    bool invalidated; /* its session was taken away: it has to say again who it is */
 };
 
 /* handler of every gateway socket */
@@ -121,13 +121,13 @@ void peer_close(struct peer *p, enum close_code code, const char *reason);
 void peer_become(struct peer *p, struct session *s);
 void peer_become_stranger(struct peer *p);
 /* Some clients pass over an invalid session once they are ready; none does a close. */
-void peer_doom(struct peer *p);
-void peer_spare(struct peer *p); /* it says who it is */
+void peer_invalidate_soon(struct peer *p);
+void peer_identified(struct peer *p); /* it says who it is */
 void peer_beat(struct peer *p);
 void peer_expired_stranger(struct deadline *d);
 void peer_expired_overdue(struct deadline *d);
 void peer_expired_dead(struct deadline *d);
-void peer_expired_doomed(struct deadline *d);
+void peer_expired_invalidated(struct deadline *d);
 
 /* Messages that are not dispatches; d is JSON. */
 void send_op(struct peer *p, enum opcode op, struct str d);

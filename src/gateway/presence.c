@@ -48,7 +48,7 @@ const char *presence_word(enum presence_status status)
 /* --- what is seen of an account ------------------------------------------------------- */
 
 /* What its sessions are together; a bot's shards are seen apart. */
-struct look {
+struct presence_look {
     struct statuses statuses;
     struct str activities; /* on the heap; p == NULL: none */
 };
@@ -65,7 +65,7 @@ struct among {
 
 enum { ANY_KIND = -1 };
 
-static bool counts(const struct session *s, const struct among *c)
+static bool presence_counts(const struct session *s, const struct among *c)
 {
     return s != c->but && !s->faded && s->ready && (c->kind == ANY_KIND || s->kind == c->kind) &&
            (!c->like ||
@@ -73,13 +73,13 @@ static bool counts(const struct session *s, const struct among *c)
 }
 
 /* With the lock held. */
-static const struct session *foremost(const struct account *a, struct among c)
+static const struct session *presence_foremost(const struct account *a, struct among c)
 {
     for (size_t i = 0; a && i < COUNT_OF(order); i++)
         for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
             const struct session *s = container_of(at, const struct session, of_user);
 
-            if (s->status == order[i] && counts(s, &c))
+            if (s->status == order[i] && presence_counts(s, &c))
                 return s;
         }
     return NULL;
@@ -87,7 +87,7 @@ static const struct session *foremost(const struct account *a, struct among c)
 
 static const struct session *foremost_of_all(const struct account *a)
 {
-    return foremost(a, (struct among){ .kind = ANY_KIND });
+    return presence_foremost(a, (struct among){ .kind = ANY_KIND });
 }
 
 static unsigned char status_of(const struct session *s)
@@ -98,18 +98,18 @@ static unsigned char status_of(const struct session *s)
 /* With the lock held. */
 static struct statuses statuses_of(const struct account *a, struct among c)
 {
-    struct statuses all = { .whole = status_of(foremost(a, c)) };
+    struct statuses all = { .whole = status_of(presence_foremost(a, c)) };
 
     for (c.kind = 0; c.kind < CLIENT_KINDS; c.kind++)
-        all.of[c.kind] = status_of(foremost(a, c));
+        all.of[c.kind] = status_of(presence_foremost(a, c));
     return all;
 }
 
 /* The same. */
-static struct look look_at(const struct account *a, struct among c)
+static struct presence_look look_at(const struct account *a, struct among c)
 {
-    const struct session *s = foremost(a, c);
-    struct look l = { .statuses = statuses_of(a, c) };
+    const struct session *s = presence_foremost(a, c);
+    struct presence_look l = { .statuses = statuses_of(a, c) };
 
     if (s && s->presence.p) {
         char *copy = mem_resize(NULL, s->presence.n);
@@ -120,12 +120,12 @@ static struct look look_at(const struct account *a, struct among c)
     return l;
 }
 
-static uint64_t activities_hash(const struct look *l)
+static uint64_t activities_hash(const struct presence_look *l)
 {
     return l->activities.n ? hash_str(l->activities) : 0;
 }
 
-static void look_clear(struct look *l)
+static void look_clear(struct presence_look *l)
 {
     mem_free((void *)(uintptr_t)l->activities.p);
 }
@@ -158,7 +158,7 @@ static void write_whose(snowflake user_id, bool referring, struct json *j)
 }
 
 static void write_presence(snowflake user_id, bool referring, snowflake guild_id,
-                           const struct look *l, struct json *j)
+                           const struct presence_look *l, struct json *j)
 {
     bool seen = l->statuses.whole != PRESENCE_INVISIBLE;
     struct str status = seen ? str_of(words[l->statuses.whole]) : STR("offline");
@@ -196,7 +196,8 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < ids->count; i++) {
         snowflake id = ((const snowflake *)ids->items)[i];
-        struct look l = look_at(map_get(&g->accounts, id), (struct among){ .kind = ANY_KIND });
+        struct presence_look l =
+            look_at(map_get(&g->accounts, id), (struct among){ .kind = ANY_KIND });
 
         if (l.statuses.whole != PRESENCE_INVISIBLE)
             write_presence(id, referring, guild_id, &l, j);
@@ -222,7 +223,7 @@ void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
 /* --- telling -------------------------------------------------------------------------- */
 
 static void publish_presence(struct gateway *g, snowflake user_id, struct subject to,
-                             const struct look *l)
+                             const struct presence_look *l)
 {
     struct buf out;
     struct json j = json_to(&out);
@@ -238,12 +239,12 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct subjec
 /* In a large guild only bots that asked for it are told; often there is none. */
 static bool is_watched(const struct gateway *g, const struct seat *seat)
 {
-    const struct view *v = seat->topic->view;
+    const struct guild_view *v = seat->topic->view;
 
     return (v && v->member_count <= SMALL_GUILD) || g->watchers;
 }
 
-static void tell_guilds(struct session *s, const struct look *l)
+static void tell_guilds(struct session *s, const struct presence_look *l)
 {
     struct gateway *g = s->hub->gateway;
 
@@ -262,7 +263,7 @@ static bool is_there(struct gateway *g, snowflake user_id)
 }
 
 static void tell_friends(struct gateway *g, snowflake user_id, const struct list *friends,
-                         const struct look *l)
+                         const struct presence_look *l)
 {
     const snowflake *ids = friends->items;
 
@@ -276,7 +277,7 @@ struct telling {
     struct load load;
     snowflake user_id;
     uint32_t shard_id, shard_count;
-    struct look look;
+    struct presence_look look;
     struct list friends;
 };
 
@@ -296,7 +297,7 @@ static bool is_still_shown(struct gateway *g, const struct telling *t)
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, t->user_id);
     if (a) {
-        const struct shown *shown = account_shown(a, t->shard_id, t->shard_count);
+        const struct shown_presence *shown = account_shown(a, t->shard_id, t->shard_count);
 
         still = memcmp(&shown->statuses, &t->look.statuses, sizeof shown->statuses) == 0 &&
                 shown->activities == activities_hash(&t->look);
@@ -318,14 +319,14 @@ static void friends_read(struct load *l, enum err e)
 /* --- changes -------------------------------------------------------------------------- */
 
 /* What others see now; false: nothing else than before. */
-static bool take_look(struct session *s, bool ending, struct look *ret)
+static bool take_look(struct session *s, bool ending, struct presence_look *ret)
 {
     struct gateway *g = s->hub->gateway;
 
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, s->caller.id);
-    struct look now = look_at(a, (struct among){ s, ending ? s : NULL, ANY_KIND });
-    struct shown *shown = account_shown(a, s->shard_id, s->shard_count);
+    struct presence_look now = look_at(a, (struct among){ s, ending ? s : NULL, ANY_KIND });
+    struct shown_presence *shown = account_shown(a, s->shard_id, s->shard_count);
     uint64_t hash = activities_hash(&now);
     bool changed = memcmp(&shown->statuses, &now.statuses, sizeof now.statuses) != 0 ||
                    shown->activities != hash;
@@ -341,7 +342,7 @@ static bool take_look(struct session *s, bool ending, struct look *ret)
 
 void presence_begin(struct session *s, const struct list *friends)
 {
-    struct look l;
+    struct presence_look l;
 
     pthread_mutex_lock(&s->hub->gateway->lock);
     s->ready = true;
@@ -356,7 +357,7 @@ void presence_begin(struct session *s, const struct list *friends)
 
 void presence_change(struct session *s, bool ending)
 {
-    struct look l;
+    struct presence_look l;
 
     if (!s->ready || s->hub->gateway->draining || !take_look(s, ending, &l))
         return;
@@ -382,7 +383,7 @@ void presence_arrive(struct session *s, snowflake guild_id)
     if (!seat || !s->ready || !is_watched(g, seat))
         return;
     pthread_mutex_lock(&g->lock);
-    struct look l =
+    struct presence_look l =
         look_at(map_get(&g->accounts, s->caller.id), (struct among){ s, NULL, ANY_KIND });
     pthread_mutex_unlock(&g->lock);
     if (l.statuses.whole != PRESENCE_INVISIBLE)

@@ -263,7 +263,7 @@ static void tell_calls(const struct identification *i)
     }
 }
 
-static void ready(struct load *l, enum err e)
+static void ready_finish(struct load *l, enum err e)
 {
     struct identification *i = container_of(l, struct identification, load);
     struct session *s = i->session;
@@ -319,7 +319,7 @@ void ready_begin(struct identification *i, struct hub *h)
     prepare_facts(i, h);
     write_before(i);
     i->load.run = read_ready;
-    i->load.done = ready;
+    i->load.done = ready_finish;
     i->load.aside = i->fact_count > MANY_GUILDS;
     hub_load(h, &i->load);
 }

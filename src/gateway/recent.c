@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-static void make_room(struct recent *r)
+static void make_room(struct recent_events *r)
 {
     if (r->to < r->cap)
         return;
@@ -20,25 +20,25 @@ static void make_room(struct recent *r)
     r->items = mem_resize(r->items, r->cap * sizeof *r->items);
 }
 
-void recent_add(struct recent *r, struct news *n)
+void recent_add(struct recent_events *r, struct news *n)
 {
     make_room(r);
     r->items[r->to++] = news_ref(n);
 }
 
-uint64_t recent_end(const struct recent *r)
+uint64_t recent_end(const struct recent_events *r)
 {
     return r->dropped + (r->to - r->from);
 }
 
-struct news *recent_at(struct recent *r, uint64_t index)
+struct news *recent_at(struct recent_events *r, uint64_t index)
 {
     if (index < r->dropped || index >= recent_end(r))
         return NULL;
     return r->items[r->from + (index - r->dropped)];
 }
 
-uint64_t recent_after(const struct recent *r, uint64_t index, uint64_t number)
+uint64_t recent_after(const struct recent_events *r, uint64_t index, uint64_t number)
 {
     uint64_t low = index < r->dropped ? r->dropped : index, high = recent_end(r);
 
@@ -53,7 +53,7 @@ uint64_t recent_after(const struct recent *r, uint64_t index, uint64_t number)
     return low;
 }
 
-void recent_trim(struct recent *r, uint64_t index)
+void recent_trim(struct recent_events *r, uint64_t index)
 {
     for (; r->dropped < index && r->from < r->to; r->dropped++)
         news_unref(r->items[r->from++]);
@@ -61,9 +61,9 @@ void recent_trim(struct recent *r, uint64_t index)
         r->from = r->to = 0;
 }
 
-void recent_clear(struct recent *r)
+void recent_clear(struct recent_events *r)
 {
     recent_trim(r, recent_end(r));
     mem_free(r->items);
-    *r = (struct recent){ 0 };
+    *r = (struct recent_events){ 0 };
 }

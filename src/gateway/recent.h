@@ -4,21 +4,21 @@
 
 #include "gateway/news.h"
 
-struct recent {
+struct recent_events {
     struct news **items;
     size_t from, to, cap; /* in items */
     uint64_t dropped;     /* all that are not there any more: the index of items[from] */
 };
 
-void recent_add(struct recent *r, struct news *n); /* takes a reference of its own */
+void recent_add(struct recent_events *r, struct news *n); /* takes a reference of its own */
 /* The index that the next event will have. */
-uint64_t recent_end(const struct recent *r);
+uint64_t recent_end(const struct recent_events *r);
 /* NULL: there is no such event. */
-struct news *recent_at(struct recent *r, uint64_t index);
+struct news *recent_at(struct recent_events *r, uint64_t index);
 /* The first index from this one on whose event has a higher number. */
-uint64_t recent_after(const struct recent *r, uint64_t index, uint64_t number);
+uint64_t recent_after(const struct recent_events *r, uint64_t index, uint64_t number);
 /* Drops all before an index. */
-void recent_trim(struct recent *r, uint64_t index);
-void recent_clear(struct recent *r);
+void recent_trim(struct recent_events *r, uint64_t index);
+void recent_clear(struct recent_events *r);
 
 #endif

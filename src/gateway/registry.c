@@ -44,7 +44,7 @@ static struct account *account_of(struct gateway *g, snowflake id)
     if (!a) {
         a = mem_new(sizeof *a);
         a->id = id;
-        list_init(&a->sessions);
+        links_init(&a->sessions);
         map_put(&g->accounts, id, a);
     }
     return a;
@@ -61,22 +61,22 @@ static void forget_account(struct gateway *g, struct account *a)
 
 void account_free(struct account *a)
 {
-    for (struct shown *s = a->shown, *next; s; s = next) {
+    for (struct shown_presence *s = a->shown, *next; s; s = next) {
         next = s->next;
         mem_free(s);
     }
     mem_free(a);
 }
 
-struct shown *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count)
+struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count)
 {
-    struct shown *s = a->shown;
+    struct shown_presence *s = a->shown;
 
     while (s && (s->shard_id != shard_id || s->shard_count != shard_count))
         s = s->next;
     if (!s) {
         s = mem_new(sizeof *s);
-        *s = (struct shown){ a->shown, shard_id, shard_count, { 0 }, 0 };
+        *s = (struct shown_presence){ a->shown, shard_id, shard_count, { 0 }, 0 };
         memset(&s->statuses, PRESENCE_INVISIBLE, sizeof s->statuses);
         a->shown = s;
     }
@@ -92,7 +92,7 @@ bool registry_add(struct gateway *g, struct session *s)
     bool ok = s->bot || a->session_count < max;
     if (ok) {
         a->session_count++;
-        list_append(&a->sessions, &s->of_user);
+        links_append(&a->sessions, &s->of_user);
         s->listed = true;
         map_put(&g->sessions, s->number, s);
         atomic_fetch_add(&g->session_count, 1);
@@ -109,7 +109,7 @@ void registry_remove(struct gateway *g, struct session *s)
     if (s->listed) {
         struct account *a = map_get(&g->accounts, s->caller.id);
 
-        list_remove(&s->of_user);
+        link_remove(&s->of_user);
         s->listed = false;
         map_remove(&g->sessions, s->number);
         atomic_fetch_sub(&g->session_count, 1);

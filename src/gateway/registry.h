@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "base/list.h"
+#include "base/links.h"
 #include "base/map.h"
 #include "gateway/gateway.h"
 #include "gateway/session.h"
@@ -32,8 +32,8 @@ struct gateway {
 };
 
 /* What others were last told of an account's sessions, or of those of one shard. */
-struct shown {
-    struct shown *next;
+struct shown_presence {
+    struct shown_presence *next;
     uint32_t shard_id, shard_count;
     struct statuses statuses;
     uint64_t activities; /* a hash of them, or 0 */
@@ -43,7 +43,7 @@ struct shown {
 struct account {
     snowflake id;
     struct link sessions;
-    struct shown *shown;
+    struct shown_presence *shown;
     unsigned session_count, errand_count;
     unsigned starts;
     int64_t starts_day;
@@ -53,7 +53,7 @@ struct account {
 };
 
 /* With the lock held. */
-struct shown *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
+struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
 void account_free(struct account *a);
 
 bool registry_count_stranger(struct gateway *g, uint64_t key); /* false: too many */

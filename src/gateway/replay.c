@@ -25,7 +25,7 @@ static void drop_oldest(struct replay *r)
     r->oldest_s = r->count ? replay_at(r, 0)->at_s : 0;
 }
 
-static void grow(struct replay *r)
+static void replay_grow(struct replay *r)
 {
     uint32_t cap = r->cap ? r->cap * 2 : FIRST_CAP;
     struct kept *ring = mem_resize(NULL, cap * sizeof *ring);
@@ -66,7 +66,7 @@ void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
     if (bytes > REPLAY_BYTES)
         return;
     if (r->count == r->cap)
-        grow(r);
+        replay_grow(r);
     if (r->count == 0)
         r->oldest_s = now_s;
     r->ring[(r->first + r->count) & (r->cap - 1)] =

@@ -36,7 +36,7 @@ struct handover {
 
 /* --- two sockets that want the same one ----------------------------------------------- */
 
-static void lose(struct peer *p)
+static void resume_lose(struct peer *p)
 {
     peer_close(p, CLOSE_UNKNOWN, "taken over by another connection");
 }
@@ -58,7 +58,7 @@ static void take_from_peer(struct session *s)
         return;
     old->session = NULL;
     s->peer = NULL;
-    lose(old);
+    resume_lose(old);
 }
 
 /* --- the end of it -------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
         return;
     }
     if (r->late || (s && is_late(s, r))) {
-        lose(p);
+        resume_lose(p);
         return;
     }
     if (!s) {
@@ -95,7 +95,7 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
     atomic_fetch_add(&s->hub->gateway->resumed, 1);
 }
 
-static void answer(struct resumption *r, struct session *s)
+static void resume_answer(struct resumption *r, struct session *s)
 {
     struct peer *p = greeting_end(&r->greeting);
 
@@ -112,7 +112,7 @@ static bool is_theirs(const struct session *s, const struct resumption *r)
 
 /* --- the giver ------------------------------------------------------------------------ */
 
-static void arrive(struct post *post);
+static void resume_arrive(struct post *post);
 
 /* Where the session sat, and what it saw from there; its seats themselves stay behind. */
 static void pack_seats(struct handover *h, struct session *s)
@@ -130,7 +130,7 @@ static void pack_seats(struct handover *h, struct session *s)
     }
 }
 
-static void asked(struct post *post);
+static void resume_asked(struct post *post);
 
 /* It has moved on since it was asked for here: so does the question. */
 static bool pass_on(struct handover *h)
@@ -140,17 +140,17 @@ static bool pass_on(struct handover *h)
     if (!home || home == h->from)
         return false;
     h->from = home;
-    h->post.run = asked;
+    h->post.run = resume_asked;
     loop_post(home->loop, &h->post);
     return true;
 }
 
-static void give(struct handover *h)
+static void resume_give(struct handover *h)
 {
     struct session *s = registry_local(h->from, h->resumption->number);
     struct gateway *g = h->from->gateway;
 
-    list_remove(&h->link);
+    link_remove(&h->link);
     if (!s && pass_on(h))
         return;
     bool theirs = is_theirs(s, h->resumption);
@@ -165,15 +165,15 @@ static void give(struct handover *h)
         s->hub = h->to;
         pthread_mutex_unlock(&g->lock);
     }
-    h->post.run = arrive;
+    h->post.run = resume_arrive;
     loop_post(h->to->loop, &h->post);
 }
 
-static void asked(struct post *post)
+static void resume_asked(struct post *post)
 {
     struct handover *h = container_of(post, struct handover, post);
 
-    list_append(&h->from->guests, &h->link);
+    links_append(&h->from->guests, &h->link);
     handovers_continue(h->from);
 }
 
@@ -199,7 +199,7 @@ void handovers_continue(struct hub *h)
 
         at = at->next;
         if (may_give(o, h))
-            give(o);
+            resume_give(o);
     }
 }
 
@@ -208,7 +208,7 @@ void handovers_continue(struct hub *h)
 static void expect_session(struct handover *h)
 {
     h->since = recent_end(&h->to->recent);
-    list_append(&h->to->expected, &h->awaited);
+    links_append(&h->to->expected, &h->awaited);
 }
 
 /* Events that nobody needs any more go: those before the oldest question. */
@@ -217,8 +217,8 @@ static void stop_expecting(struct handover *h)
     struct hub *to = h->to;
     uint64_t needed = recent_end(&to->recent);
 
-    list_remove(&h->awaited);
-    if (!list_empty(&to->expected))
+    link_remove(&h->awaited);
+    if (!links_empty(&to->expected))
         needed = container_of(to->expected.next, struct handover, awaited)->since;
     recent_trim(&to->recent, needed);
 }
@@ -226,7 +226,7 @@ static void stop_expecting(struct handover *h)
 static void handover_end(struct handover *h, struct session *s)
 {
     stop_expecting(h);
-    answer(h->resumption, s);
+    resume_answer(h->resumption, s);
     mem_free(h->facts);
     seen_channels_clear(&h->seen);
     seen_channels_clear(&h->changes);
@@ -270,7 +270,7 @@ static void take_seats(struct handover *h, struct session *s)
  * by its number. */
 static void catch_up(struct handover *h, struct session *s)
 {
-    struct recent *r = &h->to->recent;
+    struct recent_events *r = &h->to->recent;
     struct news *n;
 
     seen_channels_tell(&h->changes, s);
@@ -302,7 +302,7 @@ static void changes_read(struct load *l, enum err e)
     handover_end(h, NULL);
 }
 
-static void settle(struct load *l, enum err e);
+static void resume_settle(struct load *l, enum err e);
 
 static void begin_rights(struct handover *h)
 {
@@ -312,7 +312,7 @@ static void begin_rights(struct handover *h)
         .quiet = true,
         .aside = h->guild_count > MANY_GUILDS,
         .run = read_rights,
-        .done = settle,
+        .done = resume_settle,
     };
 }
 
@@ -329,7 +329,7 @@ static bool lacks_a_view(const struct handover *h)
     return false;
 }
 
-static void settle(struct load *l, enum err e)
+static void resume_settle(struct load *l, enum err e)
 {
     struct handover *h = container_of(l, struct handover, load);
     struct session *s = h->session;
@@ -359,7 +359,7 @@ static void settle(struct load *l, enum err e)
     hub_load_now(h->to, &h->load);
 }
 
-static void arrive(struct post *post)
+static void resume_arrive(struct post *post)
 {
     struct handover *h = container_of(post, struct handover, post);
 
@@ -372,7 +372,7 @@ static void arrive(struct post *post)
     hub_load(h->to, &h->load);
 }
 
-static void ask(struct hub *from, struct resumption *r)
+static void resume_ask(struct hub *from, struct resumption *r)
 {
     struct handover *h = mem_new(sizeof *h);
 
@@ -381,13 +381,13 @@ static void ask(struct hub *from, struct resumption *r)
     h->resumption = r;
     h->least = h->to->begun;
     expect_session(h);
-    h->post.run = asked;
+    h->post.run = resume_asked;
     loop_post(from->loop, &h->post);
 }
 
 /* --- op 6 ----------------------------------------------------------------------------- */
 
-static void known(struct greeting *g)
+static void resume_known(struct greeting *g)
 {
     struct resumption *r = container_of(g, struct resumption, greeting);
     struct hub *here = g->peer->hub;
@@ -396,10 +396,10 @@ static void known(struct greeting *g)
 
     /* Also from here, when it is on its way: it is waited for. */
     if (home && !s) {
-        ask(home, r);
+        resume_ask(home, r);
         return;
     }
-    answer(r, is_theirs(s, r) ? s : NULL);
+    resume_answer(r, is_theirs(s, r) ? s : NULL);
 }
 
 void handle_resume(struct peer *p, int op, struct str raw, const void *d)
@@ -420,6 +420,6 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
         mem_free(r);
         return;
     }
-    r->greeting.known = known;
+    r->greeting.known = resume_known;
     greeting_begin(&r->greeting);
 }

@@ -11,7 +11,7 @@
 #include "gateway/internal.h"
 #include "gateway/sight.h"
 
-static void append(struct seen_channels *c, struct seen_channel item)
+static void seen_append(struct seen_channels *c, struct seen_channel item)
 {
     if (c->count == c->cap) {
         c->cap = c->cap ? c->cap * 2 : 32;
@@ -29,7 +29,7 @@ static int compare_ids(const void *a, const void *b)
 
 void seen_channels_add(struct seen_channels *c, const struct seat *seat)
 {
-    const struct view *v = seat->topic->view;
+    const struct guild_view *v = seat->topic->view;
     uint32_t from = c->count;
     size_t at = 0;
 
@@ -38,8 +38,8 @@ void seen_channels_add(struct seen_channels *c, const struct seat *seat)
     struct rights_of who = sight_rights(seat);
     for (const struct place_rule *p; (p = map_next(&v->channels, &at));)
         if (!channel_is_thread(p->type) && sight_shows(&who, p))
-            append(c,
-                   (struct seen_channel){ .guild_id = v->guild_id, .id = p->id, .type = p->type });
+            seen_append(
+                c, (struct seen_channel){ .guild_id = v->guild_id, .id = p->id, .type = p->type });
     if (c->count > from)
         qsort(c->items + from, c->count - from, sizeof *c->items, compare_ids);
 }
@@ -63,7 +63,7 @@ static void append_change(struct seen_channels *ret, const struct seen_channel *
     struct seen_channel change = *item;
 
     change.shown = shown;
-    append(ret, change);
+    seen_append(ret, change);
 }
 
 void seen_channels_compare(const struct seen_channels *before, const struct seat *seat,

@@ -19,8 +19,8 @@ struct session *session_new(struct hub *h, const struct caller *caller)
     s->bot = caller->kind == CALLER_BOT;
     s->hub = h;
     s->shard_count = 1;
-    list_init(&s->errands);
-    list_append(&h->sessions, &s->link);
+    links_init(&s->errands);
+    links_append(&h->sessions, &s->link);
     return s;
 }
 
@@ -60,7 +60,7 @@ void session_end(struct session *s)
     leave_all(s);
     if (watches_presences(s))
         atomic_fetch_sub(&g->watchers, 1);
-    list_remove(&s->link);
+    link_remove(&s->link);
     replay_clear(&s->replay);
     mem_free((void *)(uintptr_t)s->presence.p);
     mem_free(s);
@@ -95,7 +95,7 @@ bool session_covers(const struct session *s, snowflake guild_id)
 
 /* What a socket does not take waits among what is kept for a return, where it costs
  * next to nothing. A client that is too far behind is cut; it may come back. */
-static void cut(struct session *s)
+static void session_cut(struct session *s)
 {
     atomic_fetch_add_explicit(&s->hub->gateway->cut, 1, memory_order_relaxed);
     peer_close(s->peer, CLOSE_UNKNOWN, "too slow");
@@ -117,7 +117,7 @@ void session_send(struct session *s)
         if (p->packing)
             return;
         if (s->seq - s->sent > s->replay.count) {
-            cut(s);
+            session_cut(s);
         } else if (websocket_waiting(p->ws) > MAX_QUEUED) {
             websocket_await(p->ws);
             return;
@@ -155,7 +155,7 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
     }
     s->behind_bytes += news_payload(n).n;
     if (is_too_far_behind(s))
-        cut(s);
+        session_cut(s);
     else
         websocket_await(p->ws);
 }
@@ -244,7 +244,7 @@ void session_detach(struct session *s)
     deadline_drop(&s->fade);
     deadline_drop(&s->window);
     errands_detach(s);
-    list_remove(&s->link);
+    link_remove(&s->link);
 }
 
 void session_attach(struct session *s, struct hub *h)
@@ -252,7 +252,7 @@ void session_attach(struct session *s, struct hub *h)
     pthread_mutex_lock(&h->gateway->lock);
     s->hub = h;
     pthread_mutex_unlock(&h->gateway->lock);
-    list_append(&h->sessions, &s->link);
+    links_append(&h->sessions, &s->link);
     errands_attach(s);
     if (s->presence_due)
         deadline_touch(h->windows, &s->window);

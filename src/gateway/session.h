@@ -2,7 +2,7 @@
 #ifndef GATEWAY_SESSION_H
 #define GATEWAY_SESSION_H
 
-#include "base/list.h"
+#include "base/links.h"
 #include "base/map.h"
 #include "gateway/gateway.h"
 #include "gateway/news.h"

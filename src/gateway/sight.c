@@ -35,7 +35,7 @@ struct old_roles {
     uint32_t count;
 };
 
-struct sight {
+struct sight_report {
     struct load load;
     snowflake guild_id;
     enum event event;
@@ -71,7 +71,7 @@ static bool has_other_roles(const struct seat *seat, const struct facts *f)
            (f->count && memcmp(seat->roles, facts_ids(f), f->count * sizeof *seat->roles) != 0);
 }
 
-static const struct old_roles *old_roles_of(const struct sight *s, const struct seat *seat)
+static const struct old_roles *old_roles_of(const struct sight_report *s, const struct seat *seat)
 {
     for (uint32_t i = 0; i < s->role_sets; i++)
         if (s->roles[i].session == seat->session->number)
@@ -81,7 +81,7 @@ static const struct old_roles *old_roles_of(const struct sight *s, const struct 
 
 static bool may_change(const struct delivery *d)
 {
-    const struct view *v = d->topic->view;
+    const struct guild_view *v = d->topic->view;
     const struct facts *f = d->facts;
 
     switch (d->news->event) {
@@ -98,7 +98,8 @@ static bool may_change(const struct delivery *d)
     }
 }
 
-static bool concerns(const struct sight *s, const struct delivery *d, const struct seat *seat)
+static bool sight_concerns(const struct sight_report *s, const struct delivery *d,
+                           const struct seat *seat)
 {
     snowflake id = seat->session->caller.id;
 
@@ -119,7 +120,7 @@ static bool concerns(const struct sight *s, const struct delivery *d, const stru
 
 /* --- before --------------------------------------------------------------------------- */
 
-static void note_roles(struct sight *s, const struct seat *seat)
+static void note_roles(struct sight_report *s, const struct seat *seat)
 {
     struct old_roles *old;
 
@@ -131,7 +132,7 @@ static void note_roles(struct sight *s, const struct seat *seat)
         memcpy(old->ids, seat->roles, seat->role_count * sizeof *old->ids);
 }
 
-static void forget_roles(struct sight *s)
+static void forget_roles(struct sight_report *s)
 {
     for (uint32_t i = 0; i < s->role_sets; i++)
         mem_free(s->roles[i].ids);
@@ -139,7 +140,7 @@ static void forget_roles(struct sight *s)
 }
 
 /* Of all sessions of the account that the event is about. */
-static void note_member(struct sight *s, const struct delivery *d)
+static void note_member(struct sight_report *s, const struct delivery *d)
 {
     const struct topic *own = topic_find(d->hub, SUBJECT_USER, facts_about(d->facts));
 
@@ -151,11 +152,11 @@ static void note_member(struct sight *s, const struct delivery *d)
     }
 }
 
-struct sight *sight_begin(const struct delivery *d)
+struct sight_report *sight_begin(const struct delivery *d)
 {
     if (!may_change(d))
         return NULL;
-    struct sight *s = mem_new(sizeof *s);
+    struct sight_report *s = mem_new(sizeof *s);
     s->guild_id = d->topic->id;
     s->event = d->news->event;
     s->owner_id = d->topic->view->owner_id;
@@ -166,7 +167,7 @@ struct sight *sight_begin(const struct delivery *d)
     return s;
 }
 
-static void free_places(struct sight *s)
+static void free_places(struct sight_report *s)
 {
     for (uint32_t i = 0; i < s->place_count; i++) {
         news_unref(s->places[i].news[0]);
@@ -175,7 +176,7 @@ static void free_places(struct sight *s)
     mem_free(s->places);
 }
 
-void sight_free(struct sight *s)
+void sight_free(struct sight_report *s)
 {
     if (!s)
         return;
@@ -193,7 +194,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* The oldest first: categories come before what is in them. */
-static void list_places(struct sight *s, const struct view *v)
+static void list_places(struct sight_report *s, const struct guild_view *v)
 {
     size_t at = 0;
 
@@ -209,7 +210,7 @@ static void list_places(struct sight *s, const struct view *v)
 /* Time-outs take no right to view: they do not matter here. */
 struct rights_of sight_rights(const struct seat *seat)
 {
-    const struct view *v = seat->topic->view;
+    const struct guild_view *v = seat->topic->view;
     struct rights_of who = {
         .guild_id = v->guild_id,
         .user_id = seat->session->caller.id,
@@ -224,14 +225,15 @@ struct rights_of sight_rights(const struct seat *seat)
     return who;
 }
 
-static uint64_t permissions_before(const struct sight *s, const struct view *v, snowflake id)
+static uint64_t permissions_before(const struct sight_report *s, const struct guild_view *v,
+                                   snowflake id)
 {
     return id == s->role_id ? s->permissions : view_role(v, id);
 }
 
-static struct rights_of rights_before(const struct sight *s, const struct seat *seat)
+static struct rights_of rights_before(const struct sight_report *s, const struct seat *seat)
 {
-    const struct view *v = seat->topic->view;
+    const struct guild_view *v = seat->topic->view;
     const struct old_roles *old = old_roles_of(s, seat);
     struct rights_of who = {
         .guild_id = v->guild_id,
@@ -271,7 +273,7 @@ static uint32_t place_ticks(const struct sight_place *p)
 
 /* --- what the channels are like ------------------------------------------------------- */
 
-static enum err read_place(struct sight *s, struct sight_place *p, struct tx *tx)
+static enum err read_place(struct sight_report *s, struct sight_place *p, struct tx *tx)
 {
     const struct gateway_source *source = s->load.hub->gateway->options.source;
     struct buf out;
@@ -288,7 +290,7 @@ static enum err read_place(struct sight *s, struct sight_place *p, struct tx *tx
 
 static enum err read_places(struct load *l, struct tx *tx)
 {
-    struct sight *s = container_of(l, struct sight, load);
+    struct sight_report *s = container_of(l, struct sight_report, load);
     int64_t end = clock_mono() + LOOK_NS;
     enum err e = OK;
 
@@ -300,7 +302,7 @@ static enum err read_places(struct load *l, struct tx *tx)
 
 static void places_read(struct load *l, enum err e)
 {
-    struct sight *s = container_of(l, struct sight, load);
+    struct sight_report *s = container_of(l, struct sight_report, load);
 
     s->failed = e != OK;
     for (uint32_t i = s->at; i < s->place_count; i++) {
@@ -313,7 +315,7 @@ static void places_read(struct load *l, enum err e)
 }
 
 /* The next channels that the session has to be told of. */
-static void look_at_places(struct sight *s, const struct sight_change *c, struct hub *h)
+static void look_at_places(struct sight_report *s, const struct sight_change *c, struct hub *h)
 {
     uint32_t wanted = 0, ticks = 0;
     bool shown;
@@ -332,7 +334,8 @@ static void look_at_places(struct sight *s, const struct sight_change *c, struct
 
 /* --- telling -------------------------------------------------------------------------- */
 
-static void tell_place(const struct sight *s, struct sight_place *p, struct session *to, bool shown)
+static void tell_place(const struct sight_report *s, struct sight_place *p, struct session *to,
+                       bool shown)
 {
     if (!p->news[1])
         return;
@@ -342,7 +345,7 @@ static void tell_place(const struct sight *s, struct sight_place *p, struct sess
     session_dispatch(to, p->news[shown], 0);
 }
 
-static bool tell_places(struct sight *s, const struct sight_change *c, struct seat *seat)
+static bool tell_places(struct sight_report *s, const struct sight_change *c, struct seat *seat)
 {
     struct hub *h = seat->session->hub;
     bool shown;
@@ -368,15 +371,15 @@ static bool tell_places(struct sight *s, const struct sight_change *c, struct se
     return true;
 }
 
-bool sight_is_telling(const struct sight *s, const struct seat *seat)
+bool sight_is_telling(const struct sight_report *s, const struct seat *seat)
 {
     return s->session == seat->session->number;
 }
 
-bool sight_tell(struct sight *s, const struct delivery *d, struct seat *seat)
+bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *seat)
 {
     if (!sight_is_telling(s, seat)) {
-        if (!concerns(s, d, seat))
+        if (!sight_concerns(s, d, seat))
             return true;
         if (!s->places)
             list_places(s, seat->topic->view);

@@ -4,16 +4,16 @@
 
 #include "gateway/delivery.h"
 
-struct sight;
+struct sight_report;
 
 /* Before an event changes rights in a guild; NULL when it cannot change who views what. */
-struct sight *sight_begin(const struct delivery *d);
+struct sight_report *sight_begin(const struct delivery *d);
 /* After the event was told to who sits there: tells what it sees more now, or less. False:
  * there is more to tell, when the turn is over or a look at the store has ended. */
-bool sight_tell(struct sight *s, const struct delivery *d, struct seat *seat);
+bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *seat);
 /* Whether it is in the middle of that. */
-bool sight_is_telling(const struct sight *s, const struct seat *seat);
-void sight_free(struct sight *s); /* accepts NULL */
+bool sight_is_telling(const struct sight_report *s, const struct seat *seat);
+void sight_free(struct sight_report *s); /* accepts NULL */
 
 /* What decides over what somebody can view now, and whether it shows a channel. */
 struct rights_of sight_rights(const struct seat *seat);

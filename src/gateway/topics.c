@@ -76,7 +76,7 @@ static void forget_seat(struct session *s, struct seat *seat)
         map_clear(&s->seat_map);
 }
 
-static void add(struct seat ***list, uint32_t *count, uint32_t *cap, struct seat *seat)
+static void topic_add(struct seat ***list, uint32_t *count, uint32_t *cap, struct seat *seat)
 {
     if (*count == *cap) {
         *cap = *cap ? *cap * 2 : 2;
@@ -95,9 +95,9 @@ struct seat *seat_take(struct session *s, enum subject_kind kind, snowflake id)
     seat->session = s;
     seat->topic = topic_make(s->hub, kind, id);
     seat->index = seat->topic->count;
-    add(&seat->topic->seats, &seat->topic->count, &seat->topic->cap, seat);
+    topic_add(&seat->topic->seats, &seat->topic->count, &seat->topic->cap, seat);
     seat->place = s->seat_count;
-    add(&s->seats, &s->seat_count, &s->seat_cap, seat);
+    topic_add(&s->seats, &s->seat_count, &s->seat_cap, seat);
     note_seat(s, seat);
     return seat;
 }

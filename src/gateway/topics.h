@@ -37,15 +37,15 @@ struct role_rule {
 };
 
 /* A guild, as far as rights go. Kept up to date by the events themselves. */
-struct view {
+struct guild_view {
     snowflake guild_id, owner_id;
     int64_t member_count;
     uint32_t version;
     struct role_rule *roles;
     uint32_t role_count, role_cap;
-    struct map channels; /* struct place_rule; without threads */
-    struct view *next;   /* of those that nobody needs any more, … */
-    size_t freed;        /* … and how far that is done */
+    struct map channels;     /* struct place_rule; without threads */
+    struct guild_view *next; /* of those that nobody needs any more, … */
+    size_t freed;            /* … and how far that is done */
 };
 
 struct topic {
@@ -53,8 +53,8 @@ struct topic {
     snowflake id;
     struct seat **seats;
     uint32_t count, cap;
-    uint32_t told;     /* of an event that is at hand: the first ones of the seats */
-    struct view *view; /* guilds */
+    uint32_t told;           /* of an event that is at hand: the first ones of the seats */
+    struct guild_view *view; /* guilds */
 };
 
 struct topic *topic_find(struct hub *h, enum subject_kind kind, snowflake id);
@@ -65,16 +65,16 @@ void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64
 void seat_drop_role(struct seat *seat, snowflake role_id);
 void topics_free(struct hub *h);
 
-struct view *view_new(const struct guild *g, const struct list *channels);
-void view_free(struct view *v);
+struct guild_view *view_new(const struct guild *g, const struct list *channels);
+void view_free(struct guild_view *v);
 /* So many channels of it at most; true: all is gone. */
-bool view_free_some(struct view *v, unsigned most);
-uint64_t view_role(const struct view *v, snowflake id); /* 0: there is none */
-void view_set_role(struct view *v, snowflake id, uint64_t permissions);
-void view_drop_role(struct view *v, snowflake id);
-void view_set_channel(struct view *v, snowflake id, int64_t type, const struct overwrite *list,
-                      size_t count);
-void view_drop_channel(struct view *v, snowflake id);
+bool view_free_some(struct guild_view *v, unsigned most);
+uint64_t view_role(const struct guild_view *v, snowflake id); /* 0: there is none */
+void view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
+void view_drop_role(struct guild_view *v, snowflake id);
+void view_set_channel(struct guild_view *v, snowflake id, int64_t type,
+                      const struct overwrite *list, size_t count);
+void view_drop_channel(struct guild_view *v, snowflake id);
 /* What the seat's session may do, in a channel (0: in the guild). Nothing in a channel
  * that is not there. */
 uint64_t seat_rights(struct seat *seat, snowflake channel_id);

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "gateway/internal.h"
 
-struct view *view_new(const struct guild *g, const struct list *channels)
+struct guild_view *view_new(const struct guild *g, const struct list *channels)
 {
-    struct view *v = mem_new(sizeof *v);
+    struct guild_view *v = mem_new(sizeof *v);
     const struct role *roles = g->roles.items;
     const struct channel *c = channels->items;
 
@@ -27,7 +27,7 @@ struct view *view_new(const struct guild *g, const struct list *channels)
     return v;
 }
 
-bool view_free_some(struct view *v, unsigned most)
+bool view_free_some(struct guild_view *v, unsigned most)
 {
     for (unsigned i = 0; i < most; i++) {
         struct place_rule *p = map_next(&v->channels, &v->freed);
@@ -43,7 +43,7 @@ bool view_free_some(struct view *v, unsigned most)
     return false;
 }
 
-void view_free(struct view *v)
+void view_free(struct guild_view *v)
 {
     while (v && !view_free_some(v, UINT_MAX))
         ;
@@ -51,7 +51,7 @@ void view_free(struct view *v)
 
 /* --- changes -------------------------------------------------------------------------- */
 
-static struct role_rule *find_role(const struct view *v, snowflake id)
+static struct role_rule *find_role(const struct guild_view *v, snowflake id)
 {
     for (uint32_t i = 0; i < v->role_count; i++)
         if (v->roles[i].id == id)
@@ -59,14 +59,14 @@ static struct role_rule *find_role(const struct view *v, snowflake id)
     return NULL;
 }
 
-uint64_t view_role(const struct view *v, snowflake id)
+uint64_t view_role(const struct guild_view *v, snowflake id)
 {
     const struct role_rule *r = find_role(v, id);
 
     return r ? r->permissions : 0;
 }
 
-void view_set_role(struct view *v, snowflake id, uint64_t permissions)
+void view_set_role(struct guild_view *v, snowflake id, uint64_t permissions)
 {
     struct role_rule *r = find_role(v, id);
 
@@ -80,7 +80,7 @@ void view_set_role(struct view *v, snowflake id, uint64_t permissions)
     v->version++;
 }
 
-void view_drop_role(struct view *v, snowflake id)
+void view_drop_role(struct guild_view *v, snowflake id)
 {
     struct role_rule *r = find_role(v, id);
 
@@ -90,8 +90,8 @@ void view_drop_role(struct view *v, snowflake id)
     v->version++;
 }
 
-void view_set_channel(struct view *v, snowflake id, int64_t type, const struct overwrite *list,
-                      size_t count)
+void view_set_channel(struct guild_view *v, snowflake id, int64_t type,
+                      const struct overwrite *list, size_t count)
 {
     struct place_rule *p = mem_new(sizeof *p + count * sizeof *p->overwrites);
 
@@ -103,14 +103,14 @@ void view_set_channel(struct view *v, snowflake id, int64_t type, const struct o
     mem_free(map_put(&v->channels, id, p));
 }
 
-void view_drop_channel(struct view *v, snowflake id)
+void view_drop_channel(struct guild_view *v, snowflake id)
 {
     mem_free(map_remove(&v->channels, id));
 }
 
 /* --- what somebody may do ------------------------------------------------------------- */
 
-static uint64_t base_of(const struct view *v, const struct seat *seat)
+static uint64_t base_of(const struct guild_view *v, const struct seat *seat)
 {
     const struct role_rule *everyone = find_role(v, v->guild_id);
     uint64_t base = everyone ? everyone->permissions : 0;
@@ -126,7 +126,7 @@ static uint64_t base_of(const struct view *v, const struct seat *seat)
 
 static struct rights_of standing_of(struct seat *seat)
 {
-    const struct view *v = seat->topic->view;
+    const struct guild_view *v = seat->topic->view;
 
     if (seat->version != v->version) {
         seat->base = base_of(v, seat);
@@ -143,8 +143,8 @@ static struct rights_of standing_of(struct seat *seat)
     };
 }
 
-static uint64_t rights_at(const struct rights_of *who, const struct view *v, snowflake channel_id,
-                          bool thread)
+static uint64_t rights_at(const struct rights_of *who, const struct guild_view *v,
+                          snowflake channel_id, bool thread)
 {
     const struct place_rule *p = map_get(&v->channels, channel_id);
 

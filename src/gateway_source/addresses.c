@@ -6,7 +6,7 @@
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, GUILDS_A_SHARD = 1000 };
 
-struct address {
+struct gateway_address {
     struct str url;
 };
 struct session_start_limit {
@@ -21,12 +21,12 @@ struct bot_address {
 static const struct type type_address = { .kind = KIND_STRING, .doc = "Without a query" };
 static const struct type type_ms = { .kind = KIND_INT, .doc = "Milliseconds" };
 static const struct field address_fields[] = {
-    { FIELD(struct address, url), .type = &type_address },
+    { FIELD(struct gateway_address, url), .type = &type_address },
     { 0 },
 };
 static const struct schema address_schema = {
     .name = "GatewayAddress",
-    .size = sizeof(struct address),
+    .size = sizeof(struct gateway_address),
     .fields = address_fields,
     .doc = "Where to connect.",
 };
@@ -62,7 +62,7 @@ static const struct type bot_address_reply = { .kind = KIND_OBJECT, .schema = &b
 /* GET /gateway */
 static enum err get_gateway(struct call *call)
 {
-    return call_reply(call, &(struct address){ api_url(call, "ws") });
+    return call_reply(call, &(struct gateway_address){ api_url(call, "ws") });
 }
 
 static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g on "

@@ -26,7 +26,7 @@ static void add_id(struct tx *tx, struct list *ids, snowflake id)
 
 /* --- who may be seen ------------------------------------------------------------------ */
 
-static bool watches(const struct gateway_viewer *v)
+static bool guild_watches(const struct gateway_viewer *v)
 {
     return v->bot && v->intents & INTENT(GUILD_PRESENCES);
 }
@@ -36,7 +36,7 @@ static bool may_see(const struct gateway_viewer *v, snowflake id)
 {
     if (id == v->user_id)
         return false;
-    return watches(v) || (v->friends && ids_hold(v->friends, id));
+    return guild_watches(v) || (v->friends && ids_hold(v->friends, id));
 }
 
 static struct list seen_of_listed(struct tx *tx, const struct gateway_viewer *v,
@@ -84,18 +84,18 @@ static enum err see_in_large(struct tx *tx, const struct gateway_viewer *v, stru
     bool friends = v->friends && v->friends->count;
     enum err e = OK;
 
-    if (!watches(v) && !friends)
+    if (!guild_watches(v) && !friends)
         return OK;
-    e = read_ids(tx, watches(v) ? MEMBERS_OF : FRIENDS_IN, g->guild.id, v->user_id, ids);
-    if (!e && watches(v))
+    e = read_ids(tx, guild_watches(v) ? MEMBERS_OF : FRIENDS_IN, g->guild.id, v->user_id, ids);
+    if (!e && guild_watches(v))
         gateway_keep_seen(v->gateway, ids, SEEN_MAX);
     for (size_t i = 0; !e && i < ids->count; i++)
         e = list_member(tx, ((const snowflake *)ids->items)[i], g);
     return e;
 }
 
-static enum err see(struct tx *tx, const struct gateway_viewer *v, bool listed,
-                    struct gateway_guild *g)
+static enum err guild_see(struct tx *tx, const struct gateway_viewer *v, bool listed,
+                          struct gateway_guild *g)
 {
     struct list ids = { 0 };
     struct buf out;
@@ -123,7 +123,7 @@ static int64_t listed_up_to(const struct gateway_viewer *v)
 {
     if (!v->bot)
         return GUILD_LISTED;
-    return watches(v) ? v->large_threshold : 0;
+    return guild_watches(v) ? v->large_threshold : 0;
 }
 
 enum err gateway_guild(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
@@ -142,7 +142,7 @@ enum err gateway_guild(struct tx *tx, const struct member *m, const struct gatew
     if (!e)
         e = guild_look(tx, &look, &g);
     if (!e)
-        e = see(tx, v, g.guild.member_count <= look.listed_up_to, &g);
+        e = guild_see(tx, v, g.guild.member_count <= look.listed_up_to, &g);
     if (e)
         return e;
     g.large = g.guild.member_count > v->large_threshold;

@@ -8,7 +8,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/relationships/friends.h"
 
-static void raw(struct json *out, const char *name, const char *value)
+static void ready_raw(struct json *out, const char *name, const char *value)
 {
     json_key(out, str_of(name));
     json_raw(out, str_of(value));
@@ -17,13 +17,13 @@ static void raw(struct json *out, const char *name, const char *value)
 static void empty_lists(struct json *out, const char *const *names)
 {
     for (; *names; names++)
-        raw(out, *names, "[]");
+        ready_raw(out, *names, "[]");
 }
 
 /* A list without entries, which some clients want with a version. */
 static void write_versioned(struct json *out, const char *name, bool versioned)
 {
-    raw(out, name, versioned ? "{\"entries\":[],\"partial\":false,\"version\":0}" : "[]");
+    ready_raw(out, name, versioned ? "{\"entries\":[],\"partial\":false,\"version\":0}" : "[]");
 }
 
 static enum err write_private_channels(struct tx *tx, const struct gateway_viewer *v,
@@ -94,7 +94,7 @@ static enum err write_bot(struct json *out)
     static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
 
     empty_lists(out, lists);
-    raw(out, "user_settings", "{}");
+    ready_raw(out, "user_settings", "{}");
     return OK;
 }
 
@@ -122,16 +122,16 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
     write_versioned(out, "read_state", v->capabilities & CAPABILITY_READ_STATE);
     write_versioned(out, "user_guild_settings", v->capabilities & CAPABILITY_GUILD_SETTINGS);
     if (!shape_refers(v->shape))
-        raw(out, "users", "[]");
+        ready_raw(out, "users", "[]");
     if (!(v->capabilities & CAPABILITY_NO_SETTINGS))
-        raw(out, "user_settings", SETTINGS);
-    raw(out, "user_settings_proto", "\"\"");
-    raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
-    raw(out, "auth", "{\"authenticator_types\":[]}");
-    raw(out, "analytics_token", "\"\"");
-    raw(out, "country_code", "\"ZZ\"");
-    raw(out, "tutorial", "null");
-    raw(out, "api_code_version", "1");
+        ready_raw(out, "user_settings", SETTINGS);
+    ready_raw(out, "user_settings_proto", "\"\"");
+    ready_raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
+    ready_raw(out, "auth", "{\"authenticator_types\":[]}");
+    ready_raw(out, "analytics_token", "\"\"");
+    ready_raw(out, "country_code", "\"ZZ\"");
+    ready_raw(out, "tutorial", "null");
+    ready_raw(out, "api_code_version", "1");
     return OK;
 }
 

@@ -52,7 +52,7 @@ static struct recents *recents_here(void)
     return r;
 }
 
-static struct recent *find(struct recents *here, snowflake guild_id)
+static struct recent *recent_find(struct recents *here, snowflake guild_id)
 {
     for (size_t i = 0; i < KEPT; i++)
         if (here->all[i].guild_id == guild_id)
@@ -73,7 +73,7 @@ enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
 
     if (!version)
         return read_parts(tx, guild_id, ret);
-    struct recent *r = find(recents_here(), guild_id);
+    struct recent *r = recent_find(recents_here(), guild_id);
     if (r->guild_id == guild_id && r->version == version) {
         *ret = r->parts;
         return OK;

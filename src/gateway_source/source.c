@@ -15,7 +15,8 @@ enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
 static const char BOT_APPLICATION[] =
     "select id, flags from applications where bot_id = $1 and removed = 0";
 
-static enum err application(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags)
+static enum err source_application(struct tx *tx, snowflake bot_id, snowflake *ret_id,
+                                   int64_t *ret_flags)
 {
     struct rows row;
     bool found;
@@ -30,7 +31,7 @@ static enum err application(struct tx *tx, snowflake bot_id, snowflake *ret_id, 
 
 static const char STARTS[] = "select starts from session_starts where bot_id = $1 and day = $2";
 
-static enum err starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret)
+static enum err source_starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -64,7 +65,7 @@ static const char GUILDS_OF[] =
     "select m.guild_id from members m join guilds g on g.id = m.guild_id "
     "and g.removed = 0 where m.user_id = $1 order by m.guild_id";
 
-static enum err guilds(struct tx *tx, snowflake user_id, struct list *ret)
+static enum err source_guilds(struct tx *tx, snowflake user_id, struct list *ret)
 {
     return read_ids(tx, GUILDS_OF, user_id, ret);
 }
@@ -73,12 +74,12 @@ static const char CALLS_OF[] =
     "select c.channel_id from calls c join recipients r on r.channel_id = c.channel_id "
     "where r.user_id = $1 and r.closed = 0";
 
-static enum err calls(struct tx *tx, snowflake user_id, struct list *ret)
+static enum err source_calls(struct tx *tx, snowflake user_id, struct list *ret)
 {
     return read_ids(tx, CALLS_OF, user_id, ret);
 }
 
-static enum err user(struct tx *tx, snowflake id, const struct user **ret)
+static enum err source_user(struct tx *tx, snowflake id, const struct user **ret)
 {
     struct user *u = arena_alloc(tx_arena(tx), sizeof *u);
 
@@ -86,8 +87,8 @@ static enum err user(struct tx *tx, snowflake id, const struct user **ret)
     return user_find(tx, id, u);
 }
 
-static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
-                     struct list *ret_channels)
+static enum err source_view(struct tx *tx, snowflake guild_id, struct guild *ret,
+                            struct list *ret_channels)
 {
     struct list threads;
     enum err e = guild_find(tx, guild_id, ret);
@@ -97,7 +98,7 @@ static enum err view(struct tx *tx, snowflake guild_id, struct guild *ret,
     return e ? e : guild_channels(tx, guild_id, ret_channels, &threads);
 }
 
-static enum err channel(struct tx *tx, snowflake id, struct json *out)
+static enum err source_channel(struct tx *tx, snowflake id, struct json *out)
 {
     struct channel c;
     enum err e = channel_find(tx, id, &c);
@@ -139,7 +140,7 @@ static enum err these_members(struct tx *tx, snowflake guild_id, const struct li
     return OK;
 }
 
-static enum err members(struct tx *tx, const struct gateway_search *s, struct list *ret)
+static enum err source_members(struct tx *tx, const struct gateway_search *s, struct list *ret)
 {
     if (s->user_ids.count)
         return these_members(tx, s->guild_id, &s->user_ids, ret);
@@ -151,18 +152,18 @@ static enum err members(struct tx *tx, const struct gateway_search *s, struct li
 }
 
 const struct gateway_source gateway_source = {
-    .application = application,
-    .starts = starts,
+    .application = source_application,
+    .starts = source_starts,
     .add_start = add_start,
-    .guilds = guilds,
-    .calls = calls,
-    .user = user,
+    .guilds = source_guilds,
+    .calls = source_calls,
+    .user = source_user,
     .friends = friends_of,
     .ready = gateway_ready,
     .guild = gateway_guild,
-    .view = view,
-    .channel = channel,
+    .view = source_view,
+    .channel = source_channel,
     .member = member_find,
     .member_count = member_count,
-    .members = members,
+    .members = source_members,
 };

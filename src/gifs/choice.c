@@ -74,7 +74,7 @@ void gif_choices_begin(void)
 }
 
 /* Shorter than from count to count: what is still being written then is found as well. */
-static bool plan(void)
+static bool choice_plan(void)
 {
     int64_t now = clock_us(), until = planned;
 
@@ -115,6 +115,6 @@ enum err gif_choose(struct call *call, struct str id, struct str locale)
     if (e || !made)
         return e;
     if (!noted->asks)
-        noted->asks = plan();
+        noted->asks = choice_plan();
     return noted->asks ? job_schedule(call, &gif_count_kind, 0, now, STR("")) : OK;
 }

@@ -37,7 +37,7 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static enum err take(struct call *call, struct list *ret)
+static enum err count_take(struct call *call, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(call->tx, TAKE, BIND(v_int(AT_ONCE)), &rows);
@@ -245,7 +245,7 @@ static enum err run_count(struct call *call, const struct job *job)
 {
     struct list choices;
     bool more = false;
-    enum err e = take(call, &choices);
+    enum err e = count_take(call, &choices);
     size_t taken = choices.count;
 
     if (!e)

@@ -10,63 +10,63 @@ enum { WIDTH = 240, HEIGHT = 180, FRAMES = 16, FRAME_HUNDREDTHS = 6 };
 
 /* --- patterns: a shade from 0 to 1 for a place (-1 to 1) and a time (0 to 1) ---------- */
 
-static double turn(double t)
+static double demo_turn(double t)
 {
     return 2 * M_PI * t;
 }
 
-static double wave(double x, double y, double t)
+static double demo_wave(double x, double y, double t)
 {
-    return 0.5 + 0.5 * sin(6 * x + 3 * sin(2 * y) - turn(t));
+    return 0.5 + 0.5 * sin(6 * x + 3 * sin(2 * y) - demo_turn(t));
 }
 
-static double ripple(double x, double y, double t)
+static double demo_ripple(double x, double y, double t)
 {
-    return 0.5 + 0.5 * sin(14 * hypot(x, y) - turn(t));
+    return 0.5 + 0.5 * sin(14 * hypot(x, y) - demo_turn(t));
 }
 
-static double spin(double x, double y, double t)
+static double demo_spin(double x, double y, double t)
 {
-    return 0.5 + 0.5 * sin(5 * atan2(y, x) + turn(t));
+    return 0.5 + 0.5 * sin(5 * atan2(y, x) + demo_turn(t));
 }
 
-static double spiral(double x, double y, double t)
+static double demo_spiral(double x, double y, double t)
 {
-    return 0.5 + 0.5 * sin(3 * atan2(y, x) + 10 * hypot(x, y) - turn(t));
+    return 0.5 + 0.5 * sin(3 * atan2(y, x) + 10 * hypot(x, y) - demo_turn(t));
 }
 
-static double plasma(double x, double y, double t)
+static double demo_plasma(double x, double y, double t)
 {
-    return 0.5 + 0.25 * (sin(5 * x + turn(t)) + sin(4 * y - turn(t) + 2 * sin(3 * x)));
+    return 0.5 + 0.25 * (sin(5 * x + demo_turn(t)) + sin(4 * y - demo_turn(t) + 2 * sin(3 * x)));
 }
 
-static double bounce(double x, double y, double t)
+static double demo_bounce(double x, double y, double t)
 {
-    return hypot(x, y - 0.7 + 1.2 * fabs(sin(turn(t) / 2))) < 0.25 ? 1 : 0.2 * (y + 1);
+    return hypot(x, y - 0.7 + 1.2 * fabs(sin(demo_turn(t) / 2))) < 0.25 ? 1 : 0.2 * (y + 1);
 }
 
-static double heart(double x, double y, double t)
+static double demo_heart(double x, double y, double t)
 {
-    double size = 0.75 + 0.15 * fabs(sin(turn(t)));
+    double size = 0.75 + 0.15 * fabs(sin(demo_turn(t)));
     double u = x / size, v = -y / size - 0.1;
     double inside = pow(u * u + v * v - 0.4, 3) - u * u * v * v * v;
 
     return inside < 0 ? 0.9 : 0.1;
 }
 
-static double stripes(double x, double y, double t)
+static double demo_stripes(double x, double y, double t)
 {
     return fmod(4 * (x + y) + t + 8, 1) < 0.5 ? 0.95 : 0.1;
 }
 
-static double checks(double x, double y, double t)
+static double demo_checks(double x, double y, double t)
 {
     int cells = (int)floor(4 * x + 2 * t) + (int)floor(4 * y);
 
     return cells & 1 ? 0.9 : 0.15;
 }
 
-static double rain(double x, double y, double t)
+static double demo_rain(double x, double y, double t)
 {
     double column = floor((x + 1) * 12), speed = 1 + fmod(column * 7, 3);
 
@@ -80,21 +80,26 @@ static const struct entry {
     double (*shade)(double x, double y, double t);
     int hue; /* of the colours */
 } entries[] = {
-    { "demo-wave", "Rolling waves", "Blue waves that never end", "calm;water;hello;loop", wave, 7 },
-    { "demo-ripple", "Ripples on a pond", "Rings that run outwards", "calm;water;loop", ripple, 6 },
+    { "demo-wave", "Rolling waves", "Blue waves that never end", "calm;water;hello;loop", demo_wave,
+      7 },
+    { "demo-ripple", "Ripples on a pond", "Rings that run outwards", "calm;water;loop", demo_ripple,
+      6 },
     { "demo-spin", "Spinning wheel", "A wheel that turns while you wait", "loading;wait;loop;dance",
-      spin, 1 },
+      demo_spin, 1 },
     { "demo-spiral", "Falling asleep", "A spiral that makes you sleepy", "sleepy;wait;calm;loop",
-      spiral, 9 },
-    { "demo-plasma", "Party lights", "Colours for a party", "party;dance;happy;loop", plasma, 10 },
-    { "demo-bounce", "Bouncing ball", "Jumping for joy", "happy;dance;ball;yes", bounce, 2 },
-    { "demo-heart", "Beating heart", "Thank you, with love", "love;thanks;happy;hello", heart, 0 },
+      demo_spiral, 9 },
+    { "demo-plasma", "Party lights", "Colours for a party", "party;dance;happy;loop", demo_plasma,
+      10 },
+    { "demo-bounce", "Bouncing ball", "Jumping for joy", "happy;dance;ball;yes", demo_bounce, 2 },
+    { "demo-heart", "Beating heart", "Thank you, with love", "love;thanks;happy;hello", demo_heart,
+      0 },
     { "demo-stripes", "Working on it", "Please wait while we build", "loading;wait;work;loop",
-      stripes, 3 },
-    { "demo-checks", "Finish line", "Done! The flag is out", "yes;party;work;happy", checks, 5 },
-    { "demo-rain", "Rainy day", "It rains on everybody", "sad;water;calm;rain", rain, 7 },
-    { "demo-applause", "Applause", "Everybody claps", "yes;party;thanks;happy", plasma, 2 },
-    { "demo-dizzy", "Dizzy", "Too much of everything", "no;sleepy;dance;wait", spiral, 4 },
+      demo_stripes, 3 },
+    { "demo-checks", "Finish line", "Done! The flag is out", "yes;party;work;happy", demo_checks,
+      5 },
+    { "demo-rain", "Rainy day", "It rains on everybody", "sad;water;calm;rain", demo_rain, 7 },
+    { "demo-applause", "Applause", "Everybody claps", "yes;party;thanks;happy", demo_plasma, 2 },
+    { "demo-dizzy", "Dizzy", "Too much of everything", "no;sleepy;dance;wait", demo_spiral, 4 },
 };
 
 /* From dark to bright, around one colour. */
@@ -104,7 +109,7 @@ static struct palette palette_of(int hue)
 
     for (int i = 0; i < 16; i++) {
         for (int k = 0; k < 3; k++) {
-            double tone = 0.5 + 0.5 * cos(turn(hue / 12.0 + i / 60.0 - k / 3.0));
+            double tone = 0.5 + 0.5 * cos(demo_turn(hue / 12.0 + i / 60.0 - k / 3.0));
             double light = 30 + 225 * (i / 15.0) * (0.35 + 0.65 * tone);
 
             p.rgb[i][k] = (unsigned char)(light > 255 ? 255 : light);
@@ -113,7 +118,8 @@ static struct palette palette_of(int hue)
     return p;
 }
 
-static void draw(const struct entry *e, int frame, int width, int height, unsigned char *pixels)
+static void demo_draw(const struct entry *e, int frame, int width, int height,
+                      unsigned char *pixels)
 {
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++) {
@@ -135,7 +141,7 @@ static void draw_gif(const struct entry *e, uint16_t width, uint16_t height, str
 
     gif_begin(out, width, height, &p);
     for (int i = 0; i < FRAMES; i++) {
-        draw(e, i, width, height, pixels);
+        demo_draw(e, i, width, height, pixels);
         gif_add_frame(out, &f, FRAME_HUNDREDTHS);
     }
     gif_end(out);
@@ -147,7 +153,7 @@ static void draw_still(const struct entry *e, uint16_t width, uint16_t height, s
     struct palette p = palette_of(e->hue);
     unsigned char *pixels = mem_new((size_t)width * height);
 
-    draw(e, 0, width, height, pixels);
+    demo_draw(e, 0, width, height, pixels);
     png_write(out, &(struct picture_frame){ width, height, pixels }, &p);
     mem_free(pixels);
 }

@@ -17,7 +17,7 @@ static bool is_ascii(struct str s)
 }
 
 /* As utf8proc makes it; the text itself, when it cannot. */
-static struct str mapped(struct arena *a, struct str text, utf8proc_option_t options)
+static struct str fold_mapped(struct arena *a, struct str text, utf8proc_option_t options)
 {
     utf8proc_uint8_t *made = NULL;
     utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text.p, (utf8proc_ssize_t)text.n,
@@ -40,7 +40,7 @@ static bool is_space(uint32_t c)
 }
 
 /* Runs of white space become one space, none stays at the ends. */
-static struct str squeezed(struct arena *a, struct str text)
+static struct str fold_squeezed(struct arena *a, struct str text)
 {
     char *out = arena_raw(a, text.n + 1);
     size_t n = 0, size;
@@ -63,9 +63,10 @@ static struct str squeezed(struct arena *a, struct str text)
 
 struct str gif_normal(struct arena *a, struct str text)
 {
-    text = is_ascii(text) ? str_lower(a, text)
-                          : mapped(a, text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
-    return squeezed(a, text);
+    text = is_ascii(text)
+               ? str_lower(a, text)
+               : fold_mapped(a, text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
+    return fold_squeezed(a, text);
 }
 
 struct str gif_initial(struct str text)
@@ -93,7 +94,7 @@ static struct str without_accents(struct arena *a, struct str text)
 
     if (is_ascii(text))
         return text;
-    text = mapped(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
+    text = fold_mapped(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     out = arena_raw(a, text.n + 1);
     for (; text.n && (size = utf8_decode(text, &c)); text = str_from(text, size)) {
         if (is_accent(c))
@@ -101,16 +102,16 @@ static struct str without_accents(struct arena *a, struct str text)
         memcpy(out + n, text.p, size);
         n += size;
     }
-    return mapped(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+    return fold_mapped(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
 
 /* --- words ---------------------------------------------------------------------------- */
 
-struct range {
+struct letter_range {
     uint32_t first, last;
 };
 
-static bool is_in(uint32_t c, const struct range *ranges, size_t count)
+static bool is_in(uint32_t c, const struct letter_range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (c >= ranges[i].first && c <= ranges[i].last)
@@ -121,7 +122,7 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t count)
 static bool is_word_char(uint32_t c)
 {
     /* Punctuation and spaces beyond ASCII; symbols such as emoji are words. */
-    static const struct range gaps[] = {
+    static const struct letter_range gaps[] = {
         { 0x80, 0xa9 },     { 0xab, 0xb4 },     { 0xb6, 0xb9 },     { 0xbb, 0xbf },
         { 0xd7, 0xd7 },     { 0xf7, 0xf7 },     { 0x1680, 0x1680 }, { 0x2000, 0x206f },
         { 0x2e00, 0x2e7f }, { 0x3000, 0x3004 }, { 0x3008, 0x3020 }, { 0x3030, 0x3030 },
@@ -136,7 +137,7 @@ static bool is_word_char(uint32_t c)
 /* Scripts without spaces between words: Thai, Hangul, Kana, Han. */
 static bool is_dense(uint32_t c)
 {
-    static const struct range dense[] = {
+    static const struct letter_range dense[] = {
         { 0xe00, 0xe7f },   { 0x1100, 0x11ff }, { 0x3005, 0x3007 },   { 0x3040, 0x30ff },
         { 0x31f0, 0x31ff }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff },   { 0xac00, 0xd7a3 },
         { 0xf900, 0xfaff }, { 0xff66, 0xff9f }, { 0x20000, 0x3ffff },

@@ -78,7 +78,7 @@ static const enum gif_format kinds[][4] = {
     { GIF_WEBP, GIF_TINYWEBP, GIF_NANOWEBP, GIF_FORMAT_COUNT },
 };
 
-static bool has(const struct gif_media *m, enum gif_format f)
+static bool format_has(const struct gif_media *m, enum gif_format f)
 {
     return f < GIF_FORMAT_COUNT && m->of[f].width;
 }
@@ -87,17 +87,17 @@ static bool has(const struct gif_media *m, enum gif_format f)
 static enum gif_format choose_near(const struct gif_media *m, const enum gif_format kind[4], int at)
 {
     for (int i = at; i >= 0; i--)
-        if (has(m, kind[i]))
+        if (format_has(m, kind[i]))
             return kind[i];
     for (int i = at + 1; i < 4; i++)
-        if (has(m, kind[i]))
+        if (format_has(m, kind[i]))
             return kind[i];
     return GIF_FORMAT_COUNT;
 }
 
 enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted)
 {
-    enum gif_format found = has(m, wanted) ? wanted : GIF_FORMAT_COUNT;
+    enum gif_format found = format_has(m, wanted) ? wanted : GIF_FORMAT_COUNT;
 
     /* A still picture that is missing: the smallest that moves. */
     if (wanted == GIF_PREVIEW && found == GIF_FORMAT_COUNT)
@@ -109,7 +109,7 @@ enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format want
     if (found == GIF_FORMAT_COUNT)
         found = choose_near(m, kinds[2], 0);
     for (int f = 0; f < GIF_FORMAT_COUNT && found == GIF_FORMAT_COUNT; f++)
-        if (has(m, (enum gif_format)f))
+        if (format_has(m, (enum gif_format)f))
             found = (enum gif_format)f;
     return found;
 }

@@ -10,7 +10,7 @@
 
 enum { MAX_FILE = 20 * 1024 * 1024 };
 
-struct import {
+struct gif_import_run {
     struct store *store;
     const struct gifs_import *in;
     struct gifs_report *report;
@@ -20,9 +20,10 @@ struct import {
     size_t row;
 };
 
-static bool refuse(struct import *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool import_refuse(struct gif_import_run *im, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static bool refuse(struct import *im, const char *fmt, ...)
+static bool import_refuse(struct gif_import_run *im, const char *fmt, ...)
 {
     char text[512];
     va_list args;
@@ -47,15 +48,15 @@ static bool is_inside(struct str path)
     return true;
 }
 
-static bool read_file(struct import *im, struct str path, struct buf *out)
+static bool read_file(struct gif_import_run *im, struct str path, struct buf *out)
 {
     char name[PATH_MAX], piece[16384];
     ssize_t n = 0;
 
     if (!is_inside(path) || memchr(path.p, '\0', path.n))
-        return refuse(im, "'%.*s' is not a path inside the import's folder", STR_FMT(path));
+        return import_refuse(im, "'%.*s' is not a path inside the import's folder", STR_FMT(path));
     if (snprintf(name, sizeof name, "%s/%.*s", im->in->folder, STR_FMT(path)) >= PATH_MAX)
-        return refuse(im, "the path is too long");
+        return import_refuse(im, "the path is too long");
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && !buf_full(out) && (n = read(fd, piece, sizeof piece)) > 0)
         buf_add(out, piece, (size_t)n);
@@ -63,11 +64,11 @@ static bool read_file(struct import *im, struct str path, struct buf *out)
     if (fd >= 0)
         close(fd);
     if (fd < 0 || n < 0)
-        return refuse(im, "cannot read '%s': %s", name, strerror(code));
+        return import_refuse(im, "cannot read '%s': %s", name, strerror(code));
     return true;
 }
 
-static bool get_file(struct import *im, struct str where, struct buf *out)
+static bool get_file(struct gif_import_run *im, struct str where, struct buf *out)
 {
     const char *problem = "files can only be fetched by the import command";
 
@@ -75,26 +76,26 @@ static bool get_file(struct import *im, struct str where, struct buf *out)
         return read_file(im, where, out);
     if (!im->in->fetch ||
         !im->in->fetch(im->in->fetch_arg, str_dupz(im->arena, where), out, &problem))
-        return refuse(im, "cannot get '%.*s': %s", STR_FMT(where), problem);
+        return import_refuse(im, "cannot get '%.*s': %s", STR_FMT(where), problem);
     return true;
 }
 
 /* A size that the file does not tell is the row's. */
-static bool look_at_file(struct import *im, const struct gif_draft *d, struct str where,
+static bool look_at_file(struct gif_import_run *im, const struct gif_draft *d, struct str where,
                          struct gif_file *f)
 {
     if (!gif_probe(f->bytes, f->format, &f->size))
-        return refuse(im, "'%.*s' is not a %.*s file", STR_FMT(where),
-                      STR_FMT(gif_formats[f->format].extension));
+        return import_refuse(im, "'%.*s' is not a %.*s file", STR_FMT(where),
+                             STR_FMT(gif_formats[f->format].extension));
     if (!f->size.width || !f->size.height)
         f->size = (struct gif_size){ (uint32_t)d->width.value, (uint32_t)d->height.value };
     if (!f->size.width || !f->size.height || f->size.width > UINT16_MAX ||
         f->size.height > UINT16_MAX)
-        return refuse(im, "'%.*s' does not say how large it is", STR_FMT(where));
+        return import_refuse(im, "'%.*s' does not say how large it is", STR_FMT(where));
     return true;
 }
 
-static bool get_files(struct import *im, const struct gif_draft *d, struct list *ret)
+static bool get_files(struct gif_import_run *im, const struct gif_draft *d, struct list *ret)
 {
     const struct pair *media = d->media.items;
 
@@ -108,7 +109,7 @@ static bool get_files(struct import *im, const struct gif_draft *d, struct list 
         if (!get_file(im, media[i].value, bytes))
             return false;
         if (buf_full(bytes))
-            return refuse(im, "'%.*s' is larger than 20 MiB", STR_FMT(media[i].value));
+            return import_refuse(im, "'%.*s' is larger than 20 MiB", STR_FMT(media[i].value));
         f->bytes = buf_str(bytes);
         if (!look_at_file(im, d, media[i].value, f))
             return false;
@@ -118,7 +119,7 @@ static bool get_files(struct import *im, const struct gif_draft *d, struct list 
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static void refuse_form(struct import *im, const struct form *form)
+static void refuse_form(struct gif_import_run *im, const struct form *form)
 {
     struct buf text;
     struct json j = json_to(&text);
@@ -128,11 +129,11 @@ static void refuse_form(struct import *im, const struct form *form)
         form_write(form, &j);
     else
         buf_add_lit(&text, "this is not JSON");
-    refuse(im, "%.*s", STR_FMT(buf_str(&text)));
+    import_refuse(im, "%.*s", STR_FMT(buf_str(&text)));
     buf_clear(&text);
 }
 
-static enum err import_row(struct import *im, struct tx *tx, const struct gif_draft *d)
+static enum err import_row(struct gif_import_run *im, struct tx *tx, const struct gif_draft *d)
 {
     struct list files;
     bool made;
@@ -149,7 +150,7 @@ static enum err import_row(struct import *im, struct tx *tx, const struct gif_dr
 
 static enum err import_all(struct tx *tx, void *arg)
 {
-    struct import *im = arg;
+    struct gif_import_run *im = arg;
     struct draft_reader reader;
     struct gif_draft *draft;
     struct form form;
@@ -173,7 +174,7 @@ static enum err import_all(struct tx *tx, void *arg)
 enum err gifs_import(struct store *store, const struct gifs_import *in, struct gifs_report *ret)
 {
     struct buf files[GIF_FORMAT_COUNT + 1];
-    struct import im = { store, in, ret, arena_new(), arena_new(), files, 0 };
+    struct gif_import_run im = { store, in, ret, arena_new(), arena_new(), files, 0 };
 
     for (int i = 0; i <= GIF_FORMAT_COUNT; i++)
         buf_init(&files[i], MAX_FILE);

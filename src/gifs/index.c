@@ -49,7 +49,7 @@ static struct str query_text(struct arena *a, const struct list *words, enum mat
     return buf_take(&text, a);
 }
 
-enum err index_search(const struct wish *w, const struct list *words, enum match match,
+enum err index_search(const struct gif_request *w, const struct list *words, enum match match,
                       struct rows *ret)
 {
     struct call *call = w->call;
@@ -95,7 +95,7 @@ static const char PUT_TSVECTOR[] =
     "insert into gif_index (n, words) values ($1, cast(cast($2 as text) as tsvector)) "
     "on conflict (n) do update set words = excluded.words";
 
-static struct str joined(struct arena *a, struct str text)
+static struct str index_joined(struct arena *a, struct str text)
 {
     struct list words = gif_words(a, gif_normal(a, text), false);
     const struct str *w = words.items;
@@ -142,7 +142,7 @@ enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str titl
     if (e)
         return e;
     return tx_exec(tx, PUT_FTS5,
-                   BIND(v_int(n), v_text(joined(a, title)), v_text(joined(a, tags)),
-                        v_text(joined(a, description))),
+                   BIND(v_int(n), v_text(index_joined(a, title)), v_text(index_joined(a, tags)),
+                        v_text(index_joined(a, description))),
                    NULL);
 }

@@ -127,9 +127,9 @@ extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_se
     gif_trends_query, gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
-/* --- wish.c: what a call asks for ----------------------------------------------------- */
+/* --- request.c: what a call asks for -------------------------------------------------- */
 
-struct wish {
+struct gif_request {
     struct call *call;
     struct str q; /* normal */
     struct str locale, language;
@@ -138,7 +138,7 @@ struct wish {
     int64_t cap;
     double today; /* days since 1970 */
 };
-enum err wish_read(struct call *call, struct wish *ret);
+enum err gif_request_read(struct call *call, struct gif_request *ret);
 double gif_today(void);
 double gif_day(int64_t us);
 
@@ -162,7 +162,7 @@ struct gif_hit {
 };
 
 /* Shows them in that order; hits that are gone are left out. */
-enum err gifs_show(const struct wish *w, const struct gif_hit *hits, size_t count,
+enum err gifs_show(const struct gif_request *w, const struct gif_hit *hits, size_t count,
                    struct list *ret);
 
 /* --- index.c: words in the store's own engine ----------------------------------------- */
@@ -171,7 +171,7 @@ enum match { MATCH_ALL, MATCH_ANY };
 
 /* Rows of a search: number, score of the text, heat, weight, tier. Begins a query that
  * the caller walks. */
-enum err index_search(const struct wish *w, const struct list *words, enum match match,
+enum err index_search(const struct gif_request *w, const struct list *words, enum match match,
                       struct rows *ret);
 enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str title, struct str tags,
                    struct str description);
@@ -180,15 +180,15 @@ enum err index_load(struct call *call, const struct gif_hit *hits, size_t count,
 
 /* --- search.c, trending.c, suggest.c: lists ------------------------------------------- */
 
-enum err gifs_search(const struct wish *w, struct list *ret);
-enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret);
+enum err gifs_search(const struct gif_request *w, struct list *ret);
+enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *ret);
 /* struct gif_category each. */
-enum err gif_categories(const struct wish *w, struct list *ret);
+enum err gif_categories(const struct gif_request *w, struct list *ret);
 /* struct str each, at most w->limit. */
-enum err gif_trending_terms(const struct wish *w, struct list *ret);
-enum err gif_suggestions(const struct wish *w, struct list *ret);
+enum err gif_trending_terms(const struct gif_request *w, struct list *ret);
+enum err gif_suggestions(const struct gif_request *w, struct list *ret);
 /* Adds a term unless it is there, or the query itself, or one too many. */
-void terms_add(const struct wish *w, struct list *terms, struct str term);
+void terms_add(const struct gif_request *w, struct list *terms, struct str term);
 
 /* --- upstream.c: another server's GIFs ------------------------------------------------ */
 
@@ -219,9 +219,9 @@ bool upstream_wants_local(const struct call *call);
 bool upstream_valid(enum upstream_kind kind, struct str body);
 /* Adds what the other server said behind our own, up to the limit. ERR_UNAVAILABLE when it
  * said nothing and we have nothing either. */
-enum err upstream_add_gifs(const struct wish *w, struct list *gifs);
-enum err upstream_add_categories(const struct wish *w, struct list *categories);
-enum err upstream_add_terms(const struct wish *w, struct list *terms);
+enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs);
+enum err upstream_add_categories(const struct gif_request *w, struct list *categories);
+enum err upstream_add_terms(const struct gif_request *w, struct list *terms);
 
 /* --- upstream_cache.c: what was said lately ------------------------------------------- */
 

@@ -15,7 +15,7 @@ static void add_little16(struct buf *out, unsigned v)
 
 enum { COLOUR_BITS = 4, CLEAR = 1 << COLOUR_BITS, END, FIRST, MOST_CODES = 4096 };
 
-struct coder {
+struct gif_coder {
     struct buf *out;
     uint32_t bits;
     unsigned held, size, next;
@@ -24,7 +24,7 @@ struct coder {
     uint16_t (*child)[CLEAR]; /* code and colour -> longer code; 0: none yet */
 };
 
-static void flush_block(struct coder *c)
+static void flush_block(struct gif_coder *c)
 {
     if (c->filled) {
         buf_add_char(c->out, (char)c->filled);
@@ -33,7 +33,7 @@ static void flush_block(struct coder *c)
     c->filled = 0;
 }
 
-static void put_code(struct coder *c, unsigned code)
+static void put_code(struct gif_coder *c, unsigned code)
 {
     c->bits |= code << c->held;
     c->held += c->size;
@@ -46,7 +46,7 @@ static void put_code(struct coder *c, unsigned code)
     }
 }
 
-static void start_over(struct coder *c)
+static void start_over(struct gif_coder *c)
 {
     put_code(c, CLEAR);
     memset(c->child, 0, MOST_CODES * sizeof *c->child);
@@ -54,7 +54,7 @@ static void start_over(struct coder *c)
     c->next = FIRST;
 }
 
-static void put_pixels(struct coder *c, const unsigned char *pixels, size_t count)
+static void put_pixels(struct gif_coder *c, const unsigned char *pixels, size_t count)
 {
     unsigned run = pixels[0];
 
@@ -91,7 +91,7 @@ void gif_begin(struct buf *out, uint16_t width, uint16_t height, const struct pa
 
 void gif_add_frame(struct buf *out, const struct picture_frame *f, unsigned hundredths)
 {
-    struct coder c = { .out = out, .size = COLOUR_BITS + 1 };
+    struct gif_coder c = { .out = out, .size = COLOUR_BITS + 1 };
 
     buf_add(out, "\x21\xf9\x04\x04", 4);
     add_little16(out, hundredths);

@@ -3,7 +3,7 @@
 
 #include "base/pictures.h"
 
-static uint64_t big(struct str b, size_t at, size_t n)
+static uint64_t probe_big(struct str b, size_t at, size_t n)
 {
     uint64_t v = 0;
 
@@ -16,12 +16,12 @@ static uint64_t big(struct str b, size_t at, size_t n)
 
 static bool next_box(struct str *rest, struct str *ret_name, struct str *ret_body)
 {
-    uint64_t size = big(*rest, 0, 4), head = 8;
+    uint64_t size = probe_big(*rest, 0, 4), head = 8;
 
     if (rest->n < 8)
         return false;
     if (size == 1) {
-        size = big(*rest, 8, 8);
+        size = probe_big(*rest, 8, 8);
         head = 16;
     } else if (size == 0) {
         size = rest->n;
@@ -43,8 +43,8 @@ static void look_at_tracks(struct str boxes, int depth, struct gif_size *ret)
         if (depth < 4 && (str_is(name, "moov") || str_is(name, "trak")))
             look_at_tracks(body, depth + 1, ret);
         else if (str_is(name, "tkhd") && body.n >= 84)
-            *ret = (struct gif_size){ (uint32_t)big(body, body.n - 8, 2),
-                                      (uint32_t)big(body, body.n - 4, 2) };
+            *ret = (struct gif_size){ (uint32_t)probe_big(body, body.n - 8, 2),
+                                      (uint32_t)probe_big(body, body.n - 4, 2) };
     }
 }
 
@@ -70,7 +70,7 @@ static size_t read_vint(struct str b, bool keep_mark, uint64_t *ret)
         n++;
     if (n > 8 || n > b.n)
         return 0;
-    *ret = big(b, 0, n);
+    *ret = probe_big(b, 0, n);
     if (!keep_mark)
         *ret &= ~(UINT64_C(0x80) << (8 * (n - 1)) >> (n - 1));
     return n;
@@ -91,9 +91,9 @@ static void look_at_elements(struct str b, int depth, struct gif_size *ret)
         if (depth < 6 && (id == SEGMENT || id == TRACKS || id == TRACK || id == VIDEO))
             look_at_elements(body, depth + 1, ret);
         else if (id == WIDTH && body.n <= 4)
-            ret->width = (uint32_t)big(body, 0, body.n);
+            ret->width = (uint32_t)probe_big(body, 0, body.n);
         else if (id == HEIGHT && body.n <= 4)
-            ret->height = (uint32_t)big(body, 0, body.n);
+            ret->height = (uint32_t)probe_big(body, 0, body.n);
         if (ret->width && ret->height)
             return;
         b = str_from(b, n + m + body.n);

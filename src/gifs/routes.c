@@ -8,7 +8,7 @@ static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s =
 /* --- reading -------------------------------------------------------------------------- */
 
 /* Lists come from our own catalogue, from the other server, or from both: ours first. */
-static enum err reply_gifs(struct wish *w, struct list *list)
+static enum err reply_gifs(struct gif_request *w, struct list *list)
 {
     enum err e = upstream_add_gifs(w, list);
 
@@ -19,8 +19,8 @@ static enum err reply_gifs(struct wish *w, struct list *list)
 static enum err search_gifs(struct call *call)
 {
     struct list gifs = { 0 };
-    struct wish w;
-    enum err e = wish_read(call, &w);
+    struct gif_request w;
+    enum err e = gif_request_read(call, &w);
 
     if (!e && upstream_wants_local(call))
         e = gifs_search(&w, &gifs);
@@ -31,8 +31,8 @@ static enum err search_gifs(struct call *call)
 static enum err list_trending_gifs(struct call *call)
 {
     struct list gifs = { 0 };
-    struct wish w;
-    enum err e = wish_read(call, &w);
+    struct gif_request w;
+    enum err e = gif_request_read(call, &w);
 
     if (!e && upstream_wants_local(call))
         e = gifs_trending(&w, w.limit, &gifs);
@@ -43,8 +43,8 @@ static enum err list_trending_gifs(struct call *call)
 static enum err get_gif_trends(struct call *call)
 {
     struct gif_trends out = { 0 };
-    struct wish w;
-    enum err e = wish_read(call, &w);
+    struct gif_request w;
+    enum err e = gif_request_read(call, &w);
 
     w.limit = 1;
     if (!e && upstream_wants_local(call)) {
@@ -59,7 +59,7 @@ static enum err get_gif_trends(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-static enum err reply_terms(struct wish *w, struct list *terms)
+static enum err reply_terms(struct gif_request *w, struct list *terms)
 {
     enum err e = upstream_add_terms(w, terms);
 
@@ -70,8 +70,8 @@ static enum err reply_terms(struct wish *w, struct list *terms)
 static enum err list_trending_searches(struct call *call)
 {
     struct list terms = { 0 };
-    struct wish w;
-    enum err e = wish_read(call, &w);
+    struct gif_request w;
+    enum err e = gif_request_read(call, &w);
 
     if (!e && upstream_wants_local(call))
         e = gif_trending_terms(&w, &terms);
@@ -82,8 +82,8 @@ static enum err list_trending_searches(struct call *call)
 static enum err suggest_searches(struct call *call)
 {
     struct list terms = { 0 };
-    struct wish w;
-    enum err e = wish_read(call, &w);
+    struct gif_request w;
+    enum err e = gif_request_read(call, &w);
 
     if (!e && upstream_wants_local(call))
         e = gif_suggestions(&w, &terms);

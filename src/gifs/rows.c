@@ -3,13 +3,15 @@
 
 #include "base/map.h"
 
-static struct str file_url(const struct wish *w, struct str base, struct str id, enum gif_format f)
+static struct str file_url(const struct gif_request *w, struct str base, struct str id,
+                           enum gif_format f)
 {
     return STR_CONCAT(w->call->arena, base, STR("/gifs/"), id, STR("/"), gif_formats[f].word,
                       STR("."), gif_formats[f].extension);
 }
 
-static void show(const struct wish *w, struct str base, const struct rows *r, struct gif *out)
+static void gif_show(const struct gif_request *w, struct str base, const struct rows *r,
+                     struct gif *out)
 {
     struct gif_media media = gif_media_read(row_text(r, 3));
     enum gif_format src = gif_media_choose(&media, w->format);
@@ -29,7 +31,8 @@ static void show(const struct wish *w, struct str base, const struct rows *r, st
     };
 }
 
-enum err gifs_show(const struct wish *w, const struct gif_hit *hits, size_t count, struct list *ret)
+enum err gifs_show(const struct gif_request *w, const struct gif_hit *hits, size_t count,
+                   struct list *ret)
 {
     struct gif *gifs = arena_array(w->call->arena, struct gif, count);
     struct str base = api_url(w->call, "http");
@@ -46,7 +49,7 @@ enum err gifs_show(const struct wish *w, const struct gif_hit *hits, size_t coun
     for (size_t i = 0; i < count; i++)
         map_put(&places, (uint64_t)hits[i].n, &gifs[i]);
     while (rows_next(&rows))
-        show(w, base, &rows, map_get(&places, row_id(&rows, 0)));
+        gif_show(w, base, &rows, map_get(&places, row_id(&rows, 0)));
     map_clear(&places);
 
     ret->items = gifs;

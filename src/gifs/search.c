@@ -20,7 +20,7 @@ struct best {
     size_t count, max;
 };
 
-static int worse(const struct gif_hit *a, const struct gif_hit *b)
+static int search_worse(const struct gif_hit *a, const struct gif_hit *b)
 {
     if (a->tier != b->tier)
         return a->tier > b->tier ? 1 : -1;
@@ -31,7 +31,7 @@ static int worse(const struct gif_hit *a, const struct gif_hit *b)
 
 static int compare_hits(const void *a, const void *b)
 {
-    return worse(a, b);
+    return search_worse(a, b);
 }
 
 static void sift_down(struct best *b, size_t at)
@@ -40,7 +40,7 @@ static void sift_down(struct best *b, size_t at)
         size_t worst = at, left = 2 * at + 1;
 
         for (size_t i = left; i < left + 2 && i < b->count; i++)
-            if (worse(&b->hits[i], &b->hits[worst]) > 0)
+            if (search_worse(&b->hits[i], &b->hits[worst]) > 0)
                 worst = i;
         if (worst == at)
             return;
@@ -53,7 +53,7 @@ static void sift_down(struct best *b, size_t at)
 
 static void sift_up(struct best *b, size_t at)
 {
-    while (at && worse(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
+    while (at && search_worse(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
         struct gif_hit moved = b->hits[at];
 
         b->hits[at] = b->hits[(at - 1) / 2];
@@ -67,7 +67,7 @@ static void best_add(struct best *b, const struct gif_hit *hit)
     if (b->count < b->max) {
         b->hits[b->count++] = *hit;
         sift_up(b, b->count - 1);
-    } else if (worse(&b->hits[0], hit) > 0) {
+    } else if (search_worse(&b->hits[0], hit) > 0) {
         b->hits[0] = *hit;
         sift_down(b, 0);
     }
@@ -83,7 +83,7 @@ struct click {
     int64_t count;
 };
 
-static enum err find_clicks(const struct wish *w, struct map *ret)
+static enum err find_clicks(const struct gif_request *w, struct map *ret)
 {
     struct rows rows;
     enum err e = tx_query(w->call->tx, FIND_CLICKS,
@@ -102,30 +102,30 @@ static enum err find_clicks(const struct wish *w, struct map *ret)
 
 /* --- the search ----------------------------------------------------------------------- */
 
-struct search {
-    const struct wish *wish;
+struct gif_search {
+    const struct gif_request *request;
     struct list words;
     struct map clicks;
     struct map seen; /* numbers that an earlier pass has found */
 };
 
-static double score_of(struct search *s, const struct rows *r)
+static double score_of(struct gif_search *s, const struct rows *r)
 {
     double score = row_real(r, 1) * row_real(r, 3), heat = row_real(r, 2);
     const struct click *c = s->clicks.count ? map_get(&s->clicks, row_id(r, 0)) : NULL;
 
     if (heat > 0)
-        score *= 1 + log1p(gif_popularity(heat, s->wish->today));
+        score *= 1 + log1p(gif_popularity(heat, s->request->today));
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
 /* Adds to hits what one pass finds, best first; other languages only when asked for. */
-static enum err pass(struct search *s, enum match match, bool elsewhere, struct gif_hit *hits,
-                     size_t *count)
+static enum err search_pass(struct gif_search *s, enum match match, bool elsewhere,
+                            struct gif_hit *hits, size_t *count)
 {
-    struct best best = { .hits = hits + *count, .max = s->wish->limit - *count };
+    struct best best = { .hits = hits + *count, .max = s->request->limit - *count };
     struct rows rows;
-    enum err e = index_search(s->wish, &s->words, match, &rows);
+    enum err e = index_search(s->request, &s->words, match, &rows);
 
     if (e)
         return e;
@@ -168,18 +168,19 @@ static void order_ties(const struct gif_hit *hits, size_t count, struct gif *gif
     }
 }
 
-static enum err passes(struct search *s, bool elsewhere, struct gif_hit *hits, size_t *count)
+static enum err search_passes(struct gif_search *s, bool elsewhere, struct gif_hit *hits,
+                              size_t *count)
 {
-    enum err e = pass(s, MATCH_ALL, elsewhere, hits, count);
+    enum err e = search_pass(s, MATCH_ALL, elsewhere, hits, count);
 
-    if (!e && *count < s->wish->limit && s->words.count > 1)
-        e = pass(s, MATCH_ANY, elsewhere, hits, count);
+    if (!e && *count < s->request->limit && s->words.count > 1)
+        e = search_pass(s, MATCH_ANY, elsewhere, hits, count);
     return e;
 }
 
-enum err gifs_search(const struct wish *w, struct list *ret)
+enum err gifs_search(const struct gif_request *w, struct list *ret)
 {
-    struct search s = { .wish = w, .words = gif_words(w->call->arena, w->q, true) };
+    struct gif_search s = { .request = w, .words = gif_words(w->call->arena, w->q, true) };
     struct gif_hit *hits = arena_array(w->call->arena, struct gif_hit, w->limit);
     size_t count = 0;
 
@@ -190,9 +191,9 @@ enum err gifs_search(const struct wish *w, struct list *ret)
     map_init(&s.seen);
     enum err e = find_clicks(w, &s.clicks);
     if (!e)
-        e = passes(&s, false, hits, &count);
+        e = search_passes(&s, false, hits, &count);
     if (!e && !count)
-        e = passes(&s, true, hits, &count);
+        e = search_passes(&s, true, hits, &count);
     map_clear(&s.clicks);
     map_clear(&s.seen);
     if (!e)

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-void terms_add(const struct wish *w, struct list *terms, struct str term)
+void terms_add(const struct gif_request *w, struct list *terms, struct str term)
 {
     const struct str *t = terms->items;
 
@@ -31,7 +31,7 @@ static const char TAGS_FROM[] = "select tag from gif_tag_counts where cap = $1 a
 static const char TAGS_WITH_INITIAL[] = "select tag from gif_tag_counts where cap = $1 "
                                         "and initial = $2 order by gifs desc, tag limit $3";
 
-static enum err add_all(const struct wish *w, struct rows *rows, struct list *terms)
+static enum err add_all(const struct gif_request *w, struct rows *rows, struct list *terms)
 {
     while (rows_next(rows))
         terms_add(w, terms, row_text(rows, 0));
@@ -45,12 +45,12 @@ static struct str end_of(struct arena *a, struct str prefix)
 }
 
 /* One more than asked for: the term itself is not told. */
-static struct value most(const struct wish *w)
+static struct value suggest_most(const struct gif_request *w)
 {
     return v_int((int64_t)w->limit + 1);
 }
 
-static enum err add_terms(const struct wish *w, bool one, struct list *terms)
+static enum err add_terms(const struct gif_request *w, bool one, struct list *terms)
 {
     struct value since = v_int(clock_us() - GIFS_TERM_PATIENCE);
     struct rows rows;
@@ -58,28 +58,28 @@ static enum err add_terms(const struct wish *w, bool one, struct list *terms)
 
     if (one)
         e = tx_query(w->call->tx, TERMS_WITH_INITIAL,
-                     BIND(v_text(w->locale), v_text(w->q), since, most(w)), &rows);
+                     BIND(v_text(w->locale), v_text(w->q), since, suggest_most(w)), &rows);
     else
         e = tx_query(w->call->tx, TERMS_FROM,
                      BIND(v_text(w->locale), v_text(w->q), v_text(end_of(w->call->arena, w->q)),
-                          since, most(w)),
+                          since, suggest_most(w)),
                      &rows);
     return e ? e : add_all(w, &rows, terms);
 }
 
-static enum err add_tags(const struct wish *w, bool one, struct list *terms)
+static enum err add_tags(const struct gif_request *w, bool one, struct list *terms)
 {
     struct rows rows;
     enum err e;
 
     if (one)
-        e = tx_query(w->call->tx, TAGS_WITH_INITIAL, BIND(v_int(w->cap), v_text(w->q), most(w)),
-                     &rows);
+        e = tx_query(w->call->tx, TAGS_WITH_INITIAL,
+                     BIND(v_int(w->cap), v_text(w->q), suggest_most(w)), &rows);
     else
-        e = tx_query(
-            w->call->tx, TAGS_FROM,
-            BIND(v_int(w->cap), v_text(w->q), v_text(end_of(w->call->arena, w->q)), most(w)),
-            &rows);
+        e = tx_query(w->call->tx, TAGS_FROM,
+                     BIND(v_int(w->cap), v_text(w->q), v_text(end_of(w->call->arena, w->q)),
+                          suggest_most(w)),
+                     &rows);
     return e ? e : add_all(w, &rows, terms);
 }
 
@@ -94,7 +94,7 @@ static const char TERMS_BEFORE[] =
     "select t.term from (select term from gif_pairs where gif = $1 order by clicks desc limit $4) "
     "p join gif_terms t on t.n = p.term where t.locale = $2 and t.third_at > $3";
 
-static enum err add_related(const struct wish *w, struct list *terms)
+static enum err add_related(const struct gif_request *w, struct list *terms)
 {
     struct list gifs = { 0 };
     struct rows rows;
@@ -117,7 +117,7 @@ static enum err add_related(const struct wish *w, struct list *terms)
     return e;
 }
 
-enum err gif_suggestions(const struct wish *w, struct list *ret)
+enum err gif_suggestions(const struct gif_request *w, struct list *ret)
 {
     bool one = utf8_length(w->q) == 1;
     enum err e;

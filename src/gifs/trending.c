@@ -26,7 +26,7 @@ static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rati
 
 /* A list that grows from several queries, each number once. */
 struct gathering {
-    const struct wish *wish;
+    const struct gif_request *request;
     struct gif_hit *hits;
     size_t count, max;
     struct map seen;
@@ -44,7 +44,7 @@ static int by_score(const void *a, const void *b)
 static enum err add_rows(struct gathering *g, struct list *found, struct rows *rows)
 {
     while (rows_next(rows)) {
-        struct gif_hit *hit = list_add(g->wish->call->arena, found, sizeof *hit);
+        struct gif_hit *hit = list_add(g->request->call->arena, found, sizeof *hit);
 
         hit->n = row_int(rows, 0);
         hit->score = row_real(rows, 1);
@@ -55,13 +55,14 @@ static enum err add_rows(struct gathering *g, struct list *found, struct rows *r
 static enum err query_in(struct gathering *g, const char *sql, struct str where, struct list *found)
 {
     struct rows rows;
-    enum err e = tx_query(g->wish->call->tx, sql,
-                          BIND(v_text(where), v_int(g->wish->cap), v_int((int64_t)g->max)), &rows);
+    enum err e =
+        tx_query(g->request->call->tx, sql,
+                 BIND(v_text(where), v_int(g->request->cap), v_int((int64_t)g->max)), &rows);
 
     return e ? e : add_rows(g, found, &rows);
 }
 
-static void take(struct gathering *g, struct list *found)
+static void trending_take(struct gathering *g, struct list *found)
 {
     struct gif_hit *hits = found->items;
 
@@ -75,7 +76,8 @@ static void take(struct gathering *g, struct list *found)
 }
 
 /* What is for the locale and what is for everywhere, in one order. */
-static enum err gather(struct gathering *g, const char *sql, struct str where, struct str too)
+static enum err trending_gather(struct gathering *g, const char *sql, struct str where,
+                                struct str too)
 {
     struct list found = { 0 };
 
@@ -85,7 +87,7 @@ static enum err gather(struct gathering *g, const char *sql, struct str where, s
     if (!e && too.n)
         e = query_in(g, sql, too, &found);
     if (!e && found.count)
-        take(g, &found);
+        trending_take(g, &found);
     return e;
 }
 
@@ -93,29 +95,29 @@ static enum err gather_anything(struct gathering *g)
 {
     struct list found = { 0 };
     struct rows rows;
-    enum err e = tx_query(g->wish->call->tx, GOOD_ANYWHERE,
-                          BIND(v_int(g->wish->cap), v_int((int64_t)g->max)), &rows);
+    enum err e = tx_query(g->request->call->tx, GOOD_ANYWHERE,
+                          BIND(v_int(g->request->cap), v_int((int64_t)g->max)), &rows);
 
     if (!e)
         e = add_rows(g, &found, &rows);
     if (!e && found.count)
-        take(g, &found);
+        trending_take(g, &found);
     return e;
 }
 
-enum err gifs_trending(const struct wish *w, size_t limit, struct list *ret)
+enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *ret)
 {
-    struct gathering g = { .wish = w, .max = limit };
+    struct gathering g = { .request = w, .max = limit };
 
     g.hits = arena_array(w->call->arena, struct gif_hit, limit);
     map_init(&g.seen);
-    enum err e = gather(&g, HOT_IN_LOCALE, w->locale, STR("*"));
+    enum err e = trending_gather(&g, HOT_IN_LOCALE, w->locale, STR("*"));
     if (!e)
-        e = gather(&g, GOOD_IN_LOCALE, w->locale, STR("*"));
+        e = trending_gather(&g, GOOD_IN_LOCALE, w->locale, STR("*"));
     if (!e)
-        e = gather(&g, HOT_IN_LANGUAGE, w->language, STR(""));
+        e = trending_gather(&g, HOT_IN_LANGUAGE, w->language, STR(""));
     if (!e)
-        e = gather(&g, GOOD_IN_LANGUAGE, w->language, STR(""));
+        e = trending_gather(&g, GOOD_IN_LANGUAGE, w->language, STR(""));
     if (!e && !g.count)
         e = gather_anything(&g);
     map_clear(&g.seen);
@@ -161,7 +163,7 @@ static struct category *category_named(struct list *list, struct str name)
     return NULL;
 }
 
-static enum err hot_categories(const struct wish *w, struct list *ret)
+static enum err hot_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
     struct map places; /* of a tag's hash: one more than its place */
@@ -199,7 +201,8 @@ static enum err hot_categories(const struct wish *w, struct list *ret)
     return rows_end(&rows);
 }
 
-static void add_category(const struct wish *w, struct list *list, struct str name, int64_t best)
+static void add_category(const struct gif_request *w, struct list *list, struct str name,
+                         int64_t best)
 {
     if (list->count >= GIFS_CATEGORIES || category_named(list, name))
         return;
@@ -209,7 +212,7 @@ static void add_category(const struct wish *w, struct list *list, struct str nam
 }
 
 /* Those that the operator named and that there is a GIF for. */
-static enum err add_configured(const struct wish *w, struct list *list)
+static enum err add_configured(const struct gif_request *w, struct list *list)
 {
     struct str names = gif_config()->categories;
     struct rows row;
@@ -226,7 +229,7 @@ static enum err add_configured(const struct wish *w, struct list *list)
     return e;
 }
 
-static enum err add_largest(const struct wish *w, struct list *list)
+static enum err add_largest(const struct gif_request *w, struct list *list)
 {
     struct rows rows;
     enum err e =
@@ -240,7 +243,7 @@ static enum err add_largest(const struct wish *w, struct list *list)
     return rows_end(&rows);
 }
 
-static enum err find_categories(const struct wish *w, struct list *ret)
+static enum err find_categories(const struct gif_request *w, struct list *ret)
 {
     enum err e = hot_categories(w, ret);
 
@@ -249,7 +252,7 @@ static enum err find_categories(const struct wish *w, struct list *ret)
     return e;
 }
 
-enum err gif_categories(const struct wish *w, struct list *ret)
+enum err gif_categories(const struct gif_request *w, struct list *ret)
 {
     struct gif_hit hits[GIFS_CATEGORIES];
     struct list found, gifs;
@@ -280,7 +283,7 @@ enum err gif_categories(const struct wish *w, struct list *ret)
 static const char HOT_TERMS[] = "select term from gif_terms where locale = $1 and third_at > 0 "
                                 "and third_at > $2 order by heat desc limit $3";
 
-enum err gif_trending_terms(const struct wish *w, struct list *ret)
+enum err gif_trending_terms(const struct gif_request *w, struct list *ret)
 {
     struct list padding;
     struct rows rows;

@@ -17,7 +17,7 @@ enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
 /* --- one question --------------------------------------------------------------------- */
 
-struct question {
+struct upstream_question {
     struct api *api;
     struct loop *loop;
     enum upstream_kind kind;
@@ -28,7 +28,7 @@ struct question {
 
 static void answer_came(struct call *call, enum upstream_kind kind);
 
-static void end_question(struct question *q)
+static void end_question(struct upstream_question *q)
 {
     struct call *call = q->call;
     enum upstream_kind kind = q->kind;
@@ -40,19 +40,19 @@ static void end_question(struct question *q)
         answer_came(call, kind);
 }
 
-static void ask(struct question *q);
+static void upstream_ask(struct upstream_question *q);
 
-static void answered(void *arg, enum fetch_result result, int status, struct str type,
-                     struct buf *body)
+static void upstream_answered(void *arg, enum fetch_result result, int status, struct str type,
+                              struct buf *body)
 {
-    struct question *q = arg;
+    struct upstream_question *q = arg;
     bool good = result == FETCH_OK && status == 200 && upstream_valid(q->kind, buf_str(body));
     bool passing = result == FETCH_TIMEOUT || result == FETCH_UNREACHABLE || status >= 500;
 
     (void)type;
     if (!good && passing && !q->again && !api_draining(q->api)) {
         q->again = true;
-        ask(q);
+        upstream_ask(q);
         return;
     }
     if (good) {
@@ -66,14 +66,14 @@ static void answered(void *arg, enum fetch_result result, int status, struct str
     end_question(q);
 }
 
-static void ask(struct question *q)
+static void upstream_ask(struct upstream_question *q)
 {
     struct fetch f = {
         .method = "GET",
         .url = q->url,
         .timeout_ms = PATIENCE_MS,
         .max_answer = MOST_ANSWER,
-        .done = answered,
+        .done = upstream_answered,
         .arg = q,
     };
 
@@ -100,20 +100,21 @@ static char *address_of(struct arena *a, struct str path)
 
 /* --- what a call asks ----------------------------------------------------------------- */
 
-struct asked {
+struct upstream_asked {
     struct str key; /* path and query, without our own key; p == NULL: not asked */
     struct upstream_answer answer;
 };
 struct inquiry {
-    struct asked of[UPSTREAM_KINDS];
+    struct upstream_asked of[UPSTREAM_KINDS];
     int open; /* questions, and one more while they are asked */
 };
 
 static _Atomic int waiting; /* calls */
 
-static struct question *question_new(struct call *call, enum upstream_kind kind, struct str key)
+static struct upstream_question *question_new(struct call *call, enum upstream_kind kind,
+                                              struct str key)
 {
-    struct question *q = mem_new(sizeof *q);
+    struct upstream_question *q = mem_new(sizeof *q);
 
     q->api = call->api;
     q->loop = call->loop;
@@ -135,7 +136,7 @@ static void close_one(struct call *call)
 
 static void answer_came(struct call *call, enum upstream_kind kind)
 {
-    struct asked *a = &((struct inquiry *)call->data)->of[kind];
+    struct upstream_asked *a = &((struct inquiry *)call->data)->of[kind];
     struct str said;
     bool refresh;
 
@@ -153,22 +154,22 @@ static void ask_all(struct call *call)
 
     in->open = 1;
     for (int kind = 0; kind < UPSTREAM_KINDS; kind++) {
-        struct asked *a = &in->of[kind];
+        struct upstream_asked *a = &in->of[kind];
 
         if (!a->answer.failed || !room || !breaker_allows())
             continue;
-        struct question *q = question_new(call, (enum upstream_kind)kind, a->key);
+        struct upstream_question *q = question_new(call, (enum upstream_kind)kind, a->key);
         q->call = call;
         in->open++;
-        ask(q);
+        upstream_ask(q);
     }
     close_one(call);
 }
 
-static void inquire(struct call *call, enum upstream_kind kind, struct str key)
+static void upstream_inquire(struct call *call, enum upstream_kind kind, struct str key)
 {
     struct inquiry *in = call->data ? call->data : arena_alloc(call->arena, sizeof *in);
-    struct asked *a = &in->of[kind];
+    struct upstream_asked *a = &in->of[kind];
     bool refresh;
 
     call->data = in;
@@ -179,7 +180,7 @@ static void inquire(struct call *call, enum upstream_kind kind, struct str key)
     if (a->answer.failed && breaker_allows())
         call->await = ask_all;
     if (refresh)
-        ask(question_new(call, kind, key));
+        upstream_ask(question_new(call, kind, key));
 }
 
 struct upstream_answer upstream_answer(const struct call *call, enum upstream_kind kind)
@@ -232,7 +233,7 @@ static struct str question_key(struct call *call, const char *path, bool with_q,
 
 /* --- the rows' .prepare --------------------------------------------------------------- */
 
-static bool begin(enum err *ret)
+static bool upstream_begin(enum err *ret)
 {
     enum gif_source source = gif_config()->source;
 
@@ -249,8 +250,8 @@ enum err upstream_ask_search(struct call *call)
 {
     enum err e;
 
-    if (begin(&e))
-        inquire(call, UPSTREAM_GIFS, question_key(call, "/search", true, limit_of(call)));
+    if (upstream_begin(&e))
+        upstream_inquire(call, UPSTREAM_GIFS, question_key(call, "/search", true, limit_of(call)));
     return e;
 }
 
@@ -258,8 +259,9 @@ enum err upstream_ask_trending(struct call *call)
 {
     enum err e;
 
-    if (begin(&e))
-        inquire(call, UPSTREAM_GIFS, question_key(call, "/trending", false, limit_of(call)));
+    if (upstream_begin(&e))
+        upstream_inquire(call, UPSTREAM_GIFS,
+                         question_key(call, "/trending", false, limit_of(call)));
     return e;
 }
 
@@ -267,9 +269,9 @@ enum err upstream_ask_trends(struct call *call)
 {
     enum err e;
 
-    if (begin(&e)) {
-        inquire(call, UPSTREAM_CATEGORIES, question_key(call, "/categories", false, 0));
-        inquire(call, UPSTREAM_GIFS, question_key(call, "/trending", false, 1));
+    if (upstream_begin(&e)) {
+        upstream_inquire(call, UPSTREAM_CATEGORIES, question_key(call, "/categories", false, 0));
+        upstream_inquire(call, UPSTREAM_GIFS, question_key(call, "/trending", false, 1));
     }
     return e;
 }
@@ -278,8 +280,9 @@ enum err upstream_ask_suggestions(struct call *call)
 {
     enum err e;
 
-    if (begin(&e))
-        inquire(call, UPSTREAM_TERMS, question_key(call, "/suggest", true, limit_of(call)));
+    if (upstream_begin(&e))
+        upstream_inquire(call, UPSTREAM_TERMS,
+                         question_key(call, "/suggest", true, limit_of(call)));
     return e;
 }
 
@@ -287,14 +290,16 @@ enum err upstream_ask_terms(struct call *call)
 {
     enum err e;
 
-    if (begin(&e))
-        inquire(call, UPSTREAM_TERMS, question_key(call, "/trending-terms", false, limit_of(call)));
+    if (upstream_begin(&e))
+        upstream_inquire(call, UPSTREAM_TERMS,
+                         question_key(call, "/trending-terms", false, limit_of(call)));
     return e;
 }
 
 /* --- choices -------------------------------------------------------------------------- */
 
-static void told(void *arg, enum fetch_result result, int status, struct str type, struct buf *body)
+static void upstream_told(void *arg, enum fetch_result result, int status, struct str type,
+                          struct buf *body)
 {
     (void)arg, (void)result, (void)status, (void)type, (void)body;
 }
@@ -328,7 +333,7 @@ void upstream_tell_choice(struct call *call)
         .body = buf_str(&body),
         .timeout_ms = PATIENCE_MS,
         .max_answer = 64 * 1024,
-        .done = told,
+        .done = upstream_told,
     };
     /* What is too long to be a search is not passed on. */
     if (!buf_full(&body))

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/list.h"
+#include "base/links.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -13,7 +13,7 @@ enum { FRESH_MS = 5 * 60 * 1000, OLD_MS = 60 * 60 * 1000 };
 enum { MOST_ENTRIES = 512, MOST_BYTES = 16 * 1024 * 1024 };
 enum { BREAK_AFTER = 5, BREAK_MS = 30 * 1000 };
 
-struct entry {
+struct cached_answer {
     struct link link; /* the oldest first */
     uint64_t hash;
     char *key, *body;
@@ -31,7 +31,7 @@ static struct {
     int64_t broken_until;
 } cache = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static char *copy(struct str s)
+static char *upstream_cache_copy(struct str s)
 {
     char *p = mem_new(s.n + 1);
 
@@ -40,10 +40,10 @@ static char *copy(struct str s)
     return p;
 }
 
-static void drop(struct entry *e)
+static void upstream_cache_drop(struct cached_answer *e)
 {
     map_remove(&cache.entries, e->hash);
-    list_remove(&e->link);
+    link_remove(&e->link);
     cache.bytes -= e->size;
     mem_free(e->key);
     mem_free(e->body);
@@ -51,9 +51,9 @@ static void drop(struct entry *e)
 }
 
 /* With the lock. Two keys with one hash: the later one has the place. */
-static struct entry *find(struct str key)
+static struct cached_answer *upstream_cache_find(struct str key)
 {
-    struct entry *e = map_get(&cache.entries, hash_str(key));
+    struct cached_answer *e = map_get(&cache.entries, hash_str(key));
 
     return e && str_is(key, e->key) ? e : NULL;
 }
@@ -65,7 +65,7 @@ enum cached cache_find(struct str key, struct arena *a, struct str *ret, bool *r
     *ret = (struct str){ 0 };
     *ret_refresh = false;
     pthread_mutex_lock(&cache.lock);
-    struct entry *e = find(key);
+    struct cached_answer *e = upstream_cache_find(key);
     if (e) {
         int64_t age = clock_ms() - e->at;
 
@@ -80,24 +80,24 @@ enum cached cache_find(struct str key, struct arena *a, struct str *ret, bool *r
 
 void cache_put(struct str key, struct str body)
 {
-    struct entry *e = mem_new(sizeof *e), *old;
+    struct cached_answer *e = mem_new(sizeof *e), *old;
 
-    *e = (struct entry){ .hash = hash_str(key),
-                         .key = copy(key),
-                         .body = copy(body),
-                         .size = body.n,
-                         .at = clock_ms() };
+    *e = (struct cached_answer){ .hash = hash_str(key),
+                                 .key = upstream_cache_copy(key),
+                                 .body = upstream_cache_copy(body),
+                                 .size = body.n,
+                                 .at = clock_ms() };
     pthread_mutex_lock(&cache.lock);
     if (!cache.order.next)
-        list_init(&cache.order);
+        links_init(&cache.order);
     old = map_get(&cache.entries, e->hash);
     if (old)
-        drop(old);
+        upstream_cache_drop(old);
     while (cache.entries.count &&
            (cache.entries.count >= MOST_ENTRIES || cache.bytes + e->size > MOST_BYTES))
-        drop(container_of(cache.order.next, struct entry, link));
+        upstream_cache_drop(container_of(cache.order.next, struct cached_answer, link));
     map_put(&cache.entries, e->hash, e);
-    list_append(&cache.order, &e->link);
+    links_append(&cache.order, &e->link);
     cache.bytes += e->size;
     pthread_mutex_unlock(&cache.lock);
 }
@@ -105,7 +105,7 @@ void cache_put(struct str key, struct str body)
 void cache_give_up(struct str key)
 {
     pthread_mutex_lock(&cache.lock);
-    struct entry *e = find(key);
+    struct cached_answer *e = upstream_cache_find(key);
     if (e)
         e->refreshing = false;
     pthread_mutex_unlock(&cache.lock);
@@ -131,8 +131,8 @@ void breaker_note(bool success)
 void gifs_forget(void)
 {
     pthread_mutex_lock(&cache.lock);
-    while (cache.order.next && !list_empty(&cache.order))
-        drop(container_of(cache.order.next, struct entry, link));
+    while (cache.order.next && !links_empty(&cache.order))
+        upstream_cache_drop(container_of(cache.order.next, struct cached_answer, link));
     map_clear(&cache.entries);
     cache.failures = 0;
     pthread_mutex_unlock(&cache.lock);

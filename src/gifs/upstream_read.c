@@ -79,7 +79,8 @@ LIST(their_gifs, "results", type_gifs);
 LIST(their_tags, "tags", type_tags);
 LIST(their_terms, "results", type_terms);
 
-static bool decode(enum upstream_kind kind, struct arena *a, struct str body, struct list *ret)
+static bool upstream_read_decode(enum upstream_kind kind, struct arena *a, struct str body,
+                                 struct list *ret)
 {
     static const struct type *const types[UPSTREAM_KINDS] = {
         [UPSTREAM_GIFS] = &their_gifs_type,
@@ -99,7 +100,7 @@ bool upstream_valid(enum upstream_kind kind, struct str body)
 {
     struct arena *a = arena_new();
     struct list list;
-    bool valid = decode(kind, a, body, &list);
+    bool valid = upstream_read_decode(kind, a, body, &list);
 
     arena_free(a);
     return valid;
@@ -140,7 +141,8 @@ static bool is_allowed(struct str url)
 
 /* --- GIFs ----------------------------------------------------------------------------- */
 
-static bool show(const struct wish *w, const struct their_gif *in, struct gif *out)
+static bool upstream_read_show(const struct gif_request *w, const struct their_gif *in,
+                               struct gif *out)
 {
     const struct their_item *items = in->media.items;
     struct str urls[GIF_FORMAT_COUNT] = { 0 };
@@ -171,7 +173,7 @@ static bool show(const struct wish *w, const struct their_gif *in, struct gif *o
 }
 
 /* Nothing of theirs: an error only where they are all there is. */
-static enum err without(const struct upstream_answer *a, const struct list *ours)
+static enum err upstream_read_without(const struct upstream_answer *a, const struct list *ours)
 {
     bool alone = gif_config()->source == GIFS_UPSTREAM && !ours->count;
 
@@ -179,23 +181,23 @@ static enum err without(const struct upstream_answer *a, const struct list *ours
 }
 
 /* Their list, where it is wanted: what is too old only when there is nothing else. */
-static bool theirs(const struct wish *w, enum upstream_kind kind, const struct list *ours,
-                   struct list *ret)
+static bool upstream_read_theirs(const struct gif_request *w, enum upstream_kind kind,
+                                 const struct list *ours, struct list *ret)
 {
     struct upstream_answer a = upstream_answer(w->call, kind);
 
     if (!a.body.p || (a.failed && ours->count))
         return false;
-    return decode(kind, w->call->arena, a.body, ret);
+    return upstream_read_decode(kind, w->call->arena, a.body, ret);
 }
 
-enum err upstream_add_gifs(const struct wish *w, struct list *gifs)
+enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs)
 {
     struct upstream_answer a = upstream_answer(w->call, UPSTREAM_GIFS);
     struct list list;
 
-    if (!theirs(w, UPSTREAM_GIFS, gifs, &list))
-        return without(&a, gifs);
+    if (!upstream_read_theirs(w, UPSTREAM_GIFS, gifs, &list))
+        return upstream_read_without(&a, gifs);
     /* Ours may be in an array of its own length: begin a list that can grow. */
     struct list all = { 0 };
     for (size_t i = 0; i < gifs->count; i++)
@@ -204,20 +206,20 @@ enum err upstream_add_gifs(const struct wish *w, struct list *gifs)
     for (size_t i = 0; i < list.count && all.count < w->limit; i++) {
         struct gif g;
 
-        if (show(w, &((const struct their_gif *)list.items)[i], &g))
+        if (upstream_read_show(w, &((const struct their_gif *)list.items)[i], &g))
             *(struct gif *)list_add(w->call->arena, &all, sizeof g) = g;
     }
     *gifs = all;
     return OK;
 }
 
-enum err upstream_add_categories(const struct wish *w, struct list *categories)
+enum err upstream_add_categories(const struct gif_request *w, struct list *categories)
 {
     struct upstream_answer a = upstream_answer(w->call, UPSTREAM_CATEGORIES);
     struct list list;
 
-    if (!theirs(w, UPSTREAM_CATEGORIES, categories, &list))
-        return without(&a, categories);
+    if (!upstream_read_theirs(w, UPSTREAM_CATEGORIES, categories, &list))
+        return upstream_read_without(&a, categories);
     for (size_t i = 0; i < list.count && categories->count < GIFS_CATEGORIES; i++) {
         const struct their_tag *t = &((const struct their_tag *)list.items)[i];
 
@@ -229,13 +231,13 @@ enum err upstream_add_categories(const struct wish *w, struct list *categories)
     return OK;
 }
 
-enum err upstream_add_terms(const struct wish *w, struct list *terms)
+enum err upstream_add_terms(const struct gif_request *w, struct list *terms)
 {
     struct upstream_answer a = upstream_answer(w->call, UPSTREAM_TERMS);
     struct list list;
 
-    if (!theirs(w, UPSTREAM_TERMS, terms, &list))
-        return without(&a, terms);
+    if (!upstream_read_theirs(w, UPSTREAM_TERMS, terms, &list))
+        return upstream_read_without(&a, terms);
     for (size_t i = 0; i < list.count; i++)
         terms_add(w, terms, gif_normal(w->call->arena, ((const struct str *)list.items)[i]));
     return OK;

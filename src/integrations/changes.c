@@ -19,7 +19,8 @@ struct creation {
 };
 
 /* The caller's own connection, and nobody else's: an id alone gives nobody an account. */
-static enum err own_connection(struct call *call, const struct creation *c, struct connection *ret)
+static enum err own_connection(struct call *call, const struct creation *c,
+                               struct linked_account *ret)
 {
     const struct integration_draft *in = call->body;
 
@@ -37,7 +38,7 @@ static enum err own_connection(struct call *call, const struct creation *c, stru
 static enum err look_at_connection(struct call *call)
 {
     struct creation *c = call->data;
-    struct connection connection;
+    struct linked_account connection;
     enum err e = own_connection(call, c, &connection);
 
     if (!e)
@@ -46,7 +47,7 @@ static enum err look_at_connection(struct call *call)
     return e;
 }
 
-static void answered(void *arg, const struct provider_answer *a)
+static void integration_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
     struct creation *c = call->data;
@@ -63,12 +64,12 @@ static void ask_account(struct call *call)
     const struct creation *c = call->data;
 
     provider_ask(call->api, call->loop,
-                 &(struct question){ .kind = ASK_ACCOUNT,
-                                     .platform = c->platform,
-                                     .account_id = in->id,
-                                     .secret = c->secret,
-                                     .done = answered,
-                                     .arg = call });
+                 &(struct provider_question){ .kind = ASK_ACCOUNT,
+                                              .platform = c->platform,
+                                              .account_id = in->id,
+                                              .secret = c->secret,
+                                              .done = integration_answered,
+                                              .arg = call });
 }
 
 enum err prepare_create_integration(struct call *call)
@@ -85,7 +86,7 @@ enum err prepare_create_integration(struct call *call)
     return OK;
 }
 
-static enum err eligible(const struct creation *c)
+static enum err integration_eligible(const struct creation *c)
 {
     switch (c->result) {
     case PROVIDER_OK:
@@ -177,7 +178,8 @@ static enum err add_integration(struct call *call, const struct creation *c)
 }
 
 /* One that was switched off or refused comes back to life. */
-static enum err revive(struct call *call, const struct creation *c, struct integration_row *i)
+static enum err integration_revive(struct call *call, const struct creation *c,
+                                   struct integration_row *i)
 {
     if (i->enabled && !i->revoked_at)
         return OK;
@@ -195,19 +197,19 @@ enum err create_integration(struct call *call)
 {
     const struct integration_draft *in = call->body;
     const struct creation *c = call->data;
-    struct connection connection;
+    struct linked_account connection;
     struct integration_row i;
     bool found = false;
 
     enum err e = own_connection(call, c, &connection);
     if (!e)
-        e = eligible(c);
+        e = integration_eligible(c);
     if (!e)
         e = integration_find_account(call->tx, call->target.guild->id, platform_name(c->platform),
                                      in->id, &i, &found);
     if (e)
         return e;
-    return found ? revive(call, c, &i) : add_integration(call, c);
+    return found ? integration_revive(call, c, &i) : add_integration(call, c);
 }
 
 /* --- POST …/{integration.id}/sync ----------------------------------------------------- */

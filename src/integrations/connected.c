@@ -44,22 +44,22 @@ static const struct choice visibilities[] = {
 static const struct type type_visibility = { .kind = KIND_INT, .choices = visibilities };
 
 static const struct field connection_fields[] = {
-    { FIELD(struct connection, id), .type = &type_text },
-    { FIELD_AS(struct connection, word, "type"), .type = &type_text },
-    { FIELD(struct connection, name), .type = &type_text },
-    { FIELD(struct connection, verified), .type = &type_bool },
-    { FIELD(struct connection, revoked), .type = &type_bool },
-    { FIELD(struct connection, visibility), .type = &type_visibility },
-    { FIELD(struct connection, metadata_visibility), .type = &type_visibility },
-    { FIELD(struct connection, friend_sync), .type = &type_bool },
-    { FIELD(struct connection, show_activity), .type = &type_bool },
-    { FIELD(struct connection, two_way_link), .type = &type_bool },
-    { FIELD(struct connection, integrations), .type = &type_listed_all, .flags = OPTIONAL },
+    { FIELD(struct linked_account, id), .type = &type_text },
+    { FIELD_AS(struct linked_account, word, "type"), .type = &type_text },
+    { FIELD(struct linked_account, name), .type = &type_text },
+    { FIELD(struct linked_account, verified), .type = &type_bool },
+    { FIELD(struct linked_account, revoked), .type = &type_bool },
+    { FIELD(struct linked_account, visibility), .type = &type_visibility },
+    { FIELD(struct linked_account, metadata_visibility), .type = &type_visibility },
+    { FIELD(struct linked_account, friend_sync), .type = &type_bool },
+    { FIELD(struct linked_account, show_activity), .type = &type_bool },
+    { FIELD(struct linked_account, two_way_link), .type = &type_bool },
+    { FIELD(struct linked_account, integrations), .type = &type_listed_all, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema connection_schema = {
     .name = "Connection",
-    .size = sizeof(struct connection),
+    .size = sizeof(struct linked_account),
     .fields = connection_fields,
     .doc = "An account of another platform that somebody has.",
 };
@@ -76,9 +76,9 @@ static const char OF_USER[] = COLUMNS "where user_id = $1 order by created_at, t
 static const char ONE[] = COLUMNS "where user_id = $1 and type = $2 and id = $3";
 static const char OF_ACCOUNT[] = COLUMNS "where type = $1 and id = $2";
 
-static struct connection read_row(const struct rows *r)
+static struct linked_account read_row(const struct rows *r)
 {
-    return (struct connection){
+    return (struct linked_account){
         .user_id = row_id(r, 0),
         .type = row_text(r, 1),
         .word = integration_word(row_text(r, 1)),
@@ -105,13 +105,13 @@ enum err connections_of(struct tx *tx, snowflake user_id, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct connection *)list_add(tx_arena(tx), ret, sizeof(struct connection)) =
+        *(struct linked_account *)list_add(tx_arena(tx), ret, sizeof(struct linked_account)) =
             read_row(&rows);
     return rows_end(&rows);
 }
 
 enum err connection_find(struct tx *tx, snowflake user_id, struct str type, struct str id,
-                         struct connection *ret)
+                         struct linked_account *ret)
 {
     struct rows row;
     bool found;
@@ -124,7 +124,7 @@ enum err connection_find(struct tx *tx, snowflake user_id, struct str type, stru
 }
 
 enum err connection_of_account(struct tx *tx, struct str type, struct str id,
-                               struct connection *ret, bool *ret_found)
+                               struct linked_account *ret, bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, OF_ACCOUNT, BIND(v_text(type), v_text(id)), &row, ret_found);
@@ -145,8 +145,8 @@ static const char LEADS_TO[] =
     "and i.type = $1 and i.enabled = 1 and i.revoked_at is null order by i.id";
 static const char FIND_GUILD[] = "select id, name, icon from guilds where id = $1 and removed = 0";
 
-static void add(struct arena *arena, struct list *list, struct str id, struct str type,
-                struct integration_account account, struct integration_guild guild)
+static void connected_add(struct arena *arena, struct list *list, struct str id, struct str type,
+                          struct integration_account account, struct integration_guild guild)
 {
     struct connection_integration *i = list_add(arena, list, sizeof *i);
     struct integration_account *a = arena_alloc(arena, sizeof *a);
@@ -157,7 +157,7 @@ static void add(struct arena *arena, struct list *list, struct str id, struct st
     *i = (struct connection_integration){ id, type, a, g };
 }
 
-static enum err add_partners(struct tx *tx, const struct connection *c, struct list *list)
+static enum err add_partners(struct tx *tx, const struct linked_account *c, struct list *list)
 {
     struct rows row;
     bool found;
@@ -166,14 +166,15 @@ static enum err add_partners(struct tx *tx, const struct connection *c, struct l
         return OK;
     enum err e = tx_one(tx, FIND_GUILD, BIND(v_id(partners_guild())), &row, &found);
     if (!e && found)
-        add(tx_arena(tx), list, STR(PARTNERS_ID), c->word,
+        connected_add(
+            tx_arena(tx), list, STR(PARTNERS_ID), c->word,
             (struct integration_account){ partners_account_id(), partners_account_name() },
             (struct integration_guild){ row_id(&row, 0), row_text(&row, 1),
                                         row_opt_text(&row, 2) });
     return e;
 }
 
-enum err connection_load_integrations(struct tx *tx, struct connection *c)
+enum err connection_load_integrations(struct tx *tx, struct linked_account *c)
 {
     struct arena *arena = tx_arena(tx);
     struct list list = { 0 };
@@ -186,10 +187,11 @@ enum err connection_load_integrations(struct tx *tx, struct connection *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        add(arena, &list, str_printf(arena, "%llu", (unsigned long long)row_id(&rows, 0)), c->word,
-            (struct integration_account){ row_text(&rows, 1), row_text(&rows, 2) },
-            (struct integration_guild){ row_id(&rows, 3), row_text(&rows, 4),
-                                        row_opt_text(&rows, 5) });
+        connected_add(arena, &list, str_printf(arena, "%llu", (unsigned long long)row_id(&rows, 0)),
+                      c->word,
+                      (struct integration_account){ row_text(&rows, 1), row_text(&rows, 2) },
+                      (struct integration_guild){ row_id(&rows, 3), row_text(&rows, 4),
+                                                  row_opt_text(&rows, 5) });
     e = rows_end(&rows);
     if (!e)
         e = add_partners(tx, c, &list);
@@ -203,7 +205,7 @@ enum err connections_write(struct tx *tx, snowflake user_id, struct json *out)
     enum err e = connections_of(tx, user_id, &list);
 
     for (size_t i = 0; i < list.count && !e; i++)
-        e = connection_load_integrations(tx, (struct connection *)list.items + i);
+        e = connection_load_integrations(tx, (struct linked_account *)list.items + i);
     if (e)
         return e;
     json_name(out, "connected_accounts");

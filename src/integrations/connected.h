@@ -19,7 +19,7 @@ struct connection_integration {
     const struct integration_guild *guild;
 };
 
-struct connection {
+struct linked_account {
     snowflake user_id;
     struct str type; /* the store's word */
     struct str word; /* what is shown */
@@ -40,11 +40,11 @@ extern const struct type type_integration_guild;
 enum err connections_of(struct tx *tx, snowflake user_id, struct list *ret);
 /* ERR_UNKNOWN_CONNECTION. type: the store's word. */
 enum err connection_find(struct tx *tx, snowflake user_id, struct str type, struct str id,
-                         struct connection *ret);
+                         struct linked_account *ret);
 /* Whoever has it. */
 enum err connection_of_account(struct tx *tx, struct str type, struct str id,
-                               struct connection *ret, bool *ret_found);
-enum err connection_load_integrations(struct tx *tx, struct connection *c);
+                               struct linked_account *ret, bool *ret_found);
+enum err connection_load_integrations(struct tx *tx, struct linked_account *c);
 
 /* For READY: "connected_accounts". */
 enum err connections_write(struct tx *tx, snowflake user_id, struct json *out);

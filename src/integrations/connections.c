@@ -64,7 +64,7 @@ static enum err resolve_type(struct call *call)
     return path_platform(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
 }
 
-static enum err own_connection(struct call *call, struct connection *ret)
+static enum err own_connection(struct call *call, struct linked_account *ret)
 {
     return connection_find(call->tx, call->caller->id, platform_name(path_platform(call)),
                            call_text(call, "connection.id"), ret);
@@ -73,7 +73,7 @@ static enum err own_connection(struct call *call, struct connection *ret)
 /* Before the body counts. */
 static enum err must_be_own(struct call *call)
 {
-    struct connection c;
+    struct linked_account c;
 
     return own_connection(call, &c);
 }
@@ -88,7 +88,7 @@ static enum err list_connections(struct call *call)
     enum err e = connections_of(call->tx, call->caller->id, &list);
 
     for (size_t n = 0; n < list.count && !e && full; n++)
-        e = connection_load_integrations(call->tx, (struct connection *)list.items + n);
+        e = connection_load_integrations(call->tx, (struct linked_account *)list.items + n);
     return e ? e : call_reply(call, &list);
 }
 
@@ -100,7 +100,7 @@ static const char CHANGE[] =
 static const char FORGET_FRIENDS[] =
     "delete from connection_friends where user_id = $1 and type = $2 and id = $3";
 
-static enum err save_change(struct call *call, const struct connection *c)
+static enum err save_change(struct call *call, const struct linked_account *c)
 {
     struct value user = v_id(c->user_id), type = v_text(c->type), id = v_text(c->id);
     enum err e = tx_exec(call->tx, CHANGE,
@@ -120,7 +120,7 @@ static enum err save_change(struct call *call, const struct connection *c)
 static enum err modify_connection(struct call *call)
 {
     const struct connection_patch *in = call->body;
-    struct connection c;
+    struct linked_account c;
     enum err e = own_connection(call, &c);
 
     if (e)
@@ -147,7 +147,7 @@ static enum err modify_connection(struct call *call)
 
 static enum err delete_connection(struct call *call)
 {
-    struct connection c;
+    struct linked_account c;
     enum err e = own_connection(call, &c);
 
     return e ? e : connection_unlink(call, &c);
@@ -165,7 +165,7 @@ struct refresh {
 static enum err look_at_connection(struct call *call)
 {
     struct refresh *r = call->data;
-    struct connection c;
+    struct linked_account c;
     enum err e = own_connection(call, &c);
 
     if (!e)
@@ -173,7 +173,7 @@ static enum err look_at_connection(struct call *call)
     return e;
 }
 
-static void answered(void *arg, const struct provider_answer *a)
+static void connection_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
     struct refresh *r = call->data;
@@ -189,12 +189,12 @@ static void ask_account(struct call *call)
     const struct refresh *r = call->data;
 
     provider_ask(call->api, call->loop,
-                 &(struct question){ .kind = ASK_ACCOUNT,
-                                     .platform = path_platform(call),
-                                     .account_id = call_text(call, "connection.id"),
-                                     .secret = r->secret,
-                                     .done = answered,
-                                     .arg = call });
+                 &(struct provider_question){ .kind = ASK_ACCOUNT,
+                                              .platform = path_platform(call),
+                                              .account_id = call_text(call, "connection.id"),
+                                              .secret = r->secret,
+                                              .done = connection_answered,
+                                              .arg = call });
 }
 
 static enum err prepare_refresh(struct call *call)
@@ -215,7 +215,7 @@ static const char REFRESH[] = "update connections set name = $4, is_partner = $5
 static enum err refresh_connection(struct call *call)
 {
     const struct refresh *r = call->data;
-    struct connection c;
+    struct linked_account c;
     enum err e = own_connection(call, &c);
 
     if (e)

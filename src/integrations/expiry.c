@@ -27,7 +27,7 @@ struct lapse {
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static bool acts(const struct integration_row *i)
+static bool expiry_acts(const struct integration_row *i)
 {
     return i->enabled && !i->revoked_at && platform_is_on(i->platform);
 }
@@ -60,7 +60,7 @@ static enum err read_accounts(struct call *call, const struct integration_row *i
 
 static enum err read_owner(struct call *call, const struct integration_row *i, struct lapse *l)
 {
-    struct connection c;
+    struct linked_account c;
     bool found;
     enum err e = connection_of_account(call->tx, i->type, i->account_id, &c, &found);
 
@@ -84,7 +84,7 @@ static enum err run_find(struct call *call)
 
     l->found = l->subscribes = false;
     enum err e = integration_find(call->tx, l->id, &i);
-    if (e || !acts(&i))
+    if (e || !expiry_acts(&i))
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
     e = tx_one(call->tx, NEXT_LAPSE, BIND(v_id(l->id), v_id(l->user_id), v_int(lapsed_before(&i))),
                &row, &l->found);
@@ -119,7 +119,7 @@ static enum err may_kick(struct tx *tx, const struct integration_row *i, snowfla
     return e;
 }
 
-static enum err expire(struct call *call, const struct integration_row *i, snowflake user_id)
+static enum err expiry_expire(struct call *call, const struct integration_row *i, snowflake user_id)
 {
     bool kick;
     enum err e = may_kick(call->tx, i, user_id, &kick);
@@ -145,13 +145,13 @@ static enum err run_expire(struct call *call)
     bool found;
 
     enum err e = integration_find(call->tx, l->id, &i);
-    if (e || !acts(&i))
+    if (e || !expiry_acts(&i))
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
     e = tx_one(call->tx, STILL_LAPSED,
                BIND(v_id(l->id), v_id(l->user_id), v_int(lapsed_before(&i))), &row, &found);
     if (!e && found)
         e = l->subscribes ? tx_exec(call->tx, FORGET, BIND(v_id(l->id), v_id(l->user_id)), NULL)
-                          : expire(call, &i, l->user_id);
+                          : expiry_expire(call, &i, l->user_id);
     return e ? e
              : job_schedule(call, &expiry_kind, l->id, clock_us() + INT64_C(1000) * LEASE_MS,
                             STR(""));
@@ -171,29 +171,29 @@ static enum err run_later(struct call *call)
 
 /* --- from member to member ------------------------------------------------------------ */
 
-static void later(struct chain *c)
+static void expiry_later(struct chain *c)
 {
     chain_run(c, ROUTE_STORE_WRITE, run_later, chain_ended);
 }
 
-static void expired(struct call *call, enum err e, void *arg)
+static void expiry_expired(struct call *call, enum err e, void *arg)
 {
     (void)call;
     if (e)
-        later(arg);
+        expiry_later(arg);
     else
         chain_go_on(arg);
 }
 
 static void ask_next(struct chain *c);
 
-static void answered(void *arg, const struct provider_answer *a)
+static void expiry_answered(void *arg, const struct provider_answer *a)
 {
     struct chain *c = arg;
     struct lapse *l = c->state;
 
     if (a->result != PROVIDER_OK && a->result != PROVIDER_NOT_FOUND) {
-        later(c);
+        expiry_later(c);
         return;
     }
     l->subscribes = a->result == PROVIDER_OK;
@@ -206,25 +206,25 @@ static void ask_next(struct chain *c)
     const struct lapse *l = c->state;
 
     if (l->subscribes || l->asked == l->count) {
-        chain_run(c, ROUTE_STORE_WRITE, run_expire, expired);
+        chain_run(c, ROUTE_STORE_WRITE, run_expire, expiry_expired);
         return;
     }
     provider_ask(c->api, c->loop,
-                 &(struct question){ .kind = ASK_IS_SUBSCRIBER,
-                                     .platform = l->platform,
-                                     .account_id = str_of(l->account_id),
-                                     .subscriber_id = str_of(l->accounts[l->asked]),
-                                     .secret = str_of(l->secret),
-                                     .done = answered,
-                                     .arg = c });
+                 &(struct provider_question){ .kind = ASK_IS_SUBSCRIBER,
+                                              .platform = l->platform,
+                                              .account_id = str_of(l->account_id),
+                                              .subscriber_id = str_of(l->accounts[l->asked]),
+                                              .secret = str_of(l->secret),
+                                              .done = expiry_answered,
+                                              .arg = c });
 }
 
-static void found(struct call *call, enum err e, void *arg)
+static void expiry_found(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
 
     if (e || !((const struct lapse *)call->data)->found) {
-        later(c);
+        expiry_later(c);
         return;
     }
     *(struct lapse *)c->state = *(const struct lapse *)call->data;
@@ -233,7 +233,7 @@ static void found(struct call *call, enum err e, void *arg)
 
 static void next_member(struct chain *c)
 {
-    chain_run(c, ROUTE_STORE_READ, run_find, found);
+    chain_run(c, ROUTE_STORE_READ, run_find, expiry_found);
 }
 
 static void start_expiry(struct api *api, struct loop *loop, const struct job *job)

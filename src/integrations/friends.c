@@ -13,7 +13,7 @@
 enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
 /* One page of one connection's. Flat: it travels through errands. */
-struct step {
+struct friends_step {
     struct job job;                                /* without data */
     char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* empty: the first one */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
@@ -36,7 +36,7 @@ static const char NEXT[] =
 /* The connection after the one that was last. */
 static enum err run_next(struct call *call)
 {
-    struct step *s = call->data;
+    struct friends_step *s = call->data;
     struct rows row;
     enum err e = tx_one(call->tx, NEXT,
                         BIND(v_id(s->job.key), v_text(str_of(s->type)), v_text(str_of(s->id))),
@@ -56,8 +56,8 @@ static enum err run_next(struct call *call)
 }
 
 /* The ids follow it, each with its NUL. */
-struct page {
-    struct step step;
+struct friends_page {
+    struct friends_step step;
     size_t count;
 };
 
@@ -71,8 +71,8 @@ static const char ADD[] =
 
 static enum err run_page(struct call *call)
 {
-    struct page *p = call->data;
-    struct step *s = &p->step;
+    struct friends_page *p = call->data;
+    struct friends_step *s = &p->step;
     struct value user = v_id(s->job.key), type = v_text(str_of(s->type)),
                  id = v_text(str_of(s->id));
     const char *friend = (const char *)(p + 1);
@@ -98,7 +98,7 @@ static enum err run_page(struct call *call)
 /* Those who are here as well are suggested, now and from day to day. */
 static enum err run_end(struct call *call)
 {
-    const struct job *job = &((const struct step *)call->data)->job;
+    const struct job *job = &((const struct friends_step *)call->data)->job;
     snowflake user_id = job->key;
     enum err e = suggestions_from_connections(call, user_id);
 
@@ -114,9 +114,9 @@ static void ask_page(struct chain *c);
 static void page_kept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    const struct step *s = c->state;
+    const struct friends_step *s = c->state;
 
-    if (((const struct page *)call->data)->step.lost)
+    if (((const struct friends_page *)call->data)->step.lost)
         chain_end(c);
     else if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
         chain_go_on(c);
@@ -128,7 +128,7 @@ static void page_kept(struct call *call, enum err e, void *arg)
 static void page_came(void *arg, const struct provider_answer *a)
 {
     struct chain *c = arg;
-    struct step *s = c->state;
+    struct friends_step *s = c->state;
     size_t bytes = 0;
 
     if (a->result || a->next.n >= sizeof s->cursor) {
@@ -139,9 +139,9 @@ static void page_came(void *arg, const struct provider_answer *a)
         bytes += ((const struct str *)a->ids.items)[n].n + 1;
     snprintf(s->cursor, sizeof s->cursor, "%.*s", STR_FMT(a->next));
     s->pages++;
-    struct page *p = mem_new(sizeof *p + bytes);
+    struct friends_page *p = mem_new(sizeof *p + bytes);
     char *at = (char *)(p + 1);
-    *p = (struct page){ *s, a->ids.count };
+    *p = (struct friends_page){ *s, a->ids.count };
     for (size_t n = 0; n < a->ids.count; n++) {
         struct str id = ((const struct str *)a->ids.items)[n];
 
@@ -155,24 +155,24 @@ static void page_came(void *arg, const struct provider_answer *a)
 
 static void ask_page(struct chain *c)
 {
-    const struct step *s = c->state;
+    const struct friends_step *s = c->state;
 
     provider_ask(c->api, c->loop,
-                 &(struct question){ .kind = ASK_FRIENDS,
-                                     .platform = platform_of(str_of(s->type)),
-                                     .account_id = str_of(s->id),
-                                     .cursor = str_of(s->cursor),
-                                     .secret = str_of(s->secret),
-                                     .done = page_came,
-                                     .arg = c });
+                 &(struct provider_question){ .kind = ASK_FRIENDS,
+                                              .platform = platform_of(str_of(s->type)),
+                                              .account_id = str_of(s->id),
+                                              .cursor = str_of(s->cursor),
+                                              .secret = str_of(s->secret),
+                                              .done = page_came,
+                                              .arg = c });
 }
 
-static void found(struct call *call, enum err e, void *arg)
+static void friends_found(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    struct step *s = c->state;
+    struct friends_step *s = c->state;
 
-    *s = *(const struct step *)call->data;
+    *s = *(const struct friends_step *)call->data;
     if (e)
         chain_end(c);
     else if (!s->found)
@@ -183,12 +183,12 @@ static void found(struct call *call, enum err e, void *arg)
 
 static void next_connection(struct chain *c)
 {
-    chain_run(c, ROUTE_STORE_READ, run_next, found);
+    chain_run(c, ROUTE_STORE_READ, run_next, friends_found);
 }
 
 static void start_friends(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct step first = { .job = *job };
+    struct friends_step first = { .job = *job };
 
     first.job.data = (struct str){ 0 };
     chain_go_on(chain_new(api, loop, next_connection, &first, sizeof first));

@@ -22,7 +22,7 @@ static enum err resolve_integration(struct call *call)
 
 static const char METADATA[] = "select role_connections_metadata from applications where id = $1";
 
-static enum err describe(struct tx *tx, snowflake application_id, struct integration *ret)
+static enum err guild_describe(struct tx *tx, snowflake application_id, struct integration *ret)
 {
     struct rows row;
     bool found;
@@ -61,7 +61,7 @@ static enum err list_integrations(struct call *call)
         if (!e)
             e = load_adder(call->tx, row->user_id, i);
         if (!e && described && row->application_id)
-            e = describe(call->tx, row->application_id, i);
+            e = guild_describe(call->tx, row->application_id, i);
     }
     if (e)
         return e;

@@ -159,9 +159,9 @@ enum err state_find(struct call *call, const struct linking *l, snowflake *ret_u
 /* For .await of calls whose data is a struct linking. */
 void linking_ask(struct call *call);
 /* Uses up the state and keeps the connection, with all that follows. */
-enum err linking_finish(struct call *call, struct linking *l, struct connection *ret);
+enum err linking_finish(struct call *call, struct linking *l, struct linked_account *ret);
 /* Ends a connection, with all that follows. */
-enum err connection_unlink(struct call *call, const struct connection *c);
+enum err connection_unlink(struct call *call, const struct linked_account *c);
 void connections_announce(struct call *call, snowflake user_id);
 
 /* What a link and its end can announce, for rows' .fires. */

@@ -7,8 +7,8 @@
 /* What the stages before the handler found out. */
 struct joining {
     bool partners;
-    snowflake id;           /* the integration */
-    struct connection mine; /* that lets the caller in, or is asked about */
+    snowflake id;               /* the integration */
+    struct linked_account mine; /* that lets the caller in, or is asked about */
     struct str account_id, secret;
     enum platform platform;
     bool asked;
@@ -18,7 +18,7 @@ struct joining {
 
 /* --- which connection ----------------------------------------------------------------- */
 
-static enum err leads_to(struct tx *tx, struct connection *c, struct str id, bool *ret)
+static enum err leads_to(struct tx *tx, struct linked_account *c, struct str id, bool *ret)
 {
     enum err e = connection_load_integrations(tx, c);
     const struct connection_integration *all = c->integrations.value.items;
@@ -40,7 +40,7 @@ static enum err choose_connection(struct call *call, struct joining *j, bool *re
 
     *ret_listed = false;
     for (size_t n = 0; n < list.count && !e && !*ret_listed; n++) {
-        struct connection *c = (struct connection *)list.items + n;
+        struct linked_account *c = (struct linked_account *)list.items + n;
 
         if (!str_eq(c->type, type) || !c->verified)
             continue;
@@ -82,7 +82,7 @@ static bool is_open(const struct joining *j, const struct integration_row *i)
 static enum err read_owner_secret(struct call *call, struct joining *j,
                                   const struct integration_row *i)
 {
-    struct connection owner = j->mine;
+    struct linked_account owner = j->mine;
     bool found = true;
     enum err e = OK;
 
@@ -117,7 +117,7 @@ static enum err look_at_connections(struct call *call)
 
 /* --- the provider's word -------------------------------------------------------------- */
 
-static void answered(void *arg, const struct provider_answer *a)
+static void join_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
     struct joining *j = call->data;
@@ -132,13 +132,13 @@ static void ask_provider(struct call *call)
     const struct joining *j = call->data;
 
     provider_ask(call->api, call->loop,
-                 &(struct question){ .kind = j->partners ? ASK_ACCOUNT : ASK_IS_SUBSCRIBER,
-                                     .platform = j->platform,
-                                     .account_id = j->account_id,
-                                     .subscriber_id = j->mine.id,
-                                     .secret = j->secret,
-                                     .done = answered,
-                                     .arg = call });
+                 &(struct provider_question){ .kind = j->partners ? ASK_ACCOUNT : ASK_IS_SUBSCRIBER,
+                                              .platform = j->platform,
+                                              .account_id = j->account_id,
+                                              .subscriber_id = j->mine.id,
+                                              .secret = j->secret,
+                                              .done = join_answered,
+                                              .arg = call });
 }
 
 enum err prepare_join_integration(struct call *call)
@@ -201,7 +201,8 @@ static enum err note_coming(struct call *call, const struct joining *j,
     return e || j->partners ? e : subscriber_note(call->tx, i, n->user_id, 0, true);
 }
 
-static enum err come(struct call *call, const struct joining *j, const struct integration_row *i)
+static enum err join_come(struct call *call, const struct joining *j,
+                          const struct integration_row *i)
 {
     struct newcomer newcomer = { .guild_id = j->partners ? partners_guild() : i->guild_id,
                                  .user_id = call->caller->id };
@@ -237,5 +238,5 @@ enum err join_integration(struct call *call)
         e = may_come(j, listed);
     if (!e && !j->asked)
         j->mine = now.mine;
-    return e ? e : come(call, j, &i);
+    return e ? e : join_come(call, j, &i);
 }

@@ -18,14 +18,14 @@ enum platform path_platform(const struct call *call)
 void connections_announce(struct call *call, snowflake user_id)
 {
     static const struct field fields[] = {
-        { FIELD(struct connection, user_id), .type = &type_id },
+        { FIELD(struct linked_account, user_id), .type = &type_id },
         { 0 },
     };
     static const struct schema schema = { .name = "ConnectionsRef",
-                                          .size = sizeof(struct connection),
+                                          .size = sizeof(struct linked_account),
                                           .fields = fields,
                                           .doc = "Whose connections changed." };
-    struct connection c = { .user_id = user_id };
+    struct linked_account c = { .user_id = user_id };
 
     call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, to_user(user_id), &schema, &c);
 }
@@ -84,7 +84,7 @@ enum err state_find(struct call *call, const struct linking *l, snowflake *ret_u
 
 /* --- asking the provider -------------------------------------------------------------- */
 
-static void answered(void *arg, const struct provider_answer *a)
+static void linking_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
     struct linking *l = call->data;
@@ -102,11 +102,11 @@ void linking_ask(struct call *call)
     const struct linking *l = call->data;
 
     provider_ask(call->api, call->loop,
-                 &(struct question){ .kind = ASK_EXCHANGE,
-                                     .platform = l->platform,
-                                     .code = l->code,
-                                     .done = answered,
-                                     .arg = call });
+                 &(struct provider_question){ .kind = ASK_EXCHANGE,
+                                              .platform = l->platform,
+                                              .code = l->code,
+                                              .done = linking_answered,
+                                              .arg = call });
 }
 
 /* --- what follows from a link --------------------------------------------------------- */
@@ -135,7 +135,7 @@ static enum err check_room(struct call *call, const struct linking *l)
 /* Who proves last that an account is theirs has it. */
 static enum err take_from_others(struct call *call, const struct linking *l)
 {
-    struct connection old;
+    struct linked_account old;
     bool found;
     enum err e =
         connection_of_account(call->tx, platform_name(l->platform), l->account.id, &old, &found);
@@ -143,7 +143,7 @@ static enum err take_from_others(struct call *call, const struct linking *l)
     return e || !found || old.user_id == l->user_id ? e : connection_unlink(call, &old);
 }
 
-static enum err save(struct call *call, const struct linking *l)
+static enum err linking_save(struct call *call, const struct linking *l)
 {
     struct str sealed =
         secret_seal(call->arena, api_options(call->api)->auth, l->user_id, l->account.secret);
@@ -171,7 +171,7 @@ static enum err sync_followers(struct call *call, struct str type, struct str id
     return e;
 }
 
-enum err linking_finish(struct call *call, struct linking *l, struct connection *ret)
+enum err linking_finish(struct call *call, struct linking *l, struct linked_account *ret)
 {
     struct str type = platform_name(l->platform);
     enum err e = state_find(call, l, &l->user_id);
@@ -188,7 +188,7 @@ enum err linking_finish(struct call *call, struct linking *l, struct connection 
     if (!e)
         e = take_from_others(call, l);
     if (!e)
-        e = save(call, l);
+        e = linking_save(call, l);
     if (!e)
         e = subscriber_settle_all(call, l->user_id, type);
     if (!e)
@@ -238,7 +238,7 @@ enum err prepare_link_callback(struct call *call)
 enum err callback_connection(struct call *call)
 {
     struct linking *l = call->data;
-    struct connection c;
+    struct linked_account c;
     enum err e = look_at_state(call);
 
     if (!e)
@@ -266,7 +266,7 @@ static const char JOINED_AS_PARTNER[] =
     "and not exists (select 1 from integration_members x where x.guild_id = m.guild_id "
     "and x.user_id = $1 and x.joined = 1)";
 
-static enum err revoke_followers(struct call *call, const struct connection *c)
+static enum err revoke_followers(struct call *call, const struct linked_account *c)
 {
     struct list all;
     enum err e = integrations_following(call->tx, c->type, c->id, &all);
@@ -283,7 +283,7 @@ static enum err revoke_followers(struct call *call, const struct connection *c)
 }
 
 /* Guilds that were joined through the connection are left with it. */
-static enum err leave_guilds(struct call *call, const struct connection *c)
+static enum err leave_guilds(struct call *call, const struct linked_account *c)
 {
     struct list guilds = { 0 };
     struct rows rows;
@@ -299,7 +299,7 @@ static enum err leave_guilds(struct call *call, const struct connection *c)
     return e;
 }
 
-static enum err leave_partners(struct call *call, const struct connection *c)
+static enum err leave_partners(struct call *call, const struct linked_account *c)
 {
     snowflake guild = partners_guild();
     struct rows row;
@@ -314,7 +314,7 @@ static enum err leave_partners(struct call *call, const struct connection *c)
     return e || !found ? e : member_leave(call, guild, c->user_id);
 }
 
-enum err connection_unlink(struct call *call, const struct connection *c)
+enum err connection_unlink(struct call *call, const struct linked_account *c)
 {
     enum err e = tx_exec(call->tx, DELETE_CONNECTION,
                          BIND(v_id(c->user_id), v_text(c->type), v_text(c->id)), NULL);

@@ -78,7 +78,7 @@ static enum err reply_form(struct call *call, const struct link_query *q, const 
 
 /* --- the page ------------------------------------------------------------------------- */
 
-static enum err expired(struct call *call)
+static enum err page_expired(struct call *call)
 {
     return reply_words(call, 400, "This link has ended",
                        "It is good for ten minutes and once. Begin again in your app.");
@@ -93,7 +93,7 @@ static enum err show_link_page(struct call *call)
 
     enum err e = state_find(call, &l, &user_id);
     if (e == ERR_INVALID_OAUTH2_STATE)
-        return expired(call);
+        return page_expired(call);
     if (!e)
         e = user_find(call->tx, user_id, &user);
     return e ? e : reply_form(call, q, &user);
@@ -138,14 +138,14 @@ static enum err prepare_link(struct call *call)
 static enum err link_connection(struct call *call)
 {
     struct linking *l = call->data;
-    struct connection c;
+    struct linked_account c;
     enum err e = linking_finish(call, l, &c);
 
     switch (e) {
     case OK:
         return reply_words(call, 200, "Connected", "You can close this page.");
     case ERR_INVALID_OAUTH2_STATE:
-        return expired(call);
+        return page_expired(call);
     case ERR_INVALID_CONNECTION:
         return reply_words(call, 400, "No such code",
                            "It may have been used already. Go back and try again.");

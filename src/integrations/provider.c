@@ -3,7 +3,7 @@
 
 #include "platform/accounts/accounts.h"
 
-void provider_ask(struct api *api, struct loop *loop, const struct question *q)
+void provider_ask(struct api *api, struct loop *loop, const struct provider_question *q)
 {
     static const struct provider_answer nobody = { .result = PROVIDER_TEMPORARY };
 

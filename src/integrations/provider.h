@@ -46,7 +46,7 @@ struct provider_answer {
     struct str next; /* the next page's cursor; empty: there is none */
 };
 
-struct question {
+struct provider_question {
     enum question_kind kind;
     enum platform platform;
     struct str account_id, subscriber_id, code, cursor;
@@ -56,14 +56,14 @@ struct question {
 };
 
 /* Copies all it is given. On that loop's thread; may be answered before it returns. */
-void provider_ask(struct api *api, struct loop *loop, const struct question *q);
+void provider_ask(struct api *api, struct loop *loop, const struct provider_question *q);
 
 /* Where somebody goes to prove that an account is theirs. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state);
 
 /* --- its two kinds -------------------------------------------------------------------- */
 
-void provider_ask_local(struct api *api, struct loop *loop, const struct question *q);
-void provider_ask_http(struct api *api, struct loop *loop, const struct question *q);
+void provider_ask_local(struct api *api, struct loop *loop, const struct provider_question *q);
+void provider_ask_http(struct api *api, struct loop *loop, const struct provider_question *q);
 
 #endif

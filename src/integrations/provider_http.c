@@ -15,11 +15,11 @@
 enum { TIMEOUT_MS = 5000, TRIES = 3, MAX_ANSWER = 1024 * 1024 };
 
 /* A question under way, with copies of all its texts in an arena of its own. */
-struct asking {
+struct http_question {
     struct api *api;
     struct loop *loop;
     struct arena *arena;
-    struct question question;
+    struct provider_question question;
     struct str url, body;
     int tries;
 };
@@ -60,23 +60,24 @@ static const struct type type_people = { .kind = KIND_ARRAY,
                                          .max = PROVIDER_PAGE,
                                          .of = &type_person };
 
-struct people {
+struct provider_people {
     struct list people;
     struct opt_str next_cursor;
 };
-#define PAGE(name_, word_)                                                                         \
-    static const struct field name_##_fields[] = {                                                 \
-        { FIELD_AS(struct people, people, word_), .type = &type_people },                          \
-        { FIELD(struct people, next_cursor), .type = &type_cursor, .flags = OPTIONAL | NULLABLE }, \
-        { 0 },                                                                                     \
-    };                                                                                             \
-    static const struct schema name_##_schema = { .size = sizeof(struct people),                   \
-                                                  .fields = name_##_fields };                      \
+#define PAGE(name_, word_)                                                                \
+    static const struct field name_##_fields[] = {                                        \
+        { FIELD_AS(struct provider_people, people, word_), .type = &type_people },        \
+        { FIELD(struct provider_people, next_cursor), .type = &type_cursor,               \
+          .flags = OPTIONAL | NULLABLE },                                                 \
+        { 0 },                                                                            \
+    };                                                                                    \
+    static const struct schema name_##_schema = { .size = sizeof(struct provider_people), \
+                                                  .fields = name_##_fields };             \
     static const struct type type_##name_ = { .kind = KIND_OBJECT, .schema = &name_##_schema }
 PAGE(subscribers, "subscribers");
 PAGE(friends, "friends");
 
-static void *decode(struct asking *k, const struct type *type, struct str body)
+static void *provider_http_decode(struct http_question *k, const struct type *type, struct str body)
 {
     struct form form = { .arena = k->arena };
     void *value;
@@ -84,9 +85,9 @@ static void *decode(struct asking *k, const struct type *type, struct str body)
     return schema_decode(type, body, &form, &value) ? NULL : value;
 }
 
-static bool read_account(struct asking *k, struct str body, struct provider_answer *a)
+static bool read_account(struct http_question *k, struct str body, struct provider_answer *a)
 {
-    const struct provider_account *account = decode(k, &type_account, body);
+    const struct provider_account *account = provider_http_decode(k, &type_account, body);
 
     if (!account)
         return false;
@@ -95,10 +96,10 @@ static bool read_account(struct asking *k, struct str body, struct provider_answ
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 
-static bool read_page(struct asking *k, struct str body, struct provider_answer *a)
+static bool read_page(struct http_question *k, struct str body, struct provider_answer *a)
 {
-    const struct people *page =
-        decode(k, k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body);
+    const struct provider_people *page = provider_http_decode(
+        k, k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body);
 
     if (!page)
         return false;
@@ -108,7 +109,7 @@ static bool read_page(struct asking *k, struct str body, struct provider_answer 
     return true;
 }
 
-static bool read_answer(struct asking *k, struct str body, struct provider_answer *a)
+static bool read_answer(struct http_question *k, struct str body, struct provider_answer *a)
 {
     switch (k->question.kind) {
     case ASK_EXCHANGE:
@@ -123,15 +124,16 @@ static bool read_answer(struct asking *k, struct str body, struct provider_answe
 
 /* --- asking --------------------------------------------------------------------------- */
 
-static void start(struct asking *k);
+static void provider_http_start(struct http_question *k);
 
-static void finish(struct asking *k, const struct provider_answer *a)
+static void provider_http_finish(struct http_question *k, const struct provider_answer *a)
 {
     k->question.done(k->question.arg, a);
     arena_free(k->arena);
 }
 
-static void complain(const struct asking *k, enum fetch_result result, int status)
+static void provider_http_complain(const struct http_question *k, enum fetch_result result,
+                                   int status)
 {
     static const char *const words[] = {
         [FETCH_OK] = "the answer makes no sense",     [FETCH_BAD_URL] = "the URL is wrong",
@@ -155,31 +157,31 @@ static enum provider_result result_of(enum fetch_result result, int status)
 }
 
 /* A code may be good once only, and what is too large stays so. */
-static bool tries_again(const struct asking *k, enum fetch_result result)
+static bool tries_again(const struct http_question *k, enum fetch_result result)
 {
     return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&
            result != FETCH_BAD_URL && result != FETCH_FORBIDDEN && !api_draining(k->api);
 }
 
-static void fetched(void *arg, enum fetch_result result, int status, struct str content_type,
-                    struct buf *body)
+static void provider_http_fetched(void *arg, enum fetch_result result, int status,
+                                  struct str content_type, struct buf *body)
 {
-    struct asking *k = arg;
+    struct http_question *k = arg;
     struct provider_answer a = { .result = result_of(result, status) };
 
     (void)content_type;
     if (a.result == PROVIDER_OK && !read_answer(k, buf_str(body), &a))
         a = (struct provider_answer){ .result = PROVIDER_TEMPORARY };
     if (a.result == PROVIDER_TEMPORARY && tries_again(k, result)) {
-        start(k);
+        provider_http_start(k);
         return;
     }
     if (a.result == PROVIDER_TEMPORARY)
-        complain(k, result, status);
-    finish(k, &a);
+        provider_http_complain(k, result, status);
+    provider_http_finish(k, &a);
 }
 
-static void start(struct asking *k)
+static void provider_http_start(struct http_question *k)
 {
     struct str key = STR_CONCAT(k->arena, STR("Bearer "), platform_key(k->question.platform));
     struct fetch_header headers[] = {
@@ -198,13 +200,13 @@ static void start(struct asking *k)
                                    .body = k->body,
                                    .timeout_ms = TIMEOUT_MS,
                                    .max_answer = MAX_ANSWER,
-                                   .done = fetched,
+                                   .done = provider_http_fetched,
                                    .arg = k });
 }
 
 /* --- the questions' addresses --------------------------------------------------------- */
 
-static struct str page_url(struct asking *k, struct str account, const char *what)
+static struct str page_url(struct http_question *k, struct str account, const char *what)
 {
     return str_printf(k->arena, "%.*s/%s?cursor=%.*s&limit=%d", STR_FMT(account), what,
                       STR_FMT(str_escape(k->arena, k->question.cursor)), (int)PROVIDER_PAGE);
@@ -223,9 +225,9 @@ static struct str token_body(struct arena *arena, struct str code)
     return buf_take(&out, arena);
 }
 
-static struct str url_of(struct asking *k)
+static struct str url_of(struct http_question *k)
 {
-    struct question *q = &k->question;
+    struct provider_question *q = &k->question;
     struct str base = platform_url(q->platform);
     struct str account =
         STR_CONCAT(k->arena, base, STR("/accounts/"), str_escape(k->arena, q->account_id));
@@ -246,17 +248,17 @@ static struct str url_of(struct asking *k)
     }
 }
 
-void provider_ask_http(struct api *api, struct loop *loop, const struct question *q)
+void provider_ask_http(struct api *api, struct loop *loop, const struct provider_question *q)
 {
     struct arena *arena = arena_new();
-    struct asking *k = arena_alloc(arena, sizeof *k);
+    struct http_question *k = arena_alloc(arena, sizeof *k);
 
-    *k = (struct asking){ .api = api, .loop = loop, .arena = arena, .question = *q };
+    *k = (struct http_question){ .api = api, .loop = loop, .arena = arena, .question = *q };
     k->question.account_id = str_dup(arena, q->account_id);
     k->question.subscriber_id = str_dup(arena, q->subscriber_id);
     k->question.code = str_dup(arena, q->code);
     k->question.cursor = str_dup(arena, q->cursor);
     k->question.secret = str_dup(arena, q->secret);
     k->url = url_of(k);
-    start(k);
+    provider_http_start(k);
 }

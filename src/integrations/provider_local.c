@@ -114,8 +114,8 @@ enum err local_code_make(struct tx *tx, const struct auth *auth, enum platform p
 /* --- questions ------------------------------------------------------------------------ */
 
 /* A question on its way through an errand; its texts follow it. */
-struct asked {
-    struct question question;
+struct local_question {
+    struct provider_question question;
     struct provider_answer answer;
 };
 
@@ -124,7 +124,7 @@ static const char BY_CODE[] = "select id from platform_account where type = $1 "
 static const char USE_CODE[] = "update platform_account set link_code_digest = null "
                                "where type = $1 and id = $2";
 
-static enum err find_account(struct tx *tx, const struct question *q, struct str id,
+static enum err find_account(struct tx *tx, const struct provider_question *q, struct str id,
                              struct provider_answer *a)
 {
     struct rows row;
@@ -143,7 +143,8 @@ static enum err find_account(struct tx *tx, const struct question *q, struct str
 }
 
 /* A code is good once. */
-static enum err exchange(struct call *call, const struct question *q, struct provider_answer *a)
+static enum err provider_local_exchange(struct call *call, const struct provider_question *q,
+                                        struct provider_answer *a)
 {
     struct str type = platform_name(q->platform);
     struct str code = str_lower(call->arena, str_trim(q->code));
@@ -173,7 +174,8 @@ static const char IS_SUBSCRIBER[] =
     "and subscriber_id = $3 and (until is null or until > $4)";
 
 /* A page begins after the last id of the one before. */
-static enum err read_page(struct tx *tx, const struct question *q, struct provider_answer *a)
+static enum err read_page(struct tx *tx, const struct provider_question *q,
+                          struct provider_answer *a)
 {
     struct str last = { 0 };
     struct rows rows;
@@ -197,7 +199,8 @@ static enum err read_page(struct tx *tx, const struct question *q, struct provid
     return rows_end(&rows);
 }
 
-static enum err is_subscriber(struct tx *tx, const struct question *q, struct provider_answer *a)
+static enum err is_subscriber(struct tx *tx, const struct provider_question *q,
+                              struct provider_answer *a)
 {
     struct rows row;
     bool found;
@@ -210,16 +213,16 @@ static enum err is_subscriber(struct tx *tx, const struct question *q, struct pr
     return e;
 }
 
-static enum err run(struct call *call)
+static enum err provider_local_run(struct call *call)
 {
-    struct asked *asked = call->data;
-    const struct question *q = &asked->question;
+    struct local_question *asked = call->data;
+    const struct provider_question *q = &asked->question;
     struct provider_answer *a = &asked->answer;
 
     *a = (struct provider_answer){ 0 };
     switch (q->kind) {
     case ASK_EXCHANGE:
-        return exchange(call, q, a);
+        return provider_local_exchange(call, q, a);
     case ASK_ACCOUNT:
         return find_account(call->tx, q, q->account_id, a);
     case ASK_IS_SUBSCRIBER:
@@ -229,9 +232,9 @@ static enum err run(struct call *call)
     }
 }
 
-static void done(struct call *call, enum err e, void *arg)
+static void provider_local_done(struct call *call, enum err e, void *arg)
 {
-    struct asked *asked = call->data;
+    struct local_question *asked = call->data;
 
     if (e)
         asked->answer = (struct provider_answer){ .result = PROVIDER_TEMPORARY };
@@ -239,11 +242,11 @@ static void done(struct call *call, enum err e, void *arg)
     arena_free(arg);
 }
 
-void provider_ask_local(struct api *api, struct loop *loop, const struct question *q)
+void provider_ask_local(struct api *api, struct loop *loop, const struct provider_question *q)
 {
     struct arena *arena = arena_new();
-    struct asked asked = { .question = *q };
-    struct question *copy = &asked.question;
+    struct local_question asked = { .question = *q };
+    struct provider_question *copy = &asked.question;
 
     copy->account_id = str_dup(arena, q->account_id);
     copy->subscriber_id = str_dup(arena, q->subscriber_id);
@@ -254,8 +257,8 @@ void provider_ask_local(struct api *api, struct loop *loop, const struct questio
         api, loop,
         &(struct errand){ .name = "provider",
                           .store = q->kind == ASK_EXCHANGE ? ROUTE_STORE_WRITE : ROUTE_STORE_READ,
-                          .run = run,
-                          .done = done,
+                          .run = provider_local_run,
+                          .done = provider_local_done,
                           .data = &asked,
                           .size = sizeof asked,
                           .arg = arena });

@@ -19,7 +19,7 @@ static struct sync *sync_of(const struct chain *c)
 }
 
 /* The lease stays: the job is taken up again when it has run out. */
-static bool ends(struct chain *c, enum err e, bool gone)
+static bool sync_ends(struct chain *c, enum err e, bool gone)
 {
     if (!e && !gone)
         return false;
@@ -30,26 +30,26 @@ static bool ends(struct chain *c, enum err e, bool gone)
     return true;
 }
 
-static void ended(struct call *call, enum err e, void *arg)
+static void sync_ended(struct call *call, enum err e, void *arg)
 {
     (void)call;
-    ends(arg, e, true);
+    sync_ends(arg, e, true);
 }
 
-static void finish(struct chain *c)
+static void sync_finish(struct chain *c)
 {
     sync_of(c)->stage = SYNC_END;
     chain_go_on(c);
 }
 
-static void keep_some(struct chain *c, const struct page *p);
+static void keep_some(struct chain *c, const struct sync_page *p);
 
 static void page_kept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    struct page *p = call->data;
+    struct sync_page *p = call->data;
 
-    if (ends(c, e, p->sync.gone))
+    if (sync_ends(c, e, p->sync.gone))
         return;
     p->before = p->after;
     if (p->before.count) {
@@ -60,7 +60,7 @@ static void page_kept(struct call *call, enum err e, void *arg)
     chain_go_on(c);
 }
 
-static void keep_some(struct chain *c, const struct page *p)
+static void keep_some(struct chain *c, const struct sync_page *p)
 {
     chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, p, sizeof *p + p->bytes);
 }
@@ -71,9 +71,9 @@ static void keep_page(struct chain *c, const struct provider_answer *a)
 
     for (size_t n = 0; n < a->ids.count; n++)
         bytes += ((const struct str *)a->ids.items)[n].n + 1;
-    struct page *p = mem_new(sizeof *p + bytes);
+    struct sync_page *p = mem_new(sizeof *p + bytes);
     char *at = (char *)(p + 1);
-    *p = (struct page){ .sync = *sync_of(c), .bytes = bytes, .before = { a->ids.count, 0 } };
+    *p = (struct sync_page){ .sync = *sync_of(c), .bytes = bytes, .before = { a->ids.count, 0 } };
     for (size_t n = 0; n < a->ids.count; n++) {
         struct str id = ((const struct str *)a->ids.items)[n];
 
@@ -102,7 +102,7 @@ static void page_came(void *arg, const struct provider_answer *a)
     if (s->failed)
         log_warn("integrations: sync of %llu: the provider of %s does not answer",
                  (unsigned long long)s->job.key, platform_name(s->platform).p);
-    finish(c);
+    sync_finish(c);
 }
 
 static void ask_page(struct chain *c)
@@ -110,33 +110,33 @@ static void ask_page(struct chain *c)
     struct sync *s = sync_of(c);
 
     if (s->refused) {
-        finish(c);
+        sync_finish(c);
         return;
     }
     if (s->pages >= PROVIDER_MAX_PAGES) {
         log_warn("integrations: sync of %llu: the provider's pages do not end",
                  (unsigned long long)s->job.key);
         s->failed = true;
-        finish(c);
+        sync_finish(c);
         return;
     }
     provider_ask(c->api, c->loop,
-                 &(struct question){ .kind = ASK_SUBSCRIBERS,
-                                     .platform = s->platform,
-                                     .account_id = str_of(s->account_id),
-                                     .cursor = str_of(s->cursor),
-                                     .secret = str_of(s->secret),
-                                     .done = page_came,
-                                     .arg = c });
+                 &(struct provider_question){ .kind = ASK_SUBSCRIBERS,
+                                              .platform = s->platform,
+                                              .account_id = str_of(s->account_id),
+                                              .cursor = str_of(s->cursor),
+                                              .secret = str_of(s->secret),
+                                              .done = page_came,
+                                              .arg = c });
 }
 
 static void members_settled(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
     struct sync *s = sync_of(c);
-    const struct range *r = call->data;
+    const struct member_range *r = call->data;
 
-    if (ends(c, e, r->sync.gone))
+    if (sync_ends(c, e, r->sync.gone))
         return;
     s->member = r->last;
     if (r->ended)
@@ -147,7 +147,7 @@ static void members_settled(struct call *call, enum err e, void *arg)
 static void members_seen(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    const struct range *r = call->data;
+    const struct member_range *r = call->data;
 
     if (!e && r->count) {
         chain_run_with(c, ROUTE_STORE_WRITE, run_members, members_settled, r, sizeof *r);
@@ -158,20 +158,20 @@ static void members_seen(struct call *call, enum err e, void *arg)
 
 static void scan_members(struct chain *c)
 {
-    struct range r = { .sync = *sync_of(c) };
+    struct member_range r = { .sync = *sync_of(c) };
 
     chain_run_with(c, ROUTE_STORE_READ, run_scan, members_seen, &r, sizeof r);
 }
 
-static void swept(struct call *call, enum err e, void *arg)
+static void sync_swept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
     const struct sweep *w = call->data;
 
-    if (ends(c, e, w->sync.gone))
+    if (sync_ends(c, e, w->sync.gone))
         return;
     if (w->swept < SWEEP)
-        finish(c);
+        sync_finish(c);
     else
         chain_go_on(c);
 }
@@ -180,7 +180,7 @@ static void sweep_old(struct chain *c)
 {
     struct sweep w = { .sync = *sync_of(c) };
 
-    chain_run_with(c, ROUTE_STORE_WRITE, run_sweep, swept, &w, sizeof w);
+    chain_run_with(c, ROUTE_STORE_WRITE, run_sweep, sync_swept, &w, sizeof w);
 }
 
 static void take_step(struct chain *c)
@@ -196,16 +196,16 @@ static void take_step(struct chain *c)
         sweep_old(c);
         break;
     default:
-        chain_run(c, ROUTE_STORE_WRITE, run_end, ended);
+        chain_run(c, ROUTE_STORE_WRITE, run_end, sync_ended);
     }
 }
 
-static void begun(struct call *call, enum err e, void *arg)
+static void sync_begun(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
     const struct sync *s = call->data;
 
-    if (ends(c, e, s->gone))
+    if (sync_ends(c, e, s->gone))
         return;
     *sync_of(c) = *s;
     chain_go_on(c);
@@ -218,7 +218,7 @@ static void start_sync(struct api *api, struct loop *loop, const struct job *job
     sync_read(job->data, &first);
     first.job.data = (struct str){ 0 };
     chain_run(chain_new(api, loop, take_step, &first, sizeof first), ROUTE_STORE_WRITE, run_begin,
-              begun);
+              sync_begun);
 }
 
 const struct job_kind sync_kind = {

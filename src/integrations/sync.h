@@ -40,7 +40,7 @@ struct rest {
 
 /* The ids follow it, each with its NUL. A page is kept in several steps; the sync goes
  * on to the next one when nothing is left. */
-struct page {
+struct sync_page {
     struct sync sync;
     size_t bytes;
     struct rest before, after; /* the step */
@@ -48,7 +48,7 @@ struct page {
 
 /* Members up to the last that was looked at, and those of them to change: asking for the
  * whole range again would hold up other writes in a large guild. */
-struct range {
+struct member_range {
     struct sync sync;
     snowflake last;
     snowflake changes[MOST_CHANGES];

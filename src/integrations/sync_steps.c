@@ -44,7 +44,7 @@ void sync_read(struct str text, struct sync *ret)
         memcpy(ret->cursor, text.p, text.n);
 }
 
-static enum err checkpoint(struct call *call, struct sync *s)
+static enum err sync_steps_checkpoint(struct call *call, struct sync *s)
 {
     bool held;
     enum err e = job_renew(call, &s->job, clock_us() + INT64_C(1000) * SYNC_LEASE_MS,
@@ -117,7 +117,7 @@ static enum err is_over(struct tx *tx, const struct integration_row *i, bool *re
 
 static enum err note_owner(struct call *call, struct sync *s, struct integration_row *i)
 {
-    struct connection c;
+    struct linked_account c;
     bool found;
     enum err e = connection_of_account(call->tx, i->type, i->account_id, &c, &found);
 
@@ -162,7 +162,7 @@ enum err run_begin(struct call *call)
     bool told = !i.syncing;
     i.syncing = true;
     e = told ? integration_change(call, &i) : integration_save(call->tx, &i);
-    return e ? e : checkpoint(call, s);
+    return e ? e : sync_steps_checkpoint(call, s);
 }
 
 static const char COUNT_SUBSCRIBERS[] =
@@ -204,7 +204,7 @@ static const char ADD_SUBSCRIBER[] =
 
 enum err run_page(struct call *call)
 {
-    struct page *p = call->data;
+    struct sync_page *p = call->data;
     const char *ids = (const char *)(p + 1);
     struct rest left = p->before;
     struct sync s = p->sync;
@@ -223,7 +223,7 @@ enum err run_page(struct call *call)
     p->after = left;
     /* Until the page is complete it is asked for again. */
     if (!e && !left.count)
-        e = checkpoint(call, &s);
+        e = sync_steps_checkpoint(call, &s);
     p->sync.gone = s.gone;
     return e;
 }
@@ -232,7 +232,7 @@ enum err run_page(struct call *call)
 
 enum err run_scan(struct call *call)
 {
-    struct range *r = call->data;
+    struct member_range *r = call->data;
     struct integration_row i;
     struct list found = { 0 };
 
@@ -269,7 +269,7 @@ static enum err settle_member(struct call *call, const struct integration_row *i
 
 enum err run_members(struct call *call)
 {
-    struct range *r = call->data;
+    struct member_range *r = call->data;
     struct sync s = r->sync;
     struct integration_row i;
 
@@ -281,7 +281,7 @@ enum err run_members(struct call *call)
         e = settle_member(call, &i, r->changes[n]);
     s.member = r->last;
     if (!e)
-        e = checkpoint(call, &s);
+        e = sync_steps_checkpoint(call, &s);
     r->sync.gone = s.gone;
     return e;
 }
@@ -302,5 +302,5 @@ enum err run_sweep(struct call *call)
     if (e || w->sync.gone)
         return e;
     e = tx_exec(call->tx, DROP_OLD, BIND(v_id(i.id), v_int(i.round), v_int(SWEEP)), &w->swept);
-    return e ? e : checkpoint(call, &w->sync);
+    return e ? e : sync_steps_checkpoint(call, &w->sync);
 }

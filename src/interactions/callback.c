@@ -8,7 +8,7 @@
 #include "base/clock.h"
 
 /* What came of it. */
-struct outcome {
+struct callback_outcome {
     struct message message;
     bool has_message;
     struct str instance; /* of an activity; p == NULL: none */
@@ -64,8 +64,8 @@ static enum err check_type(struct call *call, const struct interaction *it, int6
 
 /* --- one by one ----------------------------------------------------------------------- */
 
-static enum err acknowledge(struct call *call, struct interaction *it,
-                            const struct acknowledgement *a)
+static enum err callback_acknowledge(struct call *call, struct interaction *it,
+                                     const struct acknowledgement *a)
 {
     enum err e = interaction_acknowledge(call, it, a);
 
@@ -76,7 +76,7 @@ static enum err acknowledge(struct call *call, struct interaction *it,
 
 /* 4: a message; 5: one that is still empty. */
 static enum err answer_message(struct call *call, struct interaction *it, struct response *r,
-                               const struct callback *in, struct outcome *out)
+                               const struct callback *in, struct callback_outcome *out)
 {
     const struct callback_data *data = in->data.value;
     struct message_draft draft = { 0 };
@@ -94,7 +94,7 @@ static enum err answer_message(struct call *call, struct interaction *it, struct
         .ephemeral = draft.ephemeral_for != 0,
     };
     if (!e)
-        e = acknowledge(call, it, &a);
+        e = callback_acknowledge(call, it, &a);
     if (!e)
         e = response_send(call, &draft, &out->message);
     out->has_message = true;
@@ -103,7 +103,7 @@ static enum err answer_message(struct call *call, struct interaction *it, struct
 
 /* 6 and 7: the message whose component was used. */
 static enum err answer_update(struct call *call, struct interaction *it, struct response *r,
-                              const struct callback *in, struct outcome *out)
+                              const struct callback *in, struct callback_outcome *out)
 {
     struct message *m = &out->message;
     struct acknowledgement a = { .callback_type = in->type, .response_id = it->message_id };
@@ -115,7 +115,7 @@ static enum err answer_update(struct call *call, struct interaction *it, struct 
         out->has_message = true;
     }
     if (!e)
-        e = acknowledge(call, it, &a);
+        e = callback_acknowledge(call, it, &a);
     if (!e && in->type == CALLBACK_UPDATE && (in->data.value || call->parts))
         e = response_edit(call, r, m);
     return e;
@@ -129,7 +129,7 @@ static enum err answer_choices(struct call *call, struct interaction *it, const 
     enum err e = choices_check(call, it, &data->choices.value);
 
     if (!e)
-        e = acknowledge(call, it, &a);
+        e = callback_acknowledge(call, it, &a);
     if (!e)
         choices_tell(call, it, &data->choices.value);
     return e;
@@ -144,7 +144,7 @@ static enum err answer_modal(struct call *call, struct interaction *it, const st
         .callback_type = in->type,
         .modal = modal_text(call->arena, data),
     };
-    enum err e = acknowledge(call, it, &a);
+    enum err e = callback_acknowledge(call, it, &a);
 
     if (!e)
         modal_tell(call, it, &r->application, data);
@@ -153,14 +153,14 @@ static enum err answer_modal(struct call *call, struct interaction *it, const st
 
 /* 12: an activity; there is nothing to see of it here. */
 static enum err answer_launch(struct call *call, struct interaction *it, const struct callback *in,
-                              struct outcome *out)
+                              struct callback_outcome *out)
 {
     struct acknowledgement a = { .callback_type = in->type };
     snowflake number = snowflake_new();
 
     out->instance = str_printf(call->arena, "i-%llu-%llu", (unsigned long long)number,
                                (unsigned long long)it->channel_id);
-    return acknowledge(call, it, &a);
+    return callback_acknowledge(call, it, &a);
 }
 
 static const struct message_body no_message;
@@ -172,8 +172,8 @@ static const struct message_body *message_of(const struct callback *in)
     return data ? &data->message : &no_message;
 }
 
-static enum err answer(struct call *call, struct interaction *it, const struct callback *in,
-                       struct outcome *out)
+static enum err callback_answer(struct call *call, struct interaction *it,
+                                const struct callback *in, struct callback_outcome *out)
 {
     struct response r;
     enum err e = response_load(call, it, message_of(in), &r);
@@ -200,9 +200,9 @@ static enum err answer(struct call *call, struct interaction *it, const struct c
 
 enum err callback_apply(struct call *call, struct interaction *it, const struct callback *in)
 {
-    struct outcome out = { .has_message = false };
+    struct callback_outcome out = { .has_message = false };
 
-    return answer(call, it, in, &out);
+    return callback_answer(call, it, in, &out);
 }
 
 /* --- the route ------------------------------------------------------------------------ */
@@ -251,7 +251,8 @@ enum err prepare_callback(struct call *call)
     return prepare_callback_files(call, call->body);
 }
 
-static enum err reply(struct call *call, const struct interaction *it, const struct outcome *out)
+static enum err callback_send_reply(struct call *call, const struct interaction *it,
+                                    const struct callback_outcome *out)
 {
     bool shown = out->has_message;
     struct callback_instance instance = { out->instance };
@@ -281,13 +282,13 @@ enum err create_interaction_response(struct call *call)
 {
     const struct callback_query *q = call->query;
     struct interaction *it = call->target.interaction;
-    struct outcome out = { .has_message = false };
-    enum err e = answer(call, it, call->body, &out);
+    struct callback_outcome out = { .has_message = false };
+    enum err e = callback_answer(call, it, call->body, &out);
 
     if (e)
         return e;
     if (q->with_response)
-        return reply(call, it, &out);
+        return callback_send_reply(call, it, &out);
     call_set_status(call, 204);
     return OK;
 }

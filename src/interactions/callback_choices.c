@@ -72,7 +72,7 @@ enum err choices_check(struct call *call, const struct interaction *it, const st
 
 /* --- told ----------------------------------------------------------------------------- */
 
-struct told {
+struct choices_told {
     struct list choices;
     struct opt_str nonce;
 };
@@ -90,17 +90,18 @@ static const struct schema choice_schema = {
 static const struct type type_told_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_told_choices = { .kind = KIND_ARRAY, .of = &type_told_choice };
 static const struct field told_fields[] = {
-    { FIELD(struct told, choices), .type = &type_told_choices },
-    { FIELD(struct told, nonce), .type = &type_raw, .flags = NULLABLE },
+    { FIELD(struct choices_told, choices), .type = &type_told_choices },
+    { FIELD(struct choices_told, nonce), .type = &type_raw, .flags = NULLABLE },
     { 0 },
 };
-static const struct schema told_schema = { .size = sizeof(struct told), .fields = told_fields };
+static const struct schema told_schema = { .size = sizeof(struct choices_told),
+                                           .fields = told_fields };
 
 /* In the reader's language where the app has words in it. */
 void choices_tell(struct call *call, const struct interaction *it, const struct list *choices)
 {
     const struct command_choice *c = choices->items;
-    struct told told = { .nonce = it->nonce };
+    struct choices_told told = { .nonce = it->nonce };
 
     for (size_t i = 0; i < choices->count; i++) {
         struct command_choice *copy = list_add(call->arena, &told.choices, sizeof *copy);

@@ -26,7 +26,7 @@ static const struct schema data_schema = {
 };
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
-static enum err refuse(struct call *call, const char *field, const char *message)
+static enum err component_refuse(struct call *call, const char *field, const char *message)
 {
     struct place data = place_key(NULL, STR("data")), at = place_key(&data, str_of(field));
 
@@ -68,7 +68,7 @@ static enum err take_values(struct call *call, const struct component *c,
     data->values.given = GIVEN;
     enum err e = menu_take(call, c, &in->values.value, &data->values.value, &good);
     if (!e && !good)
-        e = refuse(call, "values", "These values cannot be chosen here.");
+        e = component_refuse(call, "values", "These values cannot be chosen here.");
     return e;
 }
 
@@ -82,9 +82,9 @@ static enum err take_component(struct call *call)
     const struct component *c = component_find(&components, in->custom_id.value);
 
     if (!c || !can_be_used(c))
-        return refuse(call, "custom_id", "There is no such component to use.");
+        return component_refuse(call, "custom_id", "There is no such component to use.");
     if (c->type != type->value)
-        return refuse(call, "component_type", "The component is of another type.");
+        return component_refuse(call, "component_type", "The component is of another type.");
     struct component_data data = {
         .custom_id = c->custom_id.value,
         .component_type = c->type,

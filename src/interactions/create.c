@@ -27,7 +27,7 @@ static enum err check_barred(struct call *call)
 }
 
 /* The channel, as the caller sees it, and the guild that it says. */
-static enum err enter(struct call *call)
+static enum err interaction_enter(struct call *call)
 {
     const struct invocation *in = call->body;
     struct interaction *it = &((struct invoking *)call->data)->it;
@@ -128,7 +128,7 @@ static enum err asked_before(struct call *call, bool *ret)
                   &row, ret);
 }
 
-static enum err look(struct call *call)
+static enum err interaction_look(struct call *call)
 {
     const struct invocation *in = call->body;
     struct invoking *v = call->data;
@@ -141,7 +141,7 @@ static enum err look(struct call *call)
     enum err e = asked_before(call, &v->again);
     if (e || v->again)
         return e;
-    e = enter(call);
+    e = interaction_enter(call);
     if (!e)
         e = find_parties(call);
     if (!e)
@@ -162,7 +162,7 @@ static enum err look(struct call *call)
 static enum err prepare_create_interaction(struct call *call)
 {
     call->data = arena_alloc(call->arena, sizeof(struct invoking));
-    call->look = look;
+    call->look = interaction_look;
     return OK;
 }
 

@@ -15,7 +15,7 @@ enum {
 
 /* --- at its address ------------------------------------------------------------------- */
 
-struct delivery {
+struct interaction_post {
     struct api *api;
     struct loop *loop;
     snowflake id;
@@ -29,7 +29,7 @@ struct returned {
     struct inline_answer answer; /* what the type and the body say, once they were read */
 };
 
-static enum err fail(struct call *call)
+static enum err deliver_fail(struct call *call)
 {
     const struct returned *r = call->data;
 
@@ -47,7 +47,7 @@ static void start_failing(struct api *api, struct loop *loop, snowflake id,
     errand_start(api, loop,
                  &(struct errand){ .name = "interaction",
                                    .store = ROUTE_STORE_WRITE,
-                                   .run = fail,
+                                   .run = deliver_fail,
                                    .data = &r,
                                    .size = sizeof r });
 }
@@ -89,7 +89,8 @@ static bool is_long(struct str content_type, struct str body)
     return body.n > MOST_READ_AT_ONCE || !http_media_type_is(content_type, STR("application/json"));
 }
 
-static void start_taking(const struct delivery *d, struct str content_type, struct buf *body)
+static void start_taking(const struct interaction_post *d, struct str content_type,
+                         struct buf *body)
 {
     struct returned r = { .id = d->id, .body = *body };
 
@@ -107,10 +108,10 @@ static void start_taking(const struct delivery *d, struct str content_type, stru
                           .size = sizeof r });
 }
 
-static void answered(void *arg, enum fetch_result result, int status, struct str content_type,
-                     struct buf *body)
+static void deliver_answered(void *arg, enum fetch_result result, int status,
+                             struct str content_type, struct buf *body)
 {
-    struct delivery *d = arg;
+    struct interaction_post *d = arg;
 
     if (result == FETCH_OK && status == 200)
         start_taking(d, content_type, body);
@@ -120,13 +121,13 @@ static void answered(void *arg, enum fetch_result result, int status, struct str
     mem_free(d);
 }
 
-static void post(struct call *call)
+static void deliver_post(struct call *call)
 {
     const struct invoking *v = call->data;
     int64_t left = (interaction_created(&v->it) + INTERACTION_PATIENCE - clock_us()) / 1000;
-    struct delivery *d = mem_new(sizeof *d);
+    struct interaction_post *d = mem_new(sizeof *d);
 
-    *d = (struct delivery){ call->api, call->loop, v->it.id };
+    *d = (struct interaction_post){ call->api, call->loop, v->it.id };
     endpoint_post(call->api, call->loop,
                   &(struct endpoint_request){
                       .application = &v->application,
@@ -134,7 +135,7 @@ static void post(struct call *call)
                       .body = v->payload,
                       .timeout_ms = left > 1 ? left : 1,
                       .max_answer = MOST_ANSWER,
-                      .done = answered,
+                      .done = deliver_answered,
                       .arg = d,
                   });
 }
@@ -147,7 +148,7 @@ void interaction_deliver(struct call *call)
     const struct application *a = &v->application;
 
     if (a->interactions_endpoint_url.given == GIVEN)
-        call->after = post;
+        call->after = deliver_post;
     else if (a->bot_id)
         call_emit_text(call, EVENT_INTERACTION_CREATE, to_user(a->bot_id),
                        v->bot_is_member ? v->it.guild_id : 0, v->payload);

@@ -6,7 +6,7 @@
 #include "platform/messages/messages.h"
 
 /* Keyed by the message; the channel is in the data. */
-static enum err forget(struct call *call, const struct job *job)
+static enum err ephemeral_forget(struct call *call, const struct job *job)
 {
     snowflake channel_id;
     struct message m;
@@ -22,7 +22,7 @@ static enum err forget(struct call *call, const struct job *job)
 const struct job_kind ephemeral_job = {
     .name = "ephemeral",
     .doc = "Messages for one account go 15 minutes after they were last touched.",
-    .run = forget,
+    .run = ephemeral_forget,
 };
 
 enum err ephemeral_touch(struct call *call, const struct message *m)

@@ -78,7 +78,7 @@ static enum err find_promised(struct call *call, const struct interaction *it, s
 }
 
 /* An app that only the person brought says no more than so much. */
-static enum err count(struct call *call, struct interaction *it, const struct response *r)
+static enum err followup_count(struct call *call, struct interaction *it, const struct response *r)
 {
     int64_t number;
     enum err e = interaction_follow_up(call->tx, it, &number);
@@ -112,7 +112,7 @@ enum err create_follow_up(struct call *call)
     }
 
     r.follow_up_to = it->response_id;
-    e = count(call, it, &r);
+    e = followup_count(call, it, &r);
     if (!e)
         e = response_draft(call, &r, &draft);
     if (!e)

@@ -85,7 +85,7 @@ static enum err drop_files(struct call *call, int64_t *ret_gone)
     return e;
 }
 
-static enum err sweep(struct call *call, const struct job *job)
+static enum err keep_sweep(struct call *call, const struct job *job)
 {
     snowflake before = snowflake_at((clock_us() - INTERACTION_KEPT) / 1000);
     int64_t files = 0, rows = 0;
@@ -101,7 +101,7 @@ static enum err sweep(struct call *call, const struct job *job)
 static const struct job_kind sweeping = {
     .name = "interaction_sweep",
     .doc = "Drops what is left of interactions that are over.",
-    .run = sweep,
+    .run = keep_sweep,
 };
 
 /* Once for the files and once for the rest, a minute's worth at a time. */

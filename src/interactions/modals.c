@@ -61,7 +61,7 @@ struct filling {
     struct place at; /* in the body */
 };
 
-static enum err refuse(struct filling *f, const char *code, const char *message)
+static enum err modal_refuse(struct filling *f, const char *code, const char *message)
 {
     form_fail(&f->call->form, &f->at, code, "%s", message);
     return ERR_INVALID_FORM_BODY;
@@ -94,13 +94,13 @@ static enum err take_text(struct filling *f, const struct component *c, const st
     if (in && in->value.given == GIVEN) {
         json_reader_init(&r, in->value.value, f->call->arena);
         if (json_peek(&r) != JSON_STRING || !json_take_string(&r, &text))
-            return refuse(f, "STRING_TYPE_CONVERT", "The value is not text.");
+            return modal_refuse(f, "STRING_TYPE_CONVERT", "The value is not text.");
     }
     int64_t n = (int64_t)utf8_length(text);
     int64_t least = c->min_length.given == GIVEN ? c->min_length.value : 0;
     int64_t most = c->max_length.given == GIVEN ? c->max_length.value : COMPONENT_TEXT_MOST;
     if (n == 0 && is_required(c))
-        return refuse(f, FORM_REQUIRED);
+        return modal_refuse(f, FORM_REQUIRED);
     if (n > most || (n && n < least)) {
         form_fail(&f->call->form, &f->at, FORM_BAD_LENGTH, (long long)least, (long long)most);
         return ERR_INVALID_FORM_BODY;
@@ -118,7 +118,7 @@ static enum err take_checkbox(struct filling *f, const struct entry_in *in)
     if (in && in->value.given == GIVEN) {
         json_reader_init(&r, in->value.value, f->call->arena);
         if (json_peek(&r) != JSON_BOOL || !json_take_bool(&r, &on))
-            return refuse(f, FORM_NOT_BOOL);
+            return modal_refuse(f, FORM_NOT_BOOL);
     }
     json_name(f->out, "value");
     json_bool(f->out, on);
@@ -136,12 +136,13 @@ static enum err take_radio(struct filling *f, const struct component *c, const s
     if (in && in->value.given == GIVEN) {
         json_reader_init(&r, in->value.value, f->call->arena);
         if (json_peek(&r) != JSON_STRING || !json_take_string(&r, &text))
-            return refuse(f, "STRING_TYPE_CONVERT", "The value is not text.");
+            return modal_refuse(f, "STRING_TYPE_CONVERT", "The value is not text.");
         values.count = 1;
     }
     enum err e = menu_take(f->call, c, &values, &taken, &good);
     if (e || !good)
-        return e ? e : refuse(f, "COMPONENT_VALIDATION_FAILED", "This cannot be chosen here.");
+        return e ? e
+                 : modal_refuse(f, "COMPONENT_VALIDATION_FAILED", "This cannot be chosen here.");
     json_name(f->out, "value");
     if (taken.count)
         json_text(f->out, text);
@@ -157,7 +158,8 @@ static enum err take_menu(struct filling *f, const struct component *c, const st
     enum err e = menu_take(f->call, c, in ? &in->values.value : &none, &taken, &good);
 
     if (e || !good)
-        return e ? e : refuse(f, "COMPONENT_VALIDATION_FAILED", "This cannot be chosen here.");
+        return e ? e
+                 : modal_refuse(f, "COMPONENT_VALIDATION_FAILED", "This cannot be chosen here.");
     json_name(f->out, "values");
     schema_encode(f->out, &type_texts, &taken);
     return OK;
@@ -170,7 +172,7 @@ static enum err take_field(struct filling *f, const struct component *c)
     enum err e;
 
     if (in && in->type != c->type)
-        return refuse(f, "COMPONENT_VALIDATION_FAILED", "The component is of another type.");
+        return modal_refuse(f, "COMPONENT_VALIDATION_FAILED", "The component is of another type.");
     json_name(f->out, "custom_id");
     json_text(f->out, c->custom_id.value);
     switch ((enum component_type)c->type) {
@@ -271,7 +273,7 @@ static enum err write_data(struct call *call, const struct kept_modal *modal)
 }
 
 /* A modal carries on with what the interaction before it was about. */
-static void follow(struct invoking *v, const struct interaction *opener)
+static void modal_follow_up(struct invoking *v, const struct interaction *opener)
 {
     struct interaction *it = &v->it;
 
@@ -296,7 +298,7 @@ enum err look_at_modal(struct call *call)
     const struct kept_modal *modal = column_decode(call->arena, &type_kept, opener.modal.value);
     if (!modal)
         return ERR_UNKNOWN_INTERACTION;
-    follow(v, &opener);
+    modal_follow_up(v, &opener);
     e = write_data(call, modal);
     if (!e && opener.message_id) {
         e = message_find_ephemeral(call, opener.channel_id, opener.message_id, &v->message);

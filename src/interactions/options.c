@@ -9,7 +9,8 @@
 #include "model/rows.h"
 
 /* The places where clients read problems, whatever option they are about. */
-static enum err refuse(struct call *call, const char *code, const char *message, struct str name)
+static enum err option_refuse(struct call *call, const char *code, const char *message,
+                              struct str name)
 {
     struct place data = place_key(NULL, STR("data")), at = place_key(&data, STR("options"));
     struct str quoted = form_quote(name);
@@ -20,33 +21,34 @@ static enum err refuse(struct call *call, const char *code, const char *message,
 
 static enum err refuse_option(struct call *call, struct str name)
 {
-    return refuse(call, "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID",
-                  "Invalid interaction application command option", name);
+    return option_refuse(call, "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID",
+                         "Invalid interaction application command option", name);
 }
 
 static enum err refuse_missing(struct call *call, struct str name)
 {
-    return refuse(call, "INTERACTION_APPLICATION_COMMAND_OPTION_MISSING",
-                  "Missing interaction application command option", name);
+    return option_refuse(call, "INTERACTION_APPLICATION_COMMAND_OPTION_MISSING",
+                         "Missing interaction application command option", name);
 }
 
 static enum err refuse_value(struct call *call, struct str name)
 {
-    return refuse(call, "INTERACTION_APPLICATION_COMMAND_OPTIONS_VALUE_INVALID",
-                  "Application command interaction option values must be of type string, integer, "
-                  "or boolean:",
-                  name);
+    return option_refuse(
+        call, "INTERACTION_APPLICATION_COMMAND_OPTIONS_VALUE_INVALID",
+        "Application command interaction option values must be of type string, integer, "
+        "or boolean:",
+        name);
 }
 
 /* One option: as the command has it, as it came, as the app gets it. */
-struct taking {
+struct option_taking {
     struct call *call;
     const struct command_option *def;
     const struct option_in *in;
     struct option_out *out;
 };
 
-static bool autocompletes(const struct call *call)
+static bool option_autocompletes(const struct call *call)
 {
     return ((const struct invocation *)call->body)->type == INTERACTION_AUTOCOMPLETE;
 }
@@ -58,7 +60,7 @@ static bool is_focused(const struct option_in *in)
 
 static const struct type type_real = { .kind = KIND_REAL };
 
-static struct str quoted(struct arena *arena, struct str text)
+static struct str option_quoted(struct arena *arena, struct str text)
 {
     return column_encode(arena, &type_text, &text);
 }
@@ -85,7 +87,7 @@ static bool is_choice_number(const struct command_option *def, double number)
     return false;
 }
 
-static enum err take_string(struct taking *t, struct json_reader *r)
+static enum err take_string(struct option_taking *t, struct json_reader *r)
 {
     const struct command_option *def = t->def;
     struct str text;
@@ -99,11 +101,11 @@ static enum err take_string(struct taking *t, struct json_reader *r)
                     ? is_choice_text(def, text)
                     : !(def->min_length.given == GIVEN && length < def->min_length.value) &&
                           !(def->max_length.given == GIVEN && length > def->max_length.value);
-    t->out->value = given_str(quoted(t->call->arena, text));
+    t->out->value = given_str(option_quoted(t->call->arena, text));
     return good ? OK : refuse_option(t->call, def->name);
 }
 
-static enum err take_number(struct taking *t, struct json_reader *r)
+static enum err take_number(struct option_taking *t, struct json_reader *r)
 {
     const int64_t most = INT64_C(1) << 53;
     const struct command_option *def = t->def;
@@ -126,7 +128,7 @@ static enum err take_number(struct taking *t, struct json_reader *r)
     return good ? OK : refuse_option(t->call, def->name);
 }
 
-static enum err take_bool(struct taking *t, struct json_reader *r)
+static enum err take_bool(struct option_taking *t, struct json_reader *r)
 {
     bool v;
 
@@ -165,7 +167,7 @@ static enum err find_named(struct call *call, const struct command_option *def, 
     }
 }
 
-static enum err take_id(struct taking *t, struct json_reader *r)
+static enum err take_id(struct option_taking *t, struct json_reader *r)
 {
     snowflake id;
     bool found;
@@ -180,7 +182,7 @@ static enum err take_id(struct taking *t, struct json_reader *r)
 }
 
 /* The number of a file that came along; the app gets the id that it has from now on. */
-static enum err take_file(struct taking *t, struct json_reader *r)
+static enum err take_file(struct option_taking *t, struct json_reader *r)
 {
     struct file_out *file;
     snowflake number;
@@ -193,7 +195,7 @@ static enum err take_file(struct taking *t, struct json_reader *r)
     return OK;
 }
 
-static enum err take_value(struct taking *t)
+static enum err take_value(struct option_taking *t)
 {
     struct json_reader r;
 
@@ -216,7 +218,7 @@ static enum err take_value(struct taking *t)
 }
 
 /* Whatever is being typed is text, and not finished. */
-static enum err take_focused(struct taking *t)
+static enum err take_focused(struct option_taking *t)
 {
     struct invoking *v = t->call->data;
     struct json_reader r;
@@ -236,7 +238,7 @@ static enum err take_focused(struct taking *t)
     }
     if (utf8_length(text) > COMMAND_MOST_LENGTH)
         return refuse_option(t->call, t->def->name);
-    t->out->value = given_str(quoted(t->call->arena, text));
+    t->out->value = given_str(option_quoted(t->call->arena, text));
     return OK;
 }
 
@@ -260,7 +262,7 @@ static const struct command_option *option_named(const struct opt_list *defs, st
     return NULL;
 }
 
-static enum err take_branch(struct taking *t)
+static enum err take_branch(struct option_taking *t)
 {
     struct invoking *v = t->call->data;
 
@@ -274,13 +276,13 @@ static enum err take_branch(struct taking *t)
     return take_list(t->call, &t->def->options, &t->in->options, &t->out->options.value);
 }
 
-static enum err take_option(struct taking *t)
+static enum err take_option(struct option_taking *t)
 {
     t->out->type = t->def->type;
     t->out->name = t->def->name;
     if (is_branch(t->def))
         return take_branch(t);
-    return autocompletes(t->call) && is_focused(t->in) ? take_focused(t) : take_value(t);
+    return option_autocompletes(t->call) && is_focused(t->in) ? take_focused(t) : take_value(t);
 }
 
 static bool given_before(const struct option_in *in, size_t i)
@@ -294,7 +296,7 @@ static bool given_before(const struct option_in *in, size_t i)
 /* A file is nothing to complete an option by, and is never sent then. */
 static bool is_dropped(const struct call *call, const struct command_option *def)
 {
-    return autocompletes(call) && def->type == OPTION_ATTACHMENT;
+    return option_autocompletes(call) && def->type == OPTION_ATTACHMENT;
 }
 
 static enum err check_required(struct call *call, const struct opt_list *defs,
@@ -331,13 +333,13 @@ static enum err take_list(struct call *call, const struct opt_list *defs,
             return refuse_option(call, in[i].name);
         if (is_dropped(call, def))
             continue;
-        struct taking t = { call, def, &in[i],
-                            list_add(call->arena, ret, sizeof(struct option_out)) };
+        struct option_taking t = { call, def, &in[i],
+                                   list_add(call->arena, ret, sizeof(struct option_out)) };
         enum err e = take_option(&t);
         if (e)
             return e;
     }
-    return autocompletes(call) ? OK : check_required(call, defs, given);
+    return option_autocompletes(call) ? OK : check_required(call, defs, given);
 }
 
 enum err options_take(struct call *call)
@@ -346,7 +348,7 @@ enum err options_take(struct call *call)
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     enum err e = take_list(call, &v->command.options, &in->options, &v->options);
 
-    if (!e && autocompletes(call) && !v->it.focused_type)
+    if (!e && option_autocompletes(call) && !v->it.focused_type)
         e = refuse_missing(call, STR("focused"));
     return e;
 }

@@ -51,7 +51,7 @@ static bool has_key(const struct opt_list *map, size_t size, struct str key)
     return false;
 }
 
-static void *add(struct arena *arena, struct opt_list *map, size_t size, struct str key)
+static void *resolved_add(struct arena *arena, struct opt_list *map, size_t size, struct str key)
 {
     struct str *item = list_add(arena, &map->value, size);
 
@@ -76,7 +76,7 @@ static enum err add_member(struct call *call, struct str key, snowflake id)
         e = standing_rights_in(call->tx, &s, call->target.channel, &rights);
     if (e)
         return e;
-    struct member_item *item = add(call->arena, &v->resolved.members, sizeof *item, key);
+    struct member_item *item = resolved_add(call->arena, &v->resolved.members, sizeof *item, key);
     item->member = *s.member;
     item->member.permissions = (struct opt_id){ GIVEN, rights };
     return OK;
@@ -98,7 +98,7 @@ enum err resolve_user(struct call *call, snowflake id, bool *ret_found)
     }
     if (e)
         return e;
-    struct user_item *item = add(call->arena, &v->resolved.users, sizeof *item, key);
+    struct user_item *item = resolved_add(call->arena, &v->resolved.users, sizeof *item, key);
     item->user = user;
     return v->it.guild_id ? add_member(call, key, id) : OK;
 }
@@ -119,7 +119,7 @@ enum err resolve_role(struct call *call, snowflake id, bool *ret_found)
     }
     if (e)
         return e;
-    struct role_item *item = add(call->arena, &v->resolved.roles, sizeof *item, key);
+    struct role_item *item = resolved_add(call->arena, &v->resolved.roles, sizeof *item, key);
     item->role = role;
     return OK;
 }
@@ -152,7 +152,7 @@ static enum err add_channel(struct call *call, struct str key, const struct chan
 
     if (e)
         return e;
-    struct channel_item *item = add(call->arena, &v->resolved.channels, sizeof *item, key);
+    struct channel_item *item = resolved_add(call->arena, &v->resolved.channels, sizeof *item, key);
     item->channel = *c;
     item->channel.permission_overwrites.given = ABSENT;
     item->channel.permissions = (struct opt_id){ GIVEN, rights };
@@ -191,7 +191,7 @@ void resolve_message(struct call *call, const struct message *m)
 {
     struct invoking *v = call->data;
     struct message_item *item =
-        add(call->arena, &v->resolved.messages, sizeof *item, key_of(call->arena, m->id));
+        resolved_add(call->arena, &v->resolved.messages, sizeof *item, key_of(call->arena, m->id));
 
     item->message = *m;
 }
@@ -199,8 +199,8 @@ void resolve_message(struct call *call, const struct message *m)
 void resolve_attachment(struct call *call, const struct attachment *a)
 {
     struct invoking *v = call->data;
-    struct attachment_item *item =
-        add(call->arena, &v->resolved.attachments, sizeof *item, key_of(call->arena, a->id));
+    struct attachment_item *item = resolved_add(call->arena, &v->resolved.attachments, sizeof *item,
+                                                key_of(call->arena, a->id));
 
     item->attachment = (struct seen_attachment){ *a, true };
 }

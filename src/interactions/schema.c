@@ -126,7 +126,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static void require(struct form *form, const struct place *here, const char *key, bool there)
+static void interaction_require(struct form *form, const struct place *here, const char *key,
+                                bool there)
 {
     struct place at = place_key(here, str_of(key));
 
@@ -139,23 +140,23 @@ static void check_data(struct form *form, const struct place *here, int64_t type
 {
     switch (type) {
     case INTERACTION_COMPONENT:
-        require(form, here, "component_type",
-                d->component_type.given == GIVEN || d->type.given == GIVEN);
-        require(form, here, "custom_id", d->custom_id.given == GIVEN);
+        interaction_require(form, here, "component_type",
+                            d->component_type.given == GIVEN || d->type.given == GIVEN);
+        interaction_require(form, here, "custom_id", d->custom_id.given == GIVEN);
         break;
     case INTERACTION_MODAL:
-        require(form, here, "id", d->id.given == GIVEN);
-        require(form, here, "custom_id", d->custom_id.given == GIVEN);
-        require(form, here, "components", d->components.given == GIVEN);
+        interaction_require(form, here, "id", d->id.given == GIVEN);
+        interaction_require(form, here, "custom_id", d->custom_id.given == GIVEN);
+        interaction_require(form, here, "components", d->components.given == GIVEN);
         break;
     default:
-        require(form, here, "id", d->id.given == GIVEN);
-        require(form, here, "name", d->name.given == GIVEN);
-        require(form, here, "version", d->version.given == GIVEN);
+        interaction_require(form, here, "id", d->id.given == GIVEN);
+        interaction_require(form, here, "name", d->name.given == GIVEN);
+        interaction_require(form, here, "version", d->version.given == GIVEN);
     }
 }
 
-static void check(struct form *form, const struct place *here, const void *object)
+static void interaction_check(struct form *form, const struct place *here, const void *object)
 {
     const struct invocation *in = object;
     struct place data = place_key(here, STR("data")), type = place_key(here, STR("type"));
@@ -163,7 +164,7 @@ static void check(struct form *form, const struct place *here, const void *objec
     if (in->data && !form_failed_at(form, &type))
         check_data(form, &data, in->type, in->data);
     if (in->type == INTERACTION_COMPONENT)
-        require(form, here, "message_id", in->message_id.given == GIVEN);
+        interaction_require(form, here, "message_id", in->message_id.given == GIVEN);
     nonce_check(form, here, &in->nonce);
 }
 
@@ -171,7 +172,7 @@ static const struct schema schema = {
     .name = "Invocation",
     .size = sizeof(struct invocation),
     .fields = fields,
-    .check = check,
+    .check = interaction_check,
     .doc = "What somebody asks of an app.",
 };
 const struct type invocation_body = { .kind = KIND_OBJECT, .schema = &schema };

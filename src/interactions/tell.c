@@ -4,31 +4,31 @@
 #include "gateway/gateway.h"
 #include "model/rows.h"
 
-struct outcome {
+struct interaction_outcome {
     snowflake id;
     struct opt_str nonce; /* JSON */
     struct opt_int reason_code;
 };
 
 static const struct field success_fields[] = {
-    { FIELD(struct outcome, id), .type = &type_id },
-    { FIELD(struct outcome, nonce), .type = &type_raw, .flags = NULLABLE },
+    { FIELD(struct interaction_outcome, id), .type = &type_id },
+    { FIELD(struct interaction_outcome, nonce), .type = &type_raw, .flags = NULLABLE },
     { 0 },
 };
 static const struct schema success_schema = {
-    .size = sizeof(struct outcome),
+    .size = sizeof(struct interaction_outcome),
     .fields = success_fields,
 };
 
 /* A failure says why; what was created has nothing to say. */
 static const struct field told_fields[] = {
-    { FIELD(struct outcome, id), .type = &type_id },
-    { FIELD(struct outcome, nonce), .type = &type_raw, .flags = OPTIONAL },
-    { FIELD(struct outcome, reason_code), .type = &type_int, .flags = OPTIONAL },
+    { FIELD(struct interaction_outcome, id), .type = &type_id },
+    { FIELD(struct interaction_outcome, nonce), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct interaction_outcome, reason_code), .type = &type_int, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema told_schema = {
-    .size = sizeof(struct outcome),
+    .size = sizeof(struct interaction_outcome),
     .fields = told_fields,
 };
 
@@ -52,14 +52,14 @@ static struct opt_str where_given(struct opt_str s)
 
 void interaction_tell_created(struct call *call, const struct interaction *it)
 {
-    struct outcome o = { .id = it->id, .nonce = where_given(it->nonce) };
+    struct interaction_outcome o = { .id = it->id, .nonce = where_given(it->nonce) };
 
     interaction_tell(call, it, EVENT_INTERACTION_CREATE, &told_schema, &o);
 }
 
 void interaction_tell_success(struct call *call, const struct interaction *it)
 {
-    struct outcome o = { .id = it->id, .nonce = it->nonce };
+    struct interaction_outcome o = { .id = it->id, .nonce = it->nonce };
 
     interaction_tell(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
 }
@@ -79,9 +79,9 @@ enum err interaction_fail(struct call *call, snowflake id, enum failure_reason r
     e = interaction_find(call->tx, id, &it);
     if (e)
         return e;
-    struct outcome o = { .id = id,
-                         .nonce = where_given(it.nonce),
-                         .reason_code = given_int(reason) };
+    struct interaction_outcome o = { .id = id,
+                                     .nonce = where_given(it.nonce),
+                                     .reason_code = given_int(reason) };
     interaction_tell(call, &it, EVENT_INTERACTION_FAILURE, &told_schema, &o);
     return OK;
 }

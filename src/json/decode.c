@@ -21,7 +21,8 @@ static void decode_map(struct decoder *d, const struct type *type, const struct 
                        struct list *out);
 
 /* Reads past a value that is not what it should be, and says so. */
-static void refuse(struct decoder *d, const struct place *at, const char *code, const char *message)
+static void decode_refuse(struct decoder *d, const struct place *at, const char *code,
+                          const char *message)
 {
     if (json_skip(&d->reader, NULL))
         form_fail(d->form, at, code, "%s", message);
@@ -31,11 +32,11 @@ static __attribute__((noinline)) void refuse_composite(struct decoder *d, const 
                                                        const struct place *at)
 {
     if (type->kind == KIND_OBJECT)
-        refuse(d, at, FORM_NOT_MODEL);
+        decode_refuse(d, at, FORM_NOT_MODEL);
     else if (type->kind == KIND_ARRAY)
-        refuse(d, at, FORM_NOT_LIST);
+        decode_refuse(d, at, FORM_NOT_LIST);
     else
-        refuse(d, at, FORM_NOT_DICT);
+        decode_refuse(d, at, FORM_NOT_DICT);
 }
 
 /* --- single values -------------------------------------------------------------------- */
@@ -287,9 +288,9 @@ static inline __attribute__((always_inline)) void decode_item(struct decoder *d,
     enum json_kind kind = json_peek(&d->reader);
 
     if (kind == JSON_NULL && type->kind == KIND_OBJECT)
-        refuse(d, at, FORM_NO_ITEM);
+        decode_refuse(d, at, FORM_NO_ITEM);
     else if (kind == JSON_NULL && type->kind != KIND_RAW)
-        refuse(d, at, FORM_REQUIRED);
+        decode_refuse(d, at, FORM_REQUIRED);
     else
         decode_value(d, type, kind, at, out);
 }

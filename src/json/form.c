@@ -87,7 +87,7 @@ static struct str make_valid(struct arena *arena, struct str s)
     return str_slice(out, n);
 }
 
-static struct str format(struct arena *arena, const char *message, va_list args)
+static struct str form_format_text(struct arena *arena, const char *message, va_list args)
 {
     va_list again;
 
@@ -111,7 +111,7 @@ void form_fail(struct form *f, const struct place *at, const char *code, const c
     struct problem *problem = arena_alloc(f->arena, sizeof *problem);
     problem->code = code;
     va_start(args, message);
-    problem->message = format(f->arena, message, args);
+    problem->message = form_format_text(f->arena, message, args);
     va_end(args);
 
     struct problem **slot = &make_node(f, at)->problems;

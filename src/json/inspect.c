@@ -88,7 +88,7 @@ static const char *member_fault(const struct schema *schema, const struct field 
     return NULL;
 }
 
-static bool overlap(const struct field *a, const struct field *b)
+static bool inspect_overlap(const struct field *a, const struct field *b)
 {
     return a->offset < b->offset + member_infos[b->member].size &&
            b->offset < a->offset + member_infos[a->member].size;
@@ -110,7 +110,7 @@ static const char *field_fault(const struct schema *schema, const struct field *
     for (const struct field *other = schema->fields; !fault && other < f; other++) {
         if (str_eq(other->name, f->name))
             fault = "is there twice";
-        else if (overlap(other, f) && !is_shown_again(other, f))
+        else if (inspect_overlap(other, f) && !is_shown_again(other, f))
             fault = "shares its member with another field";
     }
     return fault;

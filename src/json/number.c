@@ -130,7 +130,7 @@ static bool reads_back(double v, uint64_t m, int exponent)
  * the normal range a double holds less, so there fewer are tried too. Where the
  * gaps between doubles change, the nearest decimal can miss while its upper
  * neighbour hits. */
-static int shortest(double v, uint64_t *ret_m)
+static int number_shortest(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {
         int e = round_to(v, digits, ret_m);
@@ -174,7 +174,7 @@ size_t number_to_text(double v, char out[NUMBER_TEXT])
     if (v < 9007199254740992.0 && v == (double)(uint64_t)v)
         return sign + number_digits((uint64_t)v, out);
 
-    int exponent = shortest(v, &m);
+    int exponent = number_shortest(v, &m);
     while (m % 10 == 0) {
         m /= 10;
         exponent++;

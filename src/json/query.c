@@ -9,7 +9,7 @@ struct query {
     struct progress progress;
 };
 
-static bool unescape(struct query *q, struct str raw, struct str *ret)
+static bool query_unescape(struct query *q, struct str raw, struct str *ret)
 {
     return str_unescape(q->form->arena, raw, true, ret) && utf8_valid(*ret);
 }
@@ -79,7 +79,7 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         form_forget(q->form, &at);
     void *out = field_slot(f, q->progress.object, GIVEN);
 
-    if (!unescape(q, raw, &text))
+    if (!query_unescape(q, raw, &text))
         form_fail(q->form, &at, FORM_NOT_STRING, STR_FMT(form_quote(raw)));
     else if (list)
         decode_items(q->form, f->type, text, &at, out);
@@ -110,7 +110,8 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
     q.progress.object = arena_alloc(form->arena, schema->size);
     while (query.n) {
         struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
-        const struct field *f = unescape(&q, name, &name) ? progress_find(&q.progress, name) : NULL;
+        const struct field *f =
+            query_unescape(&q, name, &name) ? progress_find(&q.progress, name) : NULL;
 
         if (f)
             decode_pair(&q, f, value);

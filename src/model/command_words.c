@@ -109,7 +109,7 @@ uint64_t locale_reach(struct str locale)
     return locale_bit(locale) | locale_bit(sister_of(locale));
 }
 
-static bool find(const struct list *pairs, struct str locale, struct str *ret)
+static bool command_words_find(const struct list *pairs, struct str locale, struct str *ret)
 {
     const struct pair *p = pairs->items;
 
@@ -126,8 +126,8 @@ bool localization_find(const struct opt_list *dictionary, struct str locale, str
 {
     if (dictionary->given != GIVEN)
         return false;
-    return find(&dictionary->value, locale, ret) ||
-           find(&dictionary->value, sister_of(locale), ret);
+    return command_words_find(&dictionary->value, locale, ret) ||
+           command_words_find(&dictionary->value, sister_of(locale), ret);
 }
 
 static uint64_t dictionary_locales(const struct opt_list *dictionary)

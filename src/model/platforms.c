@@ -34,7 +34,7 @@ static bool is_word(struct str s)
     return s.n > 0 && s.n <= LONGEST_WORD;
 }
 
-static bool copy(char *to, struct str s)
+static bool platform_copy(char *to, struct str s)
 {
     if (s.n > LONGEST_TEXT)
         return false;
@@ -57,7 +57,7 @@ static const char *set_words(struct str list)
         for (int i = 0; i < TYPES; i++)
             if (i != type && (str_is(word, types[i]) || str_is(word, settings.words[i])))
                 return "integration-words has one word for two types";
-        copy(settings.words[type], word);
+        platform_copy(settings.words[type], word);
     }
     return NULL;
 }
@@ -72,7 +72,8 @@ static const char *set_platform(enum platform p, const char *at, const char *key
         return "platform-a and platform-b must be local, off, or an http(s) URL";
     while (url && where.n && where.p[where.n - 1] == '/')
         where.n--;
-    if ((url && !copy(settings.url[p], where)) || !copy(settings.key[p], str_of(key ? key : "")))
+    if ((url && !platform_copy(settings.url[p], where)) ||
+        !platform_copy(settings.key[p], str_of(key ? key : "")))
         return "platform-a and platform-b and their keys have at most 512 characters";
     return NULL;
 }
@@ -85,8 +86,9 @@ static const char *set_partners(const char *guild, const char *account)
     if (guild && !str_to_u64(str_of(guild), &id))
         return "partners-guild must be the id of a guild";
     settings.partners_guild = id;
-    if (!copy(settings.house_id, str_cut(&name, ':')) || !copy(settings.house_name, name) ||
-        !settings.house_id[0] || !settings.house_name[0])
+    if (!platform_copy(settings.house_id, str_cut(&name, ':')) ||
+        !platform_copy(settings.house_name, name) || !settings.house_id[0] ||
+        !settings.house_name[0])
         return "partners-account must be ID:NAME";
     return NULL;
 }

@@ -52,7 +52,7 @@ static bool id_holds(struct str id)
     return id.n >= 1 && id.n <= 32;
 }
 
-static struct str keep(char *place, struct str s)
+static struct str region_keep(char *place, struct str s)
 {
     memcpy(place, s.p, s.n);
     return str_slice(place, s.n);
@@ -76,8 +76,8 @@ static const char *add_region(struct str text, bool vip)
     if (region_usable(id, true))
         return "names a region twice";
     *r = (struct region){
-        .id = keep(regions.text[regions.count][0], id),
-        .name = keep(regions.text[regions.count][1], name),
+        .id = region_keep(regions.text[regions.count][0], id),
+        .name = region_keep(regions.text[regions.count][1], name),
         .custom = vip,
     };
     regions.count++;
@@ -145,7 +145,7 @@ bool regions_set_near(struct str list, const char **ret_problem)
 }
 
 /* The region of the narrowest network that the address is in, else the first. */
-static size_t nearest(struct str address, bool vip)
+static size_t region_nearest(struct str address, bool vip)
 {
     struct address a;
     size_t best = 0;
@@ -167,7 +167,7 @@ static size_t nearest(struct str address, bool vip)
 
 struct list regions_for(struct arena *arena, struct str address, bool vip)
 {
-    size_t optimal = nearest(address, vip);
+    size_t optimal = region_nearest(address, vip);
     struct list list = { 0 };
 
     for (size_t i = 0; i < regions.count; i++) {
@@ -183,7 +183,7 @@ struct list regions_for(struct arena *arena, struct str address, bool vip)
 
 struct str region_optimal(struct str address, bool vip)
 {
-    return regions.list[nearest(address, vip)].id;
+    return regions.list[region_nearest(address, vip)].id;
 }
 
 void regions_set_endpoint(const char *pattern)

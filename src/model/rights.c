@@ -32,7 +32,7 @@ static bool has_all(const struct rights_of *who)
     return who->owner || who->base & PERMISSION(ADMINISTRATOR);
 }
 
-static uint64_t restrained(const struct rights_of *who, uint64_t rights)
+static uint64_t rights_restrained(const struct rights_of *who, uint64_t rights)
 {
     if (who->timed_out)
         rights &= TIMED_OUT;
@@ -43,7 +43,7 @@ static uint64_t restrained(const struct rights_of *who, uint64_t rights)
 
 uint64_t rights_in_guild(const struct rights_of *who)
 {
-    return has_all(who) ? PERMISSIONS_ALL : restrained(who, who->base);
+    return has_all(who) ? PERMISSIONS_ALL : rights_restrained(who, who->base);
 }
 
 static bool holds_role(const struct rights_of *who, snowflake role)
@@ -56,8 +56,8 @@ static bool holds_role(const struct rights_of *who, snowflake role)
 
 /* Everyone's overwrite first, then all roles' together (their order means nothing),
  * then the member's own. */
-static uint64_t overwritten(const struct rights_of *who, const struct overwrite *overwrites,
-                            size_t count)
+static uint64_t rights_overwritten(const struct rights_of *who, const struct overwrite *overwrites,
+                                   size_t count)
 {
     struct overwrite everyone = { 0 }, roles = { 0 }, member = { 0 };
 
@@ -99,8 +99,8 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
         return PERMISSIONS_ALL;
 
     /* An overwrite cannot make anybody an administrator. */
-    uint64_t rights = overwritten(who, overwrites, count) & ~PERMISSION(ADMINISTRATOR);
-    rights = restrained(who, rights);
+    uint64_t rights = rights_overwritten(who, overwrites, count) & ~PERMISSION(ADMINISTRATOR);
+    rights = rights_restrained(who, rights);
     if (thread) {
         rights &= ~PERMISSION(SEND_MESSAGES);
         if (rights & PERMISSION(SEND_MESSAGES_IN_THREADS))

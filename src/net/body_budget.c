@@ -73,7 +73,7 @@ static uint64_t account_key(uint64_t account)
     return hash_u64(account ^ 0x6163636f756e7473);
 }
 
-static bool fits(const struct body_budget *b, uint64_t key, size_t n)
+static bool body_budget_fits(const struct body_budget *b, uint64_t key, size_t n)
 {
     return (uintptr_t)map_get(&b->held, key) + n <= body_budget_share(b);
 }
@@ -98,9 +98,9 @@ bool body_budget_take(struct body_budget *b, const struct body_owner *who, size_
     uint64_t account = account_key(who->account);
 
     pthread_mutex_lock(&b->lock);
-    bool ok =
-        n <= b->total - b->used && fits(b, who->address, n) &&
-        (who->account ? fits(b, account, n) : b->anonymous + n <= b->total / ANONYMOUS_SHARES);
+    bool ok = n <= b->total - b->used && body_budget_fits(b, who->address, n) &&
+              (who->account ? body_budget_fits(b, account, n)
+                            : b->anonymous + n <= b->total / ANONYMOUS_SHARES);
     if (ok) {
         b->used += n;
         add_held(b, who->address, n);

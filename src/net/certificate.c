@@ -71,7 +71,7 @@ static bool write_file(const char *path, BIO *content)
 
 /* --- the one that is there ------------------------------------------------------------ */
 
-static bool covers(X509 *certificate, const char *host)
+static bool certificate_covers(X509 *certificate, const char *host)
 {
     unsigned char address[sizeof(struct in6_addr)];
 
@@ -86,7 +86,7 @@ static bool still_good(const char *path, const char *host)
     X509 *certificate = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
     time_t soon = (time_t)clock_s() + RENEW_BEFORE;
     bool good = certificate && X509_cmp_time(X509_get0_notAfter(certificate), &soon) > 0 &&
-                covers(certificate, host);
+                certificate_covers(certificate, host);
 
     if (f)
         fclose(f);
@@ -120,7 +120,7 @@ static bool add_names(X509 *c, const char *host)
     return add_extension(c, NID_subject_alt_name, names);
 }
 
-static bool fill(X509 *c, EVP_PKEY *key, const char *host)
+static bool certificate_fill(X509 *c, EVP_PKEY *key, const char *host)
 {
     time_t now = (time_t)clock_s();
     uint64_t serial = 0;
@@ -153,11 +153,12 @@ static bool write_both(X509 *c, EVP_PKEY *key, const char *certificate_path, con
     return ok;
 }
 
-static bool make(const char *certificate_path, const char *key_path, const char *host)
+static bool certificate_make(const char *certificate_path, const char *key_path, const char *host)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *c = X509_new();
-    bool ok = key && c && fill(c, key, host) && write_both(c, key, certificate_path, key_path);
+    bool ok = key && c && certificate_fill(c, key, host) &&
+              write_both(c, key, certificate_path, key_path);
 
     if (!ok)
         log_error("tls: cannot make a certificate for '%s'", host);
@@ -180,7 +181,7 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
      * again whenever they do not open. */
     if (still_good(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
-    if (!make(certificate, key, host))
+    if (!certificate_make(certificate, key, host))
         return ERR_INTERNAL;
     return tls_context_open(certificate, key, ret);
 }

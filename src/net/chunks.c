@@ -20,7 +20,7 @@ enum state {
     DONE,
 };
 
-static int step(struct http_chunks *c, enum state next)
+static int chunk_step(struct http_chunks *c, enum state next)
 {
     c->state = next;
     return 0;
@@ -34,11 +34,11 @@ static int step_size(struct http_chunks *c, char byte)
         if (c->left > UINT64_MAX >> 4)
             return -400;
         c->left = c->left << 4 | (unsigned)digit;
-        return step(c, SIZE);
+        return chunk_step(c, SIZE);
     }
     if (c->state == SIZE_FIRST)
         return -400;
-    return byte == ';' ? step(c, EXTENSION) : byte == '\r' ? step(c, SIZE_LF) : -400;
+    return byte == ';' ? chunk_step(c, EXTENSION) : byte == '\r' ? chunk_step(c, SIZE_LF) : -400;
 }
 
 static int step_size_line(struct http_chunks *c, char byte)
@@ -47,13 +47,13 @@ static int step_size_line(struct http_chunks *c, char byte)
         if (byte != '\n')
             return -400;
         c->line = 0;
-        return step(c, c->left ? DATA : TRAILER_FIRST);
+        return chunk_step(c, c->left ? DATA : TRAILER_FIRST);
     }
     if (byte != '\r' && ++c->line > HTTP_MAX_CHUNK_LINE)
         return -400;
     if (c->state != EXTENSION)
         return step_size(c, byte);
-    return byte == '\r' ? step(c, SIZE_LF) : octet_is(byte, OCTET_VALUE) ? 0 : -400;
+    return byte == '\r' ? chunk_step(c, SIZE_LF) : octet_is(byte, OCTET_VALUE) ? 0 : -400;
 }
 
 /* Trailers are checked and dropped: nothing here needs one, and merging them
@@ -65,20 +65,20 @@ static int step_trailer(struct http_chunks *c, char byte)
     switch (c->state) {
     case TRAILER_FIRST:
         if (byte == '\r')
-            return step(c, LAST_LF);
-        return octet_is(byte, OCTET_TOKEN) ? step(c, TRAILER_NAME) : -400;
+            return chunk_step(c, LAST_LF);
+        return octet_is(byte, OCTET_TOKEN) ? chunk_step(c, TRAILER_NAME) : -400;
     case TRAILER_NAME:
         if (byte == ':')
-            return step(c, TRAILER_VALUE);
+            return chunk_step(c, TRAILER_VALUE);
         return octet_is(byte, OCTET_TOKEN) ? 0 : -400;
     case TRAILER_VALUE:
         if (byte == '\r')
-            return step(c, TRAILER_LF);
+            return chunk_step(c, TRAILER_LF);
         return octet_is(byte, OCTET_VALUE) ? 0 : -400;
     case TRAILER_LF:
-        return byte == '\n' ? step(c, TRAILER_FIRST) : -400;
+        return byte == '\n' ? chunk_step(c, TRAILER_FIRST) : -400;
     default: /* LAST_LF */
-        return byte == '\n' ? step(c, DONE) : -400;
+        return byte == '\n' ? chunk_step(c, DONE) : -400;
     }
 }
 
@@ -89,8 +89,8 @@ static int step_byte(struct http_chunks *c, char byte)
     if (c->state >= TRAILER_FIRST)
         return step_trailer(c, byte);
     if (c->state == DATA_CR)
-        return byte == '\r' ? step(c, DATA_LF) : -400;
-    return byte == '\n' ? step(c, SIZE_FIRST) : -400;
+        return byte == '\r' ? chunk_step(c, DATA_LF) : -400;
+    return byte == '\n' ? chunk_step(c, SIZE_FIRST) : -400;
 }
 
 long http_read_chunks(struct http_chunks *c, struct str bytes, struct buf *out, bool *ret_done)

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
-#include "base/list.h"
+#include "base/links.h"
 #include "base/mem.h"
 #include "net/address.h"
 #include "net/curl.h"
@@ -23,7 +23,7 @@ struct fetcher {
     struct link jobs;
 };
 
-struct job {
+struct fetch_job {
     struct link link;
     struct post post; /* for the end of a request that never began */
     struct fetcher *fetcher;
@@ -45,9 +45,9 @@ struct watch {
 
 /* --- the end of a request ------------------------------------------------------------- */
 
-static void job_free(struct job *j)
+static void job_free(struct fetch_job *j)
 {
-    list_remove(&j->link);
+    link_remove(&j->link);
     if (j->easy) {
         curl.multi_remove_handle(j->fetcher->multi, j->easy);
         curl.easy_cleanup(j->easy);
@@ -58,7 +58,7 @@ static void job_free(struct job *j)
     mem_free(j);
 }
 
-static enum fetch_result result_of(const struct job *j, CURLcode code)
+static enum fetch_result result_of(const struct fetch_job *j, CURLcode code)
 {
     if (code == CURLE_OK)
         return FETCH_OK;
@@ -72,13 +72,13 @@ static enum fetch_result result_of(const struct job *j, CURLcode code)
                                                                              : FETCH_UNREACHABLE;
 }
 
-static void finish_without_answer(struct job *j, enum fetch_result result)
+static void finish_without_answer(struct fetch_job *j, enum fetch_result result)
 {
     buf_clear(&j->body);
     j->done(j->arg, result, 0, STR(""), &j->body);
 }
 
-static void finish(struct job *j, CURLcode code)
+static void client_finish(struct fetch_job *j, CURLcode code)
 {
     enum fetch_result result = result_of(j, code);
     long status = 0;
@@ -100,19 +100,19 @@ static void finish_all(struct fetcher *f)
     int left;
 
     while ((m = curl.multi_info_read(f->multi, &left))) {
-        struct job *j = NULL;
+        struct fetch_job *j = NULL;
         CURLcode code = m->data.result;
 
         if (m->msg != CURLMSG_DONE)
             continue;
         curl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &j);
-        finish(j, code);
+        client_finish(j, code);
     }
 }
 
 static void never_began(struct post *p)
 {
-    struct job *j = container_of(p, struct job, post);
+    struct fetch_job *j = container_of(p, struct fetch_job, post);
 
     finish_without_answer(j, j->result);
     job_free(j);
@@ -195,7 +195,7 @@ static int set_timer(CURLM *multi, long ms, void *arg)
 
 static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
 {
-    struct job *j = arg;
+    struct fetch_job *j = arg;
 
     buf_add(&j->body, p, size * n);
     j->too_large = buf_full(&j->body);
@@ -206,7 +206,7 @@ static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
  * answers change, leads anywhere that is not allowed. */
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
-    struct job *j = arg;
+    struct fetch_job *j = arg;
 
     (void)purpose;
     if (!j->fetcher->allow_private && !address_is_public(&a->addr)) {
@@ -251,7 +251,7 @@ static bool is_line(struct str s)
     return !memchr(s.p, '\r', s.n) && !memchr(s.p, '\n', s.n) && !memchr(s.p, 0, s.n);
 }
 
-static bool add_headers(struct job *j, const struct fetch *r)
+static bool add_headers(struct fetch_job *j, const struct fetch *r)
 {
     struct buf line;
 
@@ -278,7 +278,7 @@ static bool add_headers(struct job *j, const struct fetch *r)
     return whole && j->headers;
 }
 
-static void set_method(struct job *j, const struct fetch *r)
+static void set_method(struct fetch_job *j, const struct fetch *r)
 {
     if (str_is(str_of(r->method), "HEAD"))
         curl.easy_setopt(j->easy, CURLOPT_NOBODY, 1L);
@@ -290,7 +290,7 @@ static void set_method(struct job *j, const struct fetch *r)
     }
 }
 
-static void set_options(struct job *j, const struct fetch *r)
+static void set_options(struct fetch_job *j, const struct fetch *r)
 {
     CURL *e = j->easy;
 
@@ -334,7 +334,7 @@ static bool make_multi(struct fetcher *f)
     return true;
 }
 
-static enum fetch_result begin(struct job *j, const struct fetch *r)
+static enum fetch_result client_begin(struct fetch_job *j, const struct fetch *r)
 {
     if (!make_multi(j->fetcher))
         return FETCH_UNREACHABLE;
@@ -350,14 +350,14 @@ static enum fetch_result begin(struct job *j, const struct fetch *r)
 
 void fetcher_start(struct fetcher *f, const struct fetch *request)
 {
-    struct job *j = mem_new(sizeof *j);
+    struct fetch_job *j = mem_new(sizeof *j);
 
     j->fetcher = f;
     j->done = request->done;
     j->arg = request->arg;
     buf_init(&j->body, request->max_answer);
-    list_append(&f->jobs, &j->link);
-    j->result = begin(j, request);
+    links_append(&f->jobs, &j->link);
+    j->result = client_begin(j, request);
     if (j->result == FETCH_OK)
         return;
     if (j->easy)
@@ -376,7 +376,7 @@ struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
     f->loop = l;
     f->allow_private = options->allow_private;
     f->ca_file = options->ca_file ? mem_dupz(options->ca_file) : NULL;
-    list_init(&f->jobs);
+    links_init(&f->jobs);
     return f;
 }
 
@@ -385,11 +385,11 @@ static void timer_closed(uv_handle_t *handle)
     mem_free(handle);
 }
 
-static void end_job(struct job *j)
+static void end_job(struct fetch_job *j)
 {
     /* One that waits in the loop's queue is freed there. */
     if (j->post.run) {
-        list_remove(&j->link);
+        link_remove(&j->link);
         return;
     }
     finish_without_answer(j, FETCH_UNREACHABLE);
@@ -400,8 +400,8 @@ void fetcher_free(struct fetcher *f)
 {
     if (!f)
         return;
-    while (!list_empty(&f->jobs))
-        end_job(container_of(f->jobs.next, struct job, link));
+    while (!links_empty(&f->jobs))
+        end_job(container_of(f->jobs.next, struct fetch_job, link));
     if (f->multi) {
         curl.multi_cleanup(f->multi);
         uv_close((uv_handle_t *)f->timer, timer_closed);

@@ -9,7 +9,7 @@ struct curl_functions curl;
 
 static bool loaded;
 
-static void load(void)
+static void curl_load_library(void)
 {
     static const struct dynlib_symbol symbols[] = {
 #define F(name) { "curl_" #name, &curl.name },
@@ -25,6 +25,6 @@ bool curl_load(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, load);
+    pthread_once(&once, curl_load_library);
     return loaded;
 }

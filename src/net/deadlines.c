@@ -26,7 +26,7 @@ static int64_t now_of(const struct deadlines *ds)
     return ds->movable ? clock_ms() : (int64_t)uv_now(&ds->loop->uv);
 }
 
-static void fire(uv_timer_t *timer);
+static void deadline_fire(uv_timer_t *timer);
 
 static void set_timer(struct loop *l, uint64_t at)
 {
@@ -37,41 +37,41 @@ static void set_timer(struct loop *l, uint64_t at)
     if (l->timer_at && l->timer_at <= at)
         return;
     l->timer_at = at;
-    uv_timer_start(&l->timer, fire, at - now, 0);
+    uv_timer_start(&l->timer, deadline_fire, at - now, 0);
 }
 
 /* The clock that tests move may jump, so it is looked at every tick. */
 static void wait_for(struct deadlines *ds)
 {
-    if (list_empty(&ds->list))
+    if (links_empty(&ds->list))
         return;
 
     struct deadline *first = container_of(ds->list.next, struct deadline, link);
     set_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at);
 }
 
-static void expire(struct deadlines *ds)
+static void deadline_expire(struct deadlines *ds)
 {
     int64_t now = now_of(ds);
 
-    while (!list_empty(&ds->list)) {
+    while (!links_empty(&ds->list)) {
         struct deadline *d = container_of(ds->list.next, struct deadline, link);
 
         if (d->at > now)
             return;
-        list_remove(&d->link);
+        link_remove(&d->link);
         ds->expired(d);
     }
 }
 
-static void fire(uv_timer_t *timer)
+static void deadline_fire(uv_timer_t *timer)
 {
     struct loop *l = container_of(timer, struct loop, timer);
 
     loop_part("deadlines");
     l->timer_at = 0;
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
-        expire(container_of(at, struct deadlines, link));
+        deadline_expire(container_of(at, struct deadlines, link));
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
         wait_for(container_of(at, struct deadlines, link));
 }
@@ -85,8 +85,8 @@ struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movabl
     ds->patience = patience_ms;
     ds->movable = movable_clock;
     ds->expired = expired;
-    list_init(&ds->list);
-    list_append(&l->deadline_lists, &ds->link);
+    links_init(&ds->list);
+    links_append(&l->deadline_lists, &ds->link);
     return ds;
 }
 
@@ -94,31 +94,31 @@ void deadlines_free(struct deadlines *ds)
 {
     if (!ds)
         return;
-    while (!list_empty(&ds->list))
-        list_remove(ds->list.next);
-    list_remove(&ds->link);
+    while (!links_empty(&ds->list))
+        link_remove(ds->list.next);
+    link_remove(&ds->link);
     mem_free(ds);
 }
 
 void deadline_touch(struct deadlines *ds, struct deadline *d)
 {
     d->at = now_of(ds) + ds->patience;
-    list_remove(&d->link);
-    list_append(&ds->list, &d->link);
+    link_remove(&d->link);
+    links_append(&ds->list, &d->link);
     if (!ds->loop->timer_at || (int64_t)ds->loop->timer_at > d->at || ds->movable)
         wait_for(ds);
 }
 
 void deadline_drop(struct deadline *d)
 {
-    list_remove(&d->link);
+    link_remove(&d->link);
 }
 
 /* --- the loop's side ------------------------------------------------------------------ */
 
 void deadlines_init_loop(struct loop *l)
 {
-    list_init(&l->deadline_lists);
+    links_init(&l->deadline_lists);
     uv_timer_init(&l->uv, &l->timer);
     /* A deadline alone is no reason for a loop to go on. */
     uv_unref((uv_handle_t *)&l->timer);

@@ -30,7 +30,7 @@ static enum http_method method_of(struct str name)
     return HTTP_OTHER_METHOD;
 }
 
-static void limit(struct cursor *c, struct str rest, size_t max, int status)
+static void http_limit(struct cursor *c, struct str rest, size_t max, int status)
 {
     bool reached = rest.n >= max;
 
@@ -193,7 +193,7 @@ static long read_request_line(struct head *h)
     return read_line_end(&h->c);
 }
 
-static struct str trim(const char *start, const char *end)
+static struct str http_trim(const char *start, const char *end)
 {
     while (start < end && (*start == ' ' || *start == '\t'))
         start++;
@@ -218,7 +218,7 @@ static long read_header(struct head *h)
 
     start = ++c->at;
     skip_value(c);
-    struct str value = trim(start, c->at);
+    struct str value = http_trim(start, c->at);
     long n = read_line_end(c);
     if (n <= 0)
         return n;
@@ -241,7 +241,7 @@ static long read_headers(struct head *h)
 }
 
 /* One by one: clearing all of headers[] would cost more than reading a head. */
-static void clear(struct http_request *r)
+static void http_clear(struct http_request *r)
 {
     r->has_length = r->chunked = false;
     r->length = 0;
@@ -254,24 +254,24 @@ long http_read_head(struct str bytes, struct http_request *ret)
     struct head h = { .r = ret };
     struct str rest = bytes;
 
-    clear(ret);
+    http_clear(ret);
     if (bytes.n == 0)
         return 0;
     /* Some clients end a body with a line too many (RFC 9112 §2.2). */
     if (rest.p[0] == '\r') {
-        limit(&h.c, rest, 2, -400);
+        http_limit(&h.c, rest, 2, -400);
         long n = read_line_end(&h.c);
         if (n <= 0)
             return n;
         rest = str_from(rest, 2);
     }
 
-    limit(&h.c, rest, HTTP_MAX_LINE + 2, -414);
+    http_limit(&h.c, rest, HTTP_MAX_LINE + 2, -414);
     long n = read_request_line(&h);
     if (n <= 0)
         return n;
     rest = str_slice(h.c.at, bytes.n - (size_t)(h.c.at - bytes.p));
-    limit(&h.c, rest, HTTP_MAX_HEAD, -431);
+    http_limit(&h.c, rest, HTTP_MAX_HEAD, -431);
     n = read_headers(&h);
     if (n <= 0)
         return n;

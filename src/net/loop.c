@@ -96,12 +96,12 @@ void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
 
 void loop_add_turn_end(struct loop *l, struct turn_end *t)
 {
-    list_append(&l->turn_ends, &t->link);
+    links_append(&l->turn_ends, &t->link);
 }
 
 void loop_drop_turn_end(struct turn_end *t)
 {
-    list_remove(&t->link);
+    link_remove(&t->link);
 }
 
 static void end_turn(uv_prepare_t *turn)
@@ -124,7 +124,7 @@ static void end_turn(uv_prepare_t *turn)
 /* --- life ----------------------------------------------------------------------------- */
 
 /* From now on only the handles of others keep the loop alive. */
-static void stop(struct post *p)
+static void loop_stop(struct post *p)
 {
     struct loop *l = container_of(p, struct loop, stop);
 
@@ -147,7 +147,7 @@ static void *run_loop(void *arg)
     return NULL;
 }
 
-static void check(int result, const char *what)
+static void loop_check(int result, const char *what)
 {
     if (result == 0)
         return;
@@ -155,19 +155,19 @@ static void check(int result, const char *what)
     abort();
 }
 
-static void start(struct loop *l, struct loops *all, unsigned index)
+static void loop_start(struct loop *l, struct loops *all, unsigned index)
 {
     l->all = all;
     l->index = index;
-    l->stop.run = stop;
+    l->stop.run = loop_stop;
     l->meter.kind = "turn";
-    list_init(&l->turn_ends);
-    check(uv_loop_init(&l->uv), "make a loop");
-    check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
+    links_init(&l->turn_ends);
+    loop_check(uv_loop_init(&l->uv), "make a loop");
+    loop_check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
     uv_prepare_init(&l->uv, &l->turn);
     uv_prepare_start(&l->turn, end_turn);
     deadlines_init_loop(l);
-    check(pthread_create(&l->thread, NULL, run_loop, l), "start a thread");
+    loop_check(pthread_create(&l->thread, NULL, run_loop, l), "start a thread");
 }
 
 struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg)
@@ -179,7 +179,7 @@ struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, voi
     ls->on_turn_end = on_turn_end;
     ls->arg = arg;
     for (unsigned i = 0; i < count; i++)
-        start(&ls->loop[i], ls, i);
+        loop_start(&ls->loop[i], ls, i);
     return ls;
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "base/list.h"
+#include "base/links.h"
 
 struct loop;
 

@@ -16,7 +16,7 @@ static bool is_clean(struct str s)
 
 /* Some clients escape quotes and backslashes and others send a backslash as it
  * is, so it counts as an escape only before one of the two. */
-static struct str unquote(const struct parameter *p, char *out)
+static struct str multipart_unquote(const struct parameter *p, char *out)
 {
     size_t n = 0;
 
@@ -75,9 +75,9 @@ static bool take_parameter(struct part *p, const struct parameter *a, char **ret
     struct str extended;
 
     if (str_eq_nocase(a->name, STR("name")))
-        return set_field(&p->name, unquote(a, text));
+        return set_field(&p->name, multipart_unquote(a, text));
     if (str_eq_nocase(a->name, STR("filename")))
-        return set_field(&p->filename, unquote(a, text));
+        return set_field(&p->filename, multipart_unquote(a, text));
     if (str_eq_nocase(a->name, STR("filename*")))
         return decode_extended(a->value, text, &extended) && set_field(ret_extended, extended);
     return true;

@@ -37,7 +37,7 @@ static const struct net4 special4[] = {
     NET4(240, 0, 0, 0, 4),     /* reserved, broadcast */
 };
 
-static bool public4(uint32_t address)
+static bool public_address_public4(uint32_t address)
 {
     for (size_t i = 0; i < COUNT_OF(special4); i++)
         if (((address ^ special4[i].net) >> (32 - special4[i].bits)) == 0)
@@ -57,7 +57,7 @@ static const struct net6 special6[] = {
     { { 0x3f, 0xff }, 20 },             /* documentation */
 };
 
-static bool inside6(const uint8_t *address, const uint8_t *net, int bits)
+static bool public_address_inside6(const uint8_t *address, const uint8_t *net, int bits)
 {
     int bytes = bits / 8, rest = bits % 8;
 
@@ -65,25 +65,25 @@ static bool inside6(const uint8_t *address, const uint8_t *net, int bits)
            (rest == 0 || ((address[bytes] ^ net[bytes]) >> (8 - rest)) == 0);
 }
 
-static uint32_t be32(const uint8_t *p)
+static uint32_t public_address_be32(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static bool public6(const uint8_t *a)
+static bool public_address_public6(const uint8_t *a)
 {
     static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
     static const uint8_t translated[16] = { 0x00, 0x64, 0xff, 0x9b };
 
     /* Addresses that stand for an IPv4 address are as public as that one. */
-    if (inside6(a, mapped, 96) || inside6(a, translated, 96))
-        return public4(be32(a + 12));
+    if (public_address_inside6(a, mapped, 96) || public_address_inside6(a, translated, 96))
+        return public_address_public4(public_address_be32(a + 12));
     if (a[0] == 0x20 && a[1] == 0x02)
-        return public4(be32(a + 2));
+        return public_address_public4(public_address_be32(a + 2));
     if ((a[0] & 0xe0) != 0x20)
         return false;
     for (size_t i = 0; i < COUNT_OF(special6); i++)
-        if (inside6(a, special6[i].net, special6[i].bits))
+        if (public_address_inside6(a, special6[i].net, special6[i].bits))
             return false;
     return true;
 }
@@ -93,8 +93,9 @@ bool address_is_public(const void *sockaddr)
     const struct sockaddr *any = sockaddr;
 
     if (any->sa_family == AF_INET)
-        return public4(ntohl(((const struct sockaddr_in *)sockaddr)->sin_addr.s_addr));
+        return public_address_public4(
+            ntohl(((const struct sockaddr_in *)sockaddr)->sin_addr.s_addr));
     if (any->sa_family == AF_INET6)
-        return public6(((const struct sockaddr_in6 *)sockaddr)->sin6_addr.s6_addr);
+        return public_address_public6(((const struct sockaddr_in6 *)sockaddr)->sin6_addr.s6_addr);
     return false;
 }

@@ -42,8 +42,8 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->least_read = (uint64_t)o->head_timeout_ms * LEAST_RATE / 1000;
     h->least_sent = (uint64_t)o->idle_timeout_ms * LEAST_TAKEN / 1000;
     h->budget = body_budget_ref(s->budget);
-    list_init(&h->connections);
-    list_init(&h->dirty);
+    links_init(&h->connections);
+    links_init(&h->dirty);
     /* What goes in is bounded before it gets here; what goes out is ours. */
     buf_init(&h->out, SIZE_MAX / 2);
     buf_init(&h->plain, SIZE_MAX / 2);
@@ -103,7 +103,7 @@ static void release_home(struct loop *l, void *arg)
 
 /* --- stopping ------------------------------------------------------------------------- */
 
-static void report(struct home *h)
+static void server_report(struct home *h)
 {
     struct server *s = h->server;
 
@@ -119,7 +119,7 @@ static void report(struct home *h)
 void home_handle_closed(struct home *h)
 {
     h->handles--;
-    report(h);
+    server_report(h);
 }
 
 static void listener_closed(uv_handle_t *handle)
@@ -152,7 +152,7 @@ static void stop_home(struct loop *l, void *arg)
         next = at->next;
         wind_down(container_of(at, struct connection, link));
     }
-    report(h);
+    server_report(h);
 }
 
 static void cut_home(struct loop *l, void *arg)
@@ -200,7 +200,7 @@ void server_stop(struct server *s, int64_t patience_ms)
     wait_until_closed(s, NULL);
 }
 
-static void discard(struct server *s)
+static void server_discard(struct server *s)
 {
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
@@ -217,7 +217,7 @@ void server_free(struct server *s)
     server_stop(s, 0);
     for (unsigned i = 0; i < loops_count(s->loops); i++)
         loop_call(loops_at(s->loops, i), release_home, s->homes[i]);
-    discard(s);
+    server_discard(s);
 }
 
 /* --- starting ------------------------------------------------------------------------- */
@@ -274,7 +274,7 @@ enum err server_start(struct loops *loops, const struct server_options *options,
         for (unsigned i = 0; i < loops_count(loops); i++)
             home_free(s->homes[i]);
         mem_free(fds);
-        discard(s);
+        server_discard(s);
         return ERR_INTERNAL;
     }
     for (unsigned i = 0; i < loops_count(loops); i++) {

@@ -10,7 +10,7 @@
 
 /* --- calls ---------------------------------------------------------------------------- */
 
-struct serving *call_new(struct home *h)
+struct serving *serving_new(struct home *h)
 {
     struct arena *a = h->arena_count ? h->arenas[--h->arena_count] : arena_new();
     struct serving *call = arena_alloc(a, sizeof *call);
@@ -22,7 +22,7 @@ struct serving *call_new(struct home *h)
     return call;
 }
 
-void call_free(struct serving *call)
+void serving_free(struct serving *call)
 {
     if (!call)
         return;
@@ -62,13 +62,13 @@ static void refresh_common(struct home *h)
         "\r\nDate: %.29s\r\nVia: %.128s\r\nX-Content-Type-Options: nosniff\r\n", date, h->via);
 }
 
-static char *put(char *at, const char *p, size_t n)
+static char *answer_put(char *at, const char *p, size_t n)
 {
     memcpy(at, p, n);
     return at + n;
 }
 
-#define PUT(at, literal) put((at), (literal), sizeof(literal) - 1)
+#define PUT(at, literal) answer_put((at), (literal), sizeof(literal) - 1)
 
 static char *put_number(char *at, uint64_t v)
 {
@@ -79,7 +79,7 @@ static char *put_number(char *at, uint64_t v)
         digits[--i] = (char)('0' + v % 10);
         v /= 10;
     } while (v);
-    return put(at, digits + i, sizeof digits - i);
+    return answer_put(at, digits + i, sizeof digits - i);
 }
 
 bool answer_has_body(int status)
@@ -101,12 +101,12 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
     char *at = PUT(start, "HTTP/1.1 ");
     at = put_number(at, (uint64_t)head->status);
     *at++ = ' ';
-    at = put(at, reason, reason_n);
-    at = put(at, h->common, h->common_n);
+    at = answer_put(at, reason, reason_n);
+    at = answer_put(at, h->common, h->common_n);
     if (answer_has_body(head->status)) {
         if (head->content_type.n) {
             at = PUT(at, "Content-Type: ");
-            at = put(at, head->content_type.p, head->content_type.n);
+            at = answer_put(at, head->content_type.p, head->content_type.n);
             at = PUT(at, "\r\n");
         }
         at = PUT(at, "Content-Length: ");
@@ -122,7 +122,7 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
     else if (to->old)
         at = PUT(at, "Connection: keep-alive\r\n");
     if (head->headers.n)
-        at = put(at, head->headers.p, head->headers.n);
+        at = answer_put(at, head->headers.p, head->headers.n);
     at = PUT(at, "\r\n");
     h->out.n += (size_t)(at - start);
 }
@@ -163,7 +163,7 @@ void answer_add_refusal(struct connection *c, const struct answer_to *to, int st
     answer_add(c, to, &head, buf_str(&h->pieces));
 }
 
-void call_answered(struct connection *c, struct serving *call, bool keep_alive)
+void serving_answered(struct connection *c, struct serving *call, bool keep_alive)
 {
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
@@ -172,7 +172,7 @@ void call_answered(struct connection *c, struct serving *call, bool keep_alive)
         if (!keep_alive && c->in.n)
             c->linger = true;
     }
-    call_free(call);
+    serving_free(call);
 }
 
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body)
@@ -182,7 +182,7 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
 
     assert(loop_current() == x->loop);
     if (!c) {
-        call_free(call);
+        serving_free(call);
         return;
     }
     bool keep = call->keep_alive && !head->close && !call->home->stopping;
@@ -191,12 +191,12 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
     struct answer_to to = { x->request->accept_encoding, call->head, keep, call->old };
     if (c->home->current == c) { /* its bytes are being taken: they go on by themselves */
         answer_add(c, &to, head, body);
-        call_answered(c, call, keep);
+        serving_answered(c, call, keep);
         return;
     }
     struct connection *before = connection_begin(c);
     answer_add(c, &to, head, body);
-    call_answered(c, call, keep);
+    serving_answered(c, call, keep);
     /* Still its turn, so this only adds to what is sent below. */
     connection_resume(c);
     c->home->current = before;

@@ -47,7 +47,7 @@ static void refuse_length(struct connection *c, struct serving *call)
 
     c->timing = TIMING_NONE;
     answer_add_refusal(c, &to, 413, STR(""));
-    call_answered(c, call, keep);
+    serving_answered(c, call, keep);
 }
 
 static bool begin_form(struct serving *call)
@@ -63,7 +63,7 @@ static bool begin_form(struct serving *call)
 }
 
 /* Has n more bytes counted; false when there is no room for them. */
-static bool pay(const struct home *h, struct serving *call, size_t n)
+static bool body_pay(const struct home *h, struct serving *call, size_t n)
 {
     call->received += n;
     if (!call->charged || call->received <= call->paid)
@@ -89,7 +89,7 @@ static void body_expect(struct connection *c)
         connection_refuse(c, 400, STR(""));
         return;
     }
-    if (!pay(c->home, call, 0)) { /* the head is kept as long as the body */
+    if (!body_pay(c->home, call, 0)) { /* the head is kept as long as the body */
         connection_refuse(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
@@ -153,7 +153,7 @@ void http_admit(struct exchange *x, uint64_t account)
 
     assert(loop_current() == x->loop);
     if (!c) {
-        call_free(call);
+        serving_free(call);
         return;
     }
     assert(c->state == CONN_ASKED);
@@ -210,7 +210,7 @@ size_t body_read(struct connection *c, struct str bytes)
     size_t before = call->left && bytes.n > call->left ? (size_t)call->left : bytes.n;
 
     c->received += before;
-    if (!pay(c->home, call, before)) {
+    if (!body_pay(c->home, call, before)) {
         connection_refuse(c, 503, STR("Retry-After: 5\r\n"));
         return bytes.n;
     }

@@ -7,12 +7,12 @@
 
 /* --- closing -------------------------------------------------------------------------- */
 
-static void closed(uv_handle_t *handle)
+static void connection_closed(uv_handle_t *handle)
 {
     struct connection *c = container_of(handle, struct connection, tcp);
     struct home *h = c->home;
 
-    list_remove(&c->link);
+    link_remove(&c->link);
     buf_clear(&c->in);
     tls_free(c->tls);
     websocket_free(c->websocket);
@@ -35,12 +35,12 @@ void connection_close(struct connection *c)
         call->x.connection = NULL; /* its answer will find nobody */
         atomic_store_explicit(&call->x.abandoned, true, memory_order_relaxed);
     } else if (call) {
-        call_free(call);
+        serving_free(call);
     }
     file_close(c);
     if (c->websocket)
         websocket_end(c);
-    uv_close((uv_handle_t *)&c->tcp, closed);
+    uv_close((uv_handle_t *)&c->tcp, connection_closed);
 }
 
 static void shut_down(struct connection *c)
@@ -184,7 +184,7 @@ struct outgoing {
     char bytes[];
 };
 
-static void sent(uv_write_t *request, int status)
+static void connection_sent(uv_write_t *request, int status)
 {
     struct outgoing *o = container_of(request, struct outgoing, request);
     struct connection *c = container_of(request->handle, struct connection, tcp);
@@ -204,7 +204,8 @@ static void sent(uv_write_t *request, int status)
 }
 
 /* Keeps what is left of the pieces after `done` bytes. */
-static void keep(struct connection *c, const struct str *pieces, size_t count, size_t done)
+static void connection_keep_rest(struct connection *c, const struct str *pieces, size_t count,
+                                 size_t done)
 {
     size_t total = 0;
 
@@ -225,7 +226,7 @@ static void keep(struct connection *c, const struct str *pieces, size_t count, s
     }
     c->handed += n;
     uv_buf_t b = uv_buf_init(o->bytes, (unsigned)n);
-    if (uv_write(&o->request, (uv_stream_t *)&c->tcp, &b, 1, sent) != 0) {
+    if (uv_write(&o->request, (uv_stream_t *)&c->tcp, &b, 1, connection_sent) != 0) {
         mem_free(o);
         connection_close(c);
     }
@@ -249,10 +250,10 @@ static void send_bytes(struct connection *c, const struct str *pieces, size_t co
         return;
     }
     if (n < 0 || (size_t)n < total)
-        keep(c, pieces, count, n < 0 ? 0 : (size_t)n);
+        connection_keep_rest(c, pieces, count, n < 0 ? 0 : (size_t)n);
 }
 
-static bool encrypt(struct connection *c, const struct str *pieces, size_t count)
+static bool connection_encrypt(struct connection *c, const struct str *pieces, size_t count)
 {
     struct buf *cipher = &c->home->cipher;
 
@@ -263,7 +264,7 @@ static bool encrypt(struct connection *c, const struct str *pieces, size_t count
     return true;
 }
 
-static void trim(struct buf *b)
+static void connection_trim(struct buf *b)
 {
     if (b->cap > SCRATCH_KEPT)
         buf_clear(b);
@@ -279,13 +280,13 @@ static void send_pieces(struct connection *c, const struct str *pieces, size_t c
         send_bytes(c, pieces, count);
         return;
     }
-    if (!encrypt(c, pieces, count)) {
+    if (!connection_encrypt(c, pieces, count)) {
         connection_close(c);
         return;
     }
     struct str all = buf_str(&c->home->cipher);
     send_bytes(c, &all, 1);
-    trim(&c->home->cipher);
+    connection_trim(&c->home->cipher);
 }
 
 void connection_send(struct connection *c, const struct str *pieces, size_t count)
@@ -301,7 +302,7 @@ void connection_send(struct connection *c, const struct str *pieces, size_t coun
     if (n)
         send_pieces(c, all, n);
     if (h->current == c)
-        trim(&h->out);
+        connection_trim(&h->out);
 }
 
 size_t connection_try(struct connection *c, struct str bytes)
@@ -377,7 +378,7 @@ static bool is_tls(struct connection *c, const char *bytes)
     return c->tls || !c->home->tls_only;
 }
 
-static void decrypt(struct connection *c, const char *bytes, size_t n)
+static void connection_decrypt(struct connection *c, const char *bytes, size_t n)
 {
     struct home *h = c->home;
     bool eof = false;
@@ -391,7 +392,7 @@ static void decrypt(struct connection *c, const char *bytes, size_t n)
     }
     if (h->plain.n && c->state != CONN_CLOSED)
         connection_input(c, h->plain.p, h->plain.n);
-    trim(&h->plain);
+    connection_trim(&h->plain);
     if (c->state == CONN_CLOSED)
         return;
     if (!ok)
@@ -407,7 +408,7 @@ static void take_bytes(struct connection *c, char *bytes, size_t n)
         connection_refuse(c, 400, STR(""));
         connection_end(c, before);
     } else if (c->tls) {
-        decrypt(c, bytes, n);
+        connection_decrypt(c, bytes, n);
     } else {
         connection_input(c, bytes, n);
     }

@@ -10,7 +10,7 @@
 /* What waits in memory for a peer that is slow is one piece. */
 enum { PIECE = 16 * 1024, AT_ONCE = 256 * 1024 };
 
-struct sending {
+struct file_sending {
     int fd;
     int64_t left;
 };
@@ -25,7 +25,7 @@ void file_close(struct connection *c)
 }
 
 /* From file to socket inside the kernel, as far as the socket takes it. */
-static bool send_inside(struct connection *c, struct sending *f)
+static bool send_inside(struct connection *c, struct file_sending *f)
 {
     uv_os_fd_t socket;
 
@@ -45,7 +45,7 @@ static bool send_inside(struct connection *c, struct sending *f)
 
 /* One piece through memory; when the socket is full it also is what tells us
  * that there is room again. */
-static bool send_piece(struct connection *c, struct sending *f)
+static bool send_piece(struct connection *c, struct file_sending *f)
 {
     char piece[PIECE];
     ssize_t n = read(f->fd, piece, (size_t)(f->left < PIECE ? f->left : PIECE));
@@ -60,7 +60,7 @@ static bool send_piece(struct connection *c, struct sending *f)
 
 bool file_continue(struct connection *c)
 {
-    struct sending *f = c->file;
+    struct file_sending *f = c->file;
 
     connection_flush(c);
     while (c->state == CONN_FILE && f->left && connection_unsent(c) == 0) {
@@ -73,19 +73,19 @@ bool file_continue(struct connection *c)
     if (c->state != CONN_FILE || f->left || connection_unsent(c))
         return false;
     file_close(c);
-    call_answered(c, c->call, c->call->keep_alive);
+    serving_answered(c, c->call, c->call->keep_alive);
     return true;
 }
 
-static void begin(struct connection *c, struct serving *call, int fd, int64_t length)
+static void file_begin(struct connection *c, struct serving *call, int fd, int64_t length)
 {
     if (c->state == CONN_CLOSED || call->head || length == 0) {
         close(fd);
-        call_answered(c, call, call->keep_alive);
+        serving_answered(c, call, call->keep_alive);
         return;
     }
     c->file = mem_new(sizeof *c->file);
-    *c->file = (struct sending){ fd, length };
+    *c->file = (struct file_sending){ fd, length };
     c->state = CONN_FILE;
 }
 
@@ -97,7 +97,7 @@ void http_answer_file(struct exchange *x, const struct answer_head *head, int fd
 
     if (!c) {
         close(fd);
-        call_free(call);
+        serving_free(call);
         return;
     }
     bool nested = h->current == c;
@@ -105,7 +105,7 @@ void http_answer_file(struct exchange *x, const struct answer_head *head, int fd
     call->keep_alive = call->keep_alive && !head->close && !h->stopping;
     struct answer_to to = { .keep_alive = call->keep_alive, .old = call->old };
     answer_add_head(h, &to, head, (uint64_t)length, false, false);
-    begin(c, call, fd, answer_has_body(head->status) ? length : 0);
+    file_begin(c, call, fd, answer_has_body(head->status) ? length : 0);
     if (nested)
         return;
     connection_resume(c);

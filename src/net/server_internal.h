@@ -21,7 +21,7 @@
 #include <stdatomic.h>
 
 #include "base/buf.h"
-#include "base/list.h"
+#include "base/links.h"
 #include "net/address.h"
 #include "net/body_budget.h"
 #include "net/proxies.h"
@@ -159,7 +159,7 @@ struct connection {
     uint64_t mark;     /* what had moved when the deadline was set */
     struct serving *call;
     struct websocket *websocket;
-    struct sending *file;
+    struct file_sending *file;
     uint64_t address; /* its key */
     uint8_t remote_n;
     char remote[ADDRESS_TEXT];
@@ -236,8 +236,8 @@ size_t body_read(struct connection *c, struct str bytes);
 bool body_give_up(struct connection *c, struct serving *call, bool keep_alive);
 
 /* server_answer.c */
-struct serving *call_new(struct home *h);
-void call_free(struct serving *call);
+struct serving *serving_new(struct home *h);
+void serving_free(struct serving *call);
 /* What an answer depends on besides its head and body. */
 struct answer_to {
     struct str accept_encoding;
@@ -250,7 +250,7 @@ void answer_add_refusal(struct connection *c, const struct answer_to *to, int st
 bool answer_has_body(int status);
 void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
                      uint64_t length, bool zipped, bool varies);
-void call_answered(struct connection *c, struct serving *call, bool keep_alive);
+void serving_answered(struct connection *c, struct serving *call, bool keep_alive);
 
 /* server_file.c: sends what the peer takes; true when the file is through. */
 bool file_continue(struct connection *c);

@@ -22,7 +22,7 @@ static bool address_of(const char *host, int port, struct sockaddr_storage *ret,
     return uv_ip6_addr(host, port, (struct sockaddr_in6 *)ret) == 0;
 }
 
-static bool option(int fd, int level, int name, int value)
+static bool listen_option(int fd, int level, int name, int value)
 {
     return setsockopt(fd, level, name, &value, sizeof value) == 0;
 }
@@ -37,9 +37,9 @@ static int bound_socket(const char *host, int port, bool shared)
         return -1;
     }
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || !option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
-        (shared && !option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) ||
-        (address.ss_family == AF_INET6 && !option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0)) ||
+    if (fd < 0 || !listen_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
+        (shared && !listen_option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) ||
+        (address.ss_family == AF_INET6 && !listen_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0)) ||
         bind(fd, (struct sockaddr *)&address, n) != 0 || listen(fd, BACKLOG) != 0) {
         log_error("server: cannot listen on %s port %d: %s", host, port, strerror(errno));
         if (fd >= 0)
@@ -71,7 +71,7 @@ int listen_open(const char *host, int port, int *ret_port)
     if (fd < 0)
         return -1;
     /* Accepted sockets inherit it. */
-    option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     getsockname(fd, (struct sockaddr *)&got, &n);
     *ret_port = ntohs(got.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&got)->sin6_port
                                                 : ((struct sockaddr_in *)&got)->sin_port);
@@ -98,7 +98,7 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     buf_init(&c->in, 4 * READ_SIZE);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;
-    list_append(&h->connections, &c->link);
+    links_append(&h->connections, &c->link);
     figure_add(&h->figures.accepted, 1);
     figure_add(&h->figures.open, 1);
     if (uv_tcp_open(&c->tcp, fd) != 0) {

@@ -17,7 +17,7 @@ void connection_refuse(struct connection *c, int status, struct str headers)
 
     if (c->state == CONN_CLOSED)
         return;
-    call_free(c->call);
+    serving_free(c->call);
     c->call = NULL;
     c->linger = true;
     c->state = CONN_LAST;
@@ -102,13 +102,13 @@ static void find_client(const struct connection *c, struct serving *call)
 static struct serving *read_head(struct connection *c, const char *bytes, size_t n)
 {
     struct home *h = c->home;
-    struct serving *call = call_new(h);
+    struct serving *call = serving_new(h);
     char *copy = memcpy(arena_raw(call->x.arena, n), bytes, n);
     long got = http_read_head(str_slice(copy, n), &h->request);
 
     c->looked_at = 0;
     if (got <= 0) {
-        call_free(call);
+        serving_free(call);
         connection_refuse(c, got < 0 ? (int)-got : 400, STR(""));
         return NULL;
     }
@@ -142,7 +142,7 @@ static size_t read_request(struct connection *c, struct str bytes)
 
 /* --- all there is --------------------------------------------------------------------- */
 
-static size_t skip(struct connection *c, struct str bytes)
+static size_t reader_skip(struct connection *c, struct str bytes)
 {
     size_t n = bytes.n < c->skip ? bytes.n : (size_t)c->skip;
 
@@ -158,7 +158,7 @@ static bool output_waits(struct connection *c)
     return connection_unsent(c) > WAITING_OUTPUT;
 }
 
-static size_t take(struct connection *c, struct str bytes)
+static size_t reader_take(struct connection *c, struct str bytes)
 {
     size_t used = 0;
 
@@ -175,7 +175,7 @@ static size_t take(struct connection *c, struct str bytes)
         if (c->state == CONN_BODY)
             n = body_read(c, rest);
         else if (c->state == CONN_HEAD && !output_waits(c))
-            n = c->skip ? skip(c, rest) : read_request(c, rest);
+            n = c->skip ? reader_skip(c, rest) : read_request(c, rest);
         if (n == 0)
             break;
         used += n;
@@ -194,7 +194,7 @@ static void end_if_done(struct connection *c)
 
 static void take_waiting(struct connection *c)
 {
-    size_t used = take(c, buf_str(&c->in));
+    size_t used = reader_take(c, buf_str(&c->in));
 
     if (used == c->in.n)
         buf_clear(&c->in);
@@ -238,7 +238,7 @@ void connection_input(struct connection *c, char *bytes, size_t n)
         buf_add(&c->in, bytes, n);
         take_waiting(c);
     } else {
-        size_t used = take(c, str_slice(bytes, n));
+        size_t used = reader_take(c, str_slice(bytes, n));
         buf_add(&c->in, bytes + used, n - used);
     }
     after_taking(c, before);

@@ -19,7 +19,7 @@ enum {
 
 /* The newest ping of a peer that does not read: the only one that must be answered
  * (RFC 6455 §5.5.3). */
-struct pong {
+struct owed_pong {
     size_t n;
     char payload[WS_MAX_CONTROL];
 };
@@ -46,7 +46,7 @@ struct websocket {
     struct websocket_handler on;
     void *data;
     struct ws_reader reader;
-    struct pong *pong;                 /* NULL: none is owed */
+    struct owed_pong *pong;            /* NULL: none is owed */
     struct long_message *long_message; /* NULL: none is under way */
     uint64_t minute;                   /* when the window of control frames began */
     unsigned controls;                 /* in it */
@@ -84,10 +84,10 @@ bool websocket_secure(const struct websocket *ws)
     return ws->c->secure;
 }
 
-static void mark(struct websocket *ws)
+static void websocket_mark_pong(struct websocket *ws)
 {
     if (!ws->dirty.next)
-        list_append(&ws->c->home->dirty, &ws->dirty);
+        links_append(&ws->c->home->dirty, &ws->dirty);
 }
 
 void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting)
@@ -115,7 +115,7 @@ static bool has_room(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
         return false;
-    mark(ws);
+    websocket_mark_pong(ws);
     size_t waiting = websocket_waiting(ws);
     ws->cut = waiting > ws->on.max_waiting || n > ws->on.max_waiting - waiting;
     return !ws->cut;
@@ -156,7 +156,7 @@ void websocket_flush(struct websocket *ws)
     if (n == ws->out.n) {
         buf_clear(&ws->out);
         if (!ws->awaited && !ws->pong && !ws->long_message && !ws->ending && !ws->cut)
-            list_remove(&ws->dirty);
+            link_remove(&ws->dirty);
     } else if (n) {
         memmove(ws->out.p, ws->out.p + n, ws->out.n - n);
         ws->out.n -= n;
@@ -177,7 +177,7 @@ void websocket_fetch_more(const struct websocket *ws)
 void websocket_await(struct websocket *ws)
 {
     ws->awaited = true;
-    mark(ws);
+    websocket_mark_pong(ws);
 }
 
 /* May send more, which leaves in this turn, too. */
@@ -206,7 +206,7 @@ static void answer_ping(struct websocket *ws, struct str payload)
 
 static void send_owed_pong(struct websocket *ws)
 {
-    struct pong *p = ws->pong;
+    struct owed_pong *p = ws->pong;
 
     if (!p || connection_unsent(ws->c))
         return;
@@ -233,7 +233,7 @@ static void send_close(struct websocket *ws, int code, struct str reason)
         return;
     ws_write_close(frames_end(ws), code, reason);
     ws->close_sent = true;
-    mark(ws);
+    websocket_mark_pong(ws);
 }
 
 void websocket_close(struct websocket *ws, int code, struct str reason)
@@ -291,7 +291,7 @@ bool websocket_begin(struct connection *c, struct serving *call)
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
     deadline_drop(&c->deadline);
-    call_free(call);
+    serving_free(call);
     figure_add(&h->figures.websockets, 1);
     send_handshake(c, accept);
     return true;
@@ -301,7 +301,7 @@ void websocket_end(struct connection *c)
 {
     struct websocket *ws = c->websocket;
 
-    list_remove(&ws->dirty);
+    link_remove(&ws->dirty);
     if (ws->over)
         return;
     ws->over = true;
@@ -348,10 +348,10 @@ static void finish_at_turn_end(struct websocket *ws)
 {
     ws->ending = true;
     ws->c->linger = true; /* the peer may still be talking */
-    mark(ws);
+    websocket_mark_pong(ws);
 }
 
-static void handle(struct websocket *ws, const struct ws_message *m)
+static void websocket_handle_frame(struct websocket *ws, const struct ws_message *m)
 {
     switch (m->opcode) {
     case WS_CLOSE:
@@ -402,7 +402,7 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
         bytes += used;
         n -= (size_t)used;
         if (found)
-            handle(ws, &m);
+            websocket_handle_frame(ws, &m);
     }
 }
 
@@ -416,7 +416,7 @@ void websocket_sent(struct connection *c)
 
     if (ws->open) {
         if (ws->long_message)
-            mark(ws); /* its next piece */
+            websocket_mark_pong(ws); /* its next piece */
         send_owed_pong(ws);
         tell_drained(ws);
     }
@@ -451,7 +451,7 @@ static void send_piece(struct websocket *ws)
         long_message_free(m);
     }
     if (ws->c->state == CONN_WEBSOCKET && !connection_unsent(ws->c))
-        mark(ws);
+        websocket_mark_pong(ws);
 }
 
 static void end_turn(struct websocket *ws)
@@ -498,16 +498,16 @@ static void go_on_next_turn(struct home *h)
 /* As many as there is time for: there may be thousands, and new ones behind them. */
 void websockets_end_turn(struct home *h)
 {
-    int64_t began = list_empty(&h->dirty) ? 0 : clock_mono();
+    int64_t began = links_empty(&h->dirty) ? 0 : clock_mono();
 
-    for (unsigned n = 1; !list_empty(&h->dirty); n++) {
+    for (unsigned n = 1; !links_empty(&h->dirty); n++) {
         struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
 
         if (n % SOCKETS_BETWEEN_LOOKS == 0 && clock_mono() - began > TURN_NS) {
             go_on_next_turn(h);
             return;
         }
-        list_remove(&ws->dirty);
+        link_remove(&ws->dirty);
         end_turn(ws);
     }
 }

@@ -98,7 +98,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
     return SSL_TLSEXT_ERR_OK;
 }
 
-static bool load(SSL_CTX *ssl, const char *certificate, const char *key)
+static bool tls_load(SSL_CTX *ssl, const char *certificate, const char *key)
 {
     if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1) {
         log_error("tls: cannot use the certificate '%s': %s", certificate, last_problem());
@@ -118,7 +118,7 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
 
     c->method = make_method();
     c->ssl = SSL_CTX_new(TLS_server_method());
-    if (!c->method || !c->ssl || !load(c->ssl, certificate, key)) {
+    if (!c->method || !c->ssl || !tls_load(c->ssl, certificate, key)) {
         tls_context_free(c);
         return ERR_INTERNAL;
     }

@@ -19,7 +19,7 @@ void ws_reader_clear(struct ws_reader *r)
 /* --- payload -------------------------------------------------------------------------- */
 
 /* With the mask at the end of the head, from where the last piece left it. */
-static void unmask(struct ws_reader *r, char *p, size_t n)
+static void websocket_unmask(struct ws_reader *r, char *p, size_t n)
 {
     const unsigned char *key = r->head + r->head_n - 4;
     unsigned char turned[8];
@@ -206,7 +206,7 @@ static long read_payload(struct ws_reader *r, char *p, size_t n, struct ws_messa
     struct buf *b = is_control(r) ? &r->control : &r->message;
     struct str payload = { p, take };
 
-    unmask(r, p, take);
+    websocket_unmask(r, p, take);
     r->left -= take;
     if (!is_control(r) && r->opcode == WS_TEXT && !utf8_continue(&r->utf8, p, take))
         return -1007;

@@ -51,14 +51,14 @@ struct store {
 struct tx {
     struct store *store;
     struct work *work;
-    void *connection;    /* the engine's */
-    struct cursor *open; /* queries that were not ended, newest first */
-    enum err failed;     /* the first query that failed decides */
+    void *connection;        /* the engine's */
+    struct row_cursor *open; /* queries that were not ended, newest first */
+    enum err failed;         /* the first query that failed decides */
 };
 
 /* The part of a cursor that every engine has; its first member. */
-struct cursor {
-    struct cursor *next;
+struct row_cursor {
+    struct row_cursor *next;
     struct value *row;
 };
 
@@ -71,8 +71,8 @@ static inline bool work_writes(const struct work *w)
  * the cursors that it left open and returns what became of it. */
 enum err tx_run(struct tx *tx);
 
-void tx_add_cursor(struct tx *tx, struct cursor *c, int columns);
-void tx_remove_cursor(struct tx *tx, struct cursor *c);
+void tx_add_cursor(struct tx *tx, struct row_cursor *c, int columns);
+void tx_remove_cursor(struct tx *tx, struct row_cursor *c);
 
 /* Notes that the transaction cannot succeed any more; returns e. */
 enum err tx_fail(struct tx *tx, enum err e);

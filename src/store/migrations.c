@@ -13,7 +13,7 @@
 
 enum { DIGEST = 16, MAX_SQL = 1 << 20 };
 
-struct step {
+struct migration_step {
     struct work work;
     const struct migration *migration; /* to apply */
     int64_t applied;                   /* the last number that was found */
@@ -39,7 +39,7 @@ static int last_number(void)
 
 /* --- what was applied ----------------------------------------------------------------- */
 
-static enum err compare(struct tx *tx, const struct rows *r)
+static enum err migration_compare(struct tx *tx, const struct rows *r)
 {
     int64_t number = row_int(r, 0);
     const struct migration *m = migrations;
@@ -63,7 +63,7 @@ static enum err compare(struct tx *tx, const struct rows *r)
 
 static enum err look_at_applied(struct work *w, struct tx *tx)
 {
-    struct step *step = container_of(w, struct step, work);
+    struct migration_step *step = container_of(w, struct migration_step, work);
     struct rows r;
     enum err e = tx->store->engine->script(tx, "create table if not exists migrations ("
                                                "number bigint primary key, name text not null, "
@@ -76,7 +76,7 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
     if (e)
         return e;
     while (!e && rows_next(&r)) {
-        e = compare(tx, &r);
+        e = migration_compare(tx, &r);
         step->applied = row_int(&r, 0);
     }
     enum err ended = rows_end(&r);
@@ -122,7 +122,7 @@ static void add_line(const struct engine *engine, struct str line, struct buf *o
 }
 
 /* The engine's own parts, with its words for {id} and {clustered}. */
-static char *translate(struct tx *tx, const char *sql)
+static char *migration_translate(struct tx *tx, const char *sql)
 {
     const struct engine *engine = tx->store->engine;
     struct str rest = str_of(sql), whose = STR("both");
@@ -140,10 +140,10 @@ static char *translate(struct tx *tx, const char *sql)
     return translated;
 }
 
-static enum err apply(struct work *w, struct tx *tx)
+static enum err migration_apply(struct work *w, struct tx *tx)
 {
-    const struct migration *m = container_of(w, struct step, work)->migration;
-    const char *sql = translate(tx, m->sql);
+    const struct migration *m = container_of(w, struct migration_step, work)->migration;
+    const char *sql = migration_translate(tx, m->sql);
     enum err e = sql ? tx->store->engine->script(tx, sql) : ERR_INTERNAL;
 
     if (e)
@@ -158,14 +158,14 @@ static enum err apply(struct work *w, struct tx *tx)
 
 enum err migrations_apply(struct store *s, run_at_once *run)
 {
-    struct step step = {
+    struct migration_step step = {
         .work = { .mode = STORE_WRITE, .run = look_at_applied, .arena = arena_new() },
     };
     enum err e = run(s, &step.work);
 
     if (e)
         log_error("store: could not read which steps were applied: %s", error_info(e)->message);
-    step.work.run = apply;
+    step.work.run = migration_apply;
     for (const struct migration *m = migrations; !e && m->number; m++) {
         if (m->number <= step.applied)
             continue;

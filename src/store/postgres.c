@@ -47,7 +47,7 @@ static enum err run_on_first(struct store *s, struct work *w)
 }
 
 /* Nodes that start together take turns; the number is ours alone. */
-static enum err migrate(struct postgres *p)
+static enum err postgres_migrate(struct postgres *p)
 {
     struct postgres_conn *c = &p->workers[0].conn;
     enum err e = postgres_conn_do(c, "select pg_advisory_lock(7166182019423)");
@@ -149,7 +149,7 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
     if (!e && !postgres_worker_connect(&p->workers[0], true))
         e = ERR_UNAVAILABLE;
     if (!e)
-        e = migrate(p); /* takes as long as it takes */
+        e = postgres_migrate(p); /* takes as long as it takes */
     p->serves = o->serves;
     if (!e && p->serves && !postgres_conn_serve(&p->workers[0].conn))
         e = ERR_UNAVAILABLE;

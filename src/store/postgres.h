@@ -2,7 +2,7 @@
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
 
-#include "base/list.h"
+#include "base/links.h"
 #include "base/map.h"
 #include "store/internal.h"
 #include "store/libpq.h"

@@ -30,19 +30,19 @@ enum {
     TYPE_NUMERIC = 1700,
 };
 
-struct statement {
+struct postgres_statement {
     char name[NAME];
 };
 
 struct postgres_cursor {
-    struct cursor cursor;
+    struct row_cursor cursor;
     PGresult *result;
     int at, count;
 };
 
 /* --- errors --------------------------------------------------------------------------- */
 
-static bool is(const char *state, const char *code)
+static bool postgres_state_is(const char *state, const char *code)
 {
     return strcmp(state, code) == 0;
 }
@@ -53,7 +53,8 @@ static bool is_lost(struct postgres_conn *c, const char *state)
         return true;
     /* 57P: the server is going down or the connection was ended by an operator; 25P03:
      * it was idle in a transaction for too long. */
-    return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 || is(state, "25P03");
+    return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 ||
+           postgres_state_is(state, "25P03");
 }
 
 /* What the result says, when it is not good; logs what nobody else will. */
@@ -63,25 +64,27 @@ static enum err error_of(struct postgres_conn *c, const PGresult *result, const 
 
     if (!state)
         state = "";
-    if (is(state, "23505")) /* unique_violation */
+    if (postgres_state_is(state, "23505")) /* unique_violation */
         return ERR_STORE_CONFLICT;
-    if (is(state, "40001") || is(state, "40P01")) /* serialization_failure, deadlock */
+    if (postgres_state_is(state, "40001") ||
+        postgres_state_is(state, "40P01")) /* serialization_failure, deadlock */
         return ERR_STORE_RETRY;
-    if (is(state, "25006")) /* read_only_sql_transaction */
+    if (postgres_state_is(state, "25006")) /* read_only_sql_transaction */
         return tx_refuse_write(sql);
-    if (is(state, "22021")) /* character_not_in_repertoire */
+    if (postgres_state_is(state, "22021")) /* character_not_in_repertoire */
         return ERR_BAD_REQUEST;
     if (is_lost(c, state)) {
         c->lost = true;
         return ERR_UNAVAILABLE;
     }
-    if (is(state, "57014") || is(state, "55P03")) { /* query_canceled, lock_not_available */
+    if (postgres_state_is(state, "57014") ||
+        postgres_state_is(state, "55P03")) { /* query_canceled, lock_not_available */
         log_warn("store: %s in: %s", pq.resultErrorMessage(result), sql);
         return ERR_UNAVAILABLE;
     }
     log_error("store: %s in: %s", result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg),
               sql);
-    return is(state, "53100") /* disk_full */ ? ERR_STORAGE_FULL : ERR_INTERNAL;
+    return postgres_state_is(state, "53100") /* disk_full */ ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
 
 /* --- answers -------------------------------------------------------------------------- */
@@ -141,7 +144,7 @@ static PGresult *last_result(struct postgres_conn *c, int sent)
 }
 
 /* Takes the result. */
-static enum err outcome(struct postgres_conn *c, PGresult *result, const char *sql)
+static enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql)
 {
     enum err e = is_good(result) ? OK : error_of(c, result, sql);
 
@@ -156,7 +159,7 @@ static PGresult *exec_words(struct postgres_conn *c, const char *sql)
 
 enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
 {
-    return outcome(c, exec_words(c, sql), sql);
+    return postgres_outcome(c, exec_words(c, sql), sql);
 }
 
 /* --- transactions --------------------------------------------------------------------- */
@@ -195,7 +198,7 @@ enum err postgres_script(struct tx *tx, const char *sql)
 
 static void forget_statements(struct postgres_conn *c)
 {
-    struct statement *st;
+    struct postgres_statement *st;
     size_t at = 0;
 
     while ((st = map_next(&c->statements, &at)))
@@ -204,7 +207,7 @@ static void forget_statements(struct postgres_conn *c)
 }
 
 static enum err find_statement(struct postgres_conn *c, const char *sql, size_t count,
-                               struct statement **ret)
+                               struct postgres_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
     enum err e;
@@ -217,10 +220,11 @@ static enum err find_statement(struct postgres_conn *c, const char *sql, size_t 
         e = postgres_conn_do(c, "deallocate all");
         forget_statements(c);
     }
-    struct statement *st = mem_new(sizeof *st);
+    struct postgres_statement *st = mem_new(sizeof *st);
     snprintf(st->name, sizeof st->name, "s%u", c->named++);
     if (!e)
-        e = outcome(c, last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)), sql);
+        e = postgres_outcome(
+            c, last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)), sql);
     if (e) {
         mem_free(st);
         return e;
@@ -250,7 +254,8 @@ static const char *number_text(struct arena *a, const struct value *v)
     return text;
 }
 
-static void fill(struct parameters *p, struct arena *a, const struct value *values, size_t count)
+static void postgres_fill_values(struct parameters *p, struct arena *a, const struct value *values,
+                                 size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct value *v = &values[i];
@@ -283,8 +288,8 @@ static PGresult *take_result(struct postgres_conn *c)
 
 /* Sends both, then waits. Whatever goes wrong in between shows in the result;
  * a connection that cannot leave the pipeline is of no more use. */
-static PGresult *begin_and_exec(struct postgres_conn *c, const struct statement *st, size_t count,
-                                const struct parameters *p)
+static PGresult *begin_and_exec(struct postgres_conn *c, const struct postgres_statement *st,
+                                size_t count, const struct parameters *p)
 {
     bool sent =
         pq.enterPipelineMode(c->pg) &&
@@ -306,8 +311,8 @@ static PGresult *begin_and_exec(struct postgres_conn *c, const struct statement 
     return begun;
 }
 
-static PGresult *exec(struct postgres_conn *c, const struct statement *st, size_t count,
-                      const struct parameters *p)
+static PGresult *postgres_exec(struct postgres_conn *c, const struct postgres_statement *st,
+                               size_t count, const struct parameters *p)
 {
     if (c->begin)
         return begin_and_exec(c, st, count, p);
@@ -320,16 +325,16 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
 {
     struct postgres_conn *c = tx->connection;
     struct parameters p;
-    struct statement *st;
+    struct postgres_statement *st;
 
     assert(count <= MAX_PARAMETERS);
     enum err e = find_statement(c, sql, count, &st);
     if (e)
         return tx_fail(tx, e);
-    fill(&p, tx_arena(tx), values, count);
-    PGresult *result = exec(c, st, count, &p);
+    postgres_fill_values(&p, tx_arena(tx), values, count);
+    PGresult *result = postgres_exec(c, st, count, &p);
     if (!is_good(result)) {
-        e = outcome(c, result, sql);
+        e = postgres_outcome(c, result, sql);
         return tx_fail(tx, e);
     }
 
@@ -363,7 +368,7 @@ static struct value numeric_value(struct str text)
     return str_to_i64(text, &i) ? v_int(i) : v_real(strtod(text.p, NULL));
 }
 
-static struct value column(struct arena *a, const PGresult *result, int row, int i)
+static struct value postgres_column(struct arena *a, const PGresult *result, int row, int i)
 {
     if (pq.getisnull(result, row, i))
         return v_null();
@@ -395,7 +400,7 @@ bool postgres_next(struct rows *r)
     if (cursor->at >= cursor->count)
         return false;
     for (int i = 0; i < r->columns; i++)
-        cursor->cursor.row[i] = column(tx_arena(r->tx), cursor->result, cursor->at, i);
+        cursor->cursor.row[i] = postgres_column(tx_arena(r->tx), cursor->result, cursor->at, i);
     r->row = cursor->cursor.row;
     cursor->at++;
     return true;

@@ -20,7 +20,7 @@
 void commit_line_init(struct commit_line *l)
 {
     pthread_mutex_init(&l->lock, NULL);
-    list_init(&l->works);
+    links_init(&l->works);
     l->announcing = false;
 }
 
@@ -34,19 +34,19 @@ void commit_line_enter(struct commit_line *l, struct work *w)
     w->in_line = true;
     w->answered = false;
     pthread_mutex_lock(&l->lock);
-    list_append(&l->works, &w->line);
+    links_append(&l->works, &w->line);
     pthread_mutex_unlock(&l->lock);
 }
 
 /* The first in line, taken out; NULL when it has no answer yet. */
 static struct work *take_answered(struct commit_line *l)
 {
-    if (list_empty(&l->works))
+    if (links_empty(&l->works))
         return NULL;
     struct work *w = container_of(l->works.next, struct work, line);
     if (!w->answered)
         return NULL;
-    list_remove(&w->line);
+    link_remove(&w->line);
     w->in_line = false;
     return w;
 }
@@ -72,7 +72,7 @@ void commit_line_leave(struct commit_line *l, struct store *s, struct work *w)
 {
     w->in_line = false;
     pthread_mutex_lock(&l->lock);
-    list_remove(&w->line);
+    link_remove(&w->line);
     announce_answered(l, s);
     pthread_mutex_unlock(&l->lock);
 }

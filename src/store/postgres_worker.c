@@ -118,7 +118,7 @@ static enum err commit_in_line(struct postgres_worker *w, struct work *work)
     return e;
 }
 
-static enum outcome commit(struct postgres_worker *w, struct work *work)
+static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
 {
     bool announces = work_writes(work) && work->committed;
     enum err e = announces ? commit_in_line(w, work) : postgres_conn_end(&w->conn, "commit");
@@ -147,7 +147,7 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
     postgres_conn_begin(&w->conn, begin_words[work->mode]);
     work->result = tx_run(&tx);
     if (!work->result)
-        return commit(w, work);
+        return worker_commit(w, work);
     if (!w->conn.lost)
         postgres_conn_end(&w->conn, "rollback");
     return outcome_of(w, tx.failed);
@@ -213,7 +213,7 @@ static void look_around(struct postgres_worker *w)
         postgres_worker_connect(w, false);
 }
 
-static void finish(struct postgres_worker *w, struct work *work, enum err e)
+static void worker_finish(struct postgres_worker *w, struct work *work, enum err e)
 {
     if (work->in_line)
         commit_line_finish(&w->pool->line, &w->pool->store, work);
@@ -230,7 +230,7 @@ void *postgres_worker_live(void *arg)
         struct work *work = queue_take(q, 1, w->conn.pg ? LOOK_MS : w->wait_ms);
 
         if (work)
-            finish(w, work, postgres_worker_run(w, work));
+            worker_finish(w, work, postgres_worker_run(w, work));
         else if (queue_closed(q))
             return NULL;
         else

@@ -48,16 +48,16 @@ enum err tx_refuse_write(const char *sql)
     return ERR_INTERNAL;
 }
 
-void tx_add_cursor(struct tx *tx, struct cursor *c, int columns)
+void tx_add_cursor(struct tx *tx, struct row_cursor *c, int columns)
 {
     c->row = arena_array(tx_arena(tx), struct value, (size_t)columns);
     c->next = tx->open;
     tx->open = c;
 }
 
-void tx_remove_cursor(struct tx *tx, struct cursor *c)
+void tx_remove_cursor(struct tx *tx, struct row_cursor *c)
 {
-    struct cursor **at = &tx->open;
+    struct row_cursor **at = &tx->open;
 
     while (*at != c)
         at = &(*at)->next;

@@ -11,7 +11,7 @@ enum { MAX_STATEMENTS = 512, MAX_PARAMETERS = 64 };
 
 /* A prepared statement. The cached one of an SQL text serves one cursor at a
  * time; who needs it meanwhile gets one of its own, gone with its cursor. */
-struct statement {
+struct sqlite_statement {
     sqlite3_stmt *stmt;
     bool busy, temporary;
     int parameters;
@@ -19,8 +19,8 @@ struct statement {
 };
 
 struct sqlite_cursor {
-    struct cursor cursor;
-    struct statement *statement;
+    struct row_cursor cursor;
+    struct sqlite_statement *statement;
     const char *sql;
     bool at_end;
 };
@@ -108,14 +108,14 @@ bool sqlite_share_end(struct sqlite_conn *c)
 
 /* --- statements ----------------------------------------------------------------------- */
 
-static void statement_free(struct statement *st)
+static void statement_free(struct sqlite_statement *st)
 {
     sqlite3_finalize(st->stmt);
     mem_free(st);
 }
 
 /* SQLite numbers parameters as they appear; ours carry their number. */
-static bool find_places(struct statement *st, int count)
+static bool find_places(struct sqlite_statement *st, int count)
 {
     st->parameters = sqlite3_bind_parameter_count(st->stmt);
     if (st->parameters != count || count > MAX_PARAMETERS)
@@ -132,10 +132,10 @@ static bool find_places(struct statement *st, int count)
     return true;
 }
 
-static enum err prepare(struct sqlite_conn *c, const char *sql, int count, bool temporary,
-                        struct statement **ret)
+static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, int count,
+                                      bool temporary, struct sqlite_statement **ret)
 {
-    struct statement *st = mem_new(sizeof *st);
+    struct sqlite_statement *st = mem_new(sizeof *st);
     int code = sqlite3_prepare_v3(c->db, sql, -1, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
                                   &st->stmt, NULL);
     enum err e = code == SQLITE_OK ? OK : sqlite_error(c, code, sql);
@@ -156,7 +156,7 @@ static enum err prepare(struct sqlite_conn *c, const char *sql, int count, bool 
 /* Cursors that are open keep their statement: it becomes a temporary one. */
 static void forget_statements(struct sqlite_conn *c)
 {
-    struct statement *st;
+    struct sqlite_statement *st;
     size_t at = 0;
 
     while ((st = map_next(&c->statements, &at))) {
@@ -169,14 +169,14 @@ static void forget_statements(struct sqlite_conn *c)
 }
 
 static enum err take_statement(struct sqlite_conn *c, const char *sql, int count,
-                               struct statement **ret)
+                               struct sqlite_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
-    struct statement *st = map_get(&c->statements, key);
+    struct sqlite_statement *st = map_get(&c->statements, key);
 
     assert(!st || strcmp(sqlite3_sql(st->stmt), sql) == 0);
     if (!st || st->busy) {
-        enum err e = prepare(c, sql, count, st != NULL, &st);
+        enum err e = sqlite_prepare_cached(c, sql, count, st != NULL, &st);
 
         if (e)
             return e;
@@ -191,7 +191,7 @@ static enum err take_statement(struct sqlite_conn *c, const char *sql, int count
     return OK;
 }
 
-static void release_statement(struct statement *st)
+static void release_statement(struct sqlite_statement *st)
 {
     st->busy = false;
     if (st->temporary)
@@ -222,7 +222,7 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
                       struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
-    struct statement *st;
+    struct sqlite_statement *st;
     enum err e = take_statement(c, sql, (int)count, &st);
 
     if (!e && tx->work->mode == STORE_READ && !sqlite3_stmt_readonly(st->stmt)) {
@@ -258,7 +258,7 @@ static struct value column_bytes(struct arena *a, enum value_kind kind, const vo
     return (struct value){ .kind = kind, .s = { p, n } };
 }
 
-static struct value column(struct arena *a, sqlite3_stmt *stmt, int i)
+static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
     /* One look at the column instead of one for its type, value and length each; the
      * statement is this thread's alone. */
@@ -285,7 +285,7 @@ static struct value column(struct arena *a, sqlite3_stmt *stmt, int i)
 }
 
 /* One step; what went wrong is found by sqlite3_reset in sqlite_end. */
-static bool step(struct rows *r, struct sqlite_cursor *cursor)
+static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     if (cursor->at_end)
         return false;
@@ -300,11 +300,11 @@ bool sqlite_next(struct rows *r)
 {
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
 
-    if (!step(r, cursor))
+    if (!sqlite_step_row(r, cursor))
         return false;
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
     for (int i = 0; i < r->columns; i++)
-        cursor->cursor.row[i] = column(a, cursor->statement->stmt, i);
+        cursor->cursor.row[i] = sqlite_column(a, cursor->statement->stmt, i);
     r->row = cursor->cursor.row;
     return true;
 }
@@ -316,7 +316,7 @@ enum err sqlite_end(struct rows *r)
 
     /* A write is whole only at its end, where its foreign keys are looked at. */
     if (!sqlite3_stmt_readonly(stmt))
-        while (step(r, cursor))
+        while (sqlite_step_row(r, cursor))
             ;
     int code = sqlite3_reset(stmt);
     enum err e = OK;
@@ -392,7 +392,7 @@ void sqlite_conn_close(struct sqlite_conn *c)
 
 int sqlite_conn_do(struct sqlite_conn *c, const char *sql)
 {
-    struct statement *st;
+    struct sqlite_statement *st;
 
     if (take_statement(c, sql, 0, &st))
         return sqlite3_errcode(c->db);

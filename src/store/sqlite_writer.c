@@ -19,27 +19,27 @@ enum {
 
 /* --- transactions --------------------------------------------------------------------- */
 
-static enum err begin(struct sqlite_conn *c)
+static enum err writer_begin(struct sqlite_conn *c)
 {
     int code = sqlite_conn_do(c, "begin immediate");
 
     return code == SQLITE_OK ? OK : sqlite_error(c, code, "begin immediate");
 }
 
-static void rollback(struct sqlite_conn *c)
+static void writer_rollback(struct sqlite_conn *c)
 {
     if (!sqlite3_get_autocommit(c->db))
         sqlite_conn_do(c, "rollback");
 }
 
-static enum err commit(struct sqlite *q)
+static enum err writer_commit(struct sqlite *q)
 {
     int code = sqlite_conn_do(q->writer, "commit");
 
     if (code != SQLITE_OK) {
         enum err e = sqlite_error(q->writer, code, "commit");
 
-        rollback(q->writer);
+        writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
     /* Before anybody hears of it: their next read must renew its snapshot. */
@@ -47,7 +47,7 @@ static enum err commit(struct sqlite *q)
     return OK;
 }
 
-static enum err run(struct sqlite *q, struct work *w)
+static enum err writer_run(struct sqlite *q, struct work *w)
 {
     struct tx tx = { .store = &q->store, .work = w, .connection = q->writer };
 
@@ -63,16 +63,16 @@ static enum err run(struct sqlite *q, struct work *w)
 enum err sqlite_run_alone(struct store *s, struct work *w)
 {
     struct sqlite *q = (struct sqlite *)s;
-    enum err e = begin(q->writer);
+    enum err e = writer_begin(q->writer);
 
     if (e)
         return e;
-    e = run(q, w);
+    e = writer_run(q, w);
     if (e) {
-        rollback(q->writer);
+        writer_rollback(q->writer);
         return e;
     }
-    return commit(q);
+    return writer_commit(q);
 }
 
 /* Runs one work of a batch between savepoints. False: the whole transaction is
@@ -83,7 +83,7 @@ static bool run_among_others(struct sqlite *q, struct work *w)
 
     if (sqlite_conn_do(c, "savepoint work") != SQLITE_OK)
         return false;
-    w->result = run(q, w);
+    w->result = writer_run(q, w);
     if (sqlite3_get_autocommit(c->db))
         return false;
     if (w->result && sqlite_conn_do(c, "rollback to work") != SQLITE_OK)
@@ -116,7 +116,7 @@ static void set_results(struct work *batch, enum err e)
 
 static void run_together(struct sqlite *q, struct work *batch)
 {
-    enum err e = begin(q->writer);
+    enum err e = writer_begin(q->writer);
 
     if (e) {
         set_results(batch, e);
@@ -124,12 +124,12 @@ static void run_together(struct sqlite *q, struct work *batch)
     }
     struct work *culprit = run_all(q, batch);
     if (culprit) {
-        rollback(q->writer);
+        writer_rollback(q->writer);
         run_apart(q, batch, culprit);
         return;
     }
     /* Also those that failed by themselves saw what is not there after all. */
-    e = commit(q);
+    e = writer_commit(q);
     if (e)
         set_results(batch, e);
 }
@@ -170,7 +170,7 @@ static int note_pages(void *arg, sqlite3 *db, const char *name, int pages)
 }
 
 /* Copies what the log holds into the database, as far as readers allow. */
-static void checkpoint(struct sqlite *q, int mode)
+static void writer_checkpoint(struct sqlite *q, int mode)
 {
     int pages = 0, copied = 0;
     int code = sqlite3_wal_checkpoint_v2(q->writer->db, NULL, mode, &pages, &copied);
@@ -188,11 +188,11 @@ static void checkpoint_when_over(struct sqlite *q, int limit)
     if (q->wal_pages - q->wal_copied <= limit)
         return;
     if (q->wal_pages <= HUGE_PAGES) {
-        checkpoint(q, SQLITE_CHECKPOINT_PASSIVE);
+        writer_checkpoint(q, SQLITE_CHECKPOINT_PASSIVE);
         return;
     }
     sqlite3_busy_timeout(q->writer->db, TRUNCATE_WAIT_MS);
-    checkpoint(q, SQLITE_CHECKPOINT_TRUNCATE);
+    writer_checkpoint(q, SQLITE_CHECKPOINT_TRUNCATE);
     sqlite3_busy_timeout(q->writer->db, SQLITE_BUSY_MS);
 }
 

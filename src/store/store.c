@@ -70,7 +70,7 @@ void store_stats(struct store *s, struct store_stats *ret)
 
 /* --- work ----------------------------------------------------------------------------- */
 
-static void deliver(struct post *p)
+static void store_deliver(struct post *p)
 {
     struct work *w = container_of(p, struct work, post);
 
@@ -94,7 +94,7 @@ void work_finish(struct store *s, struct work *w, enum err result)
         w->done(w, result);
         return;
     }
-    w->post.run = deliver;
+    w->post.run = store_deliver;
     loop_post(w->loop, &w->post);
 }
 
@@ -109,7 +109,7 @@ void store_submit(struct store *s, struct work *w)
 
 /* --- work that somebody waits for ----------------------------------------------------- */
 
-struct waiting {
+struct store_waiting {
     struct work work;
     enum err (*run)(struct tx *tx, void *arg);
     void *arg;
@@ -120,14 +120,14 @@ struct waiting {
 
 static enum err run_waiting(struct work *w, struct tx *tx)
 {
-    struct waiting *waiting = container_of(w, struct waiting, work);
+    struct store_waiting *waiting = container_of(w, struct store_waiting, work);
 
     return waiting->run(tx, waiting->arg);
 }
 
 static void wake_waiting(struct work *w, enum err e)
 {
-    struct waiting *waiting = container_of(w, struct waiting, work);
+    struct store_waiting *waiting = container_of(w, struct store_waiting, work);
 
     (void)e;
     pthread_mutex_lock(&waiting->lock);
@@ -140,7 +140,7 @@ enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
                    enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena *own = arena ? NULL : arena_new();
-    struct waiting w = {
+    struct store_waiting w = {
         .work = { .mode = mode,
                   .run = run_waiting,
                   .done = wake_waiting,

@@ -26,7 +26,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/errors.h"
-#include "base/list.h"
+#include "base/links.h"
 #include "base/snowflake.h"
 #include "base/str.h"
 #include "net/loop.h"
@@ -181,8 +181,8 @@ static inline struct value v_null(void)
 /* Rows of one query, taken one after the other. */
 struct rows {
     struct tx *tx;
-    struct cursor *cursor;   /* NULL once ended */
-    const struct value *row; /* the current one, in the arena */
+    struct row_cursor *cursor; /* NULL once ended */
+    const struct value *row;   /* the current one, in the arena */
     int columns;
     int64_t changed; /* rows touched, known at the end */
     enum err error;

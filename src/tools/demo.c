@@ -9,12 +9,12 @@ enum { PEOPLE = 3 };
 static const char *const people[PEOPLE] = { "ada", "bob", "helper" };
 
 struct tour {
-    struct token_wish wishes[PEOPLE];
+    struct token_request requests[PEOPLE];
     struct demo_places places;
 };
 
 /* Fills an empty store; another world is left alone. */
-static enum err fill(const struct config *config, struct store *store)
+static enum err demo_fill(const struct config *config, struct store *store)
 {
     struct world_report report;
     struct gifs_report gifs;
@@ -30,23 +30,23 @@ static enum err fill(const struct config *config, struct store *store)
 }
 
 /* Credentials cannot be shown twice, so each start gives out new ones. */
-static enum err prepare(const struct config *config, struct tour *t)
+static enum err demo_prepare(const struct config *config, struct tour *t)
 {
     struct store *store = NULL;
     struct auth *auth = NULL;
     enum err e = guildhall_open_store(config, false, &store);
 
     if (!e)
-        e = fill(config, store);
+        e = demo_fill(config, store);
     if (!e)
         e = world_demo_places(store, &t->places);
     if (!e)
         e = auth_open(config->data, &auth);
     for (int i = 0; i < PEOPLE && !e; i++) {
-        t->wishes[i] = (struct token_wish){ .auth = auth,
-                                            .username = str_of(people[i]),
-                                            .purpose = STR("guildhall demo") };
-        e = world_give_token(store, &t->wishes[i]);
+        t->requests[i] = (struct token_request){ .auth = auth,
+                                                 .username = str_of(people[i]),
+                                                 .purpose = STR("guildhall demo") };
+        e = world_give_token(store, &t->requests[i]);
     }
     auth_close(auth);
     store_close(store);
@@ -56,7 +56,7 @@ static enum err prepare(const struct config *config, struct tour *t)
 static bool is_demo(const struct tour *t)
 {
     for (int i = 0; i < PEOPLE; i++)
-        if (!t->wishes[i].found)
+        if (!t->requests[i].found)
             return false;
     return t->places.guild != 0;
 }
@@ -84,7 +84,7 @@ static void print_tour(void *arg, const char *url)
            "The tokens are new at each start.\n\n  api=%s/api/v10\n  guild=%llu channel=%llu\n",
            url, (unsigned long long)t->places.guild, (unsigned long long)t->places.channel);
     for (int i = 0; i < PEOPLE; i++)
-        printf("  %s='%s%s'\n", people[i], t->wishes[i].bot ? "Bot " : "", t->wishes[i].token);
+        printf("  %s='%s%s'\n", people[i], t->requests[i].bot ? "Bot " : "", t->requests[i].token);
     printf("%s\nEvery route: %s/openapi.json\n", CALLS, url);
 }
 
@@ -94,7 +94,7 @@ int tool_demo(const struct settings *s, char **arguments)
 
     if (*arguments)
         return usage("demo takes no arguments");
-    if (prepare(&s->config, &tour))
+    if (demo_prepare(&s->config, &tour))
         return 1;
     return serve_until_stopped(&s->config, print_tour, &tour);
 }

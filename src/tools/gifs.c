@@ -28,8 +28,8 @@ struct fetching {
     bool over;
 };
 
-static void fetched(void *arg, enum fetch_result result, int status, struct str type,
-                    struct buf *body)
+static void gif_fetched(void *arg, enum fetch_result result, int status, struct str type,
+                        struct buf *body)
 {
     struct fetching *f = arg;
 
@@ -56,7 +56,7 @@ static void start_fetch(struct loop *loop, void *arg)
         .url = f->url,
         .timeout_ms = PATIENCE_MS,
         .max_answer = MAX_FILE,
-        .done = fetched,
+        .done = gif_fetched,
         .arg = f,
     };
 
@@ -65,7 +65,7 @@ static void start_fetch(struct loop *loop, void *arg)
     fetcher_start(f->fetcher, &request);
 }
 
-static bool fetch(void *arg, const char *url, struct buf *ret, const char **ret_problem)
+static bool gif_fetch(void *arg, const char *url, struct buf *ret, const char **ret_problem)
 {
     struct fetching *f = arg;
 
@@ -114,7 +114,7 @@ static void tell_problem(void *arg, size_t row, struct str what)
     fprintf(stderr, "row %zu: %.*s\n", row, STR_FMT(what));
 }
 
-static int import(const struct config *config, const char *path, const char *folder)
+static int gif_import(const struct config *config, const char *path, const char *folder)
 {
     struct fetching fetching = { .lock = PTHREAD_MUTEX_INITIALIZER,
                                  .ended = PTHREAD_COND_INITIALIZER };
@@ -127,7 +127,7 @@ static int import(const struct config *config, const char *path, const char *fol
     if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,
-                                  .fetch = fetch,
+                                  .fetch = gif_fetch,
                                   .fetch_arg = &fetching,
                                   .problem = tell_problem };
 
@@ -151,7 +151,7 @@ int tool_gifs(const struct settings *s, char **arguments)
         (arguments[2] && arguments[3]))
         return usage("gifs import FILE [FOLDER]; files are looked for beside FILE, or in FOLDER");
     char *path = mem_dupz(arguments[1]);
-    int status = import(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
+    int status = gif_import(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
     mem_free(path);
     return status;
 }

@@ -54,7 +54,7 @@ bool invoke_complain(const char *fmt, ...)
     return false;
 }
 
-void *invoke_decode(struct invoking *v, const struct type *type, struct str text)
+void *invoke_decode(struct invoke_run *v, const struct type *type, struct str text)
 {
     struct form form = { .arena = v->arena };
     void *value;
@@ -62,7 +62,7 @@ void *invoke_decode(struct invoking *v, const struct type *type, struct str text
     return schema_decode(type, text, &form, &value) ? NULL : value;
 }
 
-void *invoke_get(struct invoking *v, const struct type *type, const char *path)
+void *invoke_get(struct invoke_run *v, const struct type *type, const char *path)
 {
     struct wire_answer a;
 
@@ -77,11 +77,11 @@ void *invoke_get(struct invoking *v, const struct type *type, const char *path)
 
 /* --- all steps ------------------------------------------------------------------------ */
 
-static enum invoke_status take_steps(struct invoking *v, const char *line)
+static enum invoke_status take_steps(struct invoke_run *v, const char *line)
 {
-    struct step s = { .name = v->options->complete ? "complete" : "command",
-                      .type = v->options->complete ? 4 : 2 };
-    struct outcome out = { 0 };
+    struct invoke_step s = { .name = v->options->complete ? "complete" : "command",
+                             .type = v->options->complete ? 4 : 2 };
+    struct step_outcome out = { 0 };
 
     if (line) {
         if (!line_read(v, line, &s.application_id, &s.data))
@@ -99,7 +99,7 @@ static enum invoke_status take_steps(struct invoking *v, const char *line)
 }
 
 /* A test that fills in a form means that there is one. */
-static enum invoke_status run(struct invoking *v, const char *line)
+static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
 {
     enum invoke_status status = take_steps(v, line);
 
@@ -111,7 +111,7 @@ static enum invoke_status run(struct invoking *v, const char *line)
 /* --- who ------------------------------------------------------------------------------ */
 
 /* A token of its own for each run, so that several can run at a time; it ends with it. */
-static bool become(struct invoking *v, const struct config *config)
+static bool invoke_become(struct invoke_run *v, const struct config *config)
 {
     struct str question = str_printf(v->arena, "token %s", v->options->as);
     struct buf out;
@@ -130,7 +130,7 @@ static bool become(struct invoking *v, const struct config *config)
     return became;
 }
 
-static void leave(struct invoking *v)
+static void invoke_leave(struct invoke_run *v)
 {
     struct wire_answer a;
 
@@ -145,7 +145,8 @@ static const char *default_url(const struct config *config, struct arena *arena)
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-static enum invoke_status invoke(struct invoking *v, const struct config *config, const char *line)
+static enum invoke_status invoke_command(struct invoke_run *v, const struct config *config,
+                                         const char *line)
 {
     const struct invoke_options *o = v->options;
     enum invoke_status status = INVOKE_TROUBLE;
@@ -153,18 +154,18 @@ static enum invoke_status invoke(struct invoking *v, const struct config *config
     v->wire = wire_new(o->url ? o->url : default_url(config, v->arena), v->arena);
     if (!v->wire)
         return INVOKE_USAGE;
-    if (o->as && !become(v, config))
+    if (o->as && !invoke_become(v, config))
         return INVOKE_TROUBLE;
     if (!o->as)
         wire_set_token(v->wire, o->token);
     if (wire_connect(v->wire))
-        status = place_find(v) ? run(v, line) : INVOKE_USAGE;
+        status = place_find(v) ? invoke_run(v, line) : INVOKE_USAGE;
     if (o->as)
-        leave(v);
+        invoke_leave(v);
     return status;
 }
 
-static const char *problem(const struct invoke_options *o, char **arguments)
+static const char *invoke_problem(const struct invoke_options *o, char **arguments)
 {
     if (!arguments[0] && !(o->message && o->press))
         return "invoke \"/command option:value\", or --message ID --press COMPONENT";
@@ -181,9 +182,9 @@ static const char *problem(const struct invoke_options *o, char **arguments)
 
 int tool_invoke(const struct settings *s, char **arguments)
 {
-    struct invoking v = { .options = &s->invoke, .arena = arena_new() };
-    const char *wrong = problem(&s->invoke, arguments);
-    int status = wrong ? usage(wrong) : (int)invoke(&v, &s->config, arguments[0]);
+    struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
+    const char *wrong = invoke_problem(&s->invoke, arguments);
+    int status = wrong ? usage(wrong) : (int)invoke_command(&v, &s->config, arguments[0]);
 
     wire_free(v.wire);
     arena_free(v.arena);

@@ -27,7 +27,7 @@ enum invoke_status {
 
 enum { INVOKE_MOST_FILES = 25 };
 
-struct invoking {
+struct invoke_run {
     const struct invoke_options *options;
     struct arena *arena;
     struct wire *wire;
@@ -38,21 +38,21 @@ struct invoking {
 };
 
 /* Decodes what we need of an answer; NULL: it is not that. */
-void *invoke_decode(struct invoking *v, const struct type *type, struct str text);
+void *invoke_decode(struct invoke_run *v, const struct type *type, struct str text);
 /* Decodes the answer to a GET; NULL after having said why there is none. */
-void *invoke_get(struct invoking *v, const struct type *type, const char *path);
+void *invoke_get(struct invoke_run *v, const struct type *type, const char *path);
 /* Says what is wrong with what was asked; returns false. */
 bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- invoke_places.c ------------------------------------------------------------------ */
 
 /* --channel: sets channel_id and guild_id. */
-bool place_find(struct invoking *v);
+bool place_find(struct invoke_run *v);
 /* An id, a mention or a name of the guild's; 0 after having said that there is none. */
-snowflake person_named(struct invoking *v, struct str text);
-snowflake role_named(struct invoking *v, struct str text);
-snowflake mentionable_named(struct invoking *v, struct str text);
-snowflake channel_named(struct invoking *v, struct str text);
+snowflake person_named(struct invoke_run *v, struct str text);
+snowflake role_named(struct invoke_run *v, struct str text);
+snowflake mentionable_named(struct invoke_run *v, struct str text);
+snowflake channel_named(struct invoke_run *v, struct str text);
 
 /* --- invoke_line.c -------------------------------------------------------------------- */
 
@@ -62,11 +62,11 @@ struct line_pair {
     bool used;
 };
 /* The pairs of a line that has nothing else (--fill). */
-bool line_pairs(struct invoking *v, const char *line, struct list *ret);
+bool line_pairs(struct invoke_run *v, const char *line, struct list *ret);
 
 /* The body of the call that invokes a line: everything but nonce and session. *ret_data is
  * its data, *ret_application whose command it is. */
-bool line_read(struct invoking *v, const char *line, snowflake *ret_application,
+bool line_read(struct invoke_run *v, const char *line, snowflake *ret_application,
                struct str *ret_data);
 
 /* --- invoke_wait.c -------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ struct told_modal {
 };
 
 /* What one step comes to. */
-struct outcome {
+struct step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
     snowflake interaction_id; /* 0: it did not come so far */
@@ -118,14 +118,14 @@ struct told_choice {
     struct opt_str name_localized;
 };
 
-const struct told_message *message_told(struct invoking *v, struct str json);
+const struct told_message *message_told(struct invoke_run *v, struct str json);
 
 /* Waits for what was invoked with this nonce. */
-void outcome_await(struct invoking *v, struct str nonce, struct outcome *out);
+void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
 /* --- invoke_steps.c ------------------------------------------------------------------- */
 
-struct step {
+struct invoke_step {
     const char *name;
     int64_t type; /* of the interaction */
     snowflake application_id;
@@ -135,17 +135,17 @@ struct step {
 };
 
 /* Invokes it, waits, and shows what came of it. */
-struct outcome step_take(struct invoking *v, const struct step *s);
+struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s);
 /* --press, on this message. */
-struct outcome step_press(struct invoking *v, const struct told_message *m);
+struct step_outcome step_press(struct invoke_run *v, const struct told_message *m);
 /* A step that came to a form goes on where there is --fill. */
-struct outcome step_fill(struct invoking *v, struct outcome before);
+struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before);
 /* --message; NULL after having said that there is none. */
-const struct told_message *message_named(struct invoking *v);
+const struct told_message *message_named(struct invoke_run *v);
 
 /* --- invoke_show.c -------------------------------------------------------------------- */
 
 /* For people, or with --json a line for programs. */
-void outcome_show(struct invoking *v, const struct outcome *out);
+void outcome_show(struct invoke_run *v, const struct step_outcome *out);
 
 #endif

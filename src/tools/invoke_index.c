@@ -83,7 +83,7 @@ bool is_named(struct str name, struct opt_str name_default, struct str text)
 }
 
 /* --app: a name or an id. */
-static bool is_wanted(const struct invoking *v, const struct index *index, snowflake application)
+static bool is_wanted(const struct invoke_run *v, const struct index *index, snowflake application)
 {
     const struct known_application *a = index->applications.items;
     struct str wanted = str_of(v->options->app);
@@ -97,7 +97,7 @@ static bool is_wanted(const struct invoking *v, const struct index *index, snowf
     return false;
 }
 
-struct search {
+struct command_search {
     struct str name;
     int64_t type;
     const struct known_command *found;
@@ -105,7 +105,8 @@ struct search {
 };
 
 /* A guild's own command goes before a global one of the same name. */
-static void look_into(const struct invoking *v, const struct index *index, struct search *s)
+static void look_into(const struct invoke_run *v, const struct index *index,
+                      struct command_search *s)
 {
     const struct known_command *c = index->application_commands.items;
 
@@ -120,10 +121,10 @@ static void look_into(const struct invoking *v, const struct index *index, struc
     }
 }
 
-const struct known_command *index_find(struct invoking *v, struct str name, unsigned types)
+const struct known_command *index_find(struct invoke_run *v, struct str name, unsigned types)
 {
     char path[80];
-    struct search s = { .name = name };
+    struct command_search s = { .name = name };
 
     snprintf(path, sizeof path, "/%s/%" PRIu64 "/application-command-index",
              v->guild_id ? "guilds" : "channels", v->guild_id ? v->guild_id : v->channel_id);

@@ -27,7 +27,7 @@ struct known_command {
 
 /* The command of this name that can be used where we are; one of the types in the set of
  * bits, the lowest first. NULL after having said why there is none. */
-const struct known_command *index_find(struct invoking *v, struct str name, unsigned types);
+const struct known_command *index_find(struct invoke_run *v, struct str name, unsigned types);
 
 struct str original_name(struct str name, struct opt_str name_default);
 bool is_named(struct str name, struct opt_str name_default, struct str text);

@@ -15,7 +15,7 @@ struct word {
     size_t colon;
 };
 
-static struct word take_word(struct invoking *v, struct str *line)
+static struct word take_word(struct invoke_run *v, struct str *line)
 {
     struct word w = { 0 };
     struct buf out;
@@ -43,7 +43,7 @@ static struct word take_word(struct invoking *v, struct str *line)
     return w;
 }
 
-static struct list split(struct invoking *v, struct str line)
+static struct list invoke_line_split(struct invoke_run *v, struct str line)
 {
     struct list words = { 0 };
 
@@ -62,9 +62,9 @@ static struct line_pair pair_of(const struct word *w)
 }
 
 /* What follows a pair and is none itself belongs to its value. */
-static bool gather(struct invoking *v, const struct list *words, size_t from,
-                   bool (*is_key)(const void *arg, struct str key), const void *arg,
-                   struct list *ret)
+static bool invoke_line_gather(struct invoke_run *v, const struct list *words, size_t from,
+                               bool (*is_key)(const void *arg, struct str key), const void *arg,
+                               struct list *ret)
 {
     const struct word *w = words->items;
     struct line_pair *last = NULL;
@@ -93,11 +93,11 @@ static bool any_key(const void *arg, struct str key)
     return key.n > 0;
 }
 
-bool line_pairs(struct invoking *v, const char *line, struct list *ret)
+bool line_pairs(struct invoke_run *v, const char *line, struct list *ret)
 {
-    struct list words = split(v, str_of(line));
+    struct list words = invoke_line_split(v, str_of(line));
 
-    return gather(v, &words, 0, any_key, NULL, ret);
+    return invoke_line_gather(v, &words, 0, any_key, NULL, ret);
 }
 
 /* --- values --------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static bool write_id(struct json *j, snowflake id)
     return id != 0;
 }
 
-static bool write_number(struct invoking *v, struct json *j, const struct known_option *o,
+static bool write_number(struct invoke_run *v, struct json *j, const struct known_option *o,
                          struct str text)
 {
     struct json_reader r;
@@ -136,7 +136,7 @@ static bool write_bool(struct json *j, const struct known_option *o, struct str 
     return true;
 }
 
-static bool read_file(struct invoking *v, const char *path, struct str *ret)
+static bool read_file(struct invoke_run *v, const char *path, struct str *ret)
 {
     FILE *f = fopen(path, "rb");
     struct buf bytes;
@@ -157,7 +157,7 @@ static bool read_file(struct invoking *v, const char *path, struct str *ret)
 }
 
 /* The value is the place of the file among those that come along. */
-static bool write_file(struct invoking *v, struct json *j, struct str text)
+static bool write_file(struct invoke_run *v, struct json *j, struct str text)
 {
     const char *path = str_dupz(v->arena, text), *slash = strrchr(path, '/');
     struct wire_file *file = &v->files[v->file_count];
@@ -182,7 +182,7 @@ static const struct known_choice *find_choice(const struct known_option *o, stru
     return NULL;
 }
 
-static bool write_value(struct invoking *v, struct json *j, const struct known_option *o,
+static bool write_value(struct invoke_run *v, struct json *j, const struct known_option *o,
                         struct str text)
 {
     const struct known_choice *choice = find_choice(o, text);
@@ -232,7 +232,7 @@ static bool is_option(const void *arg, struct str key)
     return o && o->type > OPTION_SUB_COMMAND_GROUP;
 }
 
-static bool write_pairs(struct invoking *v, struct json *j, const struct list *options,
+static bool write_pairs(struct invoke_run *v, struct json *j, const struct list *options,
                         const struct list *pairs)
 {
     const struct line_pair *p = pairs->items;
@@ -261,7 +261,7 @@ static bool write_pairs(struct invoking *v, struct json *j, const struct list *o
 }
 
 /* Subcommands are words in front of the pairs; each leads to options of its own. */
-static bool write_options(struct invoking *v, struct json *j, const struct list *options,
+static bool write_options(struct invoke_run *v, struct json *j, const struct list *options,
                           const struct list *words, size_t from)
 {
     const struct word *w = words->items;
@@ -280,7 +280,7 @@ static bool write_options(struct invoking *v, struct json *j, const struct list 
         if (!write_options(v, j, &sub->options.value, words, from + 1))
             return false;
         json_object_end(j);
-    } else if (!gather(v, words, from, is_option, options, &pairs) ||
+    } else if (!invoke_line_gather(v, words, from, is_option, options, &pairs) ||
                !write_pairs(v, j, options, &pairs)) {
         return false;
     }
@@ -290,7 +290,7 @@ static bool write_options(struct invoking *v, struct json *j, const struct list 
 
 /* --- the whole ------------------------------------------------------------------------ */
 
-static bool write_target(struct invoking *v, struct json *j, const struct known_command *k)
+static bool write_target(struct invoke_run *v, struct json *j, const struct known_command *k)
 {
     const struct invoke_options *o = v->options;
     snowflake id = 0;
@@ -303,7 +303,7 @@ static bool write_target(struct invoking *v, struct json *j, const struct known_
     return write_id(j, id);
 }
 
-static void write_files(struct invoking *v, struct json *j)
+static void write_files(struct invoke_run *v, struct json *j)
 {
     json_name(j, "attachments");
     json_array(j);
@@ -318,7 +318,7 @@ static void write_files(struct invoking *v, struct json *j)
     json_array_end(j);
 }
 
-static bool write_data(struct invoking *v, struct json *j, const struct known_command *k,
+static bool write_data(struct invoke_run *v, struct json *j, const struct known_command *k,
                        const struct list *words)
 {
     bool ok = true;
@@ -348,13 +348,13 @@ static bool write_data(struct invoking *v, struct json *j, const struct known_co
     return ok;
 }
 
-bool line_read(struct invoking *v, const char *line, snowflake *ret_application,
+bool line_read(struct invoke_run *v, const char *line, snowflake *ret_application,
                struct str *ret_data)
 {
     const struct invoke_options *o = v->options;
     struct str text = str_trim(str_of(line));
     bool slash = text.n > 1 && text.p[0] == '/';
-    struct list words = split(v, slash ? str_from(text, 1) : text);
+    struct list words = invoke_line_split(v, slash ? str_from(text, 1) : text);
     unsigned types = slash     ? 1u << COMMAND_CHAT_INPUT | 1u << COMMAND_ENTRY_POINT
                      : o->user ? 1u << COMMAND_USER
                                : 1u << COMMAND_MESSAGE;

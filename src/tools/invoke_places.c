@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct named {
+struct named_place {
     snowflake id;
     struct opt_str name, username;
     struct opt_id guild_id;
-    struct opt_object user; /* struct named */
+    struct opt_object user; /* struct named_place */
     struct opt_list recipients;
 };
 
@@ -16,15 +16,17 @@ static const struct schema named_schema;
 static const struct type type_named = { .kind = KIND_OBJECT, .schema = &named_schema };
 static const struct type type_all_named = { .kind = KIND_ARRAY, .max = 100000, .of = &type_named };
 static const struct field named_fields[] = {
-    { FIELD(struct named, id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct named, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct named, username), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct named, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct named, user), .type = &type_named, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct named, recipients), .type = &type_all_named, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct named_place, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, username), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, user), .type = &type_named, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, recipients), .type = &type_all_named,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema named_schema = { .size = sizeof(struct named), .fields = named_fields };
+static const struct schema named_schema = { .size = sizeof(struct named_place),
+                                            .fields = named_fields };
 
 static bool is_called(const struct opt_str *name, struct str text)
 {
@@ -50,12 +52,12 @@ static struct str without_mark(struct str text)
 
 /* --- where ---------------------------------------------------------------------------- */
 
-static bool enter(struct invoking *v, snowflake id)
+static bool invoke_places_enter(struct invoke_run *v, snowflake id)
 {
     char path[64];
 
     snprintf(path, sizeof path, "/channels/%" PRIu64, id);
-    const struct named *c = invoke_get(v, &type_named, path);
+    const struct named_place *c = invoke_get(v, &type_named, path);
     if (!c)
         return false;
     v->channel_id = id;
@@ -63,7 +65,7 @@ static bool enter(struct invoking *v, snowflake id)
     return true;
 }
 
-static bool look_in_guild(struct invoking *v, const struct named *guild, struct str name,
+static bool look_in_guild(struct invoke_run *v, const struct named_place *guild, struct str name,
                           size_t *found)
 {
     char path[64];
@@ -73,7 +75,7 @@ static bool look_in_guild(struct invoking *v, const struct named *guild, struct 
     if (!channels)
         return false;
     for (size_t i = 0; i < channels->count; i++) {
-        const struct named *c = &((const struct named *)channels->items)[i];
+        const struct named_place *c = &((const struct named_place *)channels->items)[i];
 
         if (!is_called(&c->name, name))
             continue;
@@ -84,7 +86,7 @@ static bool look_in_guild(struct invoking *v, const struct named *guild, struct 
     return true;
 }
 
-bool place_find(struct invoking *v)
+bool place_find(struct invoke_run *v)
 {
     struct str name = str_of(v->options->channel), guild = { 0 };
     const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;
@@ -92,7 +94,7 @@ bool place_find(struct invoking *v)
     size_t found = 0;
 
     if (read_id(name, &id))
-        return enter(v, id);
+        return invoke_places_enter(v, id);
     if (slash)
         guild = str_cut(&name, '/');
     name = without_mark(name);
@@ -100,7 +102,7 @@ bool place_find(struct invoking *v)
     if (!guilds)
         return false;
     for (size_t i = 0; i < guilds->count; i++) {
-        const struct named *g = &((const struct named *)guilds->items)[i];
+        const struct named_place *g = &((const struct named_place *)guilds->items)[i];
 
         if ((!slash || is_called(&g->name, guild)) && !look_in_guild(v, g, name, &found))
             return false;
@@ -115,7 +117,7 @@ bool place_find(struct invoking *v)
 
 /* --- who ------------------------------------------------------------------------------ */
 
-static const struct list *members_like(struct invoking *v, struct str name)
+static const struct list *members_like(struct invoke_run *v, struct str name)
 {
     struct buf path;
 
@@ -125,22 +127,22 @@ static const struct list *members_like(struct invoking *v, struct str name)
     return invoke_get(v, &type_all_named, str_dupz(v->arena, buf_take(&path, v->arena)));
 }
 
-static const struct list *recipients(struct invoking *v)
+static const struct list *invoke_places_recipients(struct invoke_run *v)
 {
     char path[64];
 
     snprintf(path, sizeof path, "/channels/%" PRIu64, v->channel_id);
-    const struct named *c = invoke_get(v, &type_named, path);
+    const struct named_place *c = invoke_get(v, &type_named, path);
     return c ? &c->recipients.value : NULL;
 }
 
-static snowflake find_person(struct invoking *v, struct str name)
+static snowflake find_person(struct invoke_run *v, struct str name)
 {
-    const struct list *list = v->guild_id ? members_like(v, name) : recipients(v);
+    const struct list *list = v->guild_id ? members_like(v, name) : invoke_places_recipients(v);
 
     for (size_t i = 0; list && i < list->count; i++) {
-        const struct named *n = &((const struct named *)list->items)[i],
-                           *user = n->user.value ? n->user.value : n;
+        const struct named_place *n = &((const struct named_place *)list->items)[i],
+                                 *user = n->user.value ? n->user.value : n;
 
         if (is_called(&user->username, name))
             return user->id;
@@ -148,7 +150,7 @@ static snowflake find_person(struct invoking *v, struct str name)
     return 0;
 }
 
-snowflake person_named(struct invoking *v, struct str text)
+snowflake person_named(struct invoke_run *v, struct str text)
 {
     snowflake id;
 
@@ -157,7 +159,7 @@ snowflake person_named(struct invoking *v, struct str text)
     return id;
 }
 
-static snowflake find_in_guild(struct invoking *v, const char *kind, struct str name)
+static snowflake find_in_guild(struct invoke_run *v, const char *kind, struct str name)
 {
     char path[64];
 
@@ -166,7 +168,7 @@ static snowflake find_in_guild(struct invoking *v, const char *kind, struct str 
     snprintf(path, sizeof path, "/guilds/%" PRIu64 "/%s", v->guild_id, kind);
     const struct list *list = invoke_get(v, &type_all_named, path);
     for (size_t i = 0; list && i < list->count; i++) {
-        const struct named *n = &((const struct named *)list->items)[i];
+        const struct named_place *n = &((const struct named_place *)list->items)[i];
 
         if (is_called(&n->name, name))
             return n->id;
@@ -174,7 +176,7 @@ static snowflake find_in_guild(struct invoking *v, const char *kind, struct str 
     return 0;
 }
 
-snowflake role_named(struct invoking *v, struct str text)
+snowflake role_named(struct invoke_run *v, struct str text)
 {
     snowflake id;
 
@@ -184,7 +186,7 @@ snowflake role_named(struct invoking *v, struct str text)
     return id;
 }
 
-snowflake channel_named(struct invoking *v, struct str text)
+snowflake channel_named(struct invoke_run *v, struct str text)
 {
     snowflake id;
 
@@ -194,7 +196,7 @@ snowflake channel_named(struct invoking *v, struct str text)
 }
 
 /* People first, as the interface has it. */
-snowflake mentionable_named(struct invoking *v, struct str text)
+snowflake mentionable_named(struct invoke_run *v, struct str text)
 {
     snowflake id;
 

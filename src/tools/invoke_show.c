@@ -32,7 +32,7 @@ static void add_raw(struct json *j, struct str name, struct str value)
     json_raw(j, value);
 }
 
-static void write_json(const struct outcome *out, struct buf *text)
+static void write_json(const struct step_outcome *out, struct buf *text)
 {
     struct json j = json_to(text);
 
@@ -159,7 +159,7 @@ static void print_components(const struct list *components)
     }
 }
 
-static const struct list *parts_of(struct invoking *v, struct str json)
+static const struct list *parts_of(struct invoke_run *v, struct str json)
 {
     static const struct list none;
     const struct list *list = invoke_decode(v, &type_parts, json);
@@ -167,7 +167,7 @@ static const struct list *parts_of(struct invoking *v, struct str json)
     return list ? list : &none;
 }
 
-static void print_message(struct invoking *v, const struct told_message *m)
+static void print_message(struct invoke_run *v, const struct told_message *m)
 {
     struct str name =
         m->author->global_name.given == GIVEN ? m->author->global_name.value : m->author->username;
@@ -191,7 +191,7 @@ static void print_choice(const struct told_choice *c)
     printf("%.*s = %.*s\n", STR_FMT(name), STR_FMT(c->value));
 }
 
-static void print_outcome(struct invoking *v, const struct outcome *out)
+static void print_outcome(struct invoke_run *v, const struct step_outcome *out)
 {
     if (out->message)
         print_message(v, out->message);
@@ -216,7 +216,7 @@ static void print_outcome(struct invoking *v, const struct outcome *out)
         printf("The app took note.\n");
 }
 
-void outcome_show(struct invoking *v, const struct outcome *out)
+void outcome_show(struct invoke_run *v, const struct step_outcome *out)
 {
     struct buf text;
 

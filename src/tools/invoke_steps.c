@@ -7,7 +7,8 @@
 
 /* --- one step ------------------------------------------------------------------------- */
 
-static void write_step(struct invoking *v, const struct step *s, struct str nonce, struct buf *out)
+static void write_step(struct invoke_run *v, const struct invoke_step *s, struct str nonce,
+                       struct buf *out)
 {
     struct json j = json_to(out);
 
@@ -39,9 +40,9 @@ static void write_step(struct invoking *v, const struct step *s, struct str nonc
     json_object_end(&j);
 }
 
-struct outcome step_take(struct invoking *v, const struct step *s)
+struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
 {
-    struct outcome out = { .step = s->name, .status = INVOKE_TROUBLE, .pressed = s->pressed };
+    struct step_outcome out = { .step = s->name, .status = INVOKE_TROUBLE, .pressed = s->pressed };
     struct str nonce = str_printf(v->arena, "%" PRIu32 "%09" PRIu32, randombytes_random(),
                                   randombytes_uniform(1000000000));
     struct wire_answer a;
@@ -84,7 +85,7 @@ static const struct component *find_component(const struct list *components, str
     return NULL;
 }
 
-static bool write_chosen(struct invoking *v, struct json *j, int64_t type, struct str value)
+static bool write_chosen(struct invoke_run *v, struct json *j, int64_t type, struct str value)
 {
     snowflake id = 0;
 
@@ -105,7 +106,7 @@ static bool write_chosen(struct invoking *v, struct json *j, int64_t type, struc
     return id != 0;
 }
 
-static bool write_values(struct invoking *v, struct json *j, int64_t type, struct str values)
+static bool write_values(struct invoke_run *v, struct json *j, int64_t type, struct str values)
 {
     bool ok = true;
 
@@ -116,7 +117,7 @@ static bool write_values(struct invoking *v, struct json *j, int64_t type, struc
     return ok;
 }
 
-static bool press_data(struct invoking *v, const struct told_message *m, struct str *ret)
+static bool press_data(struct invoke_run *v, const struct told_message *m, struct str *ret)
 {
     struct str values = str_of(v->options->press), id = str_cut(&values, '=');
     struct list components = components_read(v->arena, m->components);
@@ -142,16 +143,16 @@ static bool press_data(struct invoking *v, const struct told_message *m, struct 
     return ok && !arena_spoiled(v->arena);
 }
 
-struct outcome step_press(struct invoking *v, const struct told_message *m)
+struct step_outcome step_press(struct invoke_run *v, const struct told_message *m)
 {
-    struct step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
-    struct outcome none = { .status = INVOKE_USAGE };
+    struct invoke_step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
+    struct step_outcome none = { .status = INVOKE_USAGE };
 
     s.application_id = m->application_id.given == GIVEN ? m->application_id.value : m->author->id;
     return press_data(v, m, &s.data) ? step_take(v, &s) : none;
 }
 
-const struct told_message *message_named(struct invoking *v)
+const struct told_message *message_named(struct invoke_run *v)
 {
     struct wire_answer a;
     char path[128];
@@ -168,7 +169,8 @@ const struct told_message *message_named(struct invoking *v)
 
 /* --- forms ---------------------------------------------------------------------------- */
 
-static struct str filled(const struct list *pairs, const struct component *c, struct str label)
+static struct str invoke_steps_filled(const struct list *pairs, const struct component *c,
+                                      struct str label)
 {
     struct line_pair *p = pairs->items;
 
@@ -180,10 +182,10 @@ static struct str filled(const struct list *pairs, const struct component *c, st
     return c->value.given == GIVEN ? c->value.value : (struct str){ 0 };
 }
 
-static bool write_entry(struct invoking *v, struct json *j, const struct component *c,
+static bool write_entry(struct invoke_run *v, struct json *j, const struct component *c,
                         const struct list *pairs, struct str label)
 {
-    struct str value = filled(pairs, c, label);
+    struct str value = invoke_steps_filled(pairs, c, label);
     bool ok = true;
 
     json_object(j);
@@ -205,7 +207,7 @@ static bool write_entry(struct invoking *v, struct json *j, const struct compone
     return ok;
 }
 
-static bool write_form_part(struct invoking *v, struct json *j, const struct component *c,
+static bool write_form_part(struct invoke_run *v, struct json *j, const struct component *c,
                             const struct list *pairs)
 {
     const struct component *row = c->components.value.items;
@@ -238,7 +240,7 @@ static bool all_used(const struct list *pairs)
     return true;
 }
 
-static bool form_data(struct invoking *v, const struct told_modal *m, struct str *ret)
+static bool form_data(struct invoke_run *v, const struct told_modal *m, struct str *ret)
 {
     struct list parts = components_read(v->arena, m->components), pairs = { 0 };
     struct buf out;
@@ -264,10 +266,10 @@ static bool form_data(struct invoking *v, const struct told_modal *m, struct str
 }
 
 /* A step that came to a form goes on when there is something to fill in. */
-struct outcome step_fill(struct invoking *v, struct outcome before)
+struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before)
 {
-    struct step s = { .name = "fill", .type = 5, .pressed = before.pressed };
-    struct outcome none = { .status = INVOKE_USAGE };
+    struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };
+    struct step_outcome none = { .status = INVOKE_USAGE };
 
     if (before.status || !before.modal || !v->options->fill)
         return before;

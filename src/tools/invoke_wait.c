@@ -77,23 +77,24 @@ static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_
 static const struct type type_choices = { .kind = KIND_ARRAY, .of = &type_choice };
 
 /* What events of the invocation carry. */
-struct told {
+struct told_event {
     snowflake id;
     struct opt_str nonce;
     int64_t reason_code;
     struct opt_str choices;
 };
 static const struct field told_fields[] = {
-    { FIELD(struct told, id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct told, nonce), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct told, reason_code), .type = &type_int, .flags = OPTIONAL },
-    { FIELD(struct told, choices), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct told_event, id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct told_event, nonce), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct told_event, reason_code), .type = &type_int, .flags = OPTIONAL },
+    { FIELD(struct told_event, choices), .type = &type_raw, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema told_schema = { .size = sizeof(struct told), .fields = told_fields };
+static const struct schema told_schema = { .size = sizeof(struct told_event),
+                                           .fields = told_fields };
 static const struct type type_told = { .kind = KIND_OBJECT, .schema = &told_schema };
 
-const struct told_message *message_told(struct invoking *v, struct str json)
+const struct told_message *message_told(struct invoke_run *v, struct str json)
 {
     struct told_message *m = invoke_decode(v, &type_told_message, json);
 
@@ -104,11 +105,11 @@ const struct told_message *message_told(struct invoking *v, struct str json)
 
 /* --- waiting -------------------------------------------------------------------------- */
 
-struct waiting {
-    struct invoking *v;
+struct event_wait {
+    struct invoke_run *v;
     struct str nonce; /* JSON */
     int64_t until;
-    struct outcome *out;
+    struct step_outcome *out;
     bool over;
 };
 
@@ -117,15 +118,15 @@ static bool is_loading(const struct told_message *m)
     return m->flags & MESSAGE_LOADING;
 }
 
-static void wait_for(struct waiting *w, int64_t seconds)
+static void wait_for(struct event_wait *w, int64_t seconds)
 {
     w->until = clock_mono() + seconds * SECOND;
 }
 
 /* There is an answer; more is only waited for when it was asked for. */
-static void look_whether_over(struct waiting *w)
+static void look_whether_over(struct event_wait *w)
 {
-    const struct outcome *out = w->out;
+    const struct step_outcome *out = w->out;
 
     if (out->message && !is_loading(out->message)) {
         w->out->status = INVOKE_ANSWERED;
@@ -135,10 +136,10 @@ static void look_whether_over(struct waiting *w)
         wait_for(w, w->v->options->wait);
 }
 
-static void hear_message(struct waiting *w, const struct told_message *m)
+static void hear_message(struct event_wait *w, const struct told_message *m)
 {
     const struct told_metadata *about = m->interaction_metadata.value;
-    struct outcome *out = w->out;
+    struct step_outcome *out = w->out;
 
     if (m->nonce.given == GIVEN && str_eq(m->nonce.value, w->nonce))
         out->message = m;
@@ -149,9 +150,9 @@ static void hear_message(struct waiting *w, const struct told_message *m)
     look_whether_over(w);
 }
 
-static void hear_update(struct waiting *w, const struct told_message *m)
+static void hear_update(struct event_wait *w, const struct told_message *m)
 {
-    struct outcome *out = w->out;
+    struct step_outcome *out = w->out;
     bool answer = out->message && out->message->id == m->id,
          pressed = out->pressed == m->id && out->acknowledged;
 
@@ -162,9 +163,9 @@ static void hear_update(struct waiting *w, const struct told_message *m)
 }
 
 /* It may take its answer back, and say something else instead, or nothing. */
-static void hear_removal(struct waiting *w, const struct told *t)
+static void hear_removal(struct event_wait *w, const struct told_event *t)
 {
-    struct outcome *out = w->out;
+    struct step_outcome *out = w->out;
 
     if (!out->message || out->message->id != t->id)
         return;
@@ -173,7 +174,7 @@ static void hear_removal(struct waiting *w, const struct told *t)
     wait_for(w, SETTLE_S);
 }
 
-static void hear_modal(struct waiting *w, struct str json)
+static void hear_modal(struct event_wait *w, struct str json)
 {
     struct told_modal *m = invoke_decode(w->v, &type_modal, json);
 
@@ -185,7 +186,7 @@ static void hear_modal(struct waiting *w, struct str json)
     w->over = true;
 }
 
-static void hear_choices(struct waiting *w, const struct told *t)
+static void hear_choices(struct event_wait *w, const struct told_event *t)
 {
     const struct list *choices = invoke_decode(w->v, &type_choices, t->choices.value);
 
@@ -196,9 +197,10 @@ static void hear_choices(struct waiting *w, const struct told *t)
     w->over = true;
 }
 
-static void hear_own(struct waiting *w, struct str name, const struct told *t, struct str json)
+static void hear_own(struct event_wait *w, struct str name, const struct told_event *t,
+                     struct str json)
 {
-    struct outcome *out = w->out;
+    struct step_outcome *out = w->out;
 
     if (str_is(name, "INTERACTION_CREATE")) {
         out->interaction_id = t->id;
@@ -216,7 +218,7 @@ static void hear_own(struct waiting *w, struct str name, const struct told *t, s
     }
 }
 
-static void hear(struct waiting *w, const struct wire_event *e)
+static void invoke_wait_hear(struct event_wait *w, const struct wire_event *e)
 {
     bool created = str_is(e->name, "MESSAGE_CREATE"), changed = str_is(e->name, "MESSAGE_UPDATE");
 
@@ -233,16 +235,16 @@ static void hear(struct waiting *w, const struct wire_event *e)
     if (!removed && !str_starts(e->name, STR("INTERACTION_")) &&
         !str_starts(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
         return;
-    const struct told *t = invoke_decode(w->v, &type_told, e->data);
+    const struct told_event *t = invoke_decode(w->v, &type_told, e->data);
     if (t && removed)
         hear_removal(w, t);
     else if (t && t->nonce.given == GIVEN && str_eq(t->nonce.value, w->nonce))
         hear_own(w, e->name, t, e->data);
 }
 
-void outcome_await(struct invoking *v, struct str nonce, struct outcome *out)
+void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out)
 {
-    struct waiting w = {
+    struct event_wait w = {
         .v = v,
         .nonce = STR_CONCAT(v->arena, STR("\""), nonce, STR("\"")),
         .out = out,
@@ -258,7 +260,7 @@ void outcome_await(struct invoking *v, struct str nonce, struct outcome *out)
             out->status = INVOKE_TROUBLE;
         if (news != WIRE_EVENT)
             break;
-        hear(&w, &e);
+        invoke_wait_hear(&w, &e);
     }
     /* It was promised, or asked for, and did not come. */
     if (!w.over && out->status == INVOKE_ANSWERED &&

@@ -10,7 +10,7 @@
 #include "tools/tools.h"
 
 /* One thing to do: what follows the word on the command line, or a line of a file. */
-struct order {
+struct platform_order {
     struct auth *auth;
     enum platform platform;
     char **words; /* after the platform */
@@ -19,7 +19,7 @@ struct order {
     const char *problem;
 };
 
-static bool has_word(const struct order *o, int from, const char *word)
+static bool has_word(const struct platform_order *o, int from, const char *word)
 {
     for (int i = from; i < o->count; i++)
         if (strcmp(o->words[i], word) == 0)
@@ -38,7 +38,7 @@ static bool is_id(const char *text)
 
 static enum err set_account(struct tx *tx, void *arg)
 {
-    struct order *o = arg;
+    struct platform_order *o = arg;
     bool programme = has_word(o, 2, "programme"), partner = has_word(o, 2, "partner");
 
     return local_account_save(tx, &(struct local_account){
@@ -52,7 +52,7 @@ static enum err set_account(struct tx *tx, void *arg)
 
 static enum err make_code(struct tx *tx, void *arg)
 {
-    struct order *o = arg;
+    struct platform_order *o = arg;
     struct str code;
     enum err e = local_code_make(tx, o->auth, o->platform, str_of(o->words[0]), &code);
 
@@ -61,9 +61,9 @@ static enum err make_code(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err subscribe(struct tx *tx, void *arg)
+static enum err platform_subscribe(struct tx *tx, void *arg)
 {
-    struct order *o = arg;
+    struct platform_order *o = arg;
     int64_t days = 0;
 
     if (o->count > 2 && (!str_to_i64(str_of(o->words[2]), &days) || days < 1 || days > 36500)) {
@@ -79,16 +79,16 @@ static enum err subscribe(struct tx *tx, void *arg)
             });
 }
 
-static enum err unsubscribe(struct tx *tx, void *arg)
+static enum err platform_unsubscribe(struct tx *tx, void *arg)
 {
-    const struct order *o = arg;
+    const struct platform_order *o = arg;
 
     return local_subscription_end(tx, o->platform, str_of(o->words[0]), str_of(o->words[1]));
 }
 
-static enum err befriend(struct tx *tx, void *arg)
+static enum err platform_befriend(struct tx *tx, void *arg)
 {
-    const struct order *o = arg;
+    const struct platform_order *o = arg;
 
     return local_friends_save(tx, o->platform, str_of(o->words[0]), str_of(o->words[1]));
 }
@@ -101,9 +101,9 @@ struct verb {
 static const struct verb verbs[] = {
     { "account", "PLATFORM ID NAME [programme] [partner]", 2, set_account },
     { "code", "PLATFORM ID", 1, make_code },
-    { "subscribe", "PLATFORM ACCOUNT SUBSCRIBER [DAYS]", 2, subscribe },
-    { "unsubscribe", "PLATFORM ACCOUNT SUBSCRIBER", 2, unsubscribe },
-    { "friends", "PLATFORM ACCOUNT ACCOUNT", 2, befriend },
+    { "subscribe", "PLATFORM ACCOUNT SUBSCRIBER [DAYS]", 2, platform_subscribe },
+    { "unsubscribe", "PLATFORM ACCOUNT SUBSCRIBER", 2, platform_unsubscribe },
+    { "friends", "PLATFORM ACCOUNT ACCOUNT", 2, platform_befriend },
     { 0 },
 };
 
@@ -126,7 +126,7 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-static int report(enum err e, const struct order *o)
+static int platform_report(enum err e, const struct platform_order *o)
 {
     if (e == ERR_NOT_FOUND)
         fprintf(stderr, "guildhall: there is no such account\n");
@@ -137,13 +137,13 @@ static int report(enum err e, const struct order *o)
     return e ? 1 : 0;
 }
 
-static int run_order(const struct settings *s, const struct verb *v, struct order *o)
+static int run_order(const struct settings *s, const struct verb *v, struct platform_order *o)
 {
     struct store *store = NULL;
     int status = 1;
 
     if (!guildhall_open_store(&s->config, false, &store) && !auth_open(s->config.data, &o->auth))
-        status = report(store_run(store, STORE_WRITE, NULL, v->run, o), o);
+        status = platform_report(store_run(store, STORE_WRITE, NULL, v->run, o), o);
     auth_close(o->auth);
     store_close(store);
     return status;
@@ -164,7 +164,7 @@ struct batch {
     const char *problem;
 };
 
-static int split(char *line, char **words)
+static int platform_split(char *line, char **words)
 {
     int n = 0;
     char *rest = line, *word;
@@ -179,10 +179,10 @@ static int split(char *line, char **words)
 static enum err run_line(struct tx *tx, struct batch *b, const char *text, int number)
 {
     char line[256], *words[MOST_WORDS];
-    struct order o = { .auth = b->auth };
+    struct platform_order o = { .auth = b->auth };
 
     snprintf(line, sizeof line, "%s", text);
-    int count = split(line, words);
+    int count = platform_split(line, words);
     const struct verb *v = count ? find_verb(words[0]) : NULL;
     o.platform = count > 1 ? platform_of(str_of(words[1])) : PLATFORM_NONE;
     o.words = words + 2;
@@ -302,9 +302,9 @@ int tool_platform(const struct settings *s, char **arguments)
     const struct verb *v = count ? find_verb(arguments[0]) : NULL;
     if (!v || count < 2 + v->least)
         return how_to();
-    struct order o = { .platform = platform_of(str_of(arguments[1])),
-                       .words = arguments + 2,
-                       .count = count - 2 };
+    struct platform_order o = { .platform = platform_of(str_of(arguments[1])),
+                                .words = arguments + 2,
+                                .count = count - 2 };
     if (o.platform == PLATFORM_NONE)
         return usage("a platform is platform_a or platform_b");
     if (!is_id(o.words[0]) || (o.count > 1 && !is_id(o.words[1])))

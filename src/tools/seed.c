@@ -44,7 +44,7 @@ struct meter {
     int64_t since;
 };
 
-static void tell(void *arg, int64_t done, int64_t total)
+static void seed_tell(void *arg, int64_t done, int64_t total)
 {
     struct meter *m = arg;
     double seconds = (double)(clock_mono() - m->since) / 1e9;
@@ -74,18 +74,18 @@ static enum err print_tokens(const struct settings *s, struct store *store)
     if (e || !count)
         return e;
     for (int64_t n = 0; n < count && !e; n++) {
-        struct token_wish wish = { .auth = auth };
+        struct token_request request = { .auth = auth };
         char name[33], purpose[40];
 
         /* Somebody may own several: each line has a token of its own. */
         snprintf(purpose, sizeof purpose, "guildhall seed %lld", (long long)n);
-        wish.purpose = str_of(purpose);
+        request.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);
-        wish.username = str_of(name);
-        e = world_give_token(store, &wish);
+        request.username = str_of(name);
+        e = world_give_token(store, &request);
         if (!e)
             printf("%llu %s %s\n", (unsigned long long)seed_guild_id(&s->seed, n), name,
-                   wish.token);
+                   request.token);
     }
     auth_close(auth);
     return e;
@@ -101,7 +101,7 @@ int tool_seed(const struct settings *s, char **arguments)
         return usage(problem);
     if (guildhall_open_store(&s->config, false, &store))
         return 1;
-    enum err e = world_seed(store, &s->seed, tell, &m);
+    enum err e = world_seed(store, &s->seed, seed_tell, &m);
     if (m.terminal)
         fputc('\n', stderr);
     if (e == ERR_STORE_CONFLICT)

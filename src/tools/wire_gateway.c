@@ -67,7 +67,7 @@ static size_t take_frame(struct wire *w, int *ret_opcode, struct str *ret_payloa
     return head + length;
 }
 
-static void heartbeat(struct wire *w, int64_t now)
+static void wire_gateway_heartbeat(struct wire *w, int64_t now)
 {
     struct str beat = str_printf(w->arena, "{\"op\":%d,\"d\":%lld}", HEARTBEAT, (long long)w->seq);
 
@@ -77,7 +77,7 @@ static void heartbeat(struct wire *w, int64_t now)
     send_frame(w, WS_TEXT, beat);
 }
 
-static enum wire_news lost(struct wire *w, struct str why)
+static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
 {
     fprintf(stderr, "guildhall: the server closed the session%s%.*s\n", why.n ? ": " : "",
             STR_FMT(why));
@@ -102,58 +102,60 @@ static enum wire_news next_text(struct wire *w, int64_t until, struct str *ret)
             return WIRE_EVENT;
         }
         if (n && opcode == WS_CLOSE)
-            return lost(w, payload.n > 2 ? str_from(payload, 2) : STR(""));
+            return wire_gateway_lost(w, payload.n > 2 ? str_from(payload, 2) : STR(""));
         if (n && opcode == WS_PING)
             send_frame(w, WS_PONG, payload);
         if (n)
             continue;
         if (wait <= 0)
             return WIRE_NOTHING;
-        heartbeat(w, now);
+        wire_gateway_heartbeat(w, now);
         if (w->beat_ns && w->next_beat - now < wait)
             wait = w->next_beat - now;
         if (wire_receive(w->fd, &w->in, wait / 1000000 + 1) < 0)
-            return lost(w, STR(""));
+            return wire_gateway_lost(w, STR(""));
     }
 }
 
 /* --- messages ------------------------------------------------------------------------- */
 
-struct envelope {
+struct wire_envelope {
     int64_t op;
     struct opt_int s;
     struct opt_str t;
     struct str d;
 };
 static const struct field envelope_fields[] = {
-    { FIELD(struct envelope, op), .type = &type_int },
-    { FIELD(struct envelope, s), .type = &type_int, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct envelope, t), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct envelope, d), .type = &type_raw },
+    { FIELD(struct wire_envelope, op), .type = &type_int },
+    { FIELD(struct wire_envelope, s), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct wire_envelope, t), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct wire_envelope, d), .type = &type_raw },
     { 0 },
 };
-static const struct schema envelope_schema = { .size = sizeof(struct envelope),
+static const struct schema envelope_schema = { .size = sizeof(struct wire_envelope),
                                                .fields = envelope_fields };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-struct facts {
+struct wire_facts {
     int64_t heartbeat_interval;
     struct opt_str session_id;
 };
 static const struct field hello_fields[] = {
-    { FIELD(struct facts, heartbeat_interval), .type = &type_int },
+    { FIELD(struct wire_facts, heartbeat_interval), .type = &type_int },
     { 0 },
 };
 static const struct field ready_fields[] = {
-    { FIELD(struct facts, session_id), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct wire_facts, session_id), .type = &type_text, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema hello_schema = { .size = sizeof(struct facts), .fields = hello_fields };
-static const struct schema ready_schema = { .size = sizeof(struct facts), .fields = ready_fields };
+static const struct schema hello_schema = { .size = sizeof(struct wire_facts),
+                                            .fields = hello_fields };
+static const struct schema ready_schema = { .size = sizeof(struct wire_facts),
+                                            .fields = ready_fields };
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-static void *decode(struct wire *w, const struct type *type, struct str text)
+static void *wire_gateway_decode(struct wire *w, const struct type *type, struct str text)
 {
     struct form form = { .arena = w->arena };
     void *value;
@@ -176,7 +178,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
 
         if (news != WIRE_EVENT)
             return news;
-        const struct envelope *e = decode(w, &type_envelope, text);
+        const struct wire_envelope *e = wire_gateway_decode(w, &type_envelope, text);
         if (!e && is_ready(text)) {
             *ret = (struct wire_event){ STR("READY"), STR("{}") };
             return WIRE_EVENT;
@@ -229,8 +231,9 @@ static bool hear_hello(struct wire *w, int64_t until)
 
     if (next_text(w, until, &text) != WIRE_EVENT)
         return false;
-    const struct envelope *e = decode(w, &type_envelope, text);
-    const struct facts *hello = e && e->op == HELLO ? decode(w, &type_hello, e->d) : NULL;
+    const struct wire_envelope *e = wire_gateway_decode(w, &type_envelope, text);
+    const struct wire_facts *hello =
+        e && e->op == HELLO ? wire_gateway_decode(w, &type_hello, e->d) : NULL;
     if (!hello)
         return false;
     w->beat_ns = hello->heartbeat_interval * 1000000;
@@ -238,7 +241,7 @@ static bool hear_hello(struct wire *w, int64_t until)
     return true;
 }
 
-static bool identify(struct wire *w)
+static bool wire_gateway_identify(struct wire *w)
 {
     struct buf out;
     struct json j = json_to(&out);
@@ -271,12 +274,12 @@ bool wire_connect(struct wire *w)
     struct wire_event e = { 0 };
 
     w->fd = wire_dial(w);
-    if (w->fd < 0 || !shake_hands(w) || !hear_hello(w, until) || !identify(w))
+    if (w->fd < 0 || !shake_hands(w) || !hear_hello(w, until) || !wire_gateway_identify(w))
         return false;
     while (!str_is(e.name, "READY"))
         if (wire_next(w, until, &e) != WIRE_EVENT)
             return false;
-    const struct facts *ready = decode(w, &type_ready, e.data);
+    const struct wire_facts *ready = wire_gateway_decode(w, &type_ready, e.data);
     if (ready && ready->session_id.given == GIVEN)
         w->session = ready->session_id.value;
     return true;

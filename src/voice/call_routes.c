@@ -74,8 +74,8 @@ static enum err check_ringable(struct call *call)
 }
 
 /* Those who were named, all of them of the channel, or everybody else. */
-static enum err choose(struct call *call, const struct ring_request *in, bool self,
-                       struct list *ret)
+static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
+                                   struct list *ret)
 {
     const struct list *named = &in->recipients.value;
     struct list all;
@@ -117,7 +117,7 @@ static enum err ring_call(struct call *call)
     snowflake id = call->target.channel->id;
     struct voice_call running;
     struct list people = { 0 };
-    enum err e = choose(call, call->body, false, &people);
+    enum err e = call_routes_choose(call, call->body, false, &people);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);
@@ -145,7 +145,7 @@ static enum err stop_ringing(struct call *call)
     struct voice_call running;
     struct list people = { 0 };
     bool changed = false;
-    enum err e = choose(call, call->body, true, &people);
+    enum err e = call_routes_choose(call, call->body, true, &people);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);

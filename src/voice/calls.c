@@ -92,7 +92,8 @@ static enum err end_message(struct call *call, const struct channel *c, snowflak
 
 /* --- beginning and end ---------------------------------------------------------------- */
 
-static enum err begin(struct call *call, const struct channel *c, const struct voice_state *s)
+static enum err voice_call_begin(struct call *call, const struct channel *c,
+                                 const struct voice_state *s)
 {
     struct voice_call began = { .channel_id = c->id, .region = s->region };
     enum err e = write_message(call, c, s->user_id, &began.message_id);
@@ -122,7 +123,7 @@ enum err voice_call_enter(struct call *call, const struct channel *c, struct voi
     enum err e = voice_call_find(call->tx, c->id, &running);
 
     if (e)
-        return e == ERR_UNKNOWN_CHANNEL ? begin(call, c, s) : e;
+        return e == ERR_UNKNOWN_CHANNEL ? voice_call_begin(call, c, s) : e;
     s->region = running.region;
     e = add_participant(call, &running, s->user_id);
     if (e || !ids_hold(&running.ringing, s->user_id))
@@ -131,7 +132,7 @@ enum err voice_call_enter(struct call *call, const struct channel *c, struct voi
     return e ? e : voice_call_tell(call, c->id);
 }
 
-static enum err end(struct call *call, const struct voice_call *c)
+static enum err voice_call_end(struct call *call, const struct voice_call *c)
 {
     struct voice_call_gone gone = { c->channel_id };
     struct channel channel;
@@ -158,7 +159,7 @@ enum err voice_call_left(struct call *call, const struct voice_state *was)
     if (e || people)
         return e;
     e = voice_call_find(call->tx, voice_channel(was), &running);
-    return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : end(call, &running);
+    return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : voice_call_end(call, &running);
 }
 
 /* --- ringing out, and op 13 ----------------------------------------------------------- */
@@ -180,7 +181,7 @@ const struct job_kind call_ring_job = {
     .run = ring_out,
 };
 
-enum err connect_call(struct call *call, struct order *o)
+enum err connect_call(struct call *call, struct session_order *o)
 {
     const struct call_request *in = o->d;
     struct voice_call running;

@@ -18,7 +18,7 @@ struct call_request {
     snowflake channel_id;
 };
 extern const struct type type_call_request;
-enum err connect_call(struct call *call, struct order *o);
+enum err connect_call(struct call *call, struct session_order *o);
 
 /* --- call_rows.c ---------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include "voice/internal.h"
 #include "voice/streams/streams.h"
 
-const struct command_row voice_command_rows[] = {
+const struct voice_opcode voice_command_rows[] = {
     { 4, &type_voice_request, update_voice_state, aim_voice_state },
     { 13, &type_call_request, connect_call, NULL },
     { 18, &type_stream_request, create_stream, NULL },

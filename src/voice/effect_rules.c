@@ -9,12 +9,12 @@
 
 enum { MAX_BYTES = 128, JOINER = 0x200d, AS_PICTURE = 0xfe0f, KEYCAP = 0x20e3, TAG_END = 0xe007f };
 
-struct range {
+struct emoji_range {
     uint32_t first, last;
 };
 
 /* Blocks in which the pictures are; a letter or a digit alone is none. */
-static const struct range pictures[] = {
+static const struct emoji_range pictures[] = {
     { 0xa9, 0xa9 },       { 0xae, 0xae },       { 0x203c, 0x203c },   { 0x2049, 0x2049 },
     { 0x2122, 0x2122 },   { 0x2139, 0x2139 },   { 0x2194, 0x21aa },   { 0x231a, 0x23ff },
     { 0x24c2, 0x24c2 },   { 0x25aa, 0x25fe },   { 0x2600, 0x27bf },   { 0x2934, 0x2935 },
@@ -41,14 +41,14 @@ static bool is_flag_letter(uint32_t c)
     return c >= 0x1f1e6 && c <= 0x1f1ff;
 }
 
-static uint32_t peek(struct str s)
+static uint32_t effect_rules_peek(struct str s)
 {
     uint32_t c;
 
     return utf8_decode(s, &c) ? c : 0;
 }
 
-static uint32_t take(struct str *s)
+static uint32_t effect_rules_take(struct str *s)
 {
     uint32_t c = 0;
 
@@ -58,30 +58,30 @@ static uint32_t take(struct str *s)
 
 static bool take_if(struct str *s, uint32_t c)
 {
-    if (peek(*s) != c)
+    if (effect_rules_peek(*s) != c)
         return false;
-    take(s);
+    effect_rules_take(s);
     return true;
 }
 
 /* A picture with what may follow it: the mark of a picture, a tone, tags of a flag. */
 static bool take_picture(struct str *s)
 {
-    if (!is_picture(take(s)))
+    if (!is_picture(effect_rules_take(s)))
         return false;
     take_if(s, AS_PICTURE);
-    if (is_tone(peek(*s)))
-        take(s);
-    if (peek(*s) < 0xe0020 || peek(*s) > TAG_END)
+    if (is_tone(effect_rules_peek(*s)))
+        effect_rules_take(s);
+    if (effect_rules_peek(*s) < 0xe0020 || effect_rules_peek(*s) > TAG_END)
         return true;
-    while (peek(*s) >= 0xe0020 && peek(*s) < TAG_END)
-        take(s);
+    while (effect_rules_peek(*s) >= 0xe0020 && effect_rules_peek(*s) < TAG_END)
+        effect_rules_take(s);
     return take_if(s, TAG_END);
 }
 
 static bool is_keycap(struct str s)
 {
-    uint32_t c = take(&s);
+    uint32_t c = effect_rules_take(&s);
 
     if (!((c >= '0' && c <= '9') || c == '#' || c == '*'))
         return false;
@@ -97,8 +97,8 @@ bool is_emoji(struct str text)
         return false;
     if (is_keycap(text))
         return true;
-    if (is_flag_letter(take(&rest)))
-        return is_flag_letter(take(&rest)) && !rest.n;
+    if (is_flag_letter(effect_rules_take(&rest)))
+        return is_flag_letter(effect_rules_take(&rest)) && !rest.n;
     rest = text;
     do {
         if (!take_picture(&rest))

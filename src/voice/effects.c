@@ -120,7 +120,7 @@ void voice_effects_set(bool everybody_is_premium)
 }
 
 /* In this very channel, and heard there. */
-static enum err admit(struct call *call)
+static enum err effect_admit(struct call *call)
 {
     const struct channel *c = call->target.channel;
     struct voice_state s;
@@ -147,7 +147,7 @@ static enum err check_premium(struct call *call, int64_t animation_type)
 
 /* --- sending -------------------------------------------------------------------------- */
 
-static void tell(struct call *call, struct effect *out)
+static void effect_tell(struct call *call, struct effect *out)
 {
     const struct channel *c = call->target.channel;
     const struct effect_draft *in = call->body;
@@ -191,7 +191,7 @@ static enum err send_voice_channel_effect(struct call *call)
     if (!e)
         e = find_emoji(call, &emoji);
     if (!e)
-        tell(call, &out);
+        effect_tell(call, &out);
     return e;
 }
 
@@ -215,7 +215,7 @@ static enum err send_custom_call_sound(struct call *call)
                                (unsigned long long)sound.id),
         .sound_volume = { GIVEN, sound.volume },
     };
-    tell(call, &out);
+    effect_tell(call, &out);
     return OK;
 }
 
@@ -232,7 +232,7 @@ static const struct route routes[] = {
         .status = 204,
         .fires = fired,
         .limit = &effect_limit,
-        .admit = admit,
+        .admit = effect_admit,
         .handle = send_voice_channel_effect,
     },
     {
@@ -245,7 +245,7 @@ static const struct route routes[] = {
         .status = 204,
         .fires = fired,
         .limit = &effect_limit,
-        .admit = admit,
+        .admit = effect_admit,
         .handle = send_custom_call_sound,
     },
     { 0 },

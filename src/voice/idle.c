@@ -15,7 +15,7 @@ static bool is_away(const struct voice_state *s, const struct guild *g)
     return voice_channel(s) == g->afk_channel_id.value;
 }
 
-static enum err watch(struct call *call, const struct voice_state *s, const struct guild *g)
+static enum err idle_watch(struct call *call, const struct voice_state *s, const struct guild *g)
 {
     struct user user;
 
@@ -35,7 +35,7 @@ enum err voice_watch_idle(struct call *call, const struct voice_state *s)
     if (!voice_guild(s))
         return OK;
     enum err e = guild_find(call->tx, voice_guild(s), &guild);
-    return e ? e : watch(call, s, &guild);
+    return e ? e : idle_watch(call, s, &guild);
 }
 
 enum err voice_watch_guild(struct call *call, snowflake guild_id)
@@ -48,7 +48,7 @@ enum err voice_watch_guild(struct call *call, snowflake guild_id)
         return e;
     e = voice_in_guild(call->tx, guild_id, &states);
     for (size_t i = 0; !e && i < states.count; i++)
-        e = watch(call, (struct voice_state *)states.items + i, &guild);
+        e = idle_watch(call, (struct voice_state *)states.items + i, &guild);
     return e;
 }
 
@@ -62,7 +62,7 @@ static enum err send_away(struct call *call, const struct voice_state *s, const 
     return voice_move(call, s, &afk);
 }
 
-static enum err look(struct call *call, const struct job *job)
+static enum err idle_look(struct call *call, const struct job *job)
 {
     struct voice_state s;
     struct guild guild;
@@ -84,5 +84,5 @@ static enum err look(struct call *call, const struct job *job)
 const struct job_kind voice_idle_job = {
     .name = "voice-idle",
     .doc = "Moves somebody who does nothing to the AFK channel.",
-    .run = look,
+    .run = idle_look,
 };

@@ -3,14 +3,14 @@
 #define VOICE_INTERNAL_H
 
 #include "api/errand.h"
-#include "base/list.h"
+#include "base/links.h"
 #include "voice/states.h"
 #include "voice/voice.h"
 
 /* --- orders.c: what sessions ask for -------------------------------------------------- */
 
 /* Orders of one session are done one after the other, in the order they came. */
-struct order {
+struct session_order {
     struct caller caller;
     uint64_t session; /* for to_session */
     struct str session_id;
@@ -26,7 +26,7 @@ struct order {
     bool told, owed;
 
     /* orders.c's own */
-    const struct command_row *row;
+    const struct voice_opcode *row;
     struct voice *voice;
     struct loop *loop;
     struct arena *arena;
@@ -36,18 +36,18 @@ struct order {
 };
 
 /* An opcode whose effect is ours. */
-struct command_row {
+struct voice_opcode {
     int op;
     const struct type *type; /* of its data */
     /* Inside a write transaction; may run more than once. */
-    enum err (*run)(struct call *call, struct order *o);
+    enum err (*run)(struct call *call, struct session_order *o);
     /* NULL, or says place and target of what joins. */
-    void (*aim)(struct order *o);
+    void (*aim)(struct session_order *o);
 };
 
-extern const struct command_row voice_command_rows[]; /* end with .type == NULL */
+extern const struct voice_opcode voice_command_rows[]; /* end with .type == NULL */
 
-static inline bool order_is_bot(const struct order *o)
+static inline bool order_is_bot(const struct session_order *o)
 {
     return o->caller.kind == CALLER_BOT;
 }
@@ -63,9 +63,9 @@ struct voice_request {
 };
 extern const struct type type_voice_request;
 
-enum err update_voice_state(struct call *call, struct order *o);
-void aim_voice_state(struct order *o);
+enum err update_voice_state(struct call *call, struct session_order *o);
+void aim_voice_state(struct session_order *o);
 /* Tells the session again where its voice is, if it is still there. */
-enum err repeat_voice_server(struct call *call, struct order *o);
+enum err repeat_voice_server(struct call *call, struct session_order *o);
 
 #endif

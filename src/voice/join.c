@@ -28,7 +28,7 @@ static const struct schema request_schema = { .size = sizeof(struct voice_reques
                                               .fields = request_fields };
 const struct type type_voice_request = { .kind = KIND_OBJECT, .schema = &request_schema };
 
-void aim_voice_state(struct order *o)
+void aim_voice_state(struct session_order *o)
 {
     const struct voice_request *in = o->d;
 
@@ -37,7 +37,7 @@ void aim_voice_state(struct order *o)
 }
 
 /* Where a join leads, and what is known about it. */
-struct entrance {
+struct voice_entrance {
     struct channel channel;
     snowflake guild_id; /* 0: a private call */
     snowflake afk_channel_id;
@@ -54,8 +54,8 @@ static bool is_unknown(enum err e)
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD || e == ERR_MISSING_ACCESS;
 }
 
-static enum err enter_guild(struct call *call, const struct order *o, struct entrance *in,
-                            bool *ret_open)
+static enum err enter_guild(struct call *call, const struct session_order *o,
+                            struct voice_entrance *in, bool *ret_open)
 {
     struct standing standing;
     struct guild guild;
@@ -77,8 +77,8 @@ static enum err enter_guild(struct call *call, const struct order *o, struct ent
 }
 
 /* A private channel is for its people; bots have no calls. */
-static enum err enter_private(struct call *call, const struct order *o, struct entrance *in,
-                              bool *ret_open)
+static enum err enter_private(struct call *call, const struct session_order *o,
+                              struct voice_entrance *in, bool *ret_open)
 {
     enum err e;
 
@@ -90,7 +90,8 @@ static enum err enter_private(struct call *call, const struct order *o, struct e
 
 /* Finds the channel that was asked for; *ret_open is false when it is none of the
  * caller's business. */
-static enum err enter(struct call *call, const struct order *o, struct entrance *in, bool *ret_open)
+static enum err join_enter(struct call *call, const struct session_order *o,
+                           struct voice_entrance *in, bool *ret_open)
 {
     const struct voice_request *request = o->d;
     enum err e = channel_find(call->tx, o->target, &in->channel);
@@ -112,8 +113,8 @@ static enum err enter(struct call *call, const struct order *o, struct entrance 
 /* --- what it leads to ----------------------------------------------------------------- */
 
 /* May one more come in? Not to a call of two of whom one has blocked the other. */
-static enum err look_for_room(struct call *call, const struct order *o, const struct entrance *in,
-                              bool *ret_full)
+static enum err look_for_room(struct call *call, const struct session_order *o,
+                              const struct voice_entrance *in, bool *ret_full)
 {
     int64_t limit = in->channel.user_limit.value, people, cameras;
 
@@ -128,8 +129,8 @@ static enum err look_for_room(struct call *call, const struct order *o, const st
 }
 
 /* Where the account is: a person anywhere, a bot in the guild that the order is about. */
-static enum err find_present(struct call *call, const struct order *o, struct voice_state *ret,
-                             bool *ret_present)
+static enum err find_present(struct call *call, const struct session_order *o,
+                             struct voice_state *ret, bool *ret_present)
 {
     const struct voice_request *in = o->d;
     enum err e = order_is_bot(o) ? voice_find(call->tx, in->guild_id.value, o->caller.id, ret)
@@ -139,8 +140,8 @@ static enum err find_present(struct call *call, const struct order *o, struct vo
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-static void compare(const struct order *o, const struct entrance *in, const struct voice_state *was,
-                    struct voice_facts *f)
+static void join_compare(const struct session_order *o, const struct voice_entrance *in,
+                         const struct voice_state *was, struct voice_facts *f)
 {
     const struct voice_request *request = o->d;
 
@@ -158,7 +159,7 @@ static void compare(const struct order *o, const struct entrance *in, const stru
 /* --- joining -------------------------------------------------------------------------- */
 
 /* What the client would like, of what there is, or what is near to it. */
-static struct str preferred(const struct order *o, bool vip)
+static struct str join_preferred(const struct session_order *o, bool vip)
 {
     const struct voice_request *in = o->d;
     const struct str *more = in->preferred_regions.value.items;
@@ -172,19 +173,19 @@ static struct str preferred(const struct order *o, bool vip)
 }
 
 /* Another channel: nothing of before counts there. */
-static enum err arrive(struct call *call, const struct order *o, const struct entrance *in,
-                       struct voice_state *s)
+static enum err join_arrive(struct call *call, const struct session_order *o,
+                            const struct voice_entrance *in, struct voice_state *s)
 {
     s->guild_id = given_id(in->guild_id);
     s->channel_id = given_id(in->channel.id);
     s->connected_at = given_int(clock_s());
     s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     s->suppress = in->channel.type == CHANNEL_STAGE;
-    return voice_room_region(call->tx, &in->channel, preferred(o, in->vip), &s->region);
+    return voice_room_region(call->tx, &in->channel, join_preferred(o, in->vip), &s->region);
 }
 
 /* Another session, or another room: tokens of before are void. */
-static void take(struct call *call, const struct order *o, struct voice_state *s)
+static void join_take(struct call *call, const struct session_order *o, struct voice_state *s)
 {
     s->user_id = o->caller.id;
     s->session_id = str_dup(call->arena, o->session_id);
@@ -195,8 +196,8 @@ static void take(struct call *call, const struct order *o, struct voice_state *s
 }
 
 /* What the client lets be heard and seen, as far as it may. */
-static enum err apply(struct call *call, const struct order *o, const struct entrance *in,
-                      bool stays, struct voice_state *s)
+static enum err join_apply(struct call *call, const struct session_order *o,
+                           const struct voice_entrance *in, bool stays, struct voice_state *s)
 {
     const struct voice_request *request = o->d;
     bool counted = stays && s->self_video, fits;
@@ -215,7 +216,8 @@ static enum err apply(struct call *call, const struct order *o, const struct ent
     return e;
 }
 
-static void answer(struct call *call, struct order *o, const struct voice_state *s)
+static void join_answer_session(struct call *call, struct session_order *o,
+                                const struct voice_state *s)
 {
     o->owed = o->quiet;
     o->told = !o->quiet;
@@ -223,19 +225,20 @@ static void answer(struct call *call, struct order *o, const struct voice_state 
         voice_send_server(call, s);
 }
 
-static enum err join(struct call *call, struct order *o, const struct entrance *in,
-                     const struct voice_state *was, enum voice_outcome outcome)
+static enum err voice_join_channel(struct call *call, struct session_order *o,
+                                   const struct voice_entrance *in, const struct voice_state *was,
+                                   enum voice_outcome outcome)
 {
     struct voice_state s = was ? *was : (struct voice_state){ 0 };
     bool stays = was && voice_channel(was) == in->channel.id;
-    enum err e = stays ? OK : arrive(call, o, in, &s);
+    enum err e = stays ? OK : join_arrive(call, o, in, &s);
 
     s.member = in->member;
 
     if (outcome >= VOICE_TAKES_OVER)
-        take(call, o, &s);
+        join_take(call, o, &s);
     if (!e)
-        e = apply(call, o, in, stays, &s);
+        e = join_apply(call, o, in, stays, &s);
     if (!e && !in->guild_id && !stays)
         e = voice_call_enter(call, &in->channel, &s);
     if (!e)
@@ -243,26 +246,26 @@ static enum err join(struct call *call, struct order *o, const struct entrance *
     if (e)
         return e;
     if (outcome != VOICE_CHANGES)
-        answer(call, o, &s);
+        join_answer_session(call, o, &s);
     if (was && outcome >= VOICE_TAKES_OVER)
         e = hook_voice_left(call, was);
     return e || !in->afk_channel_id ? e : voice_watch_idle(call, &s);
 }
 
-enum err update_voice_state(struct call *call, struct order *o)
+enum err update_voice_state(struct call *call, struct session_order *o)
 {
     struct voice_facts f = { .leaves = !o->target };
     struct voice_state was = { 0 };
-    struct entrance in = { 0 };
+    struct voice_entrance in = { 0 };
     enum err e = find_present(call, o, &was, &f.present);
 
     if (!e && !f.leaves)
-        e = enter(call, o, &in, &f.open);
+        e = join_enter(call, o, &in, &f.open);
     if (!e && f.open)
         e = look_for_room(call, o, &in, &f.full);
     if (e)
         return e;
-    compare(o, &in, &was, &f);
+    join_compare(o, &in, &was, &f);
     enum voice_outcome outcome = voice_decide(&f);
     if (outcome == VOICE_IGNORED)
         return OK;
@@ -270,10 +273,10 @@ enum err update_voice_state(struct call *call, struct order *o)
         e = voice_leave(call, &was);
     if (e || outcome == VOICE_LEAVES)
         return e;
-    return join(call, o, &in, outcome == VOICE_JOINS ? NULL : &was, outcome);
+    return voice_join_channel(call, o, &in, outcome == VOICE_JOINS ? NULL : &was, outcome);
 }
 
-enum err repeat_voice_server(struct call *call, struct order *o)
+enum err repeat_voice_server(struct call *call, struct session_order *o)
 {
     struct voice_state s;
     enum err e = order_is_bot(o) ? voice_find(call->tx, o->place, o->caller.id, &s)

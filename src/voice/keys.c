@@ -140,7 +140,7 @@ static bool is_signed(struct call *call, struct str key, struct str signature)
 }
 
 /* On the pool: curves take a while. */
-static enum err verify(struct call *call)
+static enum err key_verify(struct call *call)
 {
     const struct key_upload *in = call->body;
     struct str key, signature;
@@ -158,7 +158,7 @@ static enum err verify(struct call *call)
 
 static enum err prepare_upload(struct call *call)
 {
-    call->compute = verify;
+    call->compute = key_verify;
     return OK;
 }
 

@@ -40,7 +40,7 @@ static const char DEAD_NODES[] =
     "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2)";
 static const char ALL_NODES[] = "select distinct node from voice_states";
 
-static enum err renew(struct tx *tx, int64_t node)
+static enum err lease_renew(struct tx *tx, int64_t node)
 {
     return tx_exec(tx, RENEW, BIND(v_int(node), v_int(clock_us() + LEASE_S * INT64_C(1000000))),
                    NULL);
@@ -89,8 +89,8 @@ static struct lease *of_call(const struct call *call)
     return *(struct lease **)call->data;
 }
 
-static void start(struct lease *l, enum route_store store, enum err (*run)(struct call *call),
-                  void (*done)(struct call *call, enum err e, void *arg))
+static void lease_start(struct lease *l, enum route_store store, enum err (*run)(struct call *call),
+                        void (*done)(struct call *call, enum err e, void *arg))
 {
     errand_start(l->api, l->loop,
                  &(struct errand){ .name = "voice_lease",
@@ -102,7 +102,7 @@ static void start(struct lease *l, enum route_store store, enum err (*run)(struc
                                    .arg = l });
 }
 
-static void kept(struct call *call, enum err e, void *arg)
+static void lease_kept(struct call *call, enum err e, void *arg)
 {
     struct lease *l = arg;
 
@@ -112,15 +112,15 @@ static void kept(struct call *call, enum err e, void *arg)
     l->running = false;
 }
 
-static enum err keep(struct call *call)
+static enum err lease_keep(struct call *call)
 {
     const struct lease *l = of_call(call);
-    enum err e = renew(call->tx, l->node);
+    enum err e = lease_renew(call->tx, l->node);
 
     return e ? e : clear_dead(call, l);
 }
 
-static enum err look(struct call *call)
+static enum err lease_look(struct call *call)
 {
     struct list dead;
     enum err e = find_dead(call->tx, of_call(call), &dead);
@@ -128,15 +128,15 @@ static enum err look(struct call *call)
     return e ? e : dead.count ? ERR_NOT_FOUND : OK;
 }
 
-static void looked(struct call *call, enum err e, void *arg)
+static void lease_looked(struct call *call, enum err e, void *arg)
 {
     if (e)
-        start(arg, ROUTE_STORE_WRITE, keep, kept);
+        lease_start(arg, ROUTE_STORE_WRITE, lease_keep, lease_kept);
     else
-        kept(call, OK, arg);
+        lease_kept(call, OK, arg);
 }
 
-static void tick(struct deadline *d)
+static void lease_tick(struct deadline *d)
 {
     struct lease *l = container_of(d, struct lease, deadline);
 
@@ -146,9 +146,9 @@ static void tick(struct deadline *d)
         return;
     l->running = true;
     if (l->ticks++ % RENEW_TICKS == 0)
-        start(l, ROUTE_STORE_WRITE, keep, kept);
+        lease_start(l, ROUTE_STORE_WRITE, lease_keep, lease_kept);
     else
-        start(l, ROUTE_STORE_READ, look, looked);
+        lease_start(l, ROUTE_STORE_READ, lease_look, lease_looked);
 }
 
 /* --- life ----------------------------------------------------------------------------- */
@@ -161,10 +161,10 @@ static enum err clear_first(struct call *call)
 
     if (!e)
         e = clear_dead(call, l);
-    return e || !l->shared ? e : renew(call->tx, l->node);
+    return e || !l->shared ? e : lease_renew(call->tx, l->node);
 }
 
-static void cleared(struct call *call, enum err e, void *arg)
+static void lease_cleared(struct call *call, enum err e, void *arg)
 {
     struct lease *l = arg;
 
@@ -176,13 +176,13 @@ static void cleared(struct call *call, enum err e, void *arg)
     pthread_mutex_unlock(&l->lock);
 }
 
-static void begin(struct loop *loop, void *arg)
+static void lease_begin_turn(struct loop *loop, void *arg)
 {
     struct lease *l = arg;
 
-    l->deadlines = deadlines_new(loop, TICK_MS, false, tick);
+    l->deadlines = deadlines_new(loop, TICK_MS, false, lease_tick);
     deadline_touch(l->deadlines, &l->deadline);
-    start(l, ROUTE_STORE_WRITE, clear_first, cleared);
+    lease_start(l, ROUTE_STORE_WRITE, clear_first, lease_cleared);
 }
 
 enum err lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *arg), void *arg,
@@ -199,7 +199,7 @@ enum err lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *a
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->begun, NULL);
     *ret = l;
-    loop_call(loop, begin, l);
+    loop_call(loop, lease_begin_turn, l);
     pthread_mutex_lock(&l->lock);
     while (!l->cleared)
         pthread_cond_wait(&l->begun, &l->lock);
@@ -209,7 +209,7 @@ enum err lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *a
     return l->result;
 }
 
-static void end(struct loop *loop, void *arg)
+static void lease_end_turn(struct loop *loop, void *arg)
 {
     struct lease *l = arg;
 
@@ -221,7 +221,7 @@ void lease_end(struct lease *l)
 {
     if (!l)
         return;
-    loop_call(l->loop, end, l);
+    loop_call(l->loop, lease_end_turn, l);
     pthread_cond_destroy(&l->begun);
     pthread_mutex_destroy(&l->lock);
     mem_free(l);

@@ -61,7 +61,7 @@ enum err voice_order_check(struct call *call, const struct voice_order *in)
     return e || present ? e : ERR_NOT_IN_VOICE;
 }
 
-static enum err note(struct call *call, enum audit_action action, snowflake channel_id)
+static enum err moderation_note(struct call *call, enum audit_action action, snowflake channel_id)
 {
     struct audit_options options = { .count = given_str(STR("1")) };
 
@@ -82,12 +82,12 @@ enum err voice_order_obey(struct call *call, const struct voice_order *order)
         return e;
     if (order->to.given == GIVEN_NULL) {
         e = voice_leave(call, &s);
-        return e ? e : note(call, AUDIT_MEMBER_DISCONNECT, 0);
+        return e ? e : moderation_note(call, AUDIT_MEMBER_DISCONNECT, 0);
     }
     if (order->to.given == ABSENT || order->to.value == voice_channel(&s))
         return order->silenced ? voice_announce(call, &s, 0) : OK;
     e = channel_find(call->tx, order->to.value, &to);
     if (!e)
         e = voice_move(call, &s, &to);
-    return e ? e : note(call, AUDIT_MEMBER_MOVE, to.id);
+    return e ? e : moderation_note(call, AUDIT_MEMBER_MOVE, to.id);
 }

@@ -29,8 +29,8 @@ struct line {
     uint64_t session;
     bool busy;           /* the first order runs, or is about to */
     bool ended;          /* nothing more comes */
-    struct link waiting; /* struct order */
-    struct link repeats; /* struct order: what is told again, later */
+    struct link waiting; /* struct session_order */
+    struct link repeats; /* struct session_order: what is told again, later */
     struct map spots;    /* place -> struct spot, where it was told something */
 };
 
@@ -49,17 +49,17 @@ static int64_t now_ms(void)
     return clock_mono() / 1000000;
 }
 
-static struct order *first(const struct link *list)
+static struct session_order *order_first(const struct link *list)
 {
-    return container_of(list->next, struct order, link);
+    return container_of(list->next, struct session_order, link);
 }
 
 static void drop_orders(struct link *list)
 {
-    while (!list_empty(list)) {
-        struct order *o = first(list);
+    while (!links_empty(list)) {
+        struct session_order *o = order_first(list);
 
-        list_remove(&o->link);
+        link_remove(&o->link);
         arena_free(o->arena);
     }
 }
@@ -74,8 +74,8 @@ static struct line *line_make(struct voice *v, uint64_t session)
         return l;
     l = mem_new(sizeof *l);
     l->session = session;
-    list_init(&l->waiting);
-    list_init(&l->repeats);
+    links_init(&l->waiting);
+    links_init(&l->repeats);
     map_init(&l->spots);
     map_put(&v->lines, session, l);
     return l;
@@ -112,24 +112,24 @@ static struct spot *spot_make(struct line *l, snowflake place)
 
 /* --- one after the other -------------------------------------------------------------- */
 
-static void advance(struct voice *v, uint64_t session);
+static void order_advance(struct voice *v, uint64_t session);
 
 static void advance_posted(struct post *post)
 {
-    struct order *o = container_of(post, struct order, post);
+    struct session_order *o = container_of(post, struct session_order, post);
 
-    advance(o->voice, o->session);
+    order_advance(o->voice, o->session);
 }
 
-static enum err run(struct call *call)
+static enum err order_run(struct call *call)
 {
-    struct order *o = *(struct order **)call->data;
+    struct session_order *o = *(struct session_order **)call->data;
 
     o->told = o->owed = false;
     return o->row->run(call, o);
 }
 
-static enum err leave_everywhere(struct call *call, struct order *o)
+static enum err leave_everywhere(struct call *call, struct session_order *o)
 {
     struct list states;
     enum err e = voice_of_session(call->tx, o->session_id, &states);
@@ -137,16 +137,16 @@ static enum err leave_everywhere(struct call *call, struct order *o)
     return e ? e : voice_leave_all(call, &states);
 }
 
-static const struct command_row repeat_row = { .run = repeat_voice_server };
-static const struct command_row leave_row = { .run = leave_everywhere };
+static const struct voice_opcode repeat_row = { .run = repeat_voice_server };
+static const struct voice_opcode leave_row = { .run = leave_everywhere };
 
 /* What is still owed comes a little later, as an order of its own. */
-static void repeat_later(struct line *l, const struct order *o)
+static void repeat_later(struct line *l, const struct session_order *o)
 {
     struct arena *arena = arena_new();
-    struct order *again = arena_alloc(arena, sizeof *again);
+    struct session_order *again = arena_alloc(arena, sizeof *again);
 
-    *again = (struct order){
+    *again = (struct session_order){
         .caller = o->caller,
         .session = o->session,
         .session_id = str_dup(arena, o->session_id),
@@ -156,13 +156,13 @@ static void repeat_later(struct line *l, const struct order *o)
         .loop = o->loop,
         .arena = arena,
     };
-    list_append(&l->repeats, &again->link);
+    links_append(&l->repeats, &again->link);
     deadline_touch(o->voice->later[loop_index(o->loop)], &again->later);
 }
 
 /* Of a place where it was never told anything, such as a guild that it is not in, nothing is
  * kept: it could name any number of them. */
-static void note(struct line *l, const struct order *o)
+static void order_note(struct line *l, const struct session_order *o)
 {
     if (!o->told && !o->owed && !map_get(&l->spots, o->place))
         return;
@@ -180,9 +180,9 @@ static void note(struct line *l, const struct order *o)
     }
 }
 
-static void done(struct call *call, enum err e, void *arg)
+static void order_done(struct call *call, enum err e, void *arg)
 {
-    struct order *o = arg;
+    struct session_order *o = arg;
     struct voice *v = o->voice;
     uint64_t session = o->session;
 
@@ -194,34 +194,34 @@ static void done(struct call *call, enum err e, void *arg)
     struct line *l = map_get(&v->lines, session);
     bool again = e && o->row == &leave_row;
     if (!e && (o->row->aim || o->row == &repeat_row))
-        note(l, o);
+        order_note(l, o);
     if (again) {
         /* Nobody else would take it out: it is tried until it is done. */
-        list_append(&l->waiting, &o->link);
+        links_append(&l->waiting, &o->link);
         deadline_touch(v->later[loop_index(o->loop)], &o->later);
     }
     pthread_mutex_unlock(&v->lock);
     if (again)
         return;
     arena_free(o->arena);
-    advance(v, session);
+    order_advance(v, session);
 }
 
-static void start(struct order *o)
+static void order_start(struct session_order *o)
 {
     errand_start(o->voice->api, o->loop,
                  &(struct errand){ .name = "voice_order",
                                    .caller = &o->caller,
                                    .store = ROUTE_STORE_WRITE,
-                                   .run = run,
-                                   .done = done,
+                                   .run = order_run,
+                                   .done = order_done,
                                    .data = &o,
                                    .size = sizeof o,
                                    .arg = o });
 }
 
 /* True when the first order may run now; else it is asked again later, or elsewhere. */
-static bool is_its_turn(struct line *l, struct order *o)
+static bool is_its_turn(struct line *l, struct session_order *o)
 {
     const struct spot before = spot_before(), *known = map_get(&l->spots, o->place);
     const struct spot *p = known ? known : &before;
@@ -241,9 +241,9 @@ static bool is_its_turn(struct line *l, struct order *o)
 }
 
 /* Starts the first order of a line that is busy with it. */
-static void advance(struct voice *v, uint64_t session)
+static void order_advance(struct voice *v, uint64_t session)
 {
-    struct order *next = NULL;
+    struct session_order *next = NULL;
 
     pthread_mutex_lock(&v->lock);
     struct line *l = map_get(&v->lines, session);
@@ -251,22 +251,22 @@ static void advance(struct voice *v, uint64_t session)
         pthread_mutex_unlock(&v->lock);
         return;
     }
-    if (list_empty(&l->waiting)) {
+    if (links_empty(&l->waiting)) {
         l->busy = false;
-        if (l->ended && list_empty(&l->repeats)) {
+        if (l->ended && links_empty(&l->repeats)) {
             map_remove(&v->lines, session);
             line_free(l);
         }
-    } else if (is_its_turn(l, first(&l->waiting))) {
-        next = first(&l->waiting);
-        list_remove(&next->link);
+    } else if (is_its_turn(l, order_first(&l->waiting))) {
+        next = order_first(&l->waiting);
+        link_remove(&next->link);
     }
     pthread_mutex_unlock(&v->lock);
     if (next)
-        start(next);
+        order_start(next);
 }
 
-static void line_up(struct voice *v, struct order *o, bool last)
+static void line_up(struct voice *v, struct session_order *o, bool last)
 {
     pthread_mutex_lock(&v->lock);
     struct line *l = line_make(v, o->session);
@@ -274,35 +274,35 @@ static void line_up(struct voice *v, struct order *o, bool last)
 
     l->ended = l->ended || last;
     l->busy = true;
-    list_append(&l->waiting, &o->link);
+    links_append(&l->waiting, &o->link);
     pthread_mutex_unlock(&v->lock);
     if (go)
-        advance(v, o->session);
+        order_advance(v, o->session);
 }
 
 /* Either the first order of a line may look again, or something is told again. */
-static void expired(struct deadline *d)
+static void order_expired(struct deadline *d)
 {
-    struct order *o = container_of(d, struct order, later);
+    struct session_order *o = container_of(d, struct session_order, later);
     struct voice *v = o->voice;
 
     if (o->row != &repeat_row) {
-        advance(v, o->session);
+        order_advance(v, o->session);
         return;
     }
     pthread_mutex_lock(&v->lock);
-    list_remove(&o->link);
+    link_remove(&o->link);
     pthread_mutex_unlock(&v->lock);
     line_up(v, o, false);
 }
 
 /* --- the gateway's side --------------------------------------------------------------- */
 
-static struct order *order_new(struct voice *v, const struct gateway_caller *who,
-                               const struct command_row *row)
+static struct session_order *order_new(struct voice *v, const struct gateway_caller *who,
+                                       const struct voice_opcode *row)
 {
     struct arena *arena = arena_new();
-    struct order *o = arena_alloc(arena, sizeof *o);
+    struct session_order *o = arena_alloc(arena, sizeof *o);
 
     o->caller = *who->caller;
     o->session = who->session;
@@ -315,9 +315,9 @@ static struct order *order_new(struct voice *v, const struct gateway_caller *who
     return o;
 }
 
-static const struct command_row *row_of(int op)
+static const struct voice_opcode *row_of(int op)
 {
-    for (const struct command_row *r = voice_command_rows; r->type; r++)
+    for (const struct voice_opcode *r = voice_command_rows; r->type; r++)
         if (r->op == op)
             return r;
     return NULL;
@@ -325,11 +325,11 @@ static const struct command_row *row_of(int op)
 
 bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d)
 {
-    const struct command_row *row = row_of(op);
+    const struct voice_opcode *row = row_of(op);
 
     if (!v || !row || api_draining(v->api))
         return true;
-    struct order *o = order_new(v, who, row);
+    struct session_order *o = order_new(v, who, row);
     struct form form = { .arena = o->arena };
     void *decoded;
 
@@ -361,7 +361,7 @@ static void open_desk(struct loop *loop, void *arg)
 {
     struct voice *v = arg;
 
-    v->later[loop_index(loop)] = deadlines_new(loop, PAUSE_MS, false, expired);
+    v->later[loop_index(loop)] = deadlines_new(loop, PAUSE_MS, false, order_expired);
 }
 
 static void close_desk(struct loop *loop, void *arg)

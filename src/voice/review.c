@@ -31,8 +31,8 @@ static enum err watch_timeout(struct call *call, const struct rights_of *who,
                         m->communication_disabled_until.value, both);
 }
 
-static enum err judge(struct call *call, struct review *r, struct voice_state *s,
-                      const struct member *m)
+static enum err review_judge(struct call *call, struct review *r, struct voice_state *s,
+                             const struct member *m)
 {
     struct rights_of who = guild_rights_of(&r->guild, m);
     enum err e = load_channel(call->tx, r, voice_channel(s));
@@ -68,7 +68,7 @@ static enum err judge_all(struct call *call, struct review *r, const struct list
         while (m < end && m->user_id < s[i].user_id)
             m++;
         if (m < end && m->user_id == s[i].user_id)
-            e = judge(call, r, &s[i], m);
+            e = review_judge(call, r, &s[i], m);
     }
     return e;
 }
@@ -118,7 +118,7 @@ enum err voice_review_member(struct call *call, const struct member *m)
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
     e = load_guild(call->tx, m->guild_id, &r);
-    return e ? e : judge(call, &r, &s, m);
+    return e ? e : review_judge(call, &r, &s, m);
 }
 
 static enum err review_again(struct call *call, const struct job *job)

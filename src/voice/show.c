@@ -5,7 +5,7 @@
 #include "voice/states.h"
 
 /* The voice channels that somebody sees: each is judged once, however many are in it. */
-static struct map visible(const struct rights_of *who, const struct list *channels)
+static struct map voice_visible(const struct rights_of *who, const struct list *channels)
 {
     struct channel *c = channels->items;
     struct map seen;
@@ -25,7 +25,7 @@ static void show_states(struct tx *tx, const struct rights_of *who, const struct
                         const struct list *states, struct gateway_guild *ret)
 {
     const struct voice_state *s = states->items;
-    struct map seen = visible(who, channels);
+    struct map seen = voice_visible(who, channels);
 
     for (size_t i = 0; i < states->count; i++) {
         if (s[i].user_id != who->user_id && !map_get(&seen, voice_channel(&s[i])))

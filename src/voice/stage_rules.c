@@ -7,17 +7,17 @@
 
 static const struct opt_int no_time = { GIVEN_NULL, 0 };
 
-static bool speaks_up(const struct voice_state *s, const struct stage_wish *wish)
+static bool speaks_up(const struct voice_state *s, const struct stage_request *request)
 {
-    return s->suppress && wish->suppress.given == GIVEN && !wish->suppress.value;
+    return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
 /* Who was invited is not suppressed any more, so accepting takes no right. */
-uint64_t stage_wish_needs(const struct voice_state *s, const struct stage_wish *wish)
+uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request)
 {
-    uint64_t needs = speaks_up(s, wish) ? PERMISSION(MUTE_MEMBERS) : 0;
+    uint64_t needs = speaks_up(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
 
-    if (wish->request_to_speak_timestamp.given == GIVEN)
+    if (request->request_to_speak_timestamp.given == GIVEN)
         needs |= PERMISSION(REQUEST_TO_SPEAK);
     return needs;
 }
@@ -27,13 +27,13 @@ bool stage_moment_counts(int64_t at, int64_t now)
     return at >= now - SKEW;
 }
 
-void stage_wish_apply(struct voice_state *s, const struct stage_wish *wish, int64_t now)
+void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now)
 {
-    const struct opt_int *at = &wish->request_to_speak_timestamp;
+    const struct opt_int *at = &request->request_to_speak_timestamp;
 
     /* Going back to the audience lowers the hand, beginning to speak as well. */
-    if (wish->suppress.given == GIVEN && (wish->suppress.value || speaks_up(s, wish))) {
-        s->suppress = wish->suppress.value;
+    if (request->suppress.given == GIVEN && (request->suppress.value || speaks_up(s, request))) {
+        s->suppress = request->suppress.value;
         s->request_to_speak_timestamp = no_time;
     }
     if (at->given == GIVEN_NULL)

@@ -85,7 +85,7 @@ static const char SAVE_STAGE[] =
     "update stage_instances set topic = $2, privacy_level = $3 where id = $1";
 static const char DELETE_STAGE[] = "delete from stage_instances where id = $1";
 
-static void emit(struct call *call, enum event event, const struct stage *s)
+static void stage_emit(struct call *call, enum event event, const struct stage *s)
 {
     call_emit(call, event, to_viewers(s->guild_id, s->channel_id), &stage_schema, s);
 }
@@ -99,7 +99,7 @@ enum err stage_close(struct call *call, snowflake channel_id)
         return e == ERR_UNKNOWN_STAGE_INSTANCE ? OK : e;
     e = tx_exec(call->tx, DELETE_STAGE, BIND(v_id(s.id)), NULL);
     if (!e)
-        emit(call, EVENT_STAGE_INSTANCE_DELETE, &s);
+        stage_emit(call, EVENT_STAGE_INSTANCE_DELETE, &s);
     return e;
 }
 
@@ -149,7 +149,7 @@ static enum err open_stage(struct call *call)
         e = stage_watch(call, s.channel_id);
     if (e)
         return e;
-    emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
+    stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
     return call_reply(call, &s);
 }
 
@@ -181,7 +181,7 @@ static enum err modify_stage(struct call *call)
         e = audit(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id);
     if (e)
         return e;
-    emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
+    stage_emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
     return call_reply(call, &s);
 }
 

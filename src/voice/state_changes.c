@@ -13,7 +13,7 @@ enum { SALT_BYTES = 16, TOKEN_BYTES = 16 };
 
 /* --- telling -------------------------------------------------------------------------- */
 
-static void emit(struct call *call, struct subject to, const struct voice_state *s)
+static void state_changes_emit(struct call *call, struct subject to, const struct voice_state *s)
 {
     call_emit(call, EVENT_VOICE_STATE_UPDATE, to, &voice_state_schema, s);
 }
@@ -56,17 +56,17 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
     struct member member;
 
     if (!guild_id) {
-        emit(call, to_channel(channel_id ? channel_id : from), s);
+        state_changes_emit(call, to_channel(channel_id ? channel_id : from), s);
         return OK;
     }
     enum err e = load_member(call, &shown, &member);
     if (e)
         return e;
-    emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
+    state_changes_emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
     if (channel_id && from && from != channel_id) {
         struct voice_state gone = without_channel(&shown);
 
-        emit(call, to_viewers_unless(guild_id, from, channel_id), &gone);
+        state_changes_emit(call, to_viewers_unless(guild_id, from, channel_id), &gone);
     }
     return OK;
 }

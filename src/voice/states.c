@@ -60,7 +60,7 @@ static enum err check_sight(struct call *call, const struct voice_state *s)
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-static enum err show(struct call *call, snowflake user_id)
+static enum err state_show(struct call *call, snowflake user_id)
 {
     struct voice_state s;
     struct member member;
@@ -81,13 +81,13 @@ static enum err show(struct call *call, snowflake user_id)
 /* GET /guilds/{guild.id}/voice-states/@me */
 static enum err get_own_voice_state(struct call *call)
 {
-    return show(call, call->caller->id);
+    return state_show(call, call->caller->id);
 }
 
 /* GET /guilds/{guild.id}/voice-states/{member.id} */
 static enum err get_voice_state(struct call *call)
 {
-    return show(call, call->target.member->user_id);
+    return state_show(call, call->target.member->user_id);
 }
 
 /* --- PATCH ---------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static enum err find_on_stage(struct call *call, snowflake user_id, struct voice
     return e;
 }
 
-static enum err save(struct call *call, struct voice_state *s)
+static enum err state_save(struct call *call, struct voice_state *s)
 {
     enum err e = voice_save(call, s, 0);
 
@@ -139,7 +139,7 @@ static enum err enter_own_stage(struct call *call, const struct own_state_patch 
 static enum err modify_own_voice_state(struct call *call)
 {
     const struct own_state_patch *in = call->body;
-    struct stage_wish wish = { in->suppress, in->request_to_speak_timestamp };
+    struct stage_request request = { in->suppress, in->request_to_speak_timestamp };
     const struct opt_int *at = &in->request_to_speak_timestamp;
     struct voice_state s;
 
@@ -149,13 +149,13 @@ static enum err modify_own_voice_state(struct call *call)
     enum err e = enter_own_stage(call, in, &s);
     if (e)
         return e;
-    uint64_t needs = stage_wish_needs(&s, &wish);
+    uint64_t needs = stage_request_needs(&s, &request);
     if ((call->target.rights & needs) != needs)
         return ERR_MISSING_PERMISSIONS;
-    if (wish.suppress.given != GIVEN && at->given == ABSENT)
+    if (request.suppress.given != GIVEN && at->given == ABSENT)
         return OK;
-    stage_wish_apply(&s, &wish, clock_us());
-    return save(call, &s);
+    stage_request_apply(&s, &request, clock_us());
+    return state_save(call, &s);
 }
 
 /* PATCH /guilds/{guild.id}/voice-states/{member.id} */
@@ -173,7 +173,7 @@ static enum err modify_voice_state(struct call *call)
     if (e || in->suppress.given != GIVEN)
         return e;
     stage_order_apply(&s, in->suppress.value, m->user->bot.value, clock_us());
-    return save(call, &s);
+    return state_save(call, &s);
 }
 
 static const enum event fired[] = { EVENT_VOICE_STATE_UPDATE, EVENT_NONE };

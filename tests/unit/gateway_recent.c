@@ -3,7 +3,7 @@
 
 #include "gateway/recent.h"
 
-static void add(struct recent *r, uint64_t number)
+static void add(struct recent_events *r, uint64_t number)
 {
     struct news *n = news_new(EVENT_MESSAGE_DELETE, to_guild(1), STR("{}"));
 
@@ -15,7 +15,7 @@ static void add(struct recent *r, uint64_t number)
 static void indexes_go_on_when_the_oldest_go(void **state)
 {
     (void)state;
-    struct recent r = { 0 };
+    struct recent_events r = { 0 };
 
     assert_null(recent_at(&r, 0));
     for (uint64_t i = 0; i < 1000; i++) {
@@ -38,7 +38,7 @@ static void indexes_go_on_when_the_oldest_go(void **state)
 static void what_was_told_elsewhere_is_found_by_number(void **state)
 {
     (void)state;
-    struct recent r = { 0 };
+    struct recent_events r = { 0 };
 
     for (uint64_t i = 0; i < 10; i++)
         add(&r, 10 + i * 2); /* 10, 12 … 28 */

@@ -291,7 +291,7 @@ static void notes_have_one_line(void **state)
 
 static void check_tag(const char *name, const char *raw, const char *expected, int64_t digits)
 {
-    struct tag tag;
+    struct user_tag tag;
 
     assert_true(tag_read(str_of(name), str_of(raw), &tag));
     assert_true(str_is(tag.name, expected));
@@ -300,7 +300,7 @@ static void check_tag(const char *name, const char *raw, const char *expected, i
 
 static void tags_are_names_and_maybe_digits(void **state)
 {
-    struct tag tag;
+    struct user_tag tag;
 
     (void)state;
     check_tag("ada", NULL, "ada", 0);

@@ -76,15 +76,17 @@ static void wishes_take_their_rights(void **unused)
     const struct voice_state audience = state(true, 0), invited = state(false, 5);
 
     (void)unused;
-    assert_int_equal(stage_wish_needs(&audience, &(struct stage_wish){ SUPPRESS(false) }), mute);
-    assert_int_equal(stage_wish_needs(&audience, &(struct stage_wish){ SUPPRESS(true) }), 0);
-    assert_int_equal(stage_wish_needs(&audience, &(struct stage_wish){ ASK(NOW) }), ask);
-    assert_int_equal(stage_wish_needs(&audience, &(struct stage_wish){ ASK(0) }), 0);
-    assert_int_equal(stage_wish_needs(&audience, &(struct stage_wish){ SUPPRESS(false), ASK(NOW) }),
-                     mute | ask);
-    assert_int_equal(stage_wish_needs(&invited, &(struct stage_wish){ SUPPRESS(false), ASK(0) }),
-                     0);
-    assert_int_equal(stage_wish_needs(&invited, &(struct stage_wish){ 0 }), 0);
+    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ SUPPRESS(false) }),
+                     mute);
+    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ SUPPRESS(true) }), 0);
+    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ ASK(NOW) }), ask);
+    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ ASK(0) }), 0);
+    assert_int_equal(
+        stage_request_needs(&audience, &(struct stage_request){ SUPPRESS(false), ASK(NOW) }),
+        mute | ask);
+    assert_int_equal(
+        stage_request_needs(&invited, &(struct stage_request){ SUPPRESS(false), ASK(0) }), 0);
+    assert_int_equal(stage_request_needs(&invited, &(struct stage_request){ 0 }), 0);
 }
 
 static void wishes_lead_from_state_to_state(void **unused)
@@ -92,35 +94,35 @@ static void wishes_lead_from_state_to_state(void **unused)
     struct voice_state s = state(true, 0);
 
     (void)unused;
-    stage_wish_apply(&s, &(struct stage_wish){ 0 }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ 0 }, NOW);
     expect_state(&s, true, 0);
-    stage_wish_apply(&s, &(struct stage_wish){ SUPPRESS(true) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
     expect_state(&s, true, 0);
     /* Raise the hand, lower it. */
-    stage_wish_apply(&s, &(struct stage_wish){ ASK(NOW - 5) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ ASK(NOW - 5) }, NOW);
     expect_state(&s, true, NOW);
-    stage_wish_apply(&s, &(struct stage_wish){ ASK(NOW + 5) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ ASK(NOW + 5) }, NOW);
     expect_state(&s, true, NOW + 5);
-    stage_wish_apply(&s, &(struct stage_wish){ ASK(0) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ ASK(0) }, NOW);
     expect_state(&s, true, 0);
     /* Speak, with and without a hand that was raised. */
     s = state(true, 7);
-    stage_wish_apply(&s, &(struct stage_wish){ SUPPRESS(false) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
     expect_state(&s, false, 0);
-    stage_wish_apply(&s, &(struct stage_wish){ SUPPRESS(false) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
     expect_state(&s, false, 0);
     /* Accept. */
     s = state(false, 7);
-    stage_wish_apply(&s, &(struct stage_wish){ SUPPRESS(false) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
     expect_state(&s, false, 7);
-    stage_wish_apply(&s, &(struct stage_wish){ SUPPRESS(false), ASK(0) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false), ASK(0) }, NOW);
     expect_state(&s, false, 0);
     /* Decline, or go back. */
     s = state(false, 7);
-    stage_wish_apply(&s, &(struct stage_wish){ SUPPRESS(true) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
     expect_state(&s, true, 0);
     s = state(true, 7);
-    stage_wish_apply(&s, &(struct stage_wish){ SUPPRESS(true) }, NOW);
+    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
     expect_state(&s, true, 0);
 }
 

@@ -30,7 +30,7 @@ static void add_chunk(struct buf *out, const char *type, const void *data, size_
 }
 
 /* A white ring on the colour: one bit a pixel, each line after its filter byte. */
-static void draw(unsigned char *pixels)
+static void default_avatars_draw(unsigned char *pixels)
 {
     const int middle = SIDE / 2, outer = 40 * 40, inner = 24 * 24;
 
@@ -53,7 +53,7 @@ static void make_png(struct buf *out, const unsigned char color[3])
     unsigned char pixels[SIDE * (SIDE / 8 + 1)] = { 0 }, packed[sizeof pixels + 64];
     uLongf n = sizeof packed;
 
-    draw(pixels);
+    default_avatars_draw(pixels);
     compress2(packed, &n, pixels, sizeof pixels, Z_BEST_COMPRESSION);
     buf_add(out, "\x89PNG\r\n\x1a\n", 8);
     add_chunk(out, "IHDR", head, sizeof head);

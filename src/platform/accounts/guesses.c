@@ -87,7 +87,7 @@ struct count {
     struct str key;
 };
 
-static void uncount(struct call *call, const struct count *counts, size_t n)
+static void guess_uncount(struct call *call, const struct count *counts, size_t n)
 {
     while (n)
         n--, call_uncount(call, counts[n].limit, counts[n].key);
@@ -109,12 +109,12 @@ enum err password_guess(struct call *call, const struct guess *g, bool *ret_righ
         enum err e = call_count(call, counts[i].limit, counts[i].key);
 
         if (e) {
-            uncount(call, counts, i);
+            guess_uncount(call, counts, i);
             return e;
         }
     }
     *ret_right = password_verify(call->api, g->hash, g->password);
     if (*ret_right)
-        uncount(call, counts, count);
+        guess_uncount(call, counts, count);
     return OK;
 }

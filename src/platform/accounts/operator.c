@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
 
-struct wish {
+struct account_request {
     struct auth *auth;
     struct arena *arena;
     struct str username;
@@ -13,9 +13,9 @@ struct wish {
 
 static const char FIND_PERSON[] = "select id from users where username = $1 and bot = 0";
 
-static enum err give(struct tx *tx, void *arg)
+static enum err operator_give(struct tx *tx, void *arg)
 {
-    const struct wish *w = arg;
+    const struct account_request *w = arg;
     struct rows row;
     struct str token;
     bool found;
@@ -39,7 +39,7 @@ static enum err give(struct tx *tx, void *arg)
 enum err operator_token(struct store *store, struct auth *auth, struct str username,
                         struct arena *arena, struct str *ret)
 {
-    struct wish w = { auth, arena, username, ret };
+    struct account_request w = { auth, arena, username, ret };
 
-    return store_run(store, STORE_WRITE, NULL, give, &w);
+    return store_run(store, STORE_WRITE, NULL, operator_give, &w);
 }

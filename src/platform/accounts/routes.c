@@ -13,7 +13,7 @@ static const struct limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true
 };
 
-static struct str today(struct arena *a)
+static struct str account_today(struct arena *a)
 {
     char *text = arena_alloc(a, TIMESTAMP_TEXT);
 
@@ -30,7 +30,7 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
     if (!date_parse(date.value, &days))
         return call_invalid(call, "date_of_birth", "DATE_TIME_TYPE_PARSE",
                             "Could not parse the date. Should be YYYY-MM-DD.");
-    if (age_on(date.value, today(call->arena)) < LEAST_AGE)
+    if (age_on(date.value, account_today(call->arena)) < LEAST_AGE)
         return call_invalid(call, "date_of_birth", "DATE_OF_BIRTH_UNDERAGE",
                             "You need to be 13 or older in order to use this service.");
     return OK;
@@ -126,7 +126,7 @@ static enum err refuse_login(struct call *call)
 }
 
 /* What is known of who wants to come in. */
-struct entrance {
+struct login_attempt {
     struct user user; /* all zeros: there is none */
     bool known_address;
 };
@@ -135,7 +135,7 @@ struct entrance {
 static enum err find_login(struct call *call)
 {
     const struct login *in = call->body;
-    struct entrance *entrance = call->data = arena_alloc(call->arena, sizeof *entrance);
+    struct login_attempt *entrance = call->data = arena_alloc(call->arena, sizeof *entrance);
     bool found;
     enum err e = user_find_login(call->tx, in->login, &entrance->user, &found);
 
@@ -145,7 +145,7 @@ static enum err find_login(struct call *call)
 static enum err verify_login(struct call *call)
 {
     const struct login *in = call->body;
-    const struct entrance *entrance = call->data;
+    const struct login_attempt *entrance = call->data;
     struct guess guess = { in->login, entrance->user.password_hash, in->password,
                            entrance->known_address };
     bool right;
@@ -164,7 +164,7 @@ static enum err prepare_login(struct call *call)
 static enum err log_in(struct call *call)
 {
     const struct login *in = call->body;
-    const struct user *looked_at = &((const struct entrance *)call->data)->user;
+    const struct user *looked_at = &((const struct login_attempt *)call->data)->user;
     const char *taken;
     struct user user;
 

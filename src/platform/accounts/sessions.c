@@ -8,7 +8,7 @@
 struct client_info {
     struct opt_str os, platform, location;
 };
-struct session {
+struct login_session {
     unsigned char token[8];
     struct str id_hash;
     int64_t approx_last_used_time;
@@ -36,14 +36,14 @@ static const struct schema client_info_schema = {
 static const struct type type_client_info = { .kind = KIND_OBJECT, .schema = &client_info_schema };
 
 static const struct field session_fields[] = {
-    { FIELD(struct session, id_hash), .type = &type_text },
-    { FIELD(struct session, approx_last_used_time), .type = &type_time },
-    { FIELD(struct session, client_info), .type = &type_client_info },
+    { FIELD(struct login_session, id_hash), .type = &type_text },
+    { FIELD(struct login_session, approx_last_used_time), .type = &type_time },
+    { FIELD(struct login_session, client_info), .type = &type_client_info },
     { 0 },
 };
 static const struct schema session_schema = {
     .name = "AuthSession",
-    .size = sizeof(struct session),
+    .size = sizeof(struct login_session),
     .fields = session_fields,
     .doc = "A place where the account is logged in.",
 };
@@ -77,7 +77,7 @@ static const struct schema session_logout_schema = {
 };
 const struct type session_logout_body = { .kind = KIND_OBJECT, .schema = &session_logout_schema };
 
-static void read_session(const struct rows *r, struct session *s)
+static void read_session(const struct rows *r, struct login_session *s)
 {
     struct arena *arena = tx_arena(r->tx);
     struct client_info *info = arena_alloc(arena, sizeof *info);
@@ -104,7 +104,7 @@ static enum err sessions_of(struct tx *tx, snowflake user_id, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        read_session(&rows, list_add(tx_arena(tx), ret, sizeof(struct session)));
+        read_session(&rows, list_add(tx_arena(tx), ret, sizeof(struct login_session)));
     return rows_end(&rows);
 }
 
@@ -131,7 +131,7 @@ enum err log_out_sessions(struct call *call)
     const struct session_logout *in = call->body;
     struct list all;
     enum err e = sessions_of(call->tx, call->caller->id, &all);
-    const struct session *s = all.items;
+    const struct login_session *s = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {
         if (!is_named(&in->session_id_hashes, s[i].id_hash))

@@ -31,13 +31,14 @@ static enum given *given_of(struct user_settings *s, const struct field *f)
     return (enum given *)((char *)s + f->offset);
 }
 
-static void copy(struct user_settings *to, const struct user_settings *from, const struct field *f)
+static void setting_copy(struct user_settings *to, const struct user_settings *from,
+                         const struct field *f)
 {
     memcpy((char *)to + f->offset, (const char *)from + f->offset, member_size(f->member));
 }
 
-static bool same(const struct user_settings *a, const struct user_settings *b,
-                 const struct field *f)
+static bool setting_same(const struct user_settings *a, const struct user_settings *b,
+                         const struct field *f)
 {
     const struct field one[] = { *f, { 0 } };
     const struct schema schema = { .name = "", .size = sizeof *a, .fields = one };
@@ -59,7 +60,7 @@ static void fill_defaults(struct user_settings *s)
 {
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++)
         if (*given_of(s, f) == ABSENT)
-            copy(s, &settings_defaults, f);
+            setting_copy(s, &settings_defaults, f);
 }
 
 /* "All" holds the other two, and what is not said is no. */
@@ -82,7 +83,7 @@ static const char FIND_SETTINGS[] =
     "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
     "where u.id = $1";
 
-static enum err decode(struct arena *arena, struct str document, struct user_settings *ret)
+static enum err setting_decode(struct arena *arena, struct str document, struct user_settings *ret)
 {
     struct form form = { .arena = arena };
     void *decoded;
@@ -97,7 +98,7 @@ static enum err decode(struct arena *arena, struct str document, struct user_set
 }
 
 /* Without defaults, but with the locale, which is the account's. */
-static enum err load(struct tx *tx, snowflake user_id, struct user_settings *ret)
+static enum err setting_load(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     struct rows row;
     bool found;
@@ -107,7 +108,8 @@ static enum err load(struct tx *tx, snowflake user_id, struct user_settings *ret
         return e;
     if (!found)
         return ERR_UNKNOWN_USER;
-    e = decode(tx_arena(tx), row_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1), ret);
+    e = setting_decode(tx_arena(tx), row_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1),
+                       ret);
     ret->locale = given_str(row_text(&row, 0));
     return e;
 }
@@ -116,7 +118,7 @@ static const char SAVE_LOCALE[] = "update users set locale = $2 where id = $1";
 static const char SAVE_SETTINGS[] = "insert into user_settings (user_id, document) values ($1, $2) "
                                     "on conflict (user_id) do update set document = $2";
 
-static enum err save(struct tx *tx, snowflake user_id, struct user_settings s)
+static enum err setting_save(struct tx *tx, snowflake user_id, struct user_settings s)
 {
     struct buf text;
     struct json j = json_to(&text);
@@ -133,7 +135,7 @@ static enum err save(struct tx *tx, snowflake user_id, struct user_settings s)
 
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
-    enum err e = load(tx, user_id, ret);
+    enum err e = setting_load(tx, user_id, ret);
 
     if (!e)
         fill_defaults(ret);
@@ -142,7 +144,7 @@ enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *r
 
 enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret)
 {
-    enum err e = decode(arena, document, ret);
+    enum err e = setting_decode(arena, document, ret);
 
     if (!e)
         fill_defaults(ret);
@@ -170,13 +172,13 @@ enum err get_settings(struct call *call)
 }
 
 /* What the body says goes into the settings; null takes it out again. */
-static void apply(const struct user_settings *in, struct user_settings *settings)
+static void setting_apply(const struct user_settings *in, struct user_settings *settings)
 {
     struct user_settings patch = *in;
 
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
         if (*given_of(&patch, f) == GIVEN)
-            copy(settings, &patch, f);
+            setting_copy(settings, &patch, f);
         else if (*given_of(&patch, f) == GIVEN_NULL)
             *given_of(settings, f) = ABSENT;
     }
@@ -210,23 +212,23 @@ enum err modify_settings(struct call *call)
     snowflake id = call->caller->id;
     bool any = false;
 
-    enum err e = load(call->tx, id, &stored);
+    enum err e = setting_load(call->tx, id, &stored);
     if (e)
         return e;
     before = stored;
-    apply(call->body, &stored);
+    setting_apply(call->body, &stored);
     complete_sources(call->arena, &stored);
     after = stored;
     fill_defaults(&before);
     fill_defaults(&after);
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
-        if (same(&before, &after, f))
+        if (setting_same(&before, &after, f))
             continue;
-        copy(&changed, &after, f);
+        setting_copy(&changed, &after, f);
         any = true;
     }
     if (any)
-        e = save(call->tx, id, stored);
+        e = setting_save(call->tx, id, stored);
     if (!e)
         e = hook_settings_changed(call, &(struct settings_change){ id, &before, &after });
     if (e)

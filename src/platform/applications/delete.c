@@ -19,8 +19,8 @@ struct removal {
 };
 
 /* Ids that a query names, as many as there is room for. */
-static enum err gather(struct call *call, const char *sql, struct removal *r, int64_t cost,
-                       struct list *ret)
+static enum err delete_gather(struct call *call, const char *sql, struct removal *r, int64_t cost,
+                              struct list *ret)
 {
     struct rows rows;
     int64_t most = (r->room + cost - 1) / cost;
@@ -43,7 +43,7 @@ static const char GUILDS_WITH[] = "select guild_id from integrations where appli
 static enum err leave_guilds(struct call *call, struct removal *r)
 {
     struct list guilds;
-    enum err e = gather(call, GUILDS_WITH, r, COST_OF_GUILD, &guilds);
+    enum err e = delete_gather(call, GUILDS_WITH, r, COST_OF_GUILD, &guilds);
 
     for (size_t i = 0; i < guilds.count && !e; i++)
         e = application_leave_guild(call, &r->a, ((snowflake *)guilds.items)[i]);
@@ -72,7 +72,7 @@ static enum err leave_user(struct call *call, const struct removal *r, snowflake
 static enum err leave_users(struct call *call, struct removal *r)
 {
     struct list users;
-    enum err e = gather(call, USERS_WITH, r, 1, &users);
+    enum err e = delete_gather(call, USERS_WITH, r, 1, &users);
 
     for (size_t i = 0; i < users.count && !e; i++)
         e = leave_user(call, r, ((snowflake *)users.items)[i]);
@@ -87,7 +87,7 @@ static const char LEAVE_GROUP[] =
 static enum err leave_groups(struct call *call, struct removal *r)
 {
     struct list groups;
-    enum err e = gather(call, GROUPS_WITH, r, 1, &groups);
+    enum err e = delete_gather(call, GROUPS_WITH, r, 1, &groups);
 
     for (size_t i = 0; i < groups.count && !e; i++) {
         snowflake id = ((snowflake *)groups.items)[i];

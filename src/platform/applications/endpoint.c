@@ -21,7 +21,7 @@ void endpoint_post(struct api *api, struct loop *loop, const struct endpoint_req
 
     application_sign(api_options(api)->auth, r->application, STR_CONCAT(arena, at, r->body),
                      signature);
-    if (r->spoilt)
+    if (r->wrong_signature)
         signature[0] ^= 1;
     const struct fetch_header headers[] = {
         { STR("Content-Type"), STR("application/json") },
@@ -71,16 +71,16 @@ static const struct schema ping_schema = {
 };
 static const struct type type_ping = { .kind = KIND_OBJECT, .schema = &ping_schema };
 
-struct pong {
+struct endpoint_pong {
     struct opt_int type;
 };
 static const struct field pong_fields[] = {
-    { FIELD(struct pong, type), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct endpoint_pong, type), .type = &type_int, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema pong_schema = {
     .name = "Pong",
-    .size = sizeof(struct pong),
+    .size = sizeof(struct endpoint_pong),
     .fields = pong_fields,
 };
 static const struct type type_pong = { .kind = KIND_OBJECT, .schema = &pong_schema };
@@ -91,10 +91,11 @@ static bool is_pong(struct call *call, struct str body)
     void *pong;
 
     return body.n > 0 && schema_decode(&type_pong, body, &form, &pong) == OK &&
-           ((struct pong *)pong)->type.given == GIVEN && ((struct pong *)pong)->type.value == 1;
+           ((struct endpoint_pong *)pong)->type.given == GIVEN &&
+           ((struct endpoint_pong *)pong)->type.value == 1;
 }
 
-static void refuse(struct call *call)
+static void endpoint_refuse(struct call *call)
 {
     call_resume(call,
                 call_invalid(call, "interactions_endpoint_url",
@@ -102,7 +103,7 @@ static void refuse(struct call *call)
                              "The specified interactions endpoint url could not be verified."));
 }
 
-static void send_ping(struct call *call, bool spoilt,
+static void send_ping(struct call *call, bool wrong_signature,
                       void (*done)(void *arg, enum fetch_result result, int status,
                                    struct str content_type, struct buf *body))
 {
@@ -126,22 +127,22 @@ static void send_ping(struct call *call, bool spoilt,
                       .body = column_encode(call->arena, &type_ping, &ping),
                       .timeout_ms = PROBE_MS,
                       .max_answer = PROBE_MAX,
-                      .spoilt = spoilt,
+                      .wrong_signature = wrong_signature,
                       .done = done,
                       .arg = call,
                   });
 }
 
 /* What anybody could have sent must be refused. */
-static void spoilt_answered(void *arg, enum fetch_result result, int status,
-                            struct str content_type, struct buf *body)
+static void wrong_signature_answered(void *arg, enum fetch_result result, int status,
+                                     struct str content_type, struct buf *body)
 {
     (void)content_type;
     (void)body;
     if (result == FETCH_OK && status == 401)
         call_resume(arg, OK);
     else
-        refuse(arg);
+        endpoint_refuse(arg);
 }
 
 static void ping_answered(void *arg, enum fetch_result result, int status, struct str content_type,
@@ -152,9 +153,9 @@ static void ping_answered(void *arg, enum fetch_result result, int status, struc
                 is_pong(arg, buf_str(body));
 
     if (good)
-        send_ping(arg, true, spoilt_answered);
+        send_ping(arg, true, wrong_signature_answered);
     else
-        refuse(arg);
+        endpoint_refuse(arg);
 }
 
 void endpoint_probe(struct call *call)

@@ -13,7 +13,7 @@ struct endpoint_request {
     struct str url, body;
     int64_t timeout_ms;
     size_t max_answer;
-    bool spoilt; /* the signature is wrong: a probe */
+    bool wrong_signature; /* the signature is wrong: a probe */
     /* As struct fetch has them. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);

@@ -11,7 +11,7 @@ static char username_char(char c)
 }
 
 /* Whatever a username cannot hold becomes one '_'. */
-static struct str squeeze(struct arena *a, struct str name, size_t max)
+static struct str application_squeeze(struct arena *a, struct str name, size_t max)
 {
     char *out = arena_alloc(a, max + 1);
     size_t n = 0;
@@ -29,14 +29,14 @@ static struct str squeeze(struct arena *a, struct str name, size_t max)
 
 struct str bot_name(struct arena *a, struct str name)
 {
-    struct str s = squeeze(a, name, LONGEST_NAME);
+    struct str s = application_squeeze(a, name, LONGEST_NAME);
 
     return s.n >= 2 ? s : STR_CONCAT(a, STR("bot_"), s.n ? s : STR("app"));
 }
 
 struct str bot_name_with(struct arena *a, struct str name, snowflake id)
 {
-    struct str s = squeeze(a, name, LONGEST_STEM);
+    struct str s = application_squeeze(a, name, LONGEST_STEM);
 
     /* The low bits tell apart what is made in the same second. */
     return str_printf(a, "%.*s_%08llx", STR_FMT(s.n ? s : STR("bot")),

@@ -7,8 +7,8 @@
 #include "platform/members/members.h"
 #include "platform/webhooks/webhooks.h"
 
-static enum err gather(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
-                       struct list *ret)
+static enum err uninstall_gather(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
+                                 struct list *ret)
 {
     return tx_ids(tx, sql, BIND(v_id(guild_id), v_id(id)), ret);
 }
@@ -49,7 +49,8 @@ static enum err delete_webhooks(struct call *call, snowflake guild_id, snowflake
 static enum err remove_webhooks(struct call *call, snowflake guild_id, snowflake application_id)
 {
     struct list channels;
-    enum err e = gather(call->tx, CHANNELS_WITH_WEBHOOKS, guild_id, application_id, &channels);
+    enum err e =
+        uninstall_gather(call->tx, CHANNELS_WITH_WEBHOOKS, guild_id, application_id, &channels);
 
     for (size_t i = 0; i < channels.count && !e; i++)
         webhooks_announce(call, guild_id, ((const snowflake *)channels.items)[i]);
@@ -125,7 +126,7 @@ static enum err remove_integration(struct call *call, snowflake guild_id, snowfl
 static enum err remove_roles(struct call *call, const char *sql, snowflake guild_id, snowflake id)
 {
     struct list roles;
-    enum err e = gather(call->tx, sql, guild_id, id, &roles);
+    enum err e = uninstall_gather(call->tx, sql, guild_id, id, &roles);
 
     for (size_t i = 0; !e && i < roles.count; i++)
         e = integration_drop_role(call, guild_id, ((const snowflake *)roles.items)[i]);

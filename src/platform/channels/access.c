@@ -103,7 +103,7 @@ static enum err resolve_member(struct call *call)
 
 /* Rights that a row asks for, in the channel of the path or else in its guild. Whoever
  * needs a right to act on a role needs to be above it, too. */
-static enum err permit(struct call *call, uint64_t needs)
+static enum err channel_permit(struct call *call, uint64_t needs)
 {
     const struct target *t = &call->target;
 
@@ -149,5 +149,5 @@ const struct domain access_domain = {
     .name = "Access",
     .doc = "What paths lead to.",
     .resolvers = resolvers,
-    .permit = permit,
+    .permit = channel_permit,
 };

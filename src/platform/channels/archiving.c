@@ -24,7 +24,7 @@ bool thread_is_quiet(const struct channel *c)
            (c->thread_metadata->archived || quiet_until(c) - MINUTE_US < clock_us());
 }
 
-static enum err archive(struct call *call, const struct job *job)
+static enum err archiving_archive(struct call *call, const struct job *job)
 {
     struct thread_metadata thread;
     struct channel c;
@@ -49,7 +49,7 @@ static enum err archive(struct call *call, const struct job *job)
 static const struct job_kind archive_kind = {
     .name = "archive_thread",
     .doc = "Archives a thread in which nothing happened for as long as it says.",
-    .run = archive,
+    .run = archiving_archive,
 };
 
 const struct job_kind *const thread_jobs[] = { &archive_kind, NULL };

@@ -3,8 +3,8 @@
 
 #include "model/regions.h"
 
-static enum err refuse(struct call *call, const struct place *here, const char *field,
-                       const char *code, const char *message)
+static enum err edits_refuse(struct call *call, const struct place *here, const char *field,
+                             const char *code, const char *message)
 {
     struct place at = place_key(here, str_of(field));
 
@@ -30,17 +30,19 @@ static enum err check_parent(struct call *call, const struct place *here, snowfl
 
     enum err e = channel_find(call->tx, parent_id, &parent);
     if (e == ERR_UNKNOWN_CHANNEL || (!e && parent.guild_id.value != c->guild_id.value))
-        return refuse(call, here, "parent_id", "CHANNEL_PARENT_INVALID", "Category does not exist");
+        return edits_refuse(call, here, "parent_id", "CHANNEL_PARENT_INVALID",
+                            "Category does not exist");
     if (e)
         return e;
     if (parent.type != CHANNEL_CATEGORY || c->type == CHANNEL_CATEGORY)
-        return refuse(call, here, "parent_id", "CHANNEL_PARENT_INVALID_TYPE", "Not a category");
+        return edits_refuse(call, here, "parent_id", "CHANNEL_PARENT_INVALID_TYPE",
+                            "Not a category");
     if (c->parent_id.value == parent_id)
         return OK;
     e = channel_count_children(call->tx, parent_id, &children);
     if (!e && children >= MAX_CHILDREN)
-        return refuse(call, here, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
-                      "Maximum number of channels in category reached (50)");
+        return edits_refuse(call, here, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
+                            "Maximum number of channels in category reached (50)");
     return e;
 }
 
@@ -55,7 +57,7 @@ static enum err check_region(struct call *call, const struct place *here, struct
     enum err e = guild_find(call->tx, guild_id, &guild);
     if (e || region_usable(region, guild_is_vip(&guild)))
         return e;
-    return refuse(call, here, "rtc_region", FORM_CHOICES, "There is no such voice region.");
+    return edits_refuse(call, here, "rtc_region", FORM_CHOICES, "There is no such voice region.");
 }
 
 enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,
@@ -64,7 +66,7 @@ enum err edit_check(struct call *call, const struct place *here, const struct ch
     enum err e = OK;
 
     if (in->name.given == GIVEN_NULL)
-        e = refuse(call, here, "name", FORM_REQUIRED);
+        e = edits_refuse(call, here, "name", FORM_REQUIRED);
     if (c->type == CHANNEL_STAGE && in->bitrate.given == GIVEN &&
         in->bitrate.value > STAGE_MAX_BITRATE)
         e = refuse_above(call, here, "bitrate", STAGE_MAX_BITRATE);
@@ -117,7 +119,7 @@ void edit_apply(const struct channel_edit *in, struct channel *c)
 
 /* --- overwrites ----------------------------------------------------------------------- */
 
-static bool same(const struct overwrite *a, const struct overwrite *b)
+static bool edits_same(const struct overwrite *a, const struct overwrite *b)
 {
     return b && a->type == b->type && a->allow == b->allow && a->deny == b->deny;
 }
@@ -147,7 +149,7 @@ enum err overwrites_permit(struct call *call, const struct list *wanted, const s
     if (wanted->count > MAX_OVERWRITES)
         return ERR_MAX_OVERWRITES;
     for (size_t i = 0; i < wanted->count; i++) {
-        if (same(&o[i], overwrite_of(before, o[i].id)))
+        if (edits_same(&o[i], overwrite_of(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
             return ERR_MISSING_PERMISSIONS;

@@ -8,7 +8,7 @@ static enum err check_kind(const struct channel *c)
 }
 
 /* The channel has so many now. */
-static enum err announce(struct call *call, size_t now)
+static enum err overwrite_announce(struct call *call, size_t now)
 {
     const struct channel *c = call->target.channel;
     enum err e = channel_announce(call, c->id);
@@ -16,7 +16,8 @@ static enum err announce(struct call *call, size_t now)
     return e ? e : overwrites_settle(call, c, now);
 }
 
-static enum err note(struct call *call, enum audit_action action, snowflake id, int64_t type)
+static enum err overwrite_note(struct call *call, enum audit_action action, snowflake id,
+                               int64_t type)
 {
     const struct channel *c = call->target.channel;
     struct audit_options options = { .id = given_id(id),
@@ -54,8 +55,9 @@ enum err put_overwrite(struct call *call)
     if (!e)
         e = overwrite_put(call->tx, c->id, &o);
     if (!e)
-        e = note(call, before ? AUDIT_OVERWRITE_UPDATE : AUDIT_OVERWRITE_CREATE, o.id, o.type);
-    return e ? e : announce(call, now->count + !before);
+        e = overwrite_note(call, before ? AUDIT_OVERWRITE_UPDATE : AUDIT_OVERWRITE_CREATE, o.id,
+                           o.type);
+    return e ? e : overwrite_announce(call, now->count + !before);
 }
 
 static const char DELETE_OVERWRITE[] =
@@ -75,6 +77,6 @@ enum err delete_overwrite(struct call *call)
         return ERR_UNKNOWN_OVERWRITE;
     e = tx_exec(call->tx, DELETE_OVERWRITE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e)
-        e = note(call, AUDIT_OVERWRITE_DELETE, id, before->type);
-    return e ? e : announce(call, c->permission_overwrites.value.count - 1);
+        e = overwrite_note(call, AUDIT_OVERWRITE_DELETE, id, before->type);
+    return e ? e : overwrite_announce(call, c->permission_overwrites.value.count - 1);
 }

@@ -132,8 +132,8 @@ enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *chann
 static const char ADD_RECIPIENT[] = "insert into recipients (channel_id, user_id, nick, closed, "
                                     "since) values ($1, $2, $3, $4, $5)";
 
-static enum err add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick,
-                    bool closed)
+static enum err people_add(struct tx *tx, snowflake channel_id, snowflake user_id,
+                           struct opt_str nick, bool closed)
 {
     return tx_exec(tx, ADD_RECIPIENT,
                    BIND(v_id(channel_id), v_id(user_id),
@@ -144,7 +144,7 @@ static enum err add(struct tx *tx, snowflake channel_id, snowflake user_id, stru
 
 enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick)
 {
-    return add(tx, channel_id, user_id, nick, false);
+    return people_add(tx, channel_id, user_id, nick, false);
 }
 
 static const char REMOVE_RECIPIENT[] =
@@ -204,9 +204,9 @@ static enum err make_direct(struct tx *tx, snowflake low, snowflake high, struct
     *c = (struct channel){ .id = snowflake_new(), .type = CHANNEL_DM };
     enum err e = channel_insert(tx, c);
     if (!e)
-        e = add(tx, c->id, low, none, true);
+        e = people_add(tx, c->id, low, none, true);
     if (!e)
-        e = add(tx, c->id, high, none, true);
+        e = people_add(tx, c->id, high, none, true);
     if (!e)
         e = tx_exec(tx, ADD_DIRECT, BIND(v_id(low), v_id(high), v_id(c->id)), NULL);
     return e ? e : channel_find(tx, c->id, c);

@@ -26,7 +26,7 @@ enum { TYPE_COLUMN = 2 };
 /* Of a category or a channel, the archived threads last: more need not be told one by one. */
 enum { MOST_CHILDREN = 500 };
 
-static struct opt_int number(const struct rows *r, int column)
+static struct opt_int channel_number(const struct rows *r, int column)
 {
     return (struct opt_int){ GIVEN, row_int(r, column) };
 }
@@ -53,14 +53,14 @@ static void read_channel(const struct rows *r, struct channel *c)
         .type = row_int(r, 2),
         .name = row_opt_text(r, 3),
         .topic = row_opt_text(r, 4),
-        .position = number(r, 5),
+        .position = channel_number(r, 5),
         .parent_id = row_opt_id(r, 6),
         .nsfw = { GIVEN, row_bool(r, 7) },
-        .rate_limit_per_user = number(r, 8),
-        .bitrate = number(r, 9),
-        .user_limit = number(r, 10),
+        .rate_limit_per_user = channel_number(r, 8),
+        .bitrate = channel_number(r, 9),
+        .user_limit = channel_number(r, 10),
         .rtc_region = row_opt_text(r, 11),
-        .video_quality_mode = number(r, 12),
+        .video_quality_mode = channel_number(r, 12),
         .last_message_id = row_opt_id(r, 13),
         .flags = row_int(r, 14),
         .owner_id = row_opt_id(r, 15),
@@ -68,7 +68,7 @@ static void read_channel(const struct rows *r, struct channel *c)
         .icon = row_opt_text(r, 17),
         .default_auto_archive_duration = row_opt_int(r, 18),
         .permission_overwrites = { .given = GIVEN },
-        .message_count = number(r, 23),
+        .message_count = channel_number(r, 23),
         .member_count = { GIVEN, 1 },
         .thread_metadata = read_thread(r, tx_arena(r->tx)),
     };
@@ -102,14 +102,14 @@ static const char CHANNELS_OF_USER[] =
     "select " CHANNEL_COLUMNS " from recipients r join channels on id = r.channel_id "
     "where r.user_id = $1 and r.closed = 0 order by r.channel_id";
 
-static snowflake latest(const struct channel *c)
+static snowflake channel_latest(const struct channel *c)
 {
     return c->last_message_id.given == GIVEN ? c->last_message_id.value : c->id;
 }
 
 static int by_latest(const void *a, const void *b)
 {
-    snowflake x = latest(a), y = latest(b);
+    snowflake x = channel_latest(a), y = channel_latest(b);
 
     return (x < y) - (x > y);
 }

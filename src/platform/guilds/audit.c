@@ -62,7 +62,7 @@ const struct schema audit_entry_schema = {
 };
 
 /* The header is percent-encoded once; an escape that is none stays as it is. */
-static struct str decode(struct arena *arena, struct str s)
+static struct str audit_decode(struct arena *arena, struct str s)
 {
     char *out = arena_alloc(arena, s.n);
     size_t n = 0;
@@ -92,7 +92,7 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
         header = http_header(call->exchange->request, STR("X-Audit-Log-Reason"));
     if (!header.n)
         return OK;
-    text = decode(call->arena, header);
+    text = audit_decode(call->arena, header);
     if (!is_text(text))
         text = header; /* its escapes are none */
     if (!is_text(text))
@@ -108,7 +108,7 @@ static const char ADD_ENTRY[] =
     "insert into audit_log (id, guild_id, user_id, target_id, action, reason, options, changes) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-static enum err insert(struct tx *tx, const struct audit_entry *entry)
+static enum err audit_insert(struct tx *tx, const struct audit_entry *entry)
 {
     struct arena *arena = tx_arena(tx);
 
@@ -140,7 +140,7 @@ enum err audit_with(struct call *call, snowflake guild_id, enum audit_action act
 
     enum err e = audit_reason(call, &entry.reason);
     if (!e)
-        e = insert(call->tx, &entry);
+        e = audit_insert(call->tx, &entry);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,

@@ -91,7 +91,7 @@ static const struct channel *drafted_channel(const struct founding *f, snowflake
     return NULL;
 }
 
-static void refuse(struct founding *f, const struct place *at, const char *message)
+static void guild_refuse(struct founding *f, const struct place *at, const char *message)
 {
     form_fail(&f->call->form, at, FORM_CHOICES, "%s", message);
 }
@@ -106,7 +106,7 @@ static struct opt_id draft_parent(struct founding *f, const struct channel_draft
         return (struct opt_id){ .given = GIVEN_NULL };
     parent = drafted_channel(f, in->parent_id.value);
     if (!parent || parent->type != CHANNEL_CATEGORY || in->type == CHANNEL_CATEGORY) {
-        refuse(f, &at, "Value must be a category that comes earlier in the list.");
+        guild_refuse(f, &at, "Value must be a category that comes earlier in the list.");
         return in->parent_id;
     }
     return given_id(parent->id);
@@ -132,7 +132,7 @@ static void draft_overwrites(struct founding *f, const struct channel_draft *in,
         if (o->type == OVERWRITE_ROLE && role)
             o->id = role->id;
         else if (o->type == OVERWRITE_ROLE || o->id != f->guild.owner_id)
-            refuse(f, &at, "Value must be a role of the body, or the owner.");
+            guild_refuse(f, &at, "Value must be a role of the body, or the owner.");
     }
 }
 
@@ -212,7 +212,7 @@ static void name_channel(struct founding *f, struct str field, struct opt_id in,
         return;
     c = drafted_channel(f, in.value);
     if (!c || c->type != type)
-        refuse(f, &at, "Value must be a channel of the body, of the right type.");
+        guild_refuse(f, &at, "Value must be a channel of the body, of the right type.");
     else
         *ret = given_id(c->id);
 }

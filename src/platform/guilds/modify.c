@@ -104,7 +104,8 @@ static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
 /* Whether it is a channel of the guild, and of the right type. */
-static enum err suits(struct tx *tx, const struct guild *g, snowflake id, bool voice, bool *ret)
+static enum err guild_suits(struct tx *tx, const struct guild *g, snowflake id, bool voice,
+                            bool *ret)
 {
     struct rows row;
     bool found;
@@ -126,7 +127,7 @@ static enum err apply_channels(struct call *call, struct guild *g)
         if (in->given == ABSENT)
             continue;
         if (in->given == GIVEN)
-            e = suits(call->tx, g, in->value, named_channels[i].voice, &fits);
+            e = guild_suits(call->tx, g, in->value, named_channels[i].voice, &fits);
         if (e)
             return e;
         if (!fits)
@@ -148,7 +149,7 @@ static bool is_changeable(struct str name)
     return false;
 }
 
-static bool wants(const struct list *names, const char *feature)
+static bool guild_wants(const struct list *names, const char *feature)
 {
     const struct str *all = names->items;
 
@@ -176,7 +177,7 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
         str_cut(&old, '"');
     }
     for (size_t i = 0; i < COUNT_OF(changeable); i++)
-        if (wants(wanted, changeable[i]))
+        if (guild_wants(wanted, changeable[i]))
             json_text(&j, str_of(changeable[i]));
     json_array_end(&j);
     return buf_take(&out, arena);

@@ -19,14 +19,15 @@ static const char ROLE_RIGHTS[] =
     "join roles r on r.id = x.role_id "
     "where m.user_id = $1 and m.guild_id between $2 and $3 order by m.guild_id";
 
-struct entry {
+struct own_guild_entry {
     struct own_guild shown;
     struct rights_of who;
 };
 
-static void read_entry(const struct rows *r, snowflake caller, bool with_counts, struct entry *e)
+static void read_entry(const struct rows *r, snowflake caller, bool with_counts,
+                       struct own_guild_entry *e)
 {
-    *e = (struct entry){
+    *e = (struct own_guild_entry){
         .shown = {
             .id = row_id(r, 0),
             .name = row_text(r, 1),
@@ -64,19 +65,19 @@ static enum err find_entries(struct call *call, struct list *ret)
         return e;
     while (rows_next(&rows))
         read_entry(&rows, call->caller->id, in->with_counts,
-                   list_add(call->arena, ret, sizeof(struct entry)));
+                   list_add(call->arena, ret, sizeof(struct own_guild_entry)));
     return rows_end(&rows);
 }
 
 /* Whatever end they were counted from, the oldest guild comes first. */
 static void put_in_order(struct list *list)
 {
-    struct entry *e = list->items;
+    struct own_guild_entry *e = list->items;
 
     if (list->count < 2 || e[0].shown.id < e[1].shown.id)
         return;
     for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
-        struct entry swap = e[i];
+        struct own_guild_entry swap = e[i];
 
         e[i] = e[j];
         e[j] = swap;
@@ -86,7 +87,7 @@ static void put_in_order(struct list *list)
 /* Both are in the order of guilds. */
 static enum err add_role_rights(struct call *call, struct list *list)
 {
-    struct entry *e = list->items, *end = e + list->count;
+    struct own_guild_entry *e = list->items, *end = e + list->count;
     struct rows rows;
 
     if (!list->count)
@@ -116,7 +117,7 @@ enum err list_own_guilds(struct call *call)
     e = add_role_rights(call, &entries);
     if (e)
         return e;
-    const struct entry *all = entries.items;
+    const struct own_guild_entry *all = entries.items;
     for (size_t i = 0; i < entries.count; i++) {
         struct own_guild *g = list_add(call->arena, &shown, sizeof *g);
 

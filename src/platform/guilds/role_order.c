@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-struct order {
+struct role_order {
     struct role *roles; /* without @everyone, the lowest first */
     size_t count;
     const struct role **ranked; /* the new order */
@@ -23,7 +23,7 @@ static const struct role_place *place_of(const struct list *places, snowflake id
     return NULL;
 }
 
-static const struct role *role_in(const struct order *o, snowflake id)
+static const struct role *role_in(const struct role_order *o, snowflake id)
 {
     for (size_t i = 0; i < o->count; i++)
         if (o->roles[i].id == id)
@@ -32,7 +32,8 @@ static const struct role *role_in(const struct order *o, snowflake id)
 }
 
 /* Every id names a role; @everyone stays where it is. */
-static enum err check_places(const struct order *o, const struct list *places, snowflake guild_id)
+static enum err check_places(const struct role_order *o, const struct list *places,
+                             snowflake guild_id)
 {
     const struct role_place *p = places->items;
 
@@ -45,43 +46,43 @@ static enum err check_places(const struct order *o, const struct list *places, s
     return OK;
 }
 
-struct wish {
+struct role_move {
     const struct role *role;
     int64_t position;
-    size_t rank; /* before: decides between equal wishes */
+    size_t rank; /* before: decides between equal moves */
 };
 
-static int compare_wishes(const void *a, const void *b)
+static int compare_moves(const void *a, const void *b)
 {
-    const struct wish *x = a, *y = b;
+    const struct role_move *x = a, *y = b;
 
     if (x->position != y->position)
         return x->position < y->position ? -1 : 1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The wishes, the lowest position first. */
-static struct wish *gather_wishes(struct arena *arena, const struct order *o,
-                                  const struct list *places, size_t *ret_count)
+/* The moves, the lowest position first. */
+static struct role_move *gather_moves(struct arena *arena, const struct role_order *o,
+                                      const struct list *places, size_t *ret_count)
 {
-    struct wish *wishes = arena_array(arena, struct wish, o->count);
+    struct role_move *moves = arena_array(arena, struct role_move, o->count);
     size_t n = 0;
 
     for (size_t i = 0; i < o->count; i++) {
         const struct role_place *p = place_of(places, o->roles[i].id);
 
         if (p)
-            wishes[n++] = (struct wish){ &o->roles[i], p->position.value, i };
+            moves[n++] = (struct role_move){ &o->roles[i], p->position.value, i };
     }
-    qsort(wishes, n, sizeof *wishes, compare_wishes);
+    qsort(moves, n, sizeof *moves, compare_moves);
     *ret_count = n;
-    return wishes;
+    return moves;
 }
 
-static void rank(struct arena *arena, struct order *o, const struct list *places)
+static void role_order_rank(struct arena *arena, struct role_order *o, const struct list *places)
 {
-    size_t wished, at = 0, next = 0;
-    struct wish *wishes = gather_wishes(arena, o, places, &wished);
+    size_t moved, at = 0, next = 0;
+    struct role_move *moves = gather_moves(arena, o, places, &moved);
 
     o->ranked = arena_array(arena, const struct role *, o->count);
     for (size_t i = 0; i < o->count; i++) {
@@ -90,15 +91,15 @@ static void rank(struct arena *arena, struct order *o, const struct list *places
         while (at < o->count && place_of(places, o->roles[at].id))
             at++;
         others_left = at < o->count;
-        if (next < wished && (wishes[next].position <= (int64_t)i + 1 || !others_left))
-            o->ranked[i] = wishes[next++].role;
+        if (next < moved && (moves[next].position <= (int64_t)i + 1 || !others_left))
+            o->ranked[i] = moves[next++].role;
         else
             o->ranked[i] = &o->roles[at++];
     }
 }
 
 /* From the caller's highest role upwards everything stays as it was. */
-static enum err check_reach(const struct order *o, const struct standing *s)
+static enum err check_reach(const struct role_order *o, const struct standing *s)
 {
     if (s->rights_of.owner)
         return OK;
@@ -108,7 +109,7 @@ static enum err check_reach(const struct order *o, const struct standing *s)
     return OK;
 }
 
-static enum err save(struct call *call, const struct order *o)
+static enum err role_order_save(struct call *call, const struct role_order *o)
 {
     for (size_t i = 0; i < o->count; i++) {
         struct role moved = *o->ranked[i];
@@ -128,11 +129,11 @@ static enum err save(struct call *call, const struct order *o)
 }
 
 /* @everyone is the lowest, whatever its neighbours' positions. */
-static void leave_out_everyone(struct list *roles, snowflake guild_id, struct order *ret)
+static void leave_out_everyone(struct list *roles, snowflake guild_id, struct role_order *ret)
 {
     struct role *all = roles->items;
 
-    *ret = (struct order){ .roles = all };
+    *ret = (struct role_order){ .roles = all };
     for (size_t i = 0; i < roles->count; i++)
         if (all[i].id != guild_id)
             all[ret->count++] = all[i];
@@ -143,7 +144,7 @@ enum err move_roles(struct call *call)
     snowflake guild_id = call->target.guild->id;
     const struct list *places = call->body;
     struct list roles;
-    struct order order;
+    struct role_order order;
 
     enum err e = guild_roles(call->tx, guild_id, &roles);
     if (e)
@@ -152,10 +153,10 @@ enum err move_roles(struct call *call)
     e = check_places(&order, places, guild_id);
     if (e)
         return e;
-    rank(call->arena, &order, places);
+    role_order_rank(call->arena, &order, places);
     e = check_reach(&order, call->target.standing);
     if (!e)
-        e = save(call, &order);
+        e = role_order_save(call, &order);
     if (!e)
         e = guild_roles(call->tx, guild_id, &roles);
     return e ? e : call_reply(call, &roles);

@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 
 /* What a stage before the handler kept. */
-struct kept {
+struct kept_role_icon {
     snowflake id; /* of a role that is made */
     struct opt_str icon;
 };
@@ -23,15 +23,15 @@ static enum err check_granted(const struct call *call, uint64_t granted)
 static enum err keep_icon(struct call *call)
 {
     const struct role_draft *in = call->body;
-    struct kept *kept = call->data;
+    struct kept_role_icon *kept = call->data;
 
     return picture_keep(call, "role-icons", kept->id, &in->icon, &kept->icon);
 }
 
-static enum err prepare(struct call *call, snowflake id)
+static enum err role_prepare(struct call *call, snowflake id)
 {
     const struct role_draft *in = call->body;
-    struct kept *kept = call->data = arena_alloc(call->arena, sizeof *kept);
+    struct kept_role_icon *kept = call->data = arena_alloc(call->arena, sizeof *kept);
 
     kept->id = id;
     kept->icon.given = in->icon.given;
@@ -42,7 +42,7 @@ static enum err prepare(struct call *call, snowflake id)
     return OK;
 }
 
-static void announce(struct call *call, enum event event, const struct role *r)
+static void role_announce(struct call *call, enum event event, const struct role *r)
 {
     struct guild_role_event e = { r->guild_id, r };
 
@@ -70,7 +70,7 @@ static enum err get_role(struct call *call)
 
 static enum err prepare_create_role(struct call *call)
 {
-    return prepare(call, snowflake_new());
+    return role_prepare(call, snowflake_new());
 }
 
 static enum err check_room(struct call *call)
@@ -85,7 +85,7 @@ static enum err check_room(struct call *call)
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
-    const struct kept *kept = call->data;
+    const struct kept_role_icon *kept = call->data;
     struct role everyone;
 
     enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
@@ -111,7 +111,7 @@ static enum err create_role(struct call *call)
         e = audit(call, guild_id, AUDIT_ROLE_CREATE, role.id);
     if (e)
         return e;
-    announce(call, EVENT_GUILD_ROLE_CREATE, &role);
+    role_announce(call, EVENT_GUILD_ROLE_CREATE, &role);
     return call_reply(call, &role);
 }
 
@@ -119,7 +119,7 @@ static enum err create_role(struct call *call)
 
 static enum err prepare_modify_role(struct call *call)
 {
-    return prepare(call, call_id(call, "role.id"));
+    return role_prepare(call, call_id(call, "role.id"));
 }
 
 static bool changes_more_than_rights(const struct role_draft *in)
@@ -132,7 +132,7 @@ static bool changes_more_than_rights(const struct role_draft *in)
 static enum err modify_role(struct call *call)
 {
     const struct role_draft *in = call->body;
-    const struct kept *kept = call->data;
+    const struct kept_role_icon *kept = call->data;
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
@@ -152,7 +152,7 @@ static enum err modify_role(struct call *call)
         e = audit(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id);
     if (e)
         return e;
-    announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
+    role_announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
     if (role.permissions != call->target.role->permissions)
         e = hook_rights_changed(call, &(struct rights_change){ role.guild_id, NULL });
     return e ? e : call_reply(call, &role);

@@ -5,12 +5,12 @@
 
 enum { MOST_CHANGES = 7 };
 
-static struct str number(struct call *call, int64_t n)
+static struct str audit_number(struct call *call, int64_t n)
 {
     return str_printf(call->arena, "%lld", (long long)n);
 }
 
-static struct str quoted(struct call *call, struct str text)
+static struct str audit_quoted(struct call *call, struct str text)
 {
     return STR_CONCAT(call->arena, STR("\""), text, STR("\""));
 }
@@ -22,12 +22,12 @@ enum err invite_audit(struct call *call, enum audit_action action, const struct 
         const char *key;
         struct str value;
     } facts[MOST_CHANGES] = {
-        { "code", quoted(call, i->code) },
-        { "channel_id", quoted(call, number(call, (int64_t)i->channel_id.value)) },
-        { "inviter_id", quoted(call, number(call, (int64_t)i->inviter_id)) },
-        { "uses", number(call, i->uses) },
-        { "max_uses", number(call, i->max_uses) },
-        { "max_age", number(call, i->max_age) },
+        { "code", audit_quoted(call, i->code) },
+        { "channel_id", audit_quoted(call, audit_number(call, (int64_t)i->channel_id.value)) },
+        { "inviter_id", audit_quoted(call, audit_number(call, (int64_t)i->inviter_id)) },
+        { "uses", audit_number(call, i->uses) },
+        { "max_uses", audit_number(call, i->max_uses) },
+        { "max_age", audit_number(call, i->max_age) },
         { "temporary", i->temporary ? STR("true") : STR("false") },
     };
 

@@ -88,8 +88,8 @@ enum err admit_invite_creation(struct call *call)
     return call->target.rights & PERMISSION(CREATE_INSTANT_INVITE) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-static void begin(struct call *call, enum invite_type type, int64_t max_age, int64_t max_uses,
-                  struct invite *ret)
+static void invite_begin(struct call *call, enum invite_type type, int64_t max_age,
+                         int64_t max_uses, struct invite *ret)
 {
     int64_t now = clock_us();
 
@@ -108,8 +108,8 @@ static void draft_channel_invite(struct call *call, struct invite *ret)
     const struct invite_draft *in = call->body;
     const struct channel *c = call->target.channel;
 
-    begin(call, c->type == CHANNEL_GROUP ? INVITE_GROUP : INVITE_GUILD, in->max_age, in->max_uses,
-          ret);
+    invite_begin(call, c->type == CHANNEL_GROUP ? INVITE_GROUP : INVITE_GUILD, in->max_age,
+                 in->max_uses, ret);
     ret->channel_id = given_id(c->id);
     if (c->guild_id.value)
         ret->guild_id = given_id(c->guild_id.value);
@@ -163,7 +163,7 @@ enum err create_friend_invite(struct call *call)
     const struct friend_invite_draft *in = call->body;
     struct invite invite;
 
-    begin(call, INVITE_FRIEND, in->max_age, in->max_uses, &invite);
+    invite_begin(call, INVITE_FRIEND, in->max_age, in->max_uses, &invite);
     enum err e = invite_insert(call->tx, &invite);
     if (!e)
         e = invite_load(call->tx, &invite);

@@ -39,7 +39,7 @@ static const char BANS_BEFORE[] =
     "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 and b.user_id < $2 order by b.user_id desc limit $3";
 
-static void reverse(struct list *bans)
+static void ban_rows_reverse(struct list *bans)
 {
     struct ban *b = bans->items;
 
@@ -64,7 +64,7 @@ enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake b
     while (rows_next(&rows))
         read_ban(&rows, list_add(tx_arena(tx), ret, sizeof(struct ban)));
     if (before)
-        reverse(ret);
+        ban_rows_reverse(ret);
     return rows_end(&rows);
 }
 

@@ -43,8 +43,8 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
 }
 
 /* room: see struct member_ban. */
-static enum err ban(struct call *call, const struct user *user, int64_t purge_seconds,
-                    int64_t *room)
+static enum err ban_one(struct call *call, const struct user *user, int64_t purge_seconds,
+                        int64_t *room)
 {
     snowflake guild_id = call->target.guild->id;
     struct guild_user_event event = { .guild_id = guild_id,
@@ -78,7 +78,7 @@ static enum err create_ban(struct call *call)
                           : in->delete_message_days.value * 86400;
     int64_t room = PURGED_AT_ONCE;
 
-    return ban(call, call->target.user, seconds, &room);
+    return ban_one(call, call->target.user, seconds, &room);
 }
 
 /* POST /guilds/{guild.id}/bulk-ban: whoever cannot be banned is named, the rest goes. */
@@ -95,7 +95,7 @@ static enum err bulk_ban(struct call *call)
         enum err e = user_find(call->tx, id, &user);
 
         if (!e)
-            e = ban(call, &user, in->delete_message_seconds, &room);
+            e = ban_one(call, &user, in->delete_message_seconds, &room);
         if (e && e != ERR_UNKNOWN_USER && e != ERR_SELF && e != ERR_MISSING_PERMISSIONS)
             return e;
         struct list *to = e ? &out.failed_users : &out.banned_users;

@@ -9,7 +9,7 @@
 /* The only bit of a member's flags that others may set. */
 enum { BYPASSES_VERIFICATION = 4 };
 
-static bool has(const struct call *call, uint64_t rights)
+static bool member_has(const struct call *call, uint64_t rights)
 {
     return (call->target.rights & rights) == rights;
 }
@@ -26,14 +26,14 @@ static enum err check_nick(struct call *call)
         return call->target.rights & (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
                    ? OK
                    : ERR_MISSING_PERMISSIONS;
-    if (!has(call, PERMISSION(MANAGE_NICKNAMES)))
+    if (!member_has(call, PERMISSION(MANAGE_NICKNAMES)))
         return ERR_MISSING_PERMISSIONS;
     return check_above(call, call->target.member);
 }
 
 static enum err check_roles(struct call *call, const struct list *roles)
 {
-    if (!has(call, PERMISSION(MANAGE_ROLES)))
+    if (!member_has(call, PERMISSION(MANAGE_ROLES)))
         return ERR_MISSING_PERMISSIONS;
     enum err e = is_self(call) ? OK : check_above(call, call->target.member);
     return e ? e : check_roles_changed(call, &call->target.member->roles, roles);
@@ -43,7 +43,7 @@ static enum err check_timeout(struct call *call)
 {
     struct standing other;
 
-    if (!has(call, PERMISSION(MODERATE_MEMBERS)))
+    if (!member_has(call, PERMISSION(MODERATE_MEMBERS)))
         return ERR_MISSING_PERMISSIONS;
     enum err e =
         standing_of_member(call->tx, call->target.guild->id, call->target.member->user_id, &other);
@@ -60,8 +60,8 @@ static enum err check_flags(const struct call *call)
     const uint64_t moderator =
         PERMISSION(MODERATE_MEMBERS) | PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS);
 
-    if (has(call, PERMISSION(MANAGE_GUILD)) || has(call, PERMISSION(MANAGE_ROLES)) ||
-        has(call, moderator))
+    if (member_has(call, PERMISSION(MANAGE_GUILD)) || member_has(call, PERMISSION(MANAGE_ROLES)) ||
+        member_has(call, moderator))
         return OK;
     return ERR_MISSING_PERMISSIONS;
 }
@@ -98,7 +98,7 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
 }
 
 /* What differs is put into m. An empty nick is none. */
-static bool apply(const struct member_patch *in, struct member *m)
+static bool member_apply(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;
     bool changed = false;
@@ -155,7 +155,7 @@ enum err modify_member(struct call *call)
         return e;
 
     bool muted = m->mute, deafened = m->deaf;
-    bool changed = apply(in, m);
+    bool changed = member_apply(in, m);
     bool new_roles = in->roles.given && !same_ids(&roles, &m->roles);
     if (new_roles)
         m->roles = roles;

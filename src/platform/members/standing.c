@@ -32,8 +32,8 @@ static enum err add_roles(struct tx *tx, struct standing *s)
     return rows_end(&rows);
 }
 
-static enum err find(struct tx *tx, snowflake guild_id, snowflake user_id, enum err not_member,
-                     struct standing *s)
+static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_id,
+                              enum err not_member, struct standing *s)
 {
     struct arena *arena = tx_arena(tx);
     struct rows row;
@@ -67,11 +67,11 @@ static enum err find(struct tx *tx, snowflake guild_id, snowflake user_id, enum 
 
 enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret)
 {
-    return find(tx, guild_id, user_id, ERR_MISSING_ACCESS, ret);
+    return standing_load(tx, guild_id, user_id, ERR_MISSING_ACCESS, ret);
 }
 
 enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct standing *ret)
 {
-    return find(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
+    return standing_load(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
 }

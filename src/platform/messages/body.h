@@ -73,7 +73,7 @@ struct sender {
 };
 
 /* What the stages pass on; call->data of every route that takes such a body. */
-struct sending {
+struct message_sending {
     const struct message_body *in;
     const struct place *here; /* of `in` in the call's body; NULL: it is all of it */
     struct list uploads;      /* struct attachment */

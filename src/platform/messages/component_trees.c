@@ -145,8 +145,8 @@ struct ids {
     size_t count;
 };
 
-static void visit(struct list *components, struct ids *ids,
-                  void (*each)(struct ids *, struct component *))
+static void component_trees_visit(struct list *components, struct ids *ids,
+                                  void (*each)(struct ids *, struct component *))
 {
     for (size_t i = 0; i < components->count; i++) {
         struct component *c = &((struct component *)components->items)[i];
@@ -154,9 +154,9 @@ static void visit(struct list *components, struct ids *ids,
         struct list inside = { c->component.value, c->component.value ? 1 : 0 };
 
         each(ids, c);
-        visit(&c->components.value, ids, each);
-        visit(&beside, ids, each);
-        visit(&inside, ids, each);
+        component_trees_visit(&c->components.value, ids, each);
+        component_trees_visit(&beside, ids, each);
+        component_trees_visit(&inside, ids, each);
     }
 }
 
@@ -193,9 +193,9 @@ struct str components_text(struct arena *arena, struct list *components)
 {
     struct ids ids = { .next = 1 };
 
-    visit(components, &ids, leave_out_nulls);
-    visit(components, &ids, note_id);
-    visit(components, &ids, give_id);
+    component_trees_visit(components, &ids, leave_out_nulls);
+    component_trees_visit(components, &ids, note_id);
+    component_trees_visit(components, &ids, give_id);
     return encoded(arena, &type_components_in, components);
 }
 

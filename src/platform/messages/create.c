@@ -6,8 +6,9 @@
 
 /* --- who hears of it ------------------------------------------------------------------ */
 
-static void announce(struct call *call, enum event event, const struct channel *c,
-                     const struct message *m, const struct schema *schema, const void *object)
+static void message_announce(struct call *call, enum event event, const struct channel *c,
+                             const struct message *m, const struct schema *schema,
+                             const void *object)
 {
     if (!m->ephemeral_for) {
         call_emit(call, event, to_channel_viewers(c), schema, object);
@@ -66,7 +67,7 @@ static enum err wake_thread(struct call *call, const struct channel *c)
     return thread_watch(call, &woken);
 }
 
-static enum err notice(struct call *call, struct channel *c, snowflake id)
+static enum err message_notice(struct call *call, struct channel *c, snowflake id)
 {
     bool was_quiet = channel_is_thread(c->type) && thread_is_quiet(c);
     enum err e = note_last(call, c, id);
@@ -95,7 +96,7 @@ static void add_mentions(struct call *call, const struct list *ids, struct list 
     }
 }
 
-static void fill(struct call *call, const struct message_draft *d, struct message *m)
+static void message_fill(struct call *call, const struct message_draft *d, struct message *m)
 {
     *m = (struct message){
         .id = d->id ? d->id : snowflake_new(),
@@ -132,19 +133,19 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
 {
     struct channel c = *draft->channel;
 
-    fill(call, draft, ret);
+    message_fill(call, draft, ret);
     enum err e = message_insert(call->tx, ret);
     if (!e)
         e = message_complete(call, ret);
     if (!e && !ret->ephemeral_for)
-        e = notice(call, &c, ret->id);
+        e = message_notice(call, &c, ret->id);
     struct message event = *ret;
     if (!e)
         e = message_for_gateway(call, &c, &event);
     if (e)
         return e;
 
-    announce(call, EVENT_MESSAGE_CREATE, &c, ret, &gateway_message_schema, &event);
+    message_announce(call, EVENT_MESSAGE_CREATE, &c, ret, &gateway_message_schema, &event);
     return OK;
 }
 
@@ -166,8 +167,8 @@ enum err message_system(struct call *call, const struct channel *c, enum message
 
 /* --- finding one ---------------------------------------------------------------------- */
 
-static enum err find(struct call *call, snowflake channel_id, snowflake id, bool ephemeral,
-                     struct message *ret)
+static enum err message_find_referenced(struct call *call, snowflake channel_id, snowflake id,
+                                        bool ephemeral, struct message *ret)
 {
     bool found;
     enum err e = message_row(call->tx, channel_id, id, ret, &found);
@@ -181,13 +182,13 @@ static enum err find(struct call *call, snowflake channel_id, snowflake id, bool
 
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret)
 {
-    return find(call, channel_id, id, false, ret);
+    return message_find_referenced(call, channel_id, id, false, ret);
 }
 
 enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                 struct message *ret)
 {
-    return find(call, channel_id, id, true, ret);
+    return message_find_referenced(call, channel_id, id, true, ret);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
@@ -229,7 +230,7 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     if (!e)
         e = message_for_gateway(call, c, &event);
     if (!e)
-        announce(call, EVENT_MESSAGE_UPDATE, c, m, &gateway_message_schema, &event);
+        message_announce(call, EVENT_MESSAGE_UPDATE, c, m, &gateway_message_schema, &event);
     return e;
 }
 
@@ -256,7 +257,7 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
     if (m->ephemeral_for)
         gone.guild_id.given = ABSENT;
     if (!e)
-        announce(call, EVENT_MESSAGE_DELETE, c, m, &message_gone_schema, &gone);
+        message_announce(call, EVENT_MESSAGE_DELETE, c, m, &message_gone_schema, &gone);
     return e;
 }
 

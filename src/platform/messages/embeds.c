@@ -146,14 +146,14 @@ static const struct schema embed_schema = {
 static const struct type type_embed = { .kind = KIND_OBJECT, .schema = &embed_schema };
 const struct type type_embeds_in = { .kind = KIND_ARRAY, .max = 10, .of = &type_embed };
 
-static size_t length(struct opt_str s)
+static size_t embed_length(struct opt_str s)
 {
     return s.given == GIVEN ? utf8_length(s.value) : 0;
 }
 
-static size_t characters(const struct embed *e)
+static size_t embed_characters(const struct embed *e)
 {
-    size_t sum = length(e->title) + length(e->description);
+    size_t sum = embed_length(e->title) + embed_length(e->description);
     const struct embed_footer *footer = e->footer.value;
     const struct embed_author *author = e->author.value;
     const struct embed_field *fields = e->fields.value.items;
@@ -176,13 +176,13 @@ void embeds_check(struct form *form, const struct place *here, const struct opt_
     if (embeds->given != GIVEN || form_failed_at(form, &at))
         return;
     for (size_t i = 0; i < embeds->value.count; i++)
-        sum += characters(&e[i]);
+        sum += embed_characters(&e[i]);
     if (sum > MOST_CHARACTERS)
         form_fail(form, &at, "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
 }
 
 /* The type is ours to say. */
-static void clean(struct embed *e)
+static void embed_clean(struct embed *e)
 {
     e->type = STR("rich");
     drop_nulls(&embed_schema, e);
@@ -195,6 +195,6 @@ static void clean(struct embed *e)
 struct str embeds_text(struct arena *arena, const struct list *embeds)
 {
     for (size_t i = 0; i < embeds->count; i++)
-        clean(&((struct embed *)embeds->items)[i]);
+        embed_clean(&((struct embed *)embeds->items)[i]);
     return encoded(arena, &type_embeds_in, embeds);
 }

@@ -12,12 +12,12 @@
 enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
                      bool *ret_found);
 /* Which part of a channel; all ids are exclusive, 0: no bound. */
-struct page {
+struct message_page {
     snowflake before, after, around;
     int64_t limit;
 };
 /* Newest first. */
-enum err message_page(struct tx *tx, snowflake channel_id, const struct page *page,
+enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
                       struct list *ret);
 enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret);
 /* The id of a message with this nonce that the author wrote after `since`, or 0. */

@@ -14,7 +14,7 @@ static bool is_safe(char c)
            c == '_' || c == '-';
 }
 
-static struct str extension(struct str name)
+static struct str media_extension(struct str name)
 {
     const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
 
@@ -22,9 +22,9 @@ static struct str extension(struct str name)
 }
 
 /* The end of a name says what it is, so it is the middle that gives way. */
-static struct str shortened(struct arena *a, struct str name)
+static struct str media_shortened(struct arena *a, struct str name)
 {
-    struct str end = extension(name);
+    struct str end = media_extension(name);
 
     if (name.n <= LONGEST_NAME)
         return name;
@@ -47,7 +47,7 @@ struct str safe_filename(struct arena *a, struct str name)
     struct str safe = str_slice(out, n);
     while (safe.n && safe.p[0] == '.')
         safe = str_from(safe, 1);
-    return safe.n ? shortened(a, safe) : STR("file");
+    return safe.n ? media_shortened(a, safe) : STR("file");
 }
 
 /* --- everything else ------------------------------------------------------------------ */
@@ -81,7 +81,7 @@ static const struct file_kind kinds[] = {
 struct media media_of(struct str filename, struct str bytes)
 {
     struct media m = { .type = "application/octet-stream" };
-    struct str end = extension(filename);
+    struct str end = media_extension(filename);
     struct picture picture;
 
     if (picture_look(bytes, &picture))

@@ -8,7 +8,7 @@
 
 enum { MOST = 100 };
 
-static bool parses(const struct allowed_mentions *allowed, const char *kind)
+static bool mention_parses(const struct allowed_mentions *allowed, const char *kind)
 {
     if (!allowed)
         return true;
@@ -18,20 +18,20 @@ static bool parses(const struct allowed_mentions *allowed, const char *kind)
     return false;
 }
 
-static void add(struct call *call, struct list *ids, snowflake id)
+static void mention_add(struct call *call, struct list *ids, snowflake id)
 {
     if (ids->count < MOST && !ids_hold(ids, id))
         ids_add(call->arena, ids, id);
 }
 
 /* Named in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
-struct named {
+struct named_mentions {
     struct list users, roles;
     bool everyone;
 };
 
 /* "@123>" after the "<": who, and the length of it. */
-static size_t read_mention(struct call *call, struct str s, struct named *named)
+static size_t read_mention(struct call *call, struct str s, struct named_mentions *named)
 {
     size_t at = 1;
     bool role = at < s.n && s.p[at] == '&', bang = at < s.n && s.p[at] == '!';
@@ -43,11 +43,11 @@ static size_t read_mention(struct call *call, struct str s, struct named *named)
         at++;
     if (at == s.n || s.p[at] != '>' || !snowflake_parse(str_slice(s.p + from, at - from), &id))
         return 1;
-    add(call, role ? &named->roles : &named->users, id);
+    mention_add(call, role ? &named->roles : &named->users, id);
     return at + 1;
 }
 
-static void read_text(struct call *call, struct str s, struct named *named)
+static void read_text(struct call *call, struct str s, struct named_mentions *named)
 {
     while (s.n) {
         const char *at = memchr(s.p, '@', s.n);
@@ -62,11 +62,11 @@ static void read_text(struct call *call, struct str s, struct named *named)
     }
 }
 
-static enum err find_users(struct call *call, const struct named *named,
+static enum err find_users(struct call *call, const struct named_mentions *named,
                            const struct allowed_mentions *allowed, struct list *ret)
 {
     const snowflake *ids = named->users.items;
-    bool all = parses(allowed, "users");
+    bool all = mention_parses(allowed, "users");
     struct user user;
 
     for (size_t i = 0; i < named->users.count; i++) {
@@ -77,17 +77,17 @@ static enum err find_users(struct call *call, const struct named *named,
         if (e && e != ERR_UNKNOWN_USER)
             return e;
         if (!e)
-            add(call, ret, ids[i]);
+            mention_add(call, ret, ids[i]);
     }
     return OK;
 }
 
 static enum err find_roles(struct call *call, const struct channel *c, uint64_t rights,
-                           const struct named *named, const struct allowed_mentions *allowed,
-                           struct list *ret)
+                           const struct named_mentions *named,
+                           const struct allowed_mentions *allowed, struct list *ret)
 {
     const snowflake *ids = named->roles.items;
-    bool all = parses(allowed, "roles");
+    bool all = mention_parses(allowed, "roles");
     struct role role;
 
     for (size_t i = 0; i < named->roles.count; i++) {
@@ -98,7 +98,7 @@ static enum err find_roles(struct call *call, const struct channel *c, uint64_t 
         if (e && e != ERR_UNKNOWN_ROLE)
             return e;
         if (!e && (role.mentionable || rights & PERMISSION(MENTION_EVERYONE)))
-            add(call, ret, ids[i]);
+            mention_add(call, ret, ids[i]);
     }
     return OK;
 }
@@ -107,17 +107,17 @@ enum err mentions_find(struct call *call, const struct channel *c, uint64_t righ
                        struct str content, const struct allowed_mentions *allowed,
                        snowflake replied, struct mentions *ret)
 {
-    struct named named = { .everyone = false };
+    struct named_mentions named = { .everyone = false };
     enum err e;
 
     *ret = (struct mentions){ .everyone = false };
     read_text(call, content, &named);
-    ret->everyone = named.everyone && parses(allowed, "everyone") &&
+    ret->everyone = named.everyone && mention_parses(allowed, "everyone") &&
                     rights & PERMISSION(MENTION_EVERYONE) && c->type != CHANNEL_DM;
     e = find_users(call, &named, allowed, &ret->users);
     if (!e && !channel_is_private(c->type))
         e = find_roles(call, c, rights, &named, allowed, &ret->roles);
     if (!e && replied && (!allowed || allowed->replied_user.value))
-        add(call, &ret->users, replied);
+        mention_add(call, &ret->users, replied);
     return e;
 }

@@ -36,7 +36,7 @@ enum err may_pin(struct call *call)
     return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-static void announce(struct call *call, const struct channel *c, bool pinned)
+static void pin_announce(struct call *call, const struct channel *c, bool pinned)
 {
     struct pins_changed p = { .channel_id = c->id };
 
@@ -193,7 +193,7 @@ enum err pin_message(struct call *call)
         e = message_save(call, c, m);
     if (e)
         return e;
-    announce(call, c, true);
+    pin_announce(call, c, true);
     return say_pinned(call, c, m->id);
 }
 
@@ -208,6 +208,6 @@ enum err unpin_message(struct call *call)
     m->pinned_at = 0;
     enum err e = message_save(call, call->target.channel, m);
     if (!e)
-        announce(call, call->target.channel, false);
+        pin_announce(call, call->target.channel, false);
     return e;
 }

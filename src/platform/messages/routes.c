@@ -32,7 +32,7 @@ static const struct schema page_query = {
 static enum err list_messages(struct call *call)
 {
     const struct page_query *q = call->query;
-    struct page page = { q->before.value, q->after.value, q->around.value, q->limit };
+    struct message_page page = { q->before.value, q->after.value, q->around.value, q->limit };
     struct list out = { 0 };
     enum err e = OK;
 
@@ -137,18 +137,18 @@ static enum err delete_message(struct call *call)
     return e;
 }
 
-struct bulk {
+struct bulk_deletion {
     struct list messages; /* snowflakes */
 };
 
 static const struct type type_bulk = { .kind = KIND_ARRAY, .min = 2, .max = 100, .of = &type_id };
 static const struct field bulk_fields[] = {
-    { FIELD(struct bulk, messages), .type = &type_bulk },
+    { FIELD(struct bulk_deletion, messages), .type = &type_bulk },
     { 0 },
 };
 static const struct schema bulk_schema = {
     .name = "BulkDelete",
-    .size = sizeof(struct bulk),
+    .size = sizeof(struct bulk_deletion),
     .fields = bulk_fields,
     .doc = "Messages to delete, none older than 14 days.",
 };
@@ -165,7 +165,7 @@ static void add_once(struct call *call, struct list *ids, snowflake id)
 /* POST /channels/{channel.id}/messages/bulk-delete */
 static enum err bulk_delete_messages(struct call *call)
 {
-    const struct bulk *in = call->body;
+    const struct bulk_deletion *in = call->body;
     const snowflake *ids = in->messages.items;
     const struct channel *c = call->target.channel;
     snowflake oldest = snowflake_at(clock_ms() - BULK_DAYS * 86400000LL);

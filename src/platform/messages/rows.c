@@ -145,7 +145,7 @@ static enum err read_page(struct tx *tx, const char *sql, snowflake channel_id, 
     return rows_end(&rows);
 }
 
-static void reverse(struct list *l)
+static void message_reverse(struct list *l)
 {
     struct message *m = l->items, swap;
 
@@ -157,7 +157,7 @@ static void reverse(struct list *l)
 }
 
 /* Half of the page, and one more, is newer than the message or that message itself. */
-static enum err read_around(struct tx *tx, snowflake channel_id, const struct page *page,
+static enum err read_around(struct tx *tx, snowflake channel_id, const struct message_page *page,
                             struct list *ret)
 {
     int64_t newer = (page->limit + 1) / 2;
@@ -169,14 +169,14 @@ static enum err read_around(struct tx *tx, snowflake channel_id, const struct pa
         e = read_page(tx, PAGE_BEFORE, channel_id, page->around, page->limit - newer, &older);
     if (e)
         return e;
-    reverse(ret);
+    message_reverse(ret);
     for (size_t i = 0; i < older.count; i++)
         *(struct message *)list_add(tx_arena(tx), ret, sizeof(struct message)) =
             ((struct message *)older.items)[i];
     return OK;
 }
 
-enum err message_page(struct tx *tx, snowflake channel_id, const struct page *page,
+enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
                       struct list *ret)
 {
     if (page->around)
@@ -185,7 +185,7 @@ enum err message_page(struct tx *tx, snowflake channel_id, const struct page *pa
         return read_page(tx, PAGE_BEFORE, channel_id, page->before ? page->before : INT64_MAX,
                          page->limit, ret);
     enum err e = read_page(tx, PAGE_AFTER, channel_id, page->after, page->limit, ret);
-    reverse(ret);
+    message_reverse(ret);
     return e;
 }
 

@@ -11,7 +11,8 @@ enum { URL_LIFE_S = 24 * 60 * 60 };
 
 /* --- signed addresses ----------------------------------------------------------------- */
 
-static struct str signature(struct call *call, struct str path, struct str ex, struct str is)
+static struct str message_signature(struct call *call, struct str path, struct str ex,
+                                    struct str is)
 {
     unsigned char digest[32];
     struct str all = STR_CONCAT(call->arena, path, STR("\n"), ex, STR("\n"), is);
@@ -35,7 +36,7 @@ void attachment_sign(struct call *call, snowflake channel_id, struct attachment 
 
     a->url = a->proxy_url =
         STR_CONCAT(call->arena, api_url(call, "http"), path, STR("?ex="), ex, STR("&is="), is,
-                   STR("&hm="), signature(call, path, ex, is), STR("&"));
+                   STR("&hm="), message_signature(call, path, ex, is), STR("&"));
 }
 
 static bool hex_value(struct str s, int64_t *ret)
@@ -68,7 +69,7 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
         else if (str_is(key, "hm"))
             hm = value;
     }
-    struct str good = signature(call, file_path(call, channel_id, id, filename), ex, is);
+    struct str good = message_signature(call, file_path(call, channel_id, id, filename), ex, is);
     return hm.n == good.n && sodium_memcmp(hm.p, good.p, hm.n) == 0 && hex_value(ex, &until) &&
            clock_s() < until;
 }
@@ -76,12 +77,12 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 /* --- users ---------------------------------------------------------------------------- */
 
 /* Accounts that a page speaks of, each asked for once. */
-struct people {
+struct shown_people {
     struct user *list[64];
     size_t count;
 };
 
-static struct user nobody(snowflake id)
+static struct user message_nobody(snowflake id)
 {
     return (struct user){
         .id = id,
@@ -92,7 +93,7 @@ static struct user nobody(snowflake id)
     };
 }
 
-static enum err find_user(struct call *call, struct people *people, snowflake id,
+static enum err find_user(struct call *call, struct shown_people *people, snowflake id,
                           const struct user **ret)
 {
     for (size_t i = 0; i < people->count; i++) {
@@ -105,7 +106,7 @@ static enum err find_user(struct call *call, struct people *people, snowflake id
     enum err e = user_find(call->tx, id, u);
 
     if (e == ERR_UNKNOWN_USER) {
-        *u = nobody(id);
+        *u = message_nobody(id);
         e = OK;
     }
     if (!e && people->count < sizeof people->list / sizeof *people->list)
@@ -132,7 +133,8 @@ static const struct user *webhook_author(struct call *call, const struct message
 
 /* --- messages ------------------------------------------------------------------------- */
 
-static enum err complete(struct call *call, struct people *people, struct message *m)
+static enum err message_complete_one(struct call *call, struct shown_people *people,
+                                     struct message *m)
 {
     enum err e = OK;
 
@@ -169,7 +171,8 @@ static bool may_show(const struct message *m, const struct message *other)
 }
 
 /* One step back and no further: what was answered shows what it answered no more. */
-static enum err complete_reference(struct call *call, struct people *people, struct message *m)
+static enum err complete_reference(struct call *call, struct shown_people *people,
+                                   struct message *m)
 {
     bool found;
 
@@ -182,18 +185,18 @@ static enum err complete_reference(struct call *call, struct people *people, str
     if (e || !found || !may_show(m, other))
         return e;
     m->referenced_message = (struct opt_object){ GIVEN, other };
-    return complete(call, people, other);
+    return message_complete_one(call, people, other);
 }
 
 enum err messages_complete(struct call *call, struct list *messages)
 {
-    struct people people = { .count = 0 };
+    struct shown_people people = { .count = 0 };
     enum err e = OK;
 
     for (size_t i = 0; !e && i < messages->count; i++) {
         struct message *m = &((struct message *)messages->items)[i];
 
-        e = complete(call, &people, m);
+        e = message_complete_one(call, &people, m);
         if (!e)
             e = complete_reference(call, &people, m);
     }

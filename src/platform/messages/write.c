@@ -12,7 +12,7 @@ static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_N
 
 static enum err keep_uploads(struct call *call)
 {
-    struct sending *sending = call->data;
+    struct message_sending *sending = call->data;
 
     return uploads_keep(call, &sending->in->attachments.value, &sending->uploads);
 }
@@ -20,9 +20,9 @@ static enum err keep_uploads(struct call *call)
 enum err prepare_sending_part(struct call *call, const struct message_body *in,
                               const struct place *here, enum err (*check)(struct call *call))
 {
-    struct sending *sending = call->data = arena_alloc(call->arena, sizeof *sending);
+    struct message_sending *sending = call->data = arena_alloc(call->arena, sizeof *sending);
 
-    *sending = (struct sending){ .in = in, .here = here };
+    *sending = (struct message_sending){ .in = in, .here = here };
     if (upload_count(call)) {
         call->look = check;
         call->compute = keep_uploads;
@@ -36,9 +36,10 @@ enum err prepare_sending(struct call *call, enum err (*check)(struct call *call)
 }
 
 /* Refuses because of one field of the message. */
-static enum err refuse(struct call *call, const char *field, const char *code, const char *message)
+static enum err message_refuse(struct call *call, const char *field, const char *code,
+                               const char *message)
 {
-    const struct sending *sending = call->data;
+    const struct message_sending *sending = call->data;
     struct place at = place_key(sending->here, str_of(field));
 
     form_fail(&call->form, &at, code, "%s", message);
@@ -47,15 +48,16 @@ static enum err refuse(struct call *call, const char *field, const char *code, c
 
 enum err check_uploads(struct call *call, const struct list *present)
 {
-    const struct sending *sending = call->data;
+    const struct message_sending *sending = call->data;
 
     if (upload_count(call) > MESSAGE_MAX_FILES)
-        return refuse(call, "files", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.");
+        return message_refuse(call, "files", "BASE_TYPE_MAX_LENGTH",
+                              "Must be 10 or fewer in length.");
     return uploads_check(call, sending->here, &sending->in->attachments.value, present);
 }
 
-static const struct allowed_mentions *allowed(const struct sender *from,
-                                              const struct message_body *in)
+static const struct allowed_mentions *message_allowed(const struct sender *from,
+                                                      const struct message_body *in)
 {
     return in->allowed_mentions.value ? in->allowed_mentions.value : from->allowed;
 }
@@ -81,11 +83,12 @@ static enum err find_reference(struct call *call, const struct sender *from,
     if (!found || m.ephemeral_for || elsewhere) {
         if (!in->fail_if_not_exists)
             return OK;
-        return refuse(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message");
+        return message_refuse(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
+                              "Unknown message");
     }
     if (message_is_system(m.type))
-        return refuse(call, "message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
-                      "Cannot reply to a system message");
+        return message_refuse(call, "message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
+                              "Cannot reply to a system message");
     *ref = (struct message_reference){
         .message_id = given_id(m.id),
         .channel_id = c->id,
@@ -108,7 +111,7 @@ static bool is_empty(const struct message_draft *d)
 /* Not every field is in every body: what is absent stays as it is in the draft. */
 static void take_parts(struct call *call, const struct sender *from, struct message_draft *d)
 {
-    const struct sending *sending = call->data;
+    const struct message_sending *sending = call->data;
     const struct message_body *in = sending->in;
 
     d->content = in->content.given == GIVEN ? in->content.value : STR("");
@@ -127,7 +130,7 @@ static void take_parts(struct call *call, const struct sender *from, struct mess
 
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret)
 {
-    const struct message_body *in = ((struct sending *)call->data)->in;
+    const struct message_body *in = ((struct message_sending *)call->data)->in;
     snowflake replied = 0;
     struct mentions mentions;
     enum err e = check_uploads(call, &(struct list){ 0 });
@@ -145,8 +148,8 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
     if (in->message_reference.given == GIVEN)
         e = find_reference(call, from, in->message_reference.value, ret, &replied);
     if (!e)
-        e = mentions_find(call, from->channel, from->rights, ret->content, allowed(from, in),
-                          replied, &mentions);
+        e = mentions_find(call, from->channel, from->rights, ret->content,
+                          message_allowed(from, in), replied, &mentions);
     if (e)
         return e;
 
@@ -162,7 +165,7 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
  * none does. */
 static enum err edit_attachments(struct call *call, struct message *m)
 {
-    const struct sending *sending = call->data;
+    const struct message_sending *sending = call->data;
     const struct message_body *in = sending->in;
     const struct attachment_in *words = in->attachments.value.items;
     struct attachment *old = m->attachments.items;
@@ -187,20 +190,20 @@ static enum err edit_attachments(struct call *call, struct message *m)
         *(struct attachment *)list_add(call->arena, &kept, sizeof *old) =
             ((struct attachment *)sending->uploads.items)[i];
     if (kept.count > MESSAGE_MAX_FILES)
-        return refuse(call, "attachments", "BASE_TYPE_MAX_LENGTH",
-                      "Must be 10 or fewer in length.");
+        return message_refuse(call, "attachments", "BASE_TYPE_MAX_LENGTH",
+                              "Must be 10 or fewer in length.");
     m->attachments = kept;
     return OK;
 }
 
 static enum err edit_mentions(struct call *call, const struct sender *from, struct message *m)
 {
-    const struct message_body *in = ((struct sending *)call->data)->in;
+    const struct message_body *in = ((struct message_sending *)call->data)->in;
     const struct message *answered = m->referenced_message.value;
     snowflake replied = answered && answered->webhook_id.given != GIVEN ? answered->author_id : 0;
     struct mentions mentions;
-    enum err e = mentions_find(call, from->channel, from->rights, m->content, allowed(from, in),
-                               replied, &mentions);
+    enum err e = mentions_find(call, from->channel, from->rights, m->content,
+                               message_allowed(from, in), replied, &mentions);
 
     if (e)
         return e;
@@ -235,7 +238,7 @@ static bool nothing_left(const struct message *m)
 
 static void edit_parts(struct call *call, const struct sender *from, struct message *m)
 {
-    const struct message_body *in = ((struct sending *)call->data)->in;
+    const struct message_body *in = ((struct message_sending *)call->data)->in;
 
     if (in->content.given != ABSENT)
         m->content = in->content.given == GIVEN ? in->content.value : STR("");
@@ -250,14 +253,14 @@ static enum err check_kind(struct call *call, const struct message *m)
 {
     if (!(m->flags & MESSAGE_IS_COMPONENTS_V2) || (!m->content.n && str_is(m->embeds, "[]")))
         return OK;
-    return refuse(call, m->content.n ? "content" : "embeds",
-                  "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                  "The message has text or embeds.");
+    return message_refuse(call, m->content.n ? "content" : "embeds",
+                          "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                          "The message has text or embeds.");
 }
 
 enum err message_edit(struct call *call, const struct sender *from, struct message *m)
 {
-    const struct sending *sending = call->data;
+    const struct message_sending *sending = call->data;
     const struct message_body *in = sending->in;
     bool touched = in->content.given || in->attachments.given || sending->uploads.count ||
                    (from->rich && (in->embeds.given || in->components.given));

@@ -140,7 +140,7 @@ static enum err reply_token(struct call *call, const struct request *r, struct s
     return reply_fragment(call, url, fragment_with(a, f, "scope", out.scope));
 }
 
-static struct str landing(struct call *call, const struct request *r)
+static struct str authorize_landing(struct call *call, const struct request *r)
 {
     if (r->redirect_uri.p)
         return r->redirect_uri;
@@ -182,7 +182,7 @@ enum err authorize(struct call *call)
     enum err e = request_read(call, &in->integration_type, &r);
     if (e)
         return e;
-    struct str url = landing(call, &r);
+    struct str url = authorize_landing(call, &r);
     if (!in->authorize)
         return reply_denied(call, &r, url);
 

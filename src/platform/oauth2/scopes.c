@@ -1,7 +1,7 @@
 /* scopes.c - what is asked for, as text and as bits. */
 #include "platform/oauth2/internal.h"
 
-static void add(struct arena *a, struct scopes *s, struct str name)
+static void scope_add(struct arena *a, struct scopes *s, struct str name)
 {
     uint64_t bit = auth_scope(name);
 
@@ -21,7 +21,7 @@ bool scopes_parse(struct arena *a, struct str text, struct scopes *ret)
         if (name.n && !auth_scope(name))
             return false;
         if (name.n)
-            add(a, ret, name);
+            scope_add(a, ret, name);
     }
     return ret->bits != 0;
 }
@@ -31,9 +31,9 @@ struct scopes scopes_join(struct arena *a, const struct scopes *one, const struc
     struct scopes s = { .text = STR("") };
 
     for (size_t i = 0; i < one->list.count; i++)
-        add(a, &s, ((const struct str *)one->list.items)[i]);
+        scope_add(a, &s, ((const struct str *)one->list.items)[i]);
     for (size_t i = 0; i < two->list.count; i++)
-        add(a, &s, ((const struct str *)two->list.items)[i]);
+        scope_add(a, &s, ((const struct str *)two->list.items)[i]);
     return s;
 }
 

@@ -224,7 +224,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
 
 /* --- grant_type=refresh_token --------------------------------------------------------- */
 
-static enum err refresh(struct call *call, const struct application *a)
+static enum err token_refresh(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
     struct auth *auth = api_options(call->api)->auth;
@@ -306,7 +306,7 @@ enum err exchange_token(struct call *call)
     if (str_is(type, "authorization_code"))
         return exchange_code(call, &a);
     if (str_is(type, "refresh_token"))
-        return refresh(call, &a);
+        return token_refresh(call, &a);
     if (str_is(type, "client_credentials"))
         return issue_for_owner(call, &a);
     if (in->grant_type.given != GIVEN)

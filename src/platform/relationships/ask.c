@@ -24,7 +24,7 @@ static enum err check_asker(const struct user *me)
 
 /* --- asking --------------------------------------------------------------------------- */
 
-static enum err check_welcome(struct call *call, const struct asking *in,
+static enum err check_welcome(struct call *call, const struct friend_asking *in,
                               const struct acquaintance *known)
 {
     struct user_settings settings;
@@ -68,8 +68,8 @@ static enum err make_room(struct call *call, snowflake user_id)
                    : ERR_FRIEND_REQUESTS_DISABLED;
 }
 
-static enum err ask(struct call *call, const struct asking *in, const struct user *me,
-                    struct bond *bond, struct bond_change *change)
+static enum err friend_ask(struct call *call, const struct friend_asking *in, const struct user *me,
+                           struct bond *bond, struct bond_change *change)
 {
     struct friend_request request = { .origin_application_id = call->caller->kind == CALLER_BEARER
                                                                    ? call->caller->application_id
@@ -105,7 +105,8 @@ static enum err ask(struct call *call, const struct asking *in, const struct use
 /* --- saying yes ----------------------------------------------------------------------- */
 
 /* Somebody who was a stranger may be known by now. */
-static enum err check_confirmed(struct call *call, const struct asking *in, const struct bond *bond)
+static enum err check_confirmed(struct call *call, const struct friend_asking *in,
+                                const struct bond *bond)
 {
     struct acquaintance known;
 
@@ -117,7 +118,7 @@ static enum err check_confirmed(struct call *call, const struct asking *in, cons
     return is_stranger(&known) ? ERR_CONFIRM_STRANGER : OK;
 }
 
-static enum err say_yes(struct call *call, const struct asking *in, struct bond *bond)
+static enum err say_yes(struct call *call, const struct friend_asking *in, struct bond *bond)
 {
     enum err e = friends_have_room(call->tx, bond->my_id);
 
@@ -130,7 +131,7 @@ static enum err say_yes(struct call *call, const struct asking *in, struct bond 
     return e ? e : asking_record_accept(call->tx, bond->their_id, bond->my_id);
 }
 
-enum err relationship_ask(struct call *call, const struct asking *in)
+enum err relationship_ask(struct call *call, const struct friend_asking *in)
 {
     struct bond_change change;
     struct bond bond;
@@ -148,7 +149,7 @@ enum err relationship_ask(struct call *call, const struct asking *in)
     if (e || change_is_none(&bond, &change))
         return e;
     return change.mine.type == RELATIONSHIP_FRIEND ? say_yes(call, in, &bond)
-                                                   : ask(call, in, &me, &bond, &change);
+                                                   : friend_ask(call, in, &me, &bond, &change);
 }
 
 enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id)

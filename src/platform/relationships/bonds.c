@@ -32,7 +32,7 @@ static void read_side(const struct rows *r, struct side *ret)
 }
 
 /* What the other side must be for this one to hold; -1: it does not matter. */
-static int64_t counterpart(int64_t type)
+static int64_t bond_counterpart(int64_t type)
 {
     switch (type) {
     case RELATIONSHIP_FRIEND:
@@ -48,7 +48,7 @@ static int64_t counterpart(int64_t type)
 
 static bool is_half(const struct side *s, const struct side *other)
 {
-    int64_t wanted = counterpart(s->type);
+    int64_t wanted = bond_counterpart(s->type);
 
     return wanted >= 0 && other->type != wanted;
 }
@@ -62,7 +62,7 @@ static const char SAVE_SIDE[] =
     "since = excluded.since, is_spam = excluded.is_spam, is_stranger = excluded.is_stranger, "
     "origin_application_id = excluded.origin_application_id";
 
-static enum err save(struct tx *tx, snowflake owner, snowflake other, const struct side *s)
+static enum err bond_save(struct tx *tx, snowflake owner, snowflake other, const struct side *s)
 {
     if (s->type == RELATIONSHIP_NONE && !s->ignored)
         return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
@@ -75,11 +75,11 @@ static enum err save(struct tx *tx, snowflake owner, snowflake other, const stru
 }
 
 /* Takes a half away that the other side knows nothing of. */
-static enum err repair(struct tx *tx, snowflake owner, snowflake other, struct side *s)
+static enum err bond_repair(struct tx *tx, snowflake owner, snowflake other, struct side *s)
 {
     log_warn("relationships: %" PRIu64 " had half a relationship with %" PRIu64, owner, other);
     s->type = RELATIONSHIP_NONE;
-    return save(tx, owner, other, s);
+    return bond_save(tx, owner, other, s);
 }
 
 enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bond *ret)
@@ -95,17 +95,17 @@ enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bo
     e = rows_end(&rows);
     bool half = is_half(&ret->mine, &ret->theirs), other = is_half(&ret->theirs, &ret->mine);
     if (!e && half)
-        e = repair(tx, my_id, their_id, &ret->mine);
+        e = bond_repair(tx, my_id, their_id, &ret->mine);
     if (!e && other)
-        e = repair(tx, their_id, my_id, &ret->theirs);
+        e = bond_repair(tx, their_id, my_id, &ret->theirs);
     return e;
 }
 
 /* --- showing -------------------------------------------------------------------------- */
 
 /* Which fields there are depends on the type. */
-static void show(const struct side *s, snowflake id, const struct user *user,
-                 struct relationship *ret)
+static void bond_show(const struct side *s, snowflake id, const struct user *user,
+                      struct relationship *ret)
 {
     bool friend = s->type == RELATIONSHIP_FRIEND, incoming = s->type == RELATIONSHIP_INCOMING;
     bool pending = incoming || s->type == RELATIONSHIP_OUTGOING;
@@ -131,8 +131,8 @@ static void show(const struct side *s, snowflake id, const struct user *user,
         ret->note = s->note;
 }
 
-static enum err tell(struct call *call, enum event event, snowflake owner, snowflake other,
-                     const struct side *s, bool notify)
+static enum err bond_tell(struct call *call, enum event event, snowflake owner, snowflake other,
+                          const struct side *s, bool notify)
 {
     bool whole = event == EVENT_RELATIONSHIP_ADD;
     struct relationship r;
@@ -141,7 +141,7 @@ static enum err tell(struct call *call, enum event event, snowflake owner, snowf
 
     if (e)
         return e;
-    show(s, other, &user, &r);
+    bond_show(s, other, &user, &r);
     r.is_stranger_request = r.stranger_request;
     r.should_notify = given_mark(notify);
     call_emit(call, event, to_user(owner),
@@ -155,8 +155,8 @@ static enum err tell(struct call *call, enum event event, snowflake owner, snowf
 /* --- changing ------------------------------------------------------------------------- */
 
 /* The side as it is from now on. */
-static struct side turned(const struct side *before, const struct side_change *c,
-                          const struct friend_request *request)
+static struct side bond_turned(const struct side *before, const struct side_change *c,
+                               const struct friend_request *request)
 {
     struct side after = *before;
     bool was_there = before->type || before->ignored;
@@ -197,9 +197,9 @@ static enum err tell_side(struct call *call, snowflake owner, snowflake other,
 
     if (c->news == NEWS_NONE)
         return OK;
-    e = tell(call, events[c->news], owner, other, removed ? before : after, c->notify);
+    e = bond_tell(call, events[c->news], owner, other, removed ? before : after, c->notify);
     if (!e && removed && after->ignored)
-        e = tell(call, EVENT_RELATIONSHIP_ADD, owner, other, after, false);
+        e = bond_tell(call, EVENT_RELATIONSHIP_ADD, owner, other, after, false);
     return e;
 }
 
@@ -211,14 +211,14 @@ static bool is_same(const struct side *s, const struct side_change *c)
 enum err bond_change(struct call *call, struct bond *b, const struct bond_change *c,
                      const struct friend_request *request)
 {
-    struct side mine = turned(&b->mine, &c->mine, request);
-    struct side theirs = turned(&b->theirs, &c->theirs, request);
+    struct side mine = bond_turned(&b->mine, &c->mine, request);
+    struct side theirs = bond_turned(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
     if (!is_same(&b->mine, &c->mine))
-        e = save(call->tx, b->my_id, b->their_id, &mine);
+        e = bond_save(call->tx, b->my_id, b->their_id, &mine);
     if (!e && !is_same(&b->theirs, &c->theirs))
-        e = save(call->tx, b->their_id, b->my_id, &theirs);
+        e = bond_save(call->tx, b->their_id, b->my_id, &theirs);
     if (!e)
         e = tell_side(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
     if (!e)
@@ -264,9 +264,10 @@ enum err bond_become_friends(struct call *call, struct bond *b)
 
 enum err side_update(struct call *call, const struct bond *b)
 {
-    enum err e = save(call->tx, b->my_id, b->their_id, &b->mine);
+    enum err e = bond_save(call->tx, b->my_id, b->their_id, &b->mine);
 
-    return e ? e : tell(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id, &b->mine, false);
+    return e ? e
+             : bond_tell(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id, &b->mine, false);
 }
 
 /* --- lists ---------------------------------------------------------------------------- */
@@ -300,7 +301,7 @@ static struct relationship *add_listed(struct tx *tx, const struct rows *r, stru
 
     read_side(r, &s);
     read_partial_user(r, user);
-    show(&s, user->id, user, out);
+    bond_show(&s, user->id, user, out);
     return out;
 }
 

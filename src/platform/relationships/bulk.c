@@ -90,7 +90,7 @@ static enum err find_token(struct call *call, struct str token, struct list *ret
 
 /* --- asking --------------------------------------------------------------------------- */
 
-static bool holds(const struct list *ids, size_t count, snowflake id)
+static bool bulk_holds(const struct list *ids, size_t count, snowflake id)
 {
     for (size_t i = 0; i < count; i++)
         if (((const snowflake *)ids->items)[i] == id)
@@ -108,7 +108,7 @@ static bool is_refusal(enum err e)
 static enum err ask_one(struct call *call, snowflake id, bool offered, struct bulk_reply *reply)
 {
     struct user user;
-    struct asking asking = { .op = OPERATION_ASK, .user = &user, .vouched = true };
+    struct friend_asking asking = { .op = OPERATION_ASK, .user = &user, .vouched = true };
     enum err e = offered ? user_find(call->tx, id, &user) : ERR_UNKNOWN_USER;
 
     if (!e)
@@ -130,7 +130,7 @@ enum err bulk_add_relationships(struct call *call)
 
     enum err e = find_token(call, in->token, &offered);
     for (size_t i = 0; !e && i < in->user_ids.count; i++)
-        if (!holds(&in->user_ids, i, ids[i]))
-            e = ask_one(call, ids[i], holds(&offered, offered.count, ids[i]), &reply);
+        if (!bulk_holds(&in->user_ids, i, ids[i]))
+            e = ask_one(call, ids[i], bulk_holds(&offered, offered.count, ids[i]), &reply);
     return e ? e : call_reply(call, &reply);
 }

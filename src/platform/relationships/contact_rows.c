@@ -79,7 +79,7 @@ static bool same_name(struct opt_str a, struct opt_str b)
 }
 
 /* Sorted, each number once. */
-static void tidy(struct list *contacts)
+static void contact_rows_tidy(struct list *contacts)
 {
     struct contact *all = contacts->items;
     size_t kept = 0;
@@ -131,7 +131,7 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
     struct list known, fresh = { 0 };
     enum err e = read_entries(tx, user_id, &known);
 
-    tidy(contacts);
+    contact_rows_tidy(contacts);
     bool *kept = arena_array(tx_arena(tx), bool, contacts->count + 1);
     for (size_t i = 0; !e && i < known.count; i++) {
         const struct contact *old = (const struct contact *)known.items + i;

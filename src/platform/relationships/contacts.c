@@ -78,7 +78,7 @@ static enum err take_back_all(struct call *call, const struct contact_list *mine
 /* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
 
 /* Nothing is known from there any more. */
-static enum err withdraw(struct call *call)
+static enum err contact_withdraw(struct call *call)
 {
     struct list none = { 0 };
     snowflake me = call->caller->id;
@@ -105,7 +105,7 @@ static enum err put_contact_account(struct call *call)
         list.friend_sync = in->friend_sync.value;
     e = contact_list_save(call->tx, call->caller->id, &list);
     if (!e && !list.friend_sync)
-        e = withdraw(call);
+        e = contact_withdraw(call);
     if (!e)
         e = take_back_all(call, &list);
     if (e)
@@ -158,8 +158,8 @@ static enum err can_be_found(struct tx *tx, snowflake id, bool *ret)
 }
 
 /* Some want to be known only to those whom they know. */
-static enum err allows(struct call *call, snowflake other, struct str my_digest,
-                       const struct contact_list *theirs, bool *ret)
+static enum err contact_allows(struct call *call, snowflake other, struct str my_digest,
+                               const struct contact_list *theirs, bool *ret)
 {
     enum err e = can_be_found(call->tx, other, ret);
 
@@ -228,7 +228,7 @@ static enum err find_contacts(struct call *call, struct str my_digest, struct li
             continue;
         e = contact_list_find(call->tx, other->id, &theirs);
         if (!e)
-            e = allows(call, other->id, my_digest, &theirs, &allowed);
+            e = contact_allows(call, other->id, my_digest, &theirs, &allowed);
         if (!e && allowed)
             e = add_offer(call, other->id, name_in_book(in, other->phone), SCORE_CONTACT, offers);
     }

@@ -59,7 +59,7 @@ struct couple {
     struct game_relationship mine, theirs;
 };
 
-static enum err find(struct call *call, snowflake their_id, struct couple *ret)
+static enum err game_find(struct call *call, snowflake their_id, struct couple *ret)
 {
     snowflake my_id = call->caller->id, application_id = application_of(call);
     enum err e = game_relationship_find(call->tx, my_id, their_id, application_id, &ret->mine);
@@ -68,8 +68,8 @@ static enum err find(struct call *call, snowflake their_id, struct couple *ret)
 }
 
 /* What follows is what follows for friends everywhere. False in ret: nothing does. */
-static enum err decide(enum operation op, const struct couple *before, struct bond_change *ret,
-                       bool *ret_changes)
+static enum err game_decide(enum operation op, const struct couple *before, struct bond_change *ret,
+                            bool *ret_changes)
 {
     struct bond b = { .mine.type = before->mine.type, .theirs.type = before->theirs.type };
     enum err e = relationship_decide(op, &b, ret);
@@ -107,15 +107,16 @@ static enum err check_room(struct call *call, const struct couple *c)
     return OK;
 }
 
-static enum err tell(struct call *call, const struct game_relationship *before,
-                     const struct game_relationship *after, enum side_news news)
+static enum err game_tell(struct call *call, const struct game_relationship *before,
+                          const struct game_relationship *after, enum side_news news)
 {
     if (news == NEWS_REMOVED)
         return game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_REMOVE, before);
     return game_relationship_tell(call, EVENT_GAME_RELATIONSHIP_ADD, after);
 }
 
-static enum err apply(struct call *call, const struct couple *before, const struct bond_change *c)
+static enum err game_apply(struct call *call, const struct couple *before,
+                           const struct bond_change *c)
 {
     struct couple after = *before;
     enum err e;
@@ -127,8 +128,8 @@ static enum err apply(struct call *call, const struct couple *before, const stru
     if (!e)
         e = game_relationship_set(call->tx, &after.theirs);
     if (!e)
-        e = tell(call, &before->mine, &after.mine, c->mine.news);
-    return e ? e : tell(call, &before->theirs, &after.theirs, c->theirs.news);
+        e = game_tell(call, &before->mine, &after.mine, c->mine.news);
+    return e ? e : game_tell(call, &before->theirs, &after.theirs, c->theirs.news);
 }
 
 /* Whoever asked hears that it was worth it. */
@@ -142,7 +143,7 @@ static enum err notify_asker(struct call *call, snowflake asker)
     return e;
 }
 
-static enum err ask(struct call *call, const struct user *user, enum operation op)
+static enum err game_ask(struct call *call, const struct user *user, enum operation op)
 {
     struct bond_change change;
     struct couple couple;
@@ -150,9 +151,9 @@ static enum err ask(struct call *call, const struct user *user, enum operation o
 
     enum err e = check_target(call, user);
     if (!e)
-        e = find(call, user->id, &couple);
+        e = game_find(call, user->id, &couple);
     if (!e)
-        e = decide(op, &couple, &change, &changes);
+        e = game_decide(op, &couple, &change, &changes);
     if (e || !changes)
         return e;
     bool accepting = change.mine.type == RELATIONSHIP_FRIEND;
@@ -160,7 +161,7 @@ static enum err ask(struct call *call, const struct user *user, enum operation o
     if (!e && !accepting)
         e = check_room(call, &couple);
     if (!e)
-        e = apply(call, &couple, &change);
+        e = game_apply(call, &couple, &change);
     return e || !accepting ? e : notify_asker(call, user->id);
 }
 
@@ -169,11 +170,11 @@ static enum err send_game_friend_request(struct call *call)
 {
     const struct game_request_body *in = call->body;
     struct user user;
-    struct tag tag;
+    struct user_tag tag;
 
     tag_read(in->username, (struct str){ 0 }, &tag);
     enum err e = user_find_tag(call->tx, &tag, &user);
-    return e ? e : ask(call, &user, OPERATION_ASK);
+    return e ? e : game_ask(call, &user, OPERATION_ASK);
 }
 
 /* PUT /users/@me/game-relationships/{user.id} */
@@ -181,14 +182,14 @@ static enum err create_game_relationship(struct call *call)
 {
     const struct game_body *in = call->body;
 
-    return ask(call, call->target.user,
-               in->type == RELATIONSHIP_FRIEND ? OPERATION_ACCEPT : OPERATION_ASK);
+    return game_ask(call, call->target.user,
+                    in->type == RELATIONSHIP_FRIEND ? OPERATION_ACCEPT : OPERATION_ASK);
 }
 
 /* PUT /users/@me/game-relationships/{user.id}/{application.id} */
 static enum err accept_game_relationship(struct call *call)
 {
-    return ask(call, call->target.user, OPERATION_ACCEPT);
+    return game_ask(call, call->target.user, OPERATION_ACCEPT);
 }
 
 /* DELETE /users/@me/game-relationships/{user.id}, and with /{application.id} */
@@ -198,10 +199,10 @@ static enum err remove_game_relationship(struct call *call)
     struct couple couple;
     bool changes = false;
 
-    enum err e = find(call, call->target.user->id, &couple);
+    enum err e = game_find(call, call->target.user->id, &couple);
     if (!e)
-        e = decide(OPERATION_END, &couple, &change, &changes);
-    return e || !changes ? e : apply(call, &couple, &change);
+        e = game_decide(OPERATION_END, &couple, &change, &changes);
+    return e || !changes ? e : game_apply(call, &couple, &change);
 }
 
 /* --- the rows ------------------------------------------------------------------------- */

@@ -58,17 +58,17 @@ bool is_spam(const struct asking_record *r, bool stranger);
 struct str note_collapse(struct arena *arena, struct str note);
 
 /* Who is meant by a name and what may be digits behind it. */
-struct tag {
+struct user_tag {
     struct str name;
     int64_t discriminator; /* 0: none */
 };
 /* raw is the JSON of the discriminator; p == NULL: absent. False: it is none. */
-bool tag_read(struct str username, struct str raw, struct tag *ret);
+bool tag_read(struct str username, struct str raw, struct user_tag *ret);
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
 /* ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
-enum err user_find_tag(struct tx *tx, const struct tag *tag, struct user *ret);
+enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *ret);
 enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
 
 /* How many of this type the account has. */
@@ -169,7 +169,7 @@ extern const struct schema connections_changed_schema;
 
 /* --- ask.c: asking and accepting ------------------------------------------------------ */
 
-struct asking {
+struct friend_asking {
     enum operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
     const struct user *user;
     struct opt_str note;
@@ -177,7 +177,7 @@ struct asking {
     bool vouched;   /* and we know that we did */
     bool confirmed; /* strangers are welcome */
 };
-enum err relationship_ask(struct call *call, const struct asking *in);
+enum err relationship_ask(struct call *call, const struct friend_asking *in);
 
 /* One of the operations that need nothing but the two sides. */
 enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id);

@@ -47,21 +47,21 @@ static enum err send_friend_request(struct call *call)
 {
     const struct request_body *in = call->body;
     struct user user;
-    struct tag tag;
+    struct user_tag tag;
 
     tag_read(in->username, in->discriminator, &tag);
     enum err e = user_find_tag(call->tx, &tag, &user);
     if (e)
         return e;
     /* Whoever types the name of a stranger knows whom they mean. */
-    struct asking asking = {
+    struct friend_asking asking = {
         .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
     };
     return relationship_ask(call, &asking);
 }
 
 /* Who is blocked is nothing else any more, here and in games. */
-static enum err block(struct call *call)
+static enum err relationship_block(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;
     struct bond_change change;
@@ -98,7 +98,7 @@ static enum err prepare_create_relationship(struct call *call)
 static enum err create_relationship(struct call *call)
 {
     const struct relationship_body *in = call->body;
-    struct asking asking = {
+    struct friend_asking asking = {
         .op = in->type == RELATIONSHIP_FRIEND ? OPERATION_ACCEPT : OPERATION_ASK,
         .user = call->target.user,
         .note = in->note,
@@ -106,7 +106,8 @@ static enum err create_relationship(struct call *call)
         .confirmed = in->confirm_stranger_request,
     };
 
-    return in->type == RELATIONSHIP_BLOCKED ? block(call) : relationship_ask(call, &asking);
+    return in->type == RELATIONSHIP_BLOCKED ? relationship_block(call)
+                                            : relationship_ask(call, &asking);
 }
 
 /* --- ignoring, naming, ending --------------------------------------------------------- */

@@ -7,8 +7,8 @@
 
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
-static enum err count(struct tx *tx, const char *sql, const struct value *values, size_t n,
-                      int64_t *ret)
+static enum err relationship_count(struct tx *tx, const char *sql, const struct value *values,
+                                   size_t n, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -47,7 +47,7 @@ static enum err find_old_name(struct tx *tx, struct str name, struct user *ret)
     return found == 0 ? ERR_NO_SUCH_TAG : found == 1 ? OK : ERR_DISCRIMINATOR_REQUIRED;
 }
 
-enum err user_find_tag(struct tx *tx, const struct tag *tag, struct user *ret)
+enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *ret)
 {
     struct rows row;
     bool found;
@@ -103,7 +103,7 @@ static const char COUNT_TYPE[] =
 
 enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
 {
-    return count(tx, COUNT_TYPE, BIND(v_id(user_id), v_int(type)), ret);
+    return relationship_count(tx, COUNT_TYPE, BIND(v_id(user_id), v_int(type)), ret);
 }
 
 static const char LIST_INCOMING[] =
@@ -199,5 +199,5 @@ enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, b
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret)
 {
-    return count(tx, COUNT_GAME, BIND(v_id(user_id), v_id(application_id)), ret);
+    return relationship_count(tx, COUNT_GAME, BIND(v_id(user_id), v_id(application_id)), ret);
 }

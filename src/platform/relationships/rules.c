@@ -109,7 +109,7 @@ static const enum side_news unignoring[2][2] = {
 /* clang-format on */
 
 /* A request from somebody who is ignored makes no noise. */
-static bool notifies(const struct transition *t, const struct side *theirs)
+static bool relationship_notifies(const struct transition *t, const struct side *theirs)
 {
     return t->theirs == NEWS_ADDED && (t->to == FRIENDS || !theirs->ignored);
 }
@@ -138,7 +138,7 @@ enum err relationship_decide(enum operation op, const struct bond *before, struc
         }
         c.mine.news = t->mine;
         c.theirs.news = t->theirs;
-        c.theirs.notify = notifies(t, theirs);
+        c.theirs.notify = relationship_notifies(t, theirs);
     }
     *ret = c;
     return OK;
@@ -214,9 +214,9 @@ static bool digits_read(struct str raw, int64_t *ret)
     return true;
 }
 
-bool tag_read(struct str username, struct str raw, struct tag *ret)
+bool tag_read(struct str username, struct str raw, struct user_tag *ret)
 {
-    *ret = (struct tag){ .name = username };
+    *ret = (struct user_tag){ .name = username };
     if (raw.p && !str_is(raw, "null"))
         return digits_read(raw, &ret->discriminator);
     for (size_t i = username.n; i-- > 1;)

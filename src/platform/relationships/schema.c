@@ -46,7 +46,7 @@ static void check_request(struct form *form, const struct place *here, const voi
 {
     const struct request_body *in = object;
     struct place at = place_key(here, STR("discriminator"));
-    struct tag tag;
+    struct user_tag tag;
 
     check_note(form, here, &in->note);
     if (!form_failed_at(form, &at) && !tag_read(in->username, in->discriminator, &tag))

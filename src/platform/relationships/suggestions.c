@@ -80,7 +80,7 @@ static void add_reason(struct tx *tx, const struct rows *r, const struct user *u
 }
 
 /* Rows come by suggested account. */
-static enum err gather(struct tx *tx, struct rows *rows, struct list *ret)
+static enum err suggestion_gather(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
     while (rows_next(rows)) {
@@ -123,7 +123,7 @@ enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret)
 
     *ret = (struct list){ 0 };
     if (!e)
-        e = gather(tx, &rows, &all);
+        e = suggestion_gather(tx, &rows, &all);
     if (e || !all.count)
         return e;
     qsort(all.items, all.count, sizeof(struct gathered), compare_gathered);
@@ -310,8 +310,8 @@ static const char ADD[] =
     "insert into friend_suggestions (user_id, suggested_id, source, name, contact_name, "
     "mutual_friends, score) values ($1, $2, $3, $4, $5, $6, $7)";
 
-static enum err keep(struct call *call, snowflake owner, struct str source,
-                     const struct candidate *c)
+static enum err suggestion_keep(struct call *call, snowflake owner, struct str source,
+                                const struct candidate *c)
 {
     const struct suggestion_offer *o = c->offer;
     struct rows rows;
@@ -328,7 +328,7 @@ static enum err keep(struct call *call, snowflake owner, struct str source,
         return e;
     e = tx_query(call->tx, FIND, BIND(v_id(owner), v_id(c->id)), &rows);
     if (!e)
-        e = gather(call->tx, &rows, &one);
+        e = suggestion_gather(call->tx, &rows, &one);
     if (!e)
         tell_new(call, owner, &((struct gathered *)one.items)->shown);
     return e;
@@ -362,7 +362,8 @@ enum err suggestions_replace(struct call *call, snowflake owner, struct str sour
     for (size_t i = 0; !e && i < all.count; i++) {
         const struct candidate *c = (const struct candidate *)all.items + i;
 
-        e = i < MOST_LIVE && c->score ? keep(call, owner, source, c) : let_go(call, owner, c);
+        e = i < MOST_LIVE && c->score ? suggestion_keep(call, owner, source, c)
+                                      : let_go(call, owner, c);
     }
     return e;
 }

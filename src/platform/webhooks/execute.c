@@ -35,7 +35,7 @@ enum err resolve_webhook_message(struct call *call)
     return e;
 }
 
-static struct sender sender(const struct call *call)
+static struct sender webhook_sender(const struct call *call)
 {
     return (struct sender){ call->target.channel, PERMISSIONS_ALL, true };
 }
@@ -73,7 +73,7 @@ static struct opt_str shown_name(const struct call *call)
 }
 
 /* Nobody is behind a webhook's call: its files count for whoever made it. */
-static snowflake payer(const struct webhook *h)
+static snowflake webhook_payer(const struct webhook *h)
 {
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
 }
@@ -87,13 +87,13 @@ enum err execute_webhook(struct call *call)
     struct message_draft draft;
     struct message m;
 
-    call->files_of = payer(h);
+    call->files_of = webhook_payer(h);
     enum err e = find_place(call);
     if (!e)
         e = check_name(call);
     if (!e && !channel_takes_messages(call->target.channel->type))
         e = ERR_NOT_TEXT_CHANNEL;
-    struct sender from = sender(call);
+    struct sender from = webhook_sender(call);
     if (!e)
         e = draft_from_body(call, &from, &draft);
     if (e)
@@ -135,9 +135,9 @@ enum err prepare_edit_webhook_message(struct call *call)
 /* PATCH …/messages/{webhook.message.id} */
 enum err edit_webhook_message(struct call *call)
 {
-    struct sender from = sender(call);
+    struct sender from = webhook_sender(call);
 
-    call->files_of = payer(call->target.webhook);
+    call->files_of = webhook_payer(call->target.webhook);
     enum err e = message_edit(call, &from, call->target.message);
 
     return e ? e : call_reply(call, call->target.message);

@@ -69,7 +69,7 @@ static bool has_token(const struct call *call)
 }
 
 /* The maker is not for those who only have the token. */
-static enum err complete(struct call *call, struct webhook *h)
+static enum err webhook_complete(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
     enum err e = OK;
@@ -85,9 +85,9 @@ static enum err complete(struct call *call, struct webhook *h)
     return e;
 }
 
-static enum err reply(struct call *call, struct webhook *h)
+static enum err webhook_send_reply(struct call *call, struct webhook *h)
 {
-    enum err e = complete(call, h);
+    enum err e = webhook_complete(call, h);
 
     return e ? e : call_reply(call, h);
 }
@@ -97,7 +97,7 @@ static enum err reply_list(struct call *call, struct list *list)
     enum err e = OK;
 
     for (size_t i = 0; !e && i < list->count; i++)
-        e = complete(call, &((struct webhook *)list->items)[i]);
+        e = webhook_complete(call, &((struct webhook *)list->items)[i]);
     return e ? e : call_reply(call, list);
 }
 
@@ -163,7 +163,7 @@ enum err list_guild_webhooks(struct call *call)
 /* GET /webhooks/{webhook.id}, with or without the token */
 enum err get_webhook(struct call *call)
 {
-    return reply(call, call->target.webhook);
+    return webhook_send_reply(call, call->target.webhook);
 }
 
 /* --- announcing ----------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ enum err create_webhook(struct call *call)
     if (e)
         return e;
     webhooks_announce(call, h.guild_id, h.channel_id);
-    return reply(call, &h);
+    return webhook_send_reply(call, &h);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
@@ -297,7 +297,7 @@ enum err prepare_modify_webhook(struct call *call)
 }
 
 /* To a channel of the same guild where the caller manages webhooks too. */
-static enum err move(struct call *call, struct webhook *h, snowflake channel_id)
+static enum err webhook_move(struct call *call, struct webhook *h, snowflake channel_id)
 {
     struct webhook there = *h;
     struct channel c;
@@ -332,7 +332,7 @@ enum err modify_webhook(struct call *call)
     enum err e = OK;
 
     if (in->channel_id.given == GIVEN)
-        e = move(call, h, in->channel_id.value);
+        e = webhook_move(call, h, in->channel_id.value);
     if (in->name.given == GIVEN)
         h->name = in->name;
     if (!e && p->avatar.given != ABSENT)
@@ -348,7 +348,7 @@ enum err modify_webhook(struct call *call)
     if (before != h->channel_id)
         webhooks_announce(call, h->guild_id, before);
     webhooks_announce(call, h->guild_id, h->channel_id);
-    return reply(call, h);
+    return webhook_send_reply(call, h);
 }
 
 /* DELETE /webhooks/{webhook.id}, with or without the token */

@@ -1,18 +1,19 @@
 /* export_guilds.c - guilds and all that is in them. */
-#include "platform/worlds/internal.h"
 #include "model/ids.h"
+#include "platform/worlds/internal.h"
 
 /* --- how things are referred to ------------------------------------------------------- */
 
-struct named {
+struct named_row {
     snowflake id;
     struct str name;
 };
 
 /* By name where only one has it, else by id. Absent when there is no such thing. */
-static struct opt_str reference(struct tx *tx, const struct list *things, snowflake id)
+static struct opt_str export_guilds_reference(struct tx *tx, const struct list *things,
+                                              snowflake id)
 {
-    const struct named *all = things->items, *found = NULL;
+    const struct named_row *all = things->items, *found = NULL;
     size_t same = 0;
 
     for (size_t i = 0; i < things->count && !found; i++)
@@ -37,8 +38,8 @@ static enum err load_names(struct tx *tx, const char *sql, const struct value *v
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct named *)list_add(tx_arena(tx), ret, sizeof(struct named)) =
-            (struct named){ row_id(&r, 0), row_text(&r, 1) };
+        *(struct named_row *)list_add(tx_arena(tx), ret, sizeof(struct named_row)) =
+            (struct named_row){ row_id(&r, 0), row_text(&r, 1) };
     return rows_end(&r);
 }
 
@@ -114,8 +115,8 @@ static enum err export_overwrites(struct tx *tx, const struct names *names, snow
         return e;
     while (rows_next(&r)) {
         bool role = row_int(&r, 1) == OVERWRITE_ROLE;
-        struct opt_str to =
-            role ? reference(tx, &names->roles, row_id(&r, 0)) : shown_text(&r, 4, NULL);
+        struct opt_str to = role ? export_guilds_reference(tx, &names->roles, row_id(&r, 0))
+                                 : shown_text(&r, 4, NULL);
 
         if (to.given != GIVEN)
             continue;
@@ -144,7 +145,7 @@ static void read_channel(const struct rows *r, const struct names *names, struct
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .type = str_of(type ? type : "text"),
-        .parent = reference(r->tx, &names->channels, row_id(r, 3)),
+        .parent = export_guilds_reference(r->tx, &names->channels, row_id(r, 3)),
         .topic = shown_text(r, 4, NULL),
         .position = shown_int(r, 5, -1),
         .nsfw = shown_bool(r, 6, false),
@@ -208,7 +209,7 @@ static enum err export_member_roles(struct tx *tx, const struct names *names, sn
             i++;
         if (i < count && users[i] == row_id(&r, 0))
             *(struct str *)shown_item(tx, &members[i].roles, sizeof(struct str)) =
-                reference(tx, &names->roles, row_id(&r, 1)).value;
+                export_guilds_reference(tx, &names->roles, row_id(&r, 1)).value;
     }
     return rows_end(&r);
 }
@@ -281,7 +282,7 @@ static enum err export_installed(struct tx *tx, const struct names *names,
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct opt_str app = reference(tx, &names->applications, row_id(&r, 1));
+        struct opt_str app = export_guilds_reference(tx, &names->applications, row_id(&r, 1));
 
         if (app.given != GIVEN)
             continue;
@@ -363,11 +364,11 @@ static enum err export_inside(struct tx *tx, const struct world_parts *parts, st
         e = export_sounds(tx, id, &g->sounds);
     if (e)
         return e;
-    g->afk_channel = reference(tx, &names.channels, p->channels[0]);
-    g->system_channel = reference(tx, &names.channels, p->channels[1]);
-    g->rules_channel = reference(tx, &names.channels, p->channels[2]);
-    g->public_updates_channel = reference(tx, &names.channels, p->channels[3]);
-    g->safety_alerts_channel = reference(tx, &names.channels, p->channels[4]);
+    g->afk_channel = export_guilds_reference(tx, &names.channels, p->channels[0]);
+    g->system_channel = export_guilds_reference(tx, &names.channels, p->channels[1]);
+    g->rules_channel = export_guilds_reference(tx, &names.channels, p->channels[2]);
+    g->public_updates_channel = export_guilds_reference(tx, &names.channels, p->channels[3]);
+    g->safety_alerts_channel = export_guilds_reference(tx, &names.channels, p->channels[4]);
     return OK;
 }
 

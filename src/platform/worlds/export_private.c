@@ -51,7 +51,7 @@ static enum err export_people(struct tx *tx, snowflake channel, struct opt_list 
     return rows_end(&r);
 }
 
-static enum err fill(struct tx *tx, struct opt_list *channels)
+static enum err export_private_fill(struct tx *tx, struct opt_list *channels)
 {
     struct world_private *all = channels->value.items;
     enum err e = OK;
@@ -83,6 +83,6 @@ enum err export_private(struct tx *tx, struct world_file *ret)
     }
     e = rows_end(&r);
     if (!e)
-        e = fill(tx, &ret->directs);
-    return e ? e : fill(tx, &ret->groups);
+        e = export_private_fill(tx, &ret->directs);
+    return e ? e : export_private_fill(tx, &ret->groups);
 }

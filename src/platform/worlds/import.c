@@ -3,7 +3,7 @@
 
 #include "platform/accounts/accounts.h"
 
-struct import {
+struct world_import {
     const struct world_options *options;
     const struct world_file *file;
     struct arena *arena;
@@ -60,7 +60,7 @@ static void begin_report(struct world_report *report)
 
 static enum err import_all(struct tx *tx, void *arg)
 {
-    struct import *in = arg;
+    struct world_import *in = arg;
     const struct world_file *f = in->file;
     struct importing im = { .tx = tx,
                             .arena = in->arena,
@@ -111,7 +111,9 @@ static enum err hash_passwords(const struct world_options *o, struct world_file 
 enum err world_import(struct store *store, const struct world_options *options, struct str text,
                       struct arena *arena, struct world_report *ret)
 {
-    struct import in = { .options = options, .arena = arena, .report = ret, .form = { arena } };
+    struct world_import in = {
+        .options = options, .arena = arena, .report = ret, .form = { arena }
+    };
     void *file;
 
     begin_report(ret);

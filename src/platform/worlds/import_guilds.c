@@ -185,8 +185,8 @@ static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";
 
-static enum err install(struct importing *im, const struct world_installed *in, snowflake guild,
-                        snowflake app, snowflake by)
+static enum err import_guilds_install(struct importing *im, const struct world_installed *in,
+                                      snowflake guild, snowflake app, snowflake by)
 {
     struct str scopes =
         in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
@@ -216,7 +216,7 @@ static enum err import_installed(struct importing *im, const void *entry, const 
         return e;
     e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
     if (!e && !known)
-        e = install(im, in, guild, app, by);
+        e = import_guilds_install(im, in, guild, app, by);
     return e ? e : import_commands(im, &in->commands, (struct world_scope){ app, guild }, at);
 }
 

@@ -235,8 +235,9 @@ static const char SAVE_RELATIONSHIP[] =
 static const char FIND_RELATIONSHIP[] =
     "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
 
-static enum err save(struct importing *im, const struct world_relationship *r, snowflake user,
-                     snowflake target, int64_t type, struct opt_str nickname)
+static enum err import_people_save(struct importing *im, const struct world_relationship *r,
+                                   snowflake user, snowflake target, int64_t type,
+                                   struct opt_str nickname)
 {
     bool dated = r->since.given == GIVEN;
 
@@ -272,10 +273,10 @@ static enum err save_both(struct importing *im, const struct world_relationship 
     if (e)
         return e;
     count(im, COUNT_RELATIONSHIPS, !known);
-    e = save(im, r, user, target, mine, r->nickname);
+    e = import_people_save(im, r, user, target, mine, r->nickname);
     if (e || blocked)
         return e ? e : clear_other_side(im, user, target);
-    return save(im, r, target, user, friends ? FRIEND : INCOMING, r->target_nickname);
+    return import_people_save(im, r, target, user, friends ? FRIEND : INCOMING, r->target_nickname);
 }
 
 enum err import_relationship(struct importing *im, const void *entry, const struct place *at,

@@ -37,8 +37,8 @@ const struct naming channel_naming = {
     .scoped = true,
 };
 
-static enum err look(struct importing *im, const char *sql, struct value what, snowflake guild,
-                     bool scoped, snowflake *ret, int64_t *ret_count)
+static enum err reference_look(struct importing *im, const char *sql, struct value what,
+                               snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
 {
     const struct value values[] = { what, v_id(guild) };
     struct rows row;
@@ -63,10 +63,11 @@ enum err refer(struct importing *im, const struct naming *n, snowflake guild, st
 {
     int64_t found = 0;
     snowflake id;
-    enum err e = look(im, n->by_name, name_value(im, n, to), guild, n->scoped, ret, &found);
+    enum err e =
+        reference_look(im, n->by_name, name_value(im, n, to), guild, n->scoped, ret, &found);
 
     if (!e && found == 0 && snowflake_parse(to, &id))
-        e = look(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
+        e = reference_look(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
     if (e || found == 1)
         return e;
     *ret = 0;
@@ -92,12 +93,12 @@ static enum err settle_id(struct importing *im, const struct naming *n, snowflak
     struct place place = place_key(at, STR("id"));
     int64_t here = 0, anywhere = 0, named = 0;
     snowflake other;
-    enum err e = look(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
+    enum err e = reference_look(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
 
     if (!e && !here)
-        e = look(im, n->any_id, v_id(id), 0, false, &other, &anywhere);
+        e = reference_look(im, n->any_id, v_id(id), 0, false, &other, &anywhere);
     if (!e && !here && n->unique)
-        e = look(im, n->by_name, name_value(im, n, name), 0, false, &other, &named);
+        e = reference_look(im, n->by_name, name_value(im, n, name), 0, false, &other, &named);
     if (e)
         return e;
     if (anywhere)
@@ -119,7 +120,8 @@ enum err settle(struct importing *im, const struct naming *n, snowflake guild, s
 
     if (id.given == GIVEN)
         return settle_id(im, n, guild, id.value, name, at, ret);
-    enum err e = look(im, n->by_name, name_value(im, n, name), guild, n->scoped, ret, &found);
+    enum err e =
+        reference_look(im, n->by_name, name_value(im, n, name), guild, n->scoped, ret, &found);
     if (e || found < 2)
         return e;
     *ret = 0;

@@ -4,7 +4,7 @@
 #include "json/read.h"
 #include "model/permissions.h"
 
-static bool named(struct str word, uint64_t *ret)
+static bool right_named(struct str word, uint64_t *ret)
 {
     if (str_is(word, "ALL") || str_is(word, "DEFAULT")) {
         *ret = str_is(word, "ALL") ? PERMISSIONS_ALL : PERMISSIONS_DEFAULT;
@@ -34,7 +34,7 @@ bool rights_read(struct str json, struct arena *arena, uint64_t *ret, struct str
             if (json_peek(&r) != JSON_STRING || !json_take_string(&r, &word))
                 return false;
             *ret_wrong = word;
-            if (!named(word, &some))
+            if (!right_named(word, &some))
                 return false;
             all |= some;
         }
@@ -49,7 +49,7 @@ bool rights_read(struct str json, struct arena *arena, uint64_t *ret, struct str
     default:
         return false;
     }
-    if (!named(word, &all))
+    if (!right_named(word, &all))
         return false;
     *ret = all & PERMISSIONS_ALL;
     return true;

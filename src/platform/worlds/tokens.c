@@ -30,9 +30,9 @@ enum err token_renew(struct tx *tx, struct auth *auth, struct str username, stru
     return e ? e : auth_issue(auth, tx, &grant, ret_token);
 }
 
-static enum err renew(struct tx *tx, void *arg)
+static enum err token_renew_named(struct tx *tx, void *arg)
 {
-    struct token_wish *w = arg;
+    struct token_request *w = arg;
     struct str token = { 0 };
     enum err e = token_renew(tx, w->auth, w->username, w->purpose, &w->found, &w->bot, &token);
 
@@ -40,7 +40,7 @@ static enum err renew(struct tx *tx, void *arg)
     return e;
 }
 
-enum err world_give_token(struct store *store, struct token_wish *wish)
+enum err world_give_token(struct store *store, struct token_request *request)
 {
-    return store_run(store, STORE_WRITE, NULL, renew, wish);
+    return store_run(store, STORE_WRITE, NULL, token_renew_named, request);
 }

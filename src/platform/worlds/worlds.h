@@ -79,13 +79,13 @@ enum err world_is_empty(struct store *store, bool *ret);
 
 /* A fresh token for an account, which takes the place of those given out for the same
  * purpose before. *ret_found: whether there is such an account. */
-struct token_wish {
+struct token_request {
     struct auth *auth;
     struct str username, purpose;
     bool found, bot;
     char token[256];
 };
-enum err world_give_token(struct store *store, struct token_wish *wish);
+enum err world_give_token(struct store *store, struct token_request *request);
 
 /* --- large random worlds -------------------------------------------------------------- */
 

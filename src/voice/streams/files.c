@@ -123,7 +123,7 @@ static enum err look_done(struct call *call, struct str bytes, const char *exten
     return call_limit(call, &upload_limit, call_text(call, "stream_key"));
 }
 
-static enum err keep(struct call *call)
+static enum err stream_file_keep(struct call *call)
 {
     struct upload *u = call->data;
     snowflake id = snowflake_new();
@@ -176,19 +176,19 @@ static enum err look_at_video(struct call *call)
 enum err prepare_stream_preview(struct call *call)
 {
     call->look = look_at_picture;
-    call->compute = keep;
+    call->compute = stream_file_keep;
     return OK;
 }
 
 enum err prepare_stream_video(struct call *call)
 {
     call->look = look_at_video;
-    call->compute = keep;
+    call->compute = stream_file_keep;
     return OK;
 }
 
 /* One of each is kept. */
-static enum err save(struct call *call, bool video)
+static enum err stream_file_save(struct call *call, bool video)
 {
     const struct upload *u = call->data;
     struct stream s;
@@ -205,13 +205,13 @@ static enum err save(struct call *call, bool video)
 /* POST /streams/{stream_key}/preview */
 enum err upload_stream_preview(struct call *call)
 {
-    return save(call, false);
+    return stream_file_save(call, false);
 }
 
 /* POST /streams/{stream_key}/preview/video */
 enum err upload_stream_video(struct call *call)
 {
-    return save(call, true);
+    return stream_file_save(call, true);
 }
 
 /* --- showing -------------------------------------------------------------------------- */

@@ -87,8 +87,8 @@ static bool can_view(struct watcher *w, const struct guild *g, uint64_t everyone
            PERMISSION(VIEW_CHANNEL);
 }
 
-static void notify(struct call *call, const struct stream_key *key, const struct user *streamer,
-                   snowflake user_id)
+static void stream_notify_one(struct call *call, const struct stream_key *key,
+                              const struct user *streamer, snowflake user_id)
 {
     struct str name =
         streamer->global_name.given == GIVEN ? streamer->global_name.value : streamer->username;
@@ -131,7 +131,7 @@ static enum err notify_all(struct call *call, const struct stream_key *key)
         struct watcher *w = (struct watcher *)watchers.items + i;
 
         if (w->wants && can_view(w, &guild, everyone.permissions, &channel))
-            notify(call, key, &streamer, w->rights_of.user_id);
+            stream_notify_one(call, key, &streamer, w->rights_of.user_id);
     }
     return e;
 }

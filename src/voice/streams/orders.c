@@ -55,7 +55,7 @@ const struct type type_stream_pause = { .kind = KIND_OBJECT, .schema = &pause_sc
 
 /* The stream of a name; *ret_found is false when the name is wrong, which the session is
  * told, or when there is none. */
-static enum err find_named(struct call *call, const struct order *o, struct str name,
+static enum err find_named(struct call *call, const struct session_order *o, struct str name,
                            struct stream_key *ret_key, struct stream *ret, bool *ret_found)
 {
     *ret_found = false;
@@ -73,7 +73,7 @@ static enum err find_named(struct call *call, const struct order *o, struct str 
 }
 
 /* The caller's voice state, when this session is in that channel. */
-static enum err find_present(struct call *call, const struct order *o, snowflake guild_id,
+static enum err find_present(struct call *call, const struct session_order *o, snowflake guild_id,
                              snowflake channel_id, struct voice_state *ret, bool *ret_present)
 {
     enum err e = voice_find(call->tx, guild_id, o->caller.id, ret);
@@ -82,7 +82,7 @@ static enum err find_present(struct call *call, const struct order *o, snowflake
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-static struct stream_part part_of(struct call *call, const struct order *o)
+static struct stream_part part_of(struct call *call, const struct session_order *o)
 {
     return (struct stream_part){
         .user_id = o->caller.id,
@@ -120,8 +120,9 @@ static enum err judge_guild(struct call *call, const struct stream_key *key, boo
     return OK;
 }
 
-static enum err judge(struct call *call, const struct order *o, const struct stream_key *key,
-                      struct voice_state *ret_state, bool *ret_vip, const char **ret_reason)
+static enum err stream_order_judge(struct call *call, const struct session_order *o,
+                                   const struct stream_key *key, struct voice_state *ret_state,
+                                   bool *ret_vip, const char **ret_reason)
 {
     const struct stream_request *in = o->d;
     bool present;
@@ -137,8 +138,9 @@ static enum err judge(struct call *call, const struct order *o, const struct str
     return e;
 }
 
-static enum err begin(struct call *call, const struct order *o, const struct stream_key *key,
-                      struct voice_state *state, bool vip)
+static enum err stream_order_begin(struct call *call, const struct session_order *o,
+                                   const struct stream_key *key, struct voice_state *state,
+                                   bool vip)
 {
     const struct stream_request *in = o->d;
     struct stream s = { .key = *key, .rtc_server_id = snowflake_new(), .region = state->region };
@@ -157,7 +159,7 @@ static enum err begin(struct call *call, const struct order *o, const struct str
     return voice_save(call, state, 0);
 }
 
-enum err create_stream(struct call *call, struct order *o)
+enum err create_stream(struct call *call, struct session_order *o)
 {
     const struct stream_request *in = o->d;
     struct stream_key key = { in->guild_id.value, in->channel_id, o->caller.id };
@@ -166,7 +168,7 @@ enum err create_stream(struct call *call, struct order *o)
     const char *reason;
     bool vip = false;
 
-    enum err e = judge(call, o, &key, &state, &vip, &reason);
+    enum err e = stream_order_judge(call, o, &key, &state, &vip, &reason);
     if (e)
         return e;
     if (reason) {
@@ -181,7 +183,7 @@ enum err create_stream(struct call *call, struct order *o)
     } else if (e == ERR_UNKNOWN_STREAM) {
         e = OK;
     }
-    return e ? e : begin(call, o, &key, &state, vip);
+    return e ? e : stream_order_begin(call, o, &key, &state, vip);
 }
 
 /* --- op 20 ---------------------------------------------------------------------------- */
@@ -203,8 +205,8 @@ static enum err count_room(struct call *call, const struct stream *s, int64_t *r
 }
 
 /* Whether the account takes part already, and whether one more may. */
-static enum err look_for_room(struct call *call, const struct order *o, const struct stream *s,
-                              bool *ret_known, bool *ret_full)
+static enum err look_for_room(struct call *call, const struct session_order *o,
+                              const struct stream *s, bool *ret_known, bool *ret_full)
 {
     struct list parts;
     int64_t most;
@@ -220,7 +222,7 @@ static enum err look_for_room(struct call *call, const struct order *o, const st
     return e;
 }
 
-enum err watch_stream(struct call *call, struct order *o)
+enum err watch_stream(struct call *call, struct session_order *o)
 {
     const struct stream_name *in = o->d;
     struct stream_part part = part_of(call, o);
@@ -252,7 +254,7 @@ enum err watch_stream(struct call *call, struct order *o)
 
 /* --- op 19, 21, 22 -------------------------------------------------------------------- */
 
-enum err delete_stream(struct call *call, struct order *o)
+enum err delete_stream(struct call *call, struct session_order *o)
 {
     const struct stream_name *in = o->d;
     struct stream_key key;
@@ -268,7 +270,7 @@ enum err delete_stream(struct call *call, struct order *o)
 }
 
 /* Where a stream is hosted does not change behind anybody's back. */
-enum err ping_stream(struct call *call, struct order *o)
+enum err ping_stream(struct call *call, struct session_order *o)
 {
     const struct stream_name *in = o->d;
     struct stream_key key;
@@ -278,7 +280,7 @@ enum err ping_stream(struct call *call, struct order *o)
     return find_named(call, o, in->stream_key, &key, &s, &found);
 }
 
-enum err pause_stream(struct call *call, struct order *o)
+enum err pause_stream(struct call *call, struct session_order *o)
 {
     const struct stream_pause *in = o->d;
     struct stream_key key;

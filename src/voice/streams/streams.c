@@ -80,8 +80,8 @@ static const struct schema gone_schema = {
     .doc = "A stream that is over for the receiver.",
 };
 
-static struct stream_shown shown(struct call *call, const struct stream *s,
-                                 const struct list *parts)
+static struct stream_shown stream_as_shown(struct call *call, const struct stream *s,
+                                           const struct list *parts)
 {
     const struct stream_part *p = parts->items;
     struct stream_shown out = {
@@ -120,7 +120,7 @@ enum err stream_welcome(struct call *call, const struct stream *s, const struct 
 
     if (e)
         return e;
-    struct stream_shown out = shown(call, s, &parts);
+    struct stream_shown out = stream_as_shown(call, s, &parts);
     call_emit(call, EVENT_STREAM_CREATE, to_session(p->session), &created_schema, &out);
     send_server(call, s, p);
     return OK;
@@ -150,7 +150,7 @@ enum err stream_announce(struct call *call, const struct stream *s)
 
     if (e)
         return e;
-    struct stream_shown out = shown(call, s, &parts);
+    struct stream_shown out = stream_as_shown(call, s, &parts);
     for (size_t i = 0; i < parts.count; i++)
         call_emit(call, EVENT_STREAM_UPDATE, to_session(p[i].session), &updated_schema, &out);
     return OK;

@@ -66,11 +66,11 @@ enum err streams_judged(struct call *call, const struct voice_rights *r);
 
 extern const struct type type_stream_request, type_stream_name, type_stream_pause;
 
-enum err create_stream(struct call *call, struct order *o);
-enum err delete_stream(struct call *call, struct order *o);
-enum err watch_stream(struct call *call, struct order *o);
-enum err ping_stream(struct call *call, struct order *o);
-enum err pause_stream(struct call *call, struct order *o);
+enum err create_stream(struct call *call, struct session_order *o);
+enum err delete_stream(struct call *call, struct session_order *o);
+enum err watch_stream(struct call *call, struct session_order *o);
+enum err ping_stream(struct call *call, struct session_order *o);
+enum err pause_stream(struct call *call, struct session_order *o);
 
 /* --- stream_routes.c ------------------------------------------------------------------ */
 

@@ -1,6 +1,6 @@
-/* list.h - a doubly linked list whose links live inside the things listed. */
-#ifndef BASE_LIST_H
-#define BASE_LIST_H
+/* links.h - a doubly linked list whose links live inside the things listed. */
+#ifndef BASE_LINKS_H
+#define BASE_LINKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,17 +10,17 @@ struct link {
 };
 
 /* A list is a link that points to itself when empty. */
-static inline void list_init(struct link *list)
+static inline void links_init(struct link *list)
 {
     list->prev = list->next = list;
 }
 
-static inline bool list_empty(const struct link *list)
+static inline bool links_empty(const struct link *list)
 {
     return list->next == list;
 }
 
-static inline void list_append(struct link *list, struct link *l)
+static inline void links_append(struct link *list, struct link *l)
 {
     l->prev = list->prev;
     l->next = list;
@@ -29,7 +29,7 @@ static inline void list_append(struct link *list, struct link *l)
 }
 
 /* Does nothing when l is in no list (zeroed or already removed). */
-static inline void list_remove(struct link *l)
+static inline void link_remove(struct link *l)
 {
     if (!l->next)
         return;

@@ -1,4 +1,4 @@
-/* wish.c - what a call asks for, in our terms: language, format, how many, how hot. */
+/* request.c - what a call asks for, in our terms: language, format, how many, how hot. */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ static enum err find_locale(struct call *call, const struct opt_str *named, stru
     return OK;
 }
 
-enum err wish_read(struct call *call, struct wish *ret)
+enum err gif_request_read(struct call *call, struct gif_request *ret)
 {
     const struct gif_query *in = call->query;
     enum err e = find_locale(call, &in->locale, &ret->locale);
