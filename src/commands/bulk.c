@@ -5,6 +5,7 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
+#include "model/ids.h"
 #include "platform/applications/applications.h"
 
 struct bulk_overwrite {
@@ -249,8 +250,7 @@ static struct list new_ids_of(const struct bulk_overwrite *b)
 
     for (size_t i = 0; i < b->body->count; i++)
         if (!b->items[i].old)
-            *(snowflake *)list_add(b->call->arena, &ids, sizeof(snowflake)) =
-                b->items[i].command.id;
+            ids_add(b->call->arena, &ids, b->items[i].command.id);
     return ids;
 }
 

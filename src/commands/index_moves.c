@@ -1,5 +1,6 @@
 /* index_moves.c - what changes elsewhere mean for commands. */
 #include "commands/index_moves.h"
+#include "model/ids.h"
 
 static const char MOVE_INDEX[] = "insert into command_indexes (id, version) values ($1, $2) "
                                  "on conflict (id) do update set version = excluded.version";
@@ -88,7 +89,7 @@ enum err command_index_ending(struct call *call, const struct application_ending
         *ending->closed = row_int(&rows, 0);
         *ending->channel_id = row_id(&rows, 1);
         if (row_int(&rows, 2) == CHANNEL_DM)
-            *(snowflake *)list_add(call->arena, &channels, sizeof(snowflake)) = *ending->channel_id;
+            ids_add(call->arena, &channels, *ending->channel_id);
     }
     e = rows_end(&rows);
     for (size_t i = 0; i < channels.count && !e; i++)

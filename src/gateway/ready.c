@@ -184,7 +184,7 @@ static enum err write_ready(struct identification *i, struct tx *tx, const struc
 }
 
 /* READY, and what follows it where the client's capabilities want that. */
-static enum err make_ready(struct identification *i, struct tx *tx, struct gateway_viewer *v)
+static enum err make_ready(struct identification *i, struct tx *tx, struct gateway_viewer v)
 {
     struct subject to = to_session(i->session->number);
     struct ready_shape shape;
@@ -194,10 +194,10 @@ static enum err make_ready(struct identification *i, struct tx *tx, struct gatew
     buf_init(&out, MAX_PAYLOAD);
     buf_room(&out, i->own.n + USUAL_READY);
     buf_init(&more, MAX_PAYLOAD);
-    shape_init(&shape, v->capabilities, v->user_id);
-    if (!v->bot)
-        v->shape = &shape;
-    enum err e = write_ready(i, tx, v, &j, &k);
+    shape_init(&shape, v.capabilities, v.user_id);
+    if (!v.bot)
+        v.shape = &shape;
+    enum err e = write_ready(i, tx, &v, &j, &k);
     if (!e && (buf_full(&out) || buf_full(&more) || shape_full(&shape)))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e)
@@ -236,7 +236,7 @@ static enum err read_ready(struct load *l, struct tx *tx)
     if (e)
         return e;
     keep_covered(i->session, &i->guilds);
-    return make_ready(i, tx, &v);
+    return make_ready(i, tx, v);
 }
 
 static void take_seats(struct identification *i)

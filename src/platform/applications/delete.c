@@ -5,6 +5,7 @@
  * first is in the call and mostly the last; the others are a job's. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/ids.h"
 #include "platform/applications/internal.h"
 
 /* What a step may cost, in rows; and what is more than one row. */
@@ -30,7 +31,7 @@ static enum err delete_gather(struct call *call, const char *sql, struct removal
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(call->arena, ret, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(call->arena, ret, row_id(&rows, 0));
     r->room -= (int64_t)ret->count * cost;
     return rows_end(&rows);
 }

@@ -4,6 +4,7 @@
  * and tell: those that are left follow in steps of a job. */
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "model/ids.h"
 #include "model/rows.h"
 #include "platform/channels/internal.h"
 
@@ -97,7 +98,7 @@ static enum err channels_of_category(struct tx *tx, snowflake category_id, struc
     if (e)
         return e;
     while (rows_next(&rows))
-        *(snowflake *)list_add(tx_arena(tx), ret, sizeof(snowflake)) = row_id(&rows, 0);
+        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
     return rows_end(&rows);
 }
 
