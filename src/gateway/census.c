@@ -1,6 +1,9 @@
 /* census.c - all sessions of the process, for its operator. */
 #include "base/mem.h"
-#include "gateway/internal.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
 #include "json/write.h"
 
 struct census {
@@ -12,8 +15,8 @@ static size_t count_guilds(const struct session *s)
 {
     size_t n = 0;
 
-    for (uint32_t i = 0; i < s->seat_count; i++)
-        n += s->seats[i]->topic->kind == SUBJECT_GUILD;
+    for (uint32_t i = 0; i < s->seats.count; i++)
+        n += s->seats.items[i]->topic->kind == SUBJECT_GUILD;
     return n;
 }
 

@@ -4,7 +4,28 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "gateway/internal.h"
+#include "gateway/commands/opcodes.h"
+#include "gateway/fanout/dispatch.h"
+#include "gateway/greeting/greeting.h"
+#include "gateway/greeting/guilds.h"
+#include "gateway/presence/presence.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/sending.h"
+#include "gateway/sessions/upcalls.h"
+
+const struct gateway_upcalls gateway_upcalls = {
+    .dispatch_begin = dispatch_begin,
+    .dispatch_continue = dispatch_continue,
+    .dispatch_drop = dispatch_drop,
+    .presence_change = presence_change,
+    .presence_window_ended = presence_window_ended,
+    .sessions_changed = sessions_changed,
+    .guild_join = guild_join,
+    .handovers_continue = handovers_continue,
+    .opcode_find = opcode_find,
+};
 
 struct gateway *gateway_new(const struct gateway_options *options)
 {
@@ -14,6 +35,7 @@ struct gateway *gateway_new(const struct gateway_options *options)
     map_init(&g->sessions);
     map_init(&g->accounts);
     map_init(&g->strangers);
+    dialects_init(&g->dialects);
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->publishing, NULL);
     return g;
@@ -44,7 +66,7 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
     if (g->draining)
         return false;
     *ret = (struct websocket_handler){
-        .arg = (void *)(uintptr_t)dialect_find(g, r),
+        .arg = (void *)(uintptr_t)dialect_find(&g->dialects, g, r),
         .max_message = MAX_MESSAGE,
         .too_large = CLOSE_BAD_PAYLOAD,
         .max_waiting = STRANGER_WAITING,
@@ -89,7 +111,7 @@ static void look_busy(struct loop *loop, void *arg)
     struct gateway *g = arg;
     const struct hub *h = g->hubs[loop_index(loop)];
 
-    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->old_views_posted;
+    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted;
 }
 
 static void wait_for_loads(struct gateway *g)
@@ -134,10 +156,7 @@ void gateway_free(struct gateway *g)
         return;
     for (struct account *a; (a = map_next(&g->accounts, &at));)
         account_free(a);
-    for (struct dialect *d = g->dialects, *next; d; d = next) {
-        next = d->next;
-        mem_free(d);
-    }
+    dialects_clear(&g->dialects);
     map_clear(&g->sessions);
     map_clear(&g->accounts);
     map_clear(&g->strangers);

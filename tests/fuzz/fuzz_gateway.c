@@ -4,8 +4,9 @@
  * same JSON; as JSON it is read by the schema of every opcode. */
 #include "fuzz.h"
 
-#include "gateway/etf.h"
-#include "gateway/internal.h"
+#include "gateway/commands/opcodes.h"
+#include "gateway/wire/etf.h"
+#include "gateway/wire/news.h"
 #include "json/read.h"
 
 enum { LARGEST = 1 << 20 };

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gateway/etf.h"
+#include "gateway/wire/etf.h"
 #include "internal.h"
 #include "net/websocket.h"
 

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/arena.h"
-#include "gateway/etf.h"
+#include "gateway/wire/etf.h"
 
 static struct str to_terms(struct arena *a, const char *json)
 {

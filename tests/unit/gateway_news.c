@@ -5,7 +5,9 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "gateway/internal.h"
+#include "gateway/commands/opcodes.h"
+#include "gateway/sessions/replay.h"
+#include "gateway/wire/pack.h"
 
 static void forms_are_made_once(void **state)
 {

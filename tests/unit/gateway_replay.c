@@ -4,7 +4,7 @@
 #include <malloc.h>
 
 #include "base/mem.h"
-#include "gateway/session.h"
+#include "gateway/sessions/replay.h"
 
 enum { SESSIONS = 100, EVENTS = 10000, MOST_EACH = 75 * 1024 };
 

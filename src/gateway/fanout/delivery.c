@@ -1,0 +1,150 @@
+/* delivery.c - whether a session hears of an event, and in which form. */
+#include "gateway/fanout/delivery.h"
+
+#include "gateway/capabilities.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/session.h"
+#include "gateway/views/topics.h"
+#include "gateway/views/view.h"
+
+struct delivery delivery_of(struct hub *h, struct news *n)
+{
+    return (
+        struct delivery){ .hub = h, .news = n, .info = event_info(n->event), .facts = &n->facts };
+}
+
+/* --- who ------------------------------------------------------------------------------ */
+
+/* In which part of a session's world the event is: its intents count there. */
+static unsigned intents_here(const struct delivery *d)
+{
+    unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
+
+    switch (d->news->to.kind) {
+    case SUBJECT_GUILD:
+        return all & ~INTENTS_PRIVATE;
+    default:
+        /* A message for one account is private, wherever it is. */
+        return private || d->news->to.channel_id ? private : all;
+    }
+}
+
+static bool about_itself(const struct delivery *d, const struct session *s)
+{
+    return facts_about(d->facts) == s->caller.id;
+}
+
+static bool asked_for(const struct delivery *d, const struct session *s)
+{
+    unsigned intents = intents_here(d);
+
+    if (s->bot && d->info->flags & EVENT_TO_USERS)
+        return false;
+    if (!d->info->intents || intents & s->intents || (!intents && !s->bot))
+        return true;
+    return d->info->flags & EVENT_OWN && about_itself(d, s);
+}
+
+/* A user's event is for one shard: that of its guild, else the first. */
+static bool shard_covers(const struct delivery *d, const struct session *s)
+{
+    snowflake guild_id = d->news->guild_id;
+
+    if (d->news->to.kind == SUBJECT_GUILD || d->news->to.kind == SUBJECT_SESSION)
+        return true;
+    if (d->news->event == EVENT_GUILD_CREATE || d->news->event == EVENT_GUILD_DELETE)
+        guild_id = d->facts->guild.id;
+    return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
+}
+
+/* Of itself an account hears also where it cannot look. */
+static bool has_rights(const struct delivery *d, struct seat *seat)
+{
+    const struct subject *to = &d->news->to;
+    bool own = d->info->flags & EVENT_OWN && about_itself(d, seat->session);
+
+    if (to->hidden_id && (own || seat_rights(seat, to->hidden_id) & PERMISSION(VIEW_CHANNEL)))
+        return false;
+    if (own)
+        return true;
+
+    if (to->kind != SUBJECT_GUILD || !(to->channel_id || to->any_of))
+        return true;
+    if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
+        return true;
+    bool looks = to->channel_id && !(seat->session->bot && d->info->flags & EVENT_STRUCTURE);
+    if (!looks && !to->any_of)
+        return true;
+    uint64_t rights = seat_rights_for(seat, to);
+    return (!looks || rights & PERMISSION(VIEW_CHANNEL)) && (!to->any_of || rights & to->any_of);
+}
+
+bool delivery_receives(const struct delivery *d, const struct session *s)
+{
+    if ((s->bot || s->intents) && !asked_for(d, s))
+        return false;
+    if (d->news->except && d->news->except == s->number)
+        return false;
+    if (!shard_covers(d, s) || (d->news->number && d->news->number <= s->seen))
+        return false;
+    switch (d->news->event) {
+    case EVENT_USER_SETTINGS_UPDATE:
+        return !(s->capabilities & CAPABILITY_NO_SETTINGS);
+    case EVENT_PRESENCE_UPDATE:
+        /* Presences come from memory, which is ahead of the line: an event that still stood
+         * there would tell of what has been since before READY. */
+        return !about_itself(d, s) && d->news->number > s->presences;
+    case EVENT_GUILD_MEMBER_REMOVE: /* the one who went is told that the guild is gone */
+        return !about_itself(d, s);
+    default:
+        return true;
+    }
+}
+
+/* --- what ----------------------------------------------------------------------------- */
+
+/* Whether a message is by somebody, or mentions them. */
+static bool delivery_concerns(const struct facts *f, snowflake id)
+{
+    const snowflake *mentioned = facts_ids(f);
+
+    if (f->message.author_id == id)
+        return true;
+    for (uint32_t i = 0; i < f->count; i++)
+        if (mentioned[i] == id)
+            return true;
+    return false;
+}
+
+static unsigned form_for(const struct delivery *d, const struct session *s)
+{
+    bool hidden = d->info->flags & EVENT_CONTENT && s->bot && d->news->to.kind == SUBJECT_GUILD &&
+                  !(s->intents & INTENT(MESSAGE_CONTENT));
+
+    return hidden && !delivery_concerns(d->facts, s->caller.id) ? NEWS_EMPTIED : 0;
+}
+
+/* People watch each other come and go in small guilds only. */
+static bool is_crowded(const struct delivery *d, const struct seat *seat)
+{
+    const struct guild_view *v = seat->topic->view;
+    enum event event = d->news->event;
+
+    if (event != EVENT_PRESENCE_UPDATE && event != EVENT_GUILD_MEMBER_ADD)
+        return false;
+    return d->news->to.kind == SUBJECT_GUILD && !seat->session->bot &&
+           !about_itself(d, seat->session) && !(v && v->member_count <= SMALL_GUILD);
+}
+
+void delivery_give(const struct delivery *d, struct seat *seat)
+{
+    struct session *s = seat->session;
+
+    if (delivery_receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
+        session_dispatch(s, d->news, form_for(d, s));
+    else
+        return;
+    if (d->crowd && s->peer)
+        websocket_flush(s->peer->ws);
+}

@@ -1,0 +1,284 @@
+/* dispatch.c - each event to those who listen, a piece at a time.
+ *
+ * What an event changes about rights is taken over before it is delivered, what it
+ * takes away after: somebody hears of the last thing it may hear of. A crowd is told over
+ * several turns of the loop: topic->told says how many of the seats have heard it. Nobody
+ * takes a seat there in between, since looks at the store wait for the end of the event, and
+ * seats that are left move nobody from one side to the other (topic_remove). */
+#include "gateway/fanout/dispatch.h"
+
+#include "base/mem.h"
+#include "gateway/fanout/delivery.h"
+#include "gateway/fanout/sight.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/sessions/upcalls.h"
+#include "gateway/views/topics.h"
+#include "gateway/views/view.h"
+#include "gateway/wire/news.h"
+
+/* What so many are told is written to each at once: gathered until the end of the turn it
+ * would leave the caches and come back. */
+enum { CROWD = 32, BYTES_OF_TICK = 4096 };
+
+/* In a crowd the next ones are fetched while this one is written to. Each step follows a
+ * pointer that the step before it brought near, one session earlier. */
+static void fetch_ahead(const struct topic *t, uint32_t i)
+{
+    if (i + 6 < t->count)
+        __builtin_prefetch(t->seats[i + 6]);
+    if (i + 5 < t->count) {
+        const char *s = (const char *)t->seats[i + 5]->session;
+
+        __builtin_prefetch(s);
+        __builtin_prefetch(s + 64);
+        __builtin_prefetch(s + 128);
+    }
+    if (i + 4 < t->count) {
+        const struct session *s = t->seats[i + 4]->session;
+
+        if (s->peer)
+            __builtin_prefetch(s->peer);
+        if (s->replay.ring)
+            __builtin_prefetch(replay_at(&s->replay, s->replay.count));
+    }
+    if (i + 3 < t->count && t->seats[i + 3]->session->peer)
+        websocket_fetch(t->seats[i + 3]->session->peer->ws);
+    if (i + 2 < t->count && t->seats[i + 2]->session->peer)
+        websocket_fetch_more(t->seats[i + 2]->session->peer->ws);
+}
+
+/* --- what it changes, before anybody is told ------------------------------------------ */
+
+/* The seats of one account in a guild. */
+static void change_member(const struct delivery *d)
+{
+    struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
+
+    for (uint32_t i = 0; own && i < own->count; i++) {
+        struct seat *seat = seat_find(&own->seats[i]->session->seats, SUBJECT_GUILD, d->topic->id);
+
+        if (seat)
+            seat_set_roles(seat, facts_ids(d->facts), d->facts->count,
+                           d->facts->member.timed_out_until);
+    }
+}
+
+static void change_view(const struct delivery *d, struct guild_view *v)
+{
+    const struct facts *f = d->facts;
+
+    if (!v)
+        return;
+    switch (d->news->event) {
+    case EVENT_GUILD_UPDATE:
+        if (f->guild.owner_id)
+            v->owner_id = f->guild.owner_id;
+        break;
+    case EVENT_GUILD_ROLE_CREATE:
+    case EVENT_GUILD_ROLE_UPDATE:
+        view_set_role(v, f->role.id, f->role.permissions);
+        break;
+    case EVENT_GUILD_ROLE_DELETE:
+        view_drop_role(v, f->role.id);
+        break;
+    case EVENT_CHANNEL_CREATE:
+    case EVENT_CHANNEL_UPDATE:
+        view_set_channel(v, f->channel.id, f->channel.type, facts_overwrites(f), f->count);
+        break;
+    case EVENT_GUILD_MEMBER_UPDATE:
+        change_member(d);
+        break;
+    case EVENT_GUILD_MEMBER_ADD:
+        v->member_count++;
+        break;
+    case EVENT_GUILD_MEMBER_REMOVE:
+        v->member_count--;
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- what it changes for those who were told ------------------------------------------ */
+
+/* The seat may be gone after it, and with the last one its topic. */
+static void change_seat(const struct delivery *d, struct seat *seat)
+{
+    if (d->news->event == EVENT_GUILD_ROLE_DELETE)
+        seat_drop_role(seat, d->facts->role.id);
+    else if (d->news->event == EVENT_GUILD_DELETE)
+        seat_leave(&seat->session->seats, seat);
+}
+
+/* What an event to an account means for where its sessions sit. */
+static void move_session(const struct delivery *d, struct session *s)
+{
+    struct seat *seat;
+
+    switch (d->news->event) {
+    case EVENT_GUILD_CREATE:
+        if (session_covers(s, d->facts->guild.id))
+            gateway_upcalls.guild_join(s, d->facts->guild.id);
+        break;
+    case EVENT_GUILD_DELETE:
+        seat = seat_find(&s->seats, SUBJECT_GUILD, d->facts->guild.id);
+        if (seat)
+            seat_leave(&s->seats, seat);
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- one after the other -------------------------------------------------------------- */
+
+/* False: there is more to tell it, when the loop or the store has got so far. */
+static bool tell_seat(struct delivery *d, struct seat *seat)
+{
+    if (d->sight && sight_is_telling(d->sight, seat))
+        return sight_tell(d->sight, d, seat);
+    if (!(d->changed && changed_channel_tell(d->changed, d, seat)))
+        delivery_give(d, seat);
+    return !d->sight || sight_tell(d->sight, d, seat);
+}
+
+static void finish_seat(struct delivery *d, struct seat *seat)
+{
+    d->topic->told++;
+    if (d->topic->kind == SUBJECT_GUILD)
+        change_seat(d, seat);
+    else if (d->topic->kind == SUBJECT_USER)
+        move_session(d, seat->session);
+}
+
+/* Looks at the store that it brings about are dear, and so are many bytes for each. */
+static uint32_t ticks_of(const struct delivery *d)
+{
+    uint32_t bytes = (uint32_t)(news_payload(d->news).n / BYTES_OF_TICK);
+
+    return d->news->event == EVENT_GUILD_CREATE ? HUB_TICKS : 1 + bytes;
+}
+
+static bool tell_all(struct delivery *d)
+{
+    uint32_t ticks = ticks_of(d);
+
+    while (d->topic && d->topic->told < d->topic->count) {
+        struct topic *t = d->topic;
+        struct seat *seat = t->seats[t->told];
+
+        if (d->crowd)
+            fetch_ahead(t, t->told);
+        if (!tell_seat(d, seat))
+            return false;
+        finish_seat(d, seat);
+        if (hub_is_spent(d->hub, ticks))
+            return false;
+    }
+    return true;
+}
+
+static void end_delivery(struct delivery *d)
+{
+    struct topic *t = d->topic;
+
+    sight_free(d->sight);
+    changed_channel_free(d->changed);
+    if (!t)
+        return;
+    t->told = 0;
+    if (t->view && d->news->event == EVENT_CHANNEL_DELETE)
+        view_drop_channel(t->view, d->facts->channel.id);
+}
+
+static void tell_session(const struct delivery *d)
+{
+    struct session *s = registry_local(d->hub, d->news->to.id);
+
+    if (s && delivery_receives(d, s))
+        session_dispatch(s, d->news, 0);
+}
+
+/* Each hub has one for all its events. */
+static struct delivery *delivery_at_hand(struct hub *h)
+{
+    if (!h->delivery) {
+        h->delivery = mem_new(sizeof *h->delivery);
+        h->topics.at_hand = &h->delivery->topic;
+    }
+    return h->delivery;
+}
+
+void dispatch_begin(struct hub *h, struct news *n)
+{
+    struct delivery *d = delivery_at_hand(h);
+
+    *d = delivery_of(h, n);
+    if (n->to.kind == SUBJECT_SESSION) {
+        tell_session(d);
+        return;
+    }
+    struct topic *t = topic_find(&h->topics, n->to.kind, n->to.id);
+    if (!t)
+        return;
+    d->topic = t;
+    if (t->view) {
+        d->sight = sight_begin(d);
+        d->changed = changed_channel_begin(d);
+    }
+    change_view(d, t->view);
+    d->crowd = t->count > CROWD && !h->queue;
+}
+
+bool dispatch_continue(struct hub *h)
+{
+    struct delivery *d = h->delivery;
+
+    if (d->topic && !tell_all(d))
+        return false;
+    dispatch_drop(h);
+    return true;
+}
+
+void dispatch_drop(struct hub *h)
+{
+    struct delivery *d = h->delivery;
+
+    if (!d || !d->news)
+        return;
+    end_delivery(d);
+    news_unref(d->news);
+    d->news = NULL;
+    d->topic = NULL;
+    d->sight = NULL;
+    d->changed = NULL;
+}
+
+/* Of channels of guilds people are told by what they see now: seen_channels. */
+static bool is_told_by_sight(const struct session *s, const struct news *n)
+{
+    return !s->bot && n->to.kind == SUBJECT_GUILD &&
+           (n->event == EVENT_CHANNEL_CREATE || n->event == EVENT_CHANNEL_DELETE);
+}
+
+void dispatch_to(struct session *s, struct news *n)
+{
+    bool own = n->to.kind == SUBJECT_SESSION;
+    struct seat *seat = own ? NULL : seat_find(&s->seats, n->to.kind, n->to.id);
+
+    if (own ? n->to.id != s->number : !seat || is_told_by_sight(s, n))
+        return;
+    struct delivery d = delivery_of(s->hub, n);
+    if (own) {
+        if (delivery_receives(&d, s))
+            session_dispatch(s, n, 0);
+        return;
+    }
+    delivery_give(&d, seat);
+    if (n->to.kind == SUBJECT_USER)
+        move_session(&d, s);
+    else if (n->event == EVENT_GUILD_DELETE && n->to.kind == SUBJECT_GUILD)
+        seat_leave(&s->seats, seat);
+}

@@ -1,0 +1,463 @@
+/* sight.c - channels that come into view for somebody, or go out of it.
+ *
+ * When roles, or who has them, change what somebody can view, people are told of each
+ * channel as if it had been made or deleted. Bots know every channel anyway. Of the state
+ * before the event only what it changes is kept: from that and the view what a session saw
+ * is worked out when its turn comes, so that no table of sessions and channels is needed.
+ * What a channel is like is read from the store when the first one has to be told of it. */
+#include "gateway/fanout/sight.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/views/topics.h"
+#include "gateway/views/view.h"
+#include "gateway/wire/news.h"
+#include "gateway/wire/protocol.h"
+
+enum {
+    OVERWRITES_A_TICK = 16,
+    LOOK_PLACES = 32,          /* channels that are read in one look at the store */
+    LOOK_TICKS = 256,          /* spent on finding them */
+    LOOK_NS = 3 * 1000 * 1000, /* after which a look ends */
+};
+
+struct sight_place {
+    const struct place_rule *rule; /* the view's: nothing changes it during an event */
+    snowflake id;
+    bool wanted, known;
+    struct str payload;   /* in the look's arena */
+    struct news *news[2]; /* hidden, shown; neither: the channel is gone */
+};
+
+/* A seat that was taken just now may have the new roles already, another one the old. */
+struct old_roles {
+    uint64_t session;
+    snowflake *ids;
+    uint32_t count;
+};
+
+struct sight_report {
+    struct load load;
+    snowflake guild_id;
+    enum event event;
+
+    /* What was so before the event. */
+    snowflake owner_id, role_id;
+    uint64_t permissions;    /* of the role */
+    struct old_roles *roles; /* of the member's sessions, whose roles become other ones */
+    uint32_t role_sets;
+
+    uint64_t session; /* who is being told, or 0 */
+    uint32_t at;      /* of which place next */
+    bool failed;      /* a look at the store did */
+    struct sight_place *places;
+    uint32_t place_count;
+};
+
+/* --- whom it may concern -------------------------------------------------------------- */
+
+static const uint64_t SHOWS = PERMISSION(VIEW_CHANNEL) | PERMISSION(ADMINISTRATOR);
+
+static bool has_role(const struct seat *seat, snowflake id)
+{
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        if (seat->roles[i] == id)
+            return true;
+    return false;
+}
+
+static bool has_other_roles(const struct seat *seat, const struct facts *f)
+{
+    return seat->role_count != f->count ||
+           (f->count && memcmp(seat->roles, facts_ids(f), f->count * sizeof *seat->roles) != 0);
+}
+
+static const struct old_roles *old_roles_of(const struct sight_report *s, const struct seat *seat)
+{
+    for (uint32_t i = 0; i < s->role_sets; i++)
+        if (s->roles[i].session == seat->session->number)
+            return &s->roles[i];
+    return NULL;
+}
+
+static bool may_change(const struct delivery *d)
+{
+    const struct guild_view *v = d->topic->view;
+    const struct facts *f = d->facts;
+
+    switch (d->news->event) {
+    case EVENT_GUILD_ROLE_UPDATE:
+        return (view_role(v, f->role.id) ^ f->role.permissions) & SHOWS;
+    case EVENT_GUILD_UPDATE:
+        return f->guild.owner_id && f->guild.owner_id != v->owner_id;
+    case EVENT_GUILD_ROLE_DELETE:
+        return true;
+    case EVENT_GUILD_MEMBER_UPDATE:
+        return topic_find(&d->hub->topics, SUBJECT_USER, facts_about(f));
+    default:
+        return false;
+    }
+}
+
+static bool sight_concerns(const struct sight_report *s, const struct delivery *d,
+                           const struct seat *seat)
+{
+    snowflake id = seat->session->caller.id;
+
+    /* What was told on another loop was told there with what it showed and hid. */
+    if (seat->session->bot || d->news->number <= seat->session->seen)
+        return false;
+    switch (s->event) {
+    case EVENT_GUILD_ROLE_UPDATE:
+        return s->role_id == s->guild_id || has_role(seat, s->role_id);
+    case EVENT_GUILD_ROLE_DELETE:
+        return has_role(seat, s->role_id);
+    case EVENT_GUILD_MEMBER_UPDATE:
+        return id == facts_about(d->facts) && old_roles_of(s, seat);
+    default:
+        return id == s->owner_id || id == d->facts->guild.owner_id;
+    }
+}
+
+/* --- before --------------------------------------------------------------------------- */
+
+static void note_roles(struct sight_report *s, const struct seat *seat)
+{
+    struct old_roles *old;
+
+    s->roles = mem_resize(s->roles, (s->role_sets + 1) * sizeof *s->roles);
+    old = &s->roles[s->role_sets++];
+    *old = (struct old_roles){ .session = seat->session->number, .count = seat->role_count };
+    old->ids = mem_resize(NULL, (seat->role_count + 1) * sizeof *old->ids);
+    if (seat->role_count)
+        memcpy(old->ids, seat->roles, seat->role_count * sizeof *old->ids);
+}
+
+static void forget_roles(struct sight_report *s)
+{
+    for (uint32_t i = 0; i < s->role_sets; i++)
+        mem_free(s->roles[i].ids);
+    s->role_sets = 0;
+}
+
+/* Of all sessions of the account that the event is about. */
+static void note_member(struct sight_report *s, const struct delivery *d)
+{
+    const struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
+
+    for (uint32_t i = 0; own && i < own->count; i++) {
+        const struct seat *seat =
+            seat_find(&own->seats[i]->session->seats, SUBJECT_GUILD, s->guild_id);
+
+        if (seat && !seat->session->bot && has_other_roles(seat, d->facts))
+            note_roles(s, seat);
+    }
+}
+
+struct sight_report *sight_begin(const struct delivery *d)
+{
+    if (!may_change(d))
+        return NULL;
+    struct sight_report *s = mem_new(sizeof *s);
+    s->guild_id = d->topic->id;
+    s->event = d->news->event;
+    s->owner_id = d->topic->view->owner_id;
+    s->role_id = d->facts->kind == FACTS_ROLE ? d->facts->role.id : 0;
+    s->permissions = s->role_id ? view_role(d->topic->view, s->role_id) : 0;
+    if (s->event == EVENT_GUILD_MEMBER_UPDATE)
+        note_member(s, d);
+    return s;
+}
+
+static void free_places(struct sight_report *s)
+{
+    for (uint32_t i = 0; i < s->place_count; i++) {
+        news_unref(s->places[i].news[0]);
+        news_unref(s->places[i].news[1]);
+    }
+    mem_free(s->places);
+}
+
+void sight_free(struct sight_report *s)
+{
+    if (!s)
+        return;
+    free_places(s);
+    forget_roles(s);
+    mem_free(s->roles);
+    mem_free(s);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    snowflake x = ((const struct sight_place *)a)->id, y = ((const struct sight_place *)b)->id;
+
+    return x < y ? -1 : x > y;
+}
+
+/* The oldest first: categories come before what is in them. */
+static void list_places(struct sight_report *s, const struct guild_view *v)
+{
+    size_t at = 0;
+
+    s->places = mem_new((v->channels.count + 1) * sizeof *s->places);
+    for (const struct place_rule *p; (p = map_next(&v->channels, &at));)
+        if (!channel_is_thread(p->type))
+            s->places[s->place_count++] = (struct sight_place){ .rule = p, .id = p->id };
+    qsort(s->places, s->place_count, sizeof *s->places, compare_places);
+}
+
+/* --- before and after ----------------------------------------------------------------- */
+
+/* Time-outs take no right to view: they do not matter here. */
+struct rights_of sight_rights(const struct seat *seat)
+{
+    const struct guild_view *v = seat->topic->view;
+    struct rights_of who = {
+        .guild_id = v->guild_id,
+        .user_id = seat->session->caller.id,
+        .owner = v->owner_id == seat->session->caller.id,
+        .base = view_role(v, v->guild_id),
+        .roles = seat->roles,
+        .role_count = seat->role_count,
+    };
+
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        who.base |= view_role(v, seat->roles[i]);
+    return who;
+}
+
+static uint64_t permissions_before(const struct sight_report *s, const struct guild_view *v,
+                                   snowflake id)
+{
+    return id == s->role_id ? s->permissions : view_role(v, id);
+}
+
+static struct rights_of rights_before(const struct sight_report *s, const struct seat *seat)
+{
+    const struct guild_view *v = seat->topic->view;
+    const struct old_roles *old = old_roles_of(s, seat);
+    struct rights_of who = {
+        .guild_id = v->guild_id,
+        .user_id = seat->session->caller.id,
+        .owner = s->owner_id == seat->session->caller.id,
+        .base = permissions_before(s, v, v->guild_id),
+        .roles = old ? old->ids : seat->roles,
+        .role_count = old ? old->count : seat->role_count,
+    };
+
+    for (size_t i = 0; i < who.role_count; i++)
+        who.base |= permissions_before(s, v, who.roles[i]);
+    return who;
+}
+
+struct sight_change {
+    struct rights_of before, now;
+};
+
+bool sight_shows(const struct rights_of *who, const struct place_rule *p)
+{
+    return rights_in_channel(who, p->type, p->overwrites, p->count, false) &
+           PERMISSION(VIEW_CHANNEL);
+}
+
+static bool place_changes(const struct sight_change *c, const struct sight_place *p,
+                          bool *ret_shown)
+{
+    *ret_shown = sight_shows(&c->now, p->rule);
+    return sight_shows(&c->before, p->rule) != *ret_shown;
+}
+
+static uint32_t place_ticks(const struct sight_place *p)
+{
+    return 1 + p->rule->count / OVERWRITES_A_TICK;
+}
+
+/* --- what the channels are like ------------------------------------------------------- */
+
+static enum err read_place(struct sight_report *s, struct sight_place *p, struct tx *tx)
+{
+    const struct gateway_source *source = s->load.hub->gateway->options.source;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    enum err e = source->channel(tx, p->id, &j);
+    if (!e)
+        p->payload = buf_take(&out, tx_arena(tx));
+    buf_clear(&out);
+    p->known = true;
+    return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* that it is deleted comes next */
+}
+
+static enum err read_places(struct load *l, struct tx *tx)
+{
+    struct sight_report *s = container_of(l, struct sight_report, load);
+    int64_t end = clock_mono() + LOOK_NS;
+    enum err e = OK;
+
+    for (uint32_t i = s->at; i < s->place_count && !e && clock_mono() < end; i++)
+        if (s->places[i].wanted && !s->places[i].known)
+            e = read_place(s, &s->places[i], tx);
+    return e;
+}
+
+static void places_read(struct load *l, enum err e)
+{
+    struct sight_report *s = container_of(l, struct sight_report, load);
+
+    s->failed = e != OK;
+    for (uint32_t i = s->at; i < s->place_count; i++) {
+        struct sight_place *p = &s->places[i];
+
+        if (p->payload.p)
+            p->news[1] = news_new(EVENT_CHANNEL_CREATE, to_viewers(s->guild_id, p->id), p->payload);
+        p->payload = (struct str){ 0 };
+    }
+}
+
+/* The next channels that the session has to be told of. */
+static void look_at_places(struct sight_report *s, const struct sight_change *c, struct hub *h)
+{
+    uint32_t wanted = 0, ticks = 0;
+    bool shown;
+
+    for (uint32_t i = s->at; i < s->place_count && wanted < LOOK_PLACES && ticks < LOOK_TICKS;
+         i++) {
+        struct sight_place *p = &s->places[i];
+
+        ticks += place_ticks(p);
+        if (!p->known && place_changes(c, p, &shown))
+            wanted += p->wanted = true;
+    }
+    s->load = (struct load){ .quiet = true, .run = read_places, .done = places_read };
+    hub_load_now(h, &s->load);
+}
+
+/* --- telling -------------------------------------------------------------------------- */
+
+static void tell_place(const struct sight_report *s, struct sight_place *p, struct session *to,
+                       bool shown)
+{
+    if (!p->news[1])
+        return;
+    if (!shown && !p->news[0])
+        p->news[0] = news_new(EVENT_CHANNEL_DELETE, to_viewers(s->guild_id, p->id),
+                              news_payload(p->news[1]));
+    session_dispatch(to, p->news[shown], 0);
+}
+
+static bool tell_places(struct sight_report *s, const struct sight_change *c, struct seat *seat)
+{
+    struct hub *h = seat->session->hub;
+    bool shown;
+
+    for (; s->at < s->place_count; s->at++) {
+        struct sight_place *p = &s->places[s->at];
+
+        if (hub_is_spent(h, place_ticks(p)))
+            return false;
+        if (!place_changes(c, p, &shown))
+            continue;
+        if (s->failed) {
+            /* It would not know what it sees. */
+            session_invalid_soon(h, s->session);
+            return true;
+        }
+        if (!p->known) {
+            look_at_places(s, c, h);
+            return false;
+        }
+        tell_place(s, p, seat->session, shown);
+    }
+    return true;
+}
+
+bool sight_is_telling(const struct sight_report *s, const struct seat *seat)
+{
+    return s->session == seat->session->number;
+}
+
+bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *seat)
+{
+    if (!sight_is_telling(s, seat)) {
+        if (!sight_concerns(s, d, seat))
+            return true;
+        if (!s->places)
+            list_places(s, seat->topic->view);
+        s->session = seat->session->number;
+        s->at = 0;
+        if (s->event == EVENT_GUILD_ROLE_DELETE) {
+            forget_roles(s); /* of the last one who was told */
+            note_roles(s, seat);
+            seat_drop_role(seat, s->role_id);
+        }
+    }
+    struct sight_change c = { rights_before(s, seat), sight_rights(seat) };
+    if (!tell_places(s, &c, seat))
+        return false;
+    s->session = 0;
+    return true;
+}
+
+/* --- a channel that is changed itself ------------------------------------------------- */
+
+struct changed_channel {
+    struct news *news[2];      /* hidden, shown */
+    struct place_rule *before; /* NULL: it was not there */
+};
+
+static bool has_other_overwrites(const struct place_rule *p, const struct facts *f)
+{
+    return p->count != f->count || (p->count && memcmp(p->overwrites, facts_overwrites(f),
+                                                       p->count * sizeof *p->overwrites) != 0);
+}
+
+struct changed_channel *changed_channel_begin(const struct delivery *d)
+{
+    if (d->news->event != EVENT_CHANNEL_UPDATE)
+        return NULL;
+    const struct place_rule *old = map_get(&d->topic->view->channels, d->facts->channel.id);
+    if (old && !has_other_overwrites(old, d->facts))
+        return NULL;
+    struct changed_channel *c = mem_new(sizeof *c);
+    if (old) {
+        size_t size = sizeof *old + old->count * sizeof *old->overwrites;
+
+        c->before = mem_resize(NULL, size);
+        memcpy(c->before, old, size);
+    }
+    return c;
+}
+
+bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, struct seat *seat)
+{
+    if (seat->session->bot || !delivery_receives(d, seat->session))
+        return false;
+    struct rights_of who = sight_rights(seat);
+    const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts->channel.id);
+    bool shown = now && sight_shows(&who, now);
+
+    if ((c->before && sight_shows(&who, c->before)) == shown)
+        return false;
+    if (!c->news[shown])
+        c->news[shown] = news_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE, d->news->to,
+                                  news_payload(d->news));
+    session_dispatch(seat->session, c->news[shown], 0);
+    return true;
+}
+
+void changed_channel_free(struct changed_channel *c)
+{
+    if (!c)
+        return;
+    news_unref(c->news[0]);
+    news_unref(c->news[1]);
+    mem_free(c->before);
+    mem_free(c);
+}

@@ -1,0 +1,335 @@
+/* capabilities.c - READY in the forms that newer clients of people ask for. */
+#include "gateway/capabilities.h"
+
+#include "base/mem.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/wire/protocol.h"
+#include "model/relationship.h"
+#include "model/voice_state.h"
+
+void shape_init(struct ready_shape *s, int64_t capabilities, snowflake own)
+{
+    s->capabilities = capabilities;
+    s->own = own;
+    map_init(&s->known);
+    for (int i = 0; i < SHAPE_LISTS; i++) {
+        buf_init(&s->texts[i], MAX_PAYLOAD);
+        s->lists[i] = json_to(&s->texts[i]);
+        if (capabilities & CAPABILITY_USERS)
+            json_array(&s->lists[i]);
+    }
+}
+
+void shape_clear(struct ready_shape *s)
+{
+    for (int i = 0; i < SHAPE_LISTS; i++)
+        buf_clear(&s->texts[i]);
+    map_clear(&s->known);
+}
+
+bool shape_refers(const struct ready_shape *s)
+{
+    return s && s->capabilities & CAPABILITY_USERS;
+}
+
+/* READY_SUPPLEMENTAL follows. */
+static bool capability_supplements(const struct ready_shape *s)
+{
+    return shape_refers(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
+}
+
+/* --- who stands in the list of all ---------------------------------------------------- */
+
+static void refer_to(struct ready_shape *s, const struct user *u, struct json *out)
+{
+    if (!map_put(&s->known, u->id, s))
+        schema_encode_object(&s->lists[SHAPE_USERS], &partial_user_schema, u);
+    json_id(out, u->id);
+}
+
+static bool is_not_user(const void *arg, struct str name)
+{
+    (void)arg;
+    return !str_is(name, "user");
+}
+
+/* An object with "user_id" in the place of "user". */
+static void write_referring(struct ready_shape *s, const struct schema *schema, const void *object,
+                            const struct user *user, struct json *out)
+{
+    json_object(out);
+    schema_encode_some(out, schema, object, is_not_user, NULL);
+    json_name(out, "user_id");
+    refer_to(s, user, out);
+    json_object_end(out);
+}
+
+void shape_relationships(struct ready_shape *s, const struct list *relationships, struct json *out)
+{
+    const struct relationship *r = relationships->items;
+
+    if (!shape_refers(s)) {
+        schema_encode(out, &type_relationships, relationships);
+        return;
+    }
+    json_array(out);
+    for (size_t i = 0; i < relationships->count; i++)
+        write_referring(s, &relationship_schema, &r[i], r[i].user, out);
+    json_array_end(out);
+}
+
+static bool is_not_recipients(const void *arg, struct str name)
+{
+    (void)arg;
+    return !str_is(name, "recipients");
+}
+
+static void write_private_channel(struct ready_shape *s, const struct channel *c, struct json *out)
+{
+    const struct user *others = c->recipients.value.items;
+
+    json_object(out);
+    schema_encode_some(out, &channel_schema, c, is_not_recipients, NULL);
+    json_name(out, "recipient_ids");
+    json_array(out);
+    for (size_t i = 0; i < c->recipients.value.count; i++)
+        refer_to(s, &others[i], out);
+    json_array_end(out);
+    json_object_end(out);
+}
+
+void shape_private_channels(struct ready_shape *s, const struct list *channels, struct json *out)
+{
+    const struct channel *c = channels->items;
+
+    if (!shape_refers(s)) {
+        schema_encode(out, &type_channels, channels);
+        return;
+    }
+    json_array(out);
+    for (size_t i = 0; i < channels->count; i++)
+        write_private_channel(s, &c[i], out);
+    json_array_end(out);
+}
+
+/* --- guilds --------------------------------------------------------------------------- */
+
+static bool is_among(struct str name, const char *const *names)
+{
+    for (; *names; names++)
+        if (str_is(name, *names))
+            return true;
+    return false;
+}
+
+/* What is not a guild's own but stands beside it. */
+static bool stands_beside(struct str name)
+{
+    static const char *const names[] = {
+        "id",
+        "joined_at",
+        "large",
+        "unavailable",
+        "member_count",
+        "members",
+        "channels",
+        "threads",
+        "presences",
+        "voice_states",
+        "roles",
+        "emojis",
+        "stickers",
+        "stage_instances",
+        "guild_scheduled_events",
+        "soundboard_sounds",
+        "activity_instances",
+        "premium_subscription_count",
+        NULL,
+    };
+
+    return is_among(name, names);
+}
+
+static bool stays_in_guild(const void *arg, struct str name)
+{
+    const struct ready_shape *s = arg;
+    static const char *const people[] = { "members", "presences", NULL };
+
+    if ((shape_refers(s) && is_among(name, people)) ||
+        (capability_supplements(s) && str_is(name, "voice_states")))
+        return false;
+    return !(s->capabilities & CAPABILITY_PROPERTIES) || stands_beside(name);
+}
+
+static bool is_property(const void *arg, struct str name)
+{
+    (void)arg;
+    return str_is(name, "id") || !stands_beside(name);
+}
+
+static void write_properties(const struct gateway_guild *g, struct json *out)
+{
+    json_name(out, "properties");
+    json_object(out);
+    schema_encode_some(out, &gateway_guild_schema, g, is_property, NULL);
+    json_object_end(out);
+    json_name(out, "data_mode");
+    json_text(out, STR("full"));
+    json_name(out, "version");
+    json_int(out, 0);
+}
+
+/* Its own member stays in READY when others follow later. */
+static void merge_members(struct ready_shape *s, const struct list *members)
+{
+    const struct member *m = members->items;
+    struct json *now = &s->lists[SHAPE_MEMBERS], *later = &s->lists[SHAPE_LATER];
+
+    json_array(now);
+    json_array(later);
+    for (size_t i = 0; i < members->count; i++)
+        write_referring(s, &member_schema, &m[i], m[i].user,
+                        capability_supplements(s) && m[i].user_id != s->own ? later : now);
+    json_array_end(now);
+    json_array_end(later);
+}
+
+static void supplement_guild(struct ready_shape *s, snowflake id, const struct list *voice_states)
+{
+    struct json *out = &s->lists[SHAPE_GUILDS];
+
+    json_object(out);
+    json_name(out, "id");
+    json_id(out, id);
+    json_name(out, "voice_states");
+    schema_encode(out, &type_voice_states, voice_states);
+    json_name(out, "activity_instances");
+    json_raw(out, STR("[]"));
+    json_object_end(out);
+}
+
+static void merge_guild(struct ready_shape *s, const struct gateway_guild *g)
+{
+    if (!shape_refers(s))
+        return;
+    merge_members(s, &g->members);
+    json_raw(&s->lists[SHAPE_PRESENCES], g->presences);
+    supplement_guild(s, g->guild.id, &g->voice_states);
+}
+
+void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct json *out)
+{
+    if (!s) {
+        schema_encode_object(out, &gateway_guild_schema, g);
+        return;
+    }
+    json_object(out);
+    schema_encode_some(out, &gateway_guild_schema, g, stays_in_guild, s);
+    if (s->capabilities & CAPABILITY_PROPERTIES)
+        write_properties(g, out);
+    json_object_end(out);
+    merge_guild(s, g);
+}
+
+void shape_late_guild(struct ready_shape *s, snowflake id, struct json *out)
+{
+    const struct gateway_guild late = { .guild.id = id, .presences = STR("[]") };
+
+    json_object(out);
+    json_name(out, "id");
+    json_id(out, id);
+    json_name(out, "unavailable");
+    json_bool(out, true);
+    json_object_end(out);
+    merge_guild(s, &late);
+}
+
+/* --- what was gathered ---------------------------------------------------------------- */
+
+struct shape_mark shape_mark(const struct ready_shape *s)
+{
+    struct shape_mark m;
+
+    for (int i = 0; i < SHAPE_LISTS; i++) {
+        m.lists[i] = s->lists[i];
+        m.bytes[i] = s->texts[i].n;
+    }
+    return m;
+}
+
+void shape_return(struct ready_shape *s, const struct shape_mark *m)
+{
+    for (int i = SHAPE_USERS + 1; i < SHAPE_LISTS; i++) {
+        s->lists[i] = m->lists[i];
+        buf_cut(&s->texts[i], m->bytes[i]);
+    }
+}
+
+size_t shape_bytes(const struct ready_shape *s)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < SHAPE_LISTS; i++)
+        bytes += s->texts[i].n;
+    return bytes;
+}
+
+bool shape_full(const struct ready_shape *s)
+{
+    bool full = false;
+
+    for (int i = 0; i < SHAPE_LISTS; i++)
+        full |= buf_full(&s->texts[i]);
+    return full;
+}
+
+static void write_list(struct ready_shape *s, enum shape_list list, const char *name,
+                       struct json *out)
+{
+    json_array_end(&s->lists[list]);
+    json_key(out, str_of(name));
+    json_raw(out, buf_str(&s->texts[list]));
+}
+
+static void write_supplement(struct ready_shape *s, struct json *out)
+{
+    static const char *const none[] = { "lazy_private_channels", "disclose", "game_invites" };
+
+    write_list(s, SHAPE_GUILDS, "guilds", out);
+    write_list(s, SHAPE_LATER, "merged_members", out);
+    for (size_t i = 0; i < COUNT_OF(none); i++) {
+        json_key(out, str_of(none[i]));
+        json_raw(out, STR("[]"));
+    }
+}
+
+static void write_presences(struct ready_shape *s, struct gateway *g, const struct list *friends,
+                            struct json *out)
+{
+    json_name(out, "merged_presences");
+    json_object(out);
+    json_name(out, "friends");
+    gateway_presences(g, 0, friends, true, out);
+    write_list(s, SHAPE_PRESENCES, "guilds", out);
+    json_object_end(out);
+}
+
+void shape_end(struct ready_shape *s, struct gateway *g, const struct list *friends,
+               struct json *ready, struct json *more)
+{
+    if (!shape_refers(s)) {
+        json_name(ready, "presences");
+        gateway_presences(g, 0, friends, false, ready);
+        return;
+    }
+    write_list(s, SHAPE_USERS, "users", ready);
+    write_list(s, SHAPE_MEMBERS, "merged_members", ready);
+    if (!capability_supplements(s)) {
+        write_presences(s, g, friends, ready);
+        return;
+    }
+    json_object(more);
+    write_supplement(s, more);
+    write_presences(s, g, friends, more);
+    json_object_end(more);
+}

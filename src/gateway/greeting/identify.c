@@ -1,0 +1,129 @@
+/* identify.c - a new session: checks in their fixed order, then READY. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "gateway/greeting/identification.h"
+#include "gateway/presence/presence.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/wire/messages.h"
+
+enum { THRESHOLD_MIN = 25, THRESHOLD_MAX = 250, THRESHOLD_BOT = 50 };
+
+static struct session *make_session(struct identification *i, struct hub *h)
+{
+    struct session *s = session_new(h, &i->greeting.caller);
+
+    session_bind(s, &i->greeting);
+    /* Libraries set the bits of people for bots all the same. */
+    s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_PEOPLE : ~0u);
+    s->shard_id = (uint32_t)i->shard[0];
+    s->shard_count = (uint32_t)i->shard[1];
+    s->capabilities = i->capabilities;
+    s->large_threshold = i->large_threshold ? i->large_threshold
+                         : s->bot           ? THRESHOLD_BOT
+                                            : THRESHOLD_MAX;
+    if (s->large_threshold < THRESHOLD_MIN)
+        s->large_threshold = THRESHOLD_MIN;
+    if (s->large_threshold > THRESHOLD_MAX)
+        s->large_threshold = THRESHOLD_MAX;
+    s->status = i->status;
+    session_set_activities(s, buf_str(&i->activities), h->arena);
+    memcpy(s->client, i->client, sizeof s->client);
+    s->kind = (unsigned char)client_kind(s->client);
+    return s;
+}
+
+static void identify_refuse(struct identification *i, enum close_code code)
+{
+    struct peer *p = greeting_end(&i->greeting);
+
+    if (code)
+        peer_close(p, code, identification_reason(code));
+    else
+        session_invalid(p);
+    identification_free(i);
+}
+
+/* --- how many there were today, for after a restart ----------------------------------- */
+
+struct start_note {
+    struct load load;
+    snowflake bot_id;
+    int64_t day;
+};
+
+static enum err write_start(struct load *l, struct tx *tx)
+{
+    struct start_note *n = container_of(l, struct start_note, load);
+
+    return l->hub->gateway->options.source->add_start(tx, n->bot_id, n->day);
+}
+
+static void start_written(struct load *l, enum err e)
+{
+    (void)e; /* then it counts until the process ends */
+    mem_free(container_of(l, struct start_note, load));
+}
+
+/* Beside the session: nobody waits for it. */
+static void note_start(struct hub *h, snowflake bot_id)
+{
+    struct start_note *n = mem_new(sizeof *n);
+
+    n->load = (struct load){ .writes = true, .run = write_start, .done = start_written };
+    n->bot_id = bot_id;
+    n->day = registry_today();
+    hub_load_now(h, &n->load);
+}
+
+/* --- both looks done, one after the other --------------------------------------------- */
+
+static void identify_known(struct greeting *g)
+{
+    struct identification *i = container_of(g, struct identification, greeting);
+    struct hub *h = g->peer->hub;
+    enum close_code code = identification_check(i);
+
+    if (code) {
+        identify_refuse(i, code);
+        return;
+    }
+    i->session = make_session(i, h);
+    if (!registry_add(h->gateway, i->session)) {
+        session_end(i->session);
+        identify_refuse(i, CLOSE_TOO_MANY_SESSIONS);
+        return;
+    }
+    int64_t starts;
+    if (!registry_may_start(h->gateway, g->caller.id, i->session->shard_id, g->starts, &starts)) {
+        session_end(i->session);
+        identify_refuse(i, 0);
+        return;
+    }
+    if (starts && i->session->bot)
+        note_start(h, g->caller.id);
+    i->viewer = session_viewer(i->session);
+    snprintf(i->viewer.address, sizeof i->viewer.address, "%.*s",
+             STR_FMT(websocket_remote(g->peer->ws)));
+    ready_begin(i, h);
+}
+
+void handle_identify(struct peer *p, int op, struct str raw, const void *d)
+{
+    const struct identify *in = d;
+    struct identification *i = mem_new(sizeof *i);
+
+    (void)op, (void)raw;
+    identification_read(i, p->hub->arena, in);
+    if (!greeting_init(&i->greeting, p, in->token)) {
+        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+        identification_free(i);
+        return;
+    }
+    i->greeting.known = identify_known;
+    i->greeting.wants_guilds = true;
+    greeting_begin(&i->greeting);
+}

@@ -1,0 +1,435 @@
+/* resume.c - a session that comes back, on whichever loop its socket is.
+ *
+ * A session that lives on another loop is asked for. That loop first looks at every
+ * event that this one has seen when it asked; this one notes what it sees from then
+ * on. So when the session has moved it is told each event exactly once. */
+#include "base/mem.h"
+#include "gateway/fanout/dispatch.h"
+#include "gateway/fanout/seen_channels.h"
+#include "gateway/greeting/greeting.h"
+#include "gateway/greeting/guilds.h"
+#include "gateway/sessions/errands.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/recent.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/views/topics.h"
+#include "gateway/wire/messages.h"
+#include "gateway/wire/news.h"
+
+struct resumption {
+    struct greeting greeting;
+    uint64_t number;
+    char id[SESSION_ID + 1];
+    uint64_t seq;
+    uint64_t turn; /* of the socket that asks, among all */
+    bool bad_seq, late;
+};
+
+/* A session on its way from one loop to another. */
+struct handover {
+    struct post post;
+    struct link link; /* in the giver's list */
+    struct hub *from, *to;
+    struct resumption *resumption;
+    uint64_t least;          /* events that must have been looked at */
+    struct session *session; /* NULL: it is not there any more */
+    struct link awaited;     /* in the receiver's list */
+    uint64_t since;          /* the first event that the receiver began after it asked */
+    struct load load;        /* rights, as the new home sees them; then channels */
+    struct gateway_viewer viewer;
+    struct guild_facts *facts;
+    size_t guild_count;
+    struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
+};
+
+/* --- two sockets that want the same one ----------------------------------------------- */
+
+static void resume_lose(struct peer *p)
+{
+    peer_close(p, CLOSE_UNKNOWN, "taken over by another connection");
+}
+
+/* A client gives a socket up and opens the next one, and two loops may read what the two
+ * said in the other order, or a session be on its way to the first when the second asks.
+ * Sockets are numbered when they are greeted, which clients wait for: the newest keeps the
+ * session, whoever is read last. */
+static bool is_late(const struct session *s, const struct resumption *r)
+{
+    return s->peer && s->turn > r->turn;
+}
+
+static void take_from_peer(struct session *s)
+{
+    struct peer *old = s->peer;
+
+    if (!old)
+        return;
+    old->session = NULL;
+    s->peer = NULL;
+    resume_lose(old);
+}
+
+/* --- the end of it -------------------------------------------------------------------- */
+
+static void answer_peer(struct peer *p, const struct resumption *r, struct session *s)
+{
+    if (r->greeting.revoked) {
+        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+        return;
+    }
+    if (r->late || (s && is_late(s, r))) {
+        resume_lose(p);
+        return;
+    }
+    if (!s) {
+        session_invalid(p);
+        return;
+    }
+    if (r->bad_seq || r->seq > s->seq) {
+        peer_close(p, CLOSE_BAD_SEQUENCE, "invalid sequence");
+        return;
+    }
+    take_from_peer(s);
+    if (s->seq - r->seq > s->replay.count) {
+        session_end(s);
+        session_invalid(p);
+        return;
+    }
+    s->turn = r->turn;
+    session_bind(s, &r->greeting);
+    session_regain(s);
+    peer_become(p, s);
+    session_replay(s, r->seq);
+    atomic_fetch_add(&s->hub->gateway->resumed, 1);
+}
+
+static void resume_answer(struct resumption *r, struct session *s)
+{
+    struct peer *p = greeting_end(&r->greeting);
+
+    if (p && !p->closing)
+        answer_peer(p, r, s);
+    mem_free(r);
+}
+
+static bool is_theirs(const struct session *s, const struct resumption *r)
+{
+    return s && !s->revoked && s->caller.id == r->greeting.caller.id &&
+           s->caller.kind == r->greeting.caller.kind && memcmp(s->id, r->id, sizeof r->id) == 0;
+}
+
+/* --- the giver ------------------------------------------------------------------------ */
+
+static void resume_arrive(struct post *post);
+
+/* Where the session sat, and what it saw from there; its seats themselves stay behind. */
+static void pack_seats(struct handover *h, struct session *s)
+{
+    h->facts = mem_new((s->seats.count + 1) * sizeof *h->facts);
+    while (s->seats.count) {
+        struct seat *seat = s->seats.items[s->seats.count - 1];
+
+        if (seat->topic->kind == SUBJECT_GUILD) {
+            h->facts[h->guild_count++].guild_id = seat->topic->id;
+            if (!s->bot)
+                seen_channels_add(&h->seen, seat);
+        }
+        seat_leave(&s->seats, seat);
+    }
+}
+
+static void resume_asked(struct post *post);
+
+/* It has moved on since it was asked for here: so does the question. */
+static bool pass_on(struct handover *h)
+{
+    struct hub *home = registry_home(h->from->gateway, h->resumption->number);
+
+    if (!home || home == h->from)
+        return false;
+    h->from = home;
+    h->post.run = resume_asked;
+    loop_post(home->loop, &h->post);
+    return true;
+}
+
+static void resume_give(struct handover *h)
+{
+    struct session *s = registry_local(h->from, h->resumption->number);
+    struct gateway *g = h->from->gateway;
+
+    link_remove(&h->link);
+    if (!s && pass_on(h))
+        return;
+    bool theirs = is_theirs(s, h->resumption);
+    h->resumption->late = theirs && is_late(s, h->resumption);
+    if (theirs && !h->resumption->late) {
+        take_from_peer(s);
+        h->session = s;
+        pack_seats(h, s);
+        s->seen = h->from->position;
+        session_detach(s);
+        pthread_mutex_lock(&g->lock);
+        s->hub = h->to;
+        pthread_mutex_unlock(&g->lock);
+    }
+    h->post.run = resume_arrive;
+    loop_post(h->to->loop, &h->post);
+}
+
+static void resume_asked(struct post *post)
+{
+    struct handover *h = container_of(post, struct handover, post);
+
+    links_append(&h->from->guests, &h->link);
+    handovers_continue(h->from);
+}
+
+/* Not in the middle of a look at the store for it: what that brings would be lost. Not in
+ * the middle of an event, which it may have heard or not. Nor while the session itself is on
+ * its way here. */
+static bool may_give(const struct handover *o, struct hub *h)
+{
+    const struct session *s = registry_local(h, o->resumption->number);
+
+    if (!s && registry_home(h->gateway, o->resumption->number) == h)
+        return false;
+    return h->position >= o->least && h->position == h->begun && !h->running &&
+           !(s && errands_stepping(s));
+}
+
+void handovers_continue(struct hub *h)
+{
+    struct link *at = h->guests.next;
+
+    while (at != &h->guests) {
+        struct handover *o = container_of(at, struct handover, link);
+
+        at = at->next;
+        if (may_give(o, h))
+            resume_give(o);
+    }
+}
+
+/* --- the receiver --------------------------------------------------------------------- */
+
+static void expect_session(struct handover *h)
+{
+    h->since = recent_end(&h->to->recent);
+    links_append(&h->to->expected, &h->awaited);
+}
+
+/* Events that nobody needs any more go: those before the oldest question. */
+static void stop_expecting(struct handover *h)
+{
+    struct hub *to = h->to;
+    uint64_t needed = recent_end(&to->recent);
+
+    link_remove(&h->awaited);
+    if (!links_empty(&to->expected))
+        needed = container_of(to->expected.next, struct handover, awaited)->since;
+    recent_trim(&to->recent, needed);
+}
+
+static void handover_end(struct handover *h, struct session *s)
+{
+    stop_expecting(h);
+    resume_answer(h->resumption, s);
+    mem_free(h->facts);
+    seen_channels_clear(&h->seen);
+    seen_channels_clear(&h->changes);
+    mem_free(h);
+}
+
+static enum err read_rights(struct load *l, struct tx *tx)
+{
+    struct handover *h = container_of(l, struct handover, load);
+
+    for (size_t i = 0; i < h->guild_count; i++) {
+        enum err e = guild_facts_read(l->hub, tx, &h->viewer, NULL, &h->facts[i]);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+/* The guild is gone, or the account from it, but the event that says so may be still to come
+ * here: the seat waits for it, without rights. */
+static void await_goodbye(struct session *s, snowflake guild_id)
+{
+    seat_take(&s->seats, SUBJECT_GUILD, guild_id);
+}
+
+static void take_seats(struct handover *h, struct session *s)
+{
+    seat_take(&s->seats, SUBJECT_USER, s->caller.id);
+    for (size_t i = 0; i < h->guild_count; i++) {
+        const struct seat *seat = guild_facts_apply(s, &h->facts[i]);
+
+        if (!seat)
+            await_goodbye(s, h->facts[i].guild_id);
+        else if (!s->bot)
+            seen_channels_compare(&h->seen, seat, &h->changes);
+    }
+}
+
+/* Tells it what this loop has begun since it asked; what the other has told already is known
+ * by its number. */
+static void catch_up(struct handover *h, struct session *s)
+{
+    struct recent_events *r = &h->to->recent;
+    struct news *n;
+
+    seen_channels_tell(&h->changes, s);
+    for (uint64_t i = recent_after(r, h->since, s->seen); (n = recent_at(r, i)); i++)
+        dispatch_to(s, n);
+    if (!s->peer) /* a newer socket may have it already */
+        session_lose_peer(s);
+    handover_end(h, s);
+}
+
+static enum err read_changes(struct load *l, struct tx *tx)
+{
+    struct handover *h = container_of(l, struct handover, load);
+
+    return seen_channels_read(&h->changes, l->hub->gateway->options.source, tx);
+}
+
+static void changes_read(struct load *l, enum err e)
+{
+    struct handover *h = container_of(l, struct handover, load);
+    struct session *s = registry_local(l->hub, h->resumption->number);
+
+    if (s && !e) {
+        catch_up(h, s);
+        return;
+    }
+    if (s)
+        session_end(s); /* it would not know what it sees */
+    handover_end(h, NULL);
+}
+
+static void resume_settle(struct load *l, enum err e);
+
+static void begin_rights(struct handover *h)
+{
+    for (size_t i = 0; i < h->guild_count; i++)
+        guild_facts_begin(h->to, h->facts[i].guild_id, &h->facts[i]);
+    h->load = (struct load){
+        .quiet = true,
+        .aside = h->guild_count > MANY_GUILDS,
+        .run = read_rights,
+        .done = resume_settle,
+    };
+}
+
+/* The last one here who knew a guild may have left since it was found that there was one. */
+static bool lacks_a_view(const struct handover *h)
+{
+    for (size_t i = 0; i < h->guild_count; i++) {
+        const struct guild_facts *f = &h->facts[i];
+        const struct topic *t = topic_find(&h->to->topics, SUBJECT_GUILD, f->guild_id);
+
+        if (!f->gone && !f->wants_view && !(t && t->view))
+            return true;
+    }
+    return false;
+}
+
+static void resume_settle(struct load *l, enum err e)
+{
+    struct handover *h = container_of(l, struct handover, load);
+    struct session *s = h->session;
+
+    if (!e && lacks_a_view(h)) {
+        begin_rights(h);
+        hub_load_now(h->to, &h->load);
+        return;
+    }
+    session_attach(s, h->to);
+    if (e || s->revoked) {
+        session_end(s);
+        handover_end(h, NULL);
+        return;
+    }
+    take_seats(h, s);
+    if (!h->changes.count) {
+        catch_up(h, s);
+        return;
+    }
+    h->load = (struct load){
+        .quiet = true,
+        .aside = h->changes.count > MANY_CHANNELS,
+        .run = read_changes,
+        .done = changes_read,
+    };
+    hub_load_now(h->to, &h->load);
+}
+
+static void resume_arrive(struct post *post)
+{
+    struct handover *h = container_of(post, struct handover, post);
+
+    if (!h->session) {
+        handover_end(h, NULL);
+        return;
+    }
+    h->viewer = session_viewer(h->session);
+    begin_rights(h);
+    hub_load(h->to, &h->load);
+}
+
+static void resume_ask(struct hub *from, struct resumption *r)
+{
+    struct handover *h = mem_new(sizeof *h);
+
+    h->from = from;
+    h->to = r->greeting.peer->hub;
+    h->resumption = r;
+    h->least = h->to->begun;
+    expect_session(h);
+    h->post.run = resume_asked;
+    loop_post(from->loop, &h->post);
+}
+
+/* --- op 6 ----------------------------------------------------------------------------- */
+
+static void resume_known(struct greeting *g)
+{
+    struct resumption *r = container_of(g, struct resumption, greeting);
+    struct hub *here = g->peer->hub;
+    struct hub *home = registry_home(here->gateway, r->number);
+    struct session *s = registry_local(here, r->number);
+
+    /* Also from here, when it is on its way: it is waited for. */
+    if (home && !s) {
+        resume_ask(home, r);
+        return;
+    }
+    resume_answer(r, is_theirs(s, r) ? s : NULL);
+}
+
+void handle_resume(struct peer *p, int op, struct str raw, const void *d)
+{
+    const struct resume *in = d;
+    struct resumption *r = mem_new(sizeof *r);
+    int64_t seq;
+
+    (void)op, (void)raw;
+    r->turn = p->turn;
+    r->bad_seq = !in->seq.p || !str_to_i64(in->seq, &seq) || seq < 0;
+    r->seq = r->bad_seq ? 0 : (uint64_t)seq;
+    /* A name that cannot be one of ours is like one that we forgot. */
+    if (session_id_read(in->session_id, &r->number))
+        memcpy(r->id, in->session_id.p, SESSION_ID);
+    if (!greeting_init(&r->greeting, p, in->token)) {
+        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+        mem_free(r);
+        return;
+    }
+    r->greeting.known = resume_known;
+    greeting_begin(&r->greeting);
+}

@@ -1,0 +1,113 @@
+/* revoke.c - a session belongs to the credential that began or last resumed it, and ends
+ * with that.
+ *
+ * Every loop is told that a credential is gone. It ends the sessions that it has, and
+ * marks what is not done: who is still being greeted is refused when the greeting goes on,
+ * a session on its way between loops ends when it arrives. */
+#include "base/mem.h"
+#include "gateway/greeting/greeting.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+
+struct revocation {
+    struct post post;
+    struct hub *hub;
+    snowflake account;
+    bool one; /* that token, not all */
+    unsigned char token[8];
+};
+
+static bool is_revoked(const struct revocation *r, snowflake account, const unsigned char *token)
+{
+    return account == r->account && (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
+}
+
+/* A token's text says whose it is, also before it was looked at. */
+static void revoke_greetings(const struct revocation *r)
+{
+    struct link *list = &r->hub->greetings;
+
+    for (struct link *at = list->next; at != list; at = at->next) {
+        struct greeting *g = container_of(at, struct greeting, link);
+
+        if (is_revoked(r, g->credential.account, g->credential.session))
+            g->revoked = true;
+    }
+}
+
+/* A session that waits for its READY is not ended here: its identification holds it. */
+static bool may_end_here(const struct session *s, const struct hub *h)
+{
+    return s->hub == h && s->link.next && s->ready;
+}
+
+/* Marks the sessions of the credential; ret: the numbers of those that can end now. */
+static size_t mark_sessions(const struct revocation *r, uint64_t **ret)
+{
+    struct gateway *g = r->hub->gateway;
+    size_t n = 0;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, r->account);
+    *ret = a ? mem_resize(NULL, (a->session_count + 1) * sizeof **ret) : NULL;
+    for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next) {
+        struct session *s = container_of(at, struct session, of_user);
+
+        if (!is_revoked(r, s->caller.id, s->caller.session))
+            continue;
+        s->revoked = true;
+        if (may_end_here(s, r->hub))
+            (*ret)[n++] = s->number;
+    }
+    pthread_mutex_unlock(&g->lock);
+    return n;
+}
+
+static void revoke_here(struct post *post)
+{
+    struct revocation *r = container_of(post, struct revocation, post);
+    uint64_t *numbers;
+    size_t count = mark_sessions(r, &numbers);
+
+    revoke_greetings(r);
+    for (size_t i = 0; i < count; i++) {
+        struct session *s = registry_local(r->hub, numbers[i]);
+
+        if (s && s->peer)
+            peer_close(s->peer, CLOSE_BAD_TOKEN, "authentication failed");
+        if (s)
+            session_end(s);
+    }
+    mem_free(numbers);
+    mem_free(r);
+}
+
+void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token)
+{
+    /* What goes to the loops while this lock is held arrives before their hubs end. */
+    pthread_mutex_lock(&g->publishing);
+    for (unsigned i = 0; i < g->hub_count; i++) {
+        struct revocation *r = mem_new(sizeof *r);
+
+        r->post.run = revoke_here;
+        r->hub = g->hubs[i];
+        r->account = account;
+        r->one = token != NULL;
+        if (token)
+            memcpy(r->token, token, sizeof r->token);
+        loop_post(r->hub->loop, &r->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}
+
+void session_bind(struct session *s, const struct greeting *g)
+{
+    struct gateway *gateway = s->hub->gateway;
+
+    pthread_mutex_lock(&gateway->lock);
+    s->caller = g->caller;
+    s->caller.application_id = g->application_id;
+    pthread_mutex_unlock(&gateway->lock);
+}

@@ -1,0 +1,175 @@
+/* activities.c - what people say they are doing (op 3, and part of op 2).
+ *
+ * Others are shown it, so only what is an activity goes through. Clients break on
+ * anything else. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/presence/presence.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/wire/messages.h"
+#include "json/read.h"
+
+enum { WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5 };
+
+/* --- one activity --------------------------------------------------------------------- */
+
+struct activity {
+    struct str name; /* JSON, as the rest; p == NULL: none */
+    int64_t type;
+    struct str state, url;
+};
+
+static bool is_text(struct str raw)
+{
+    return raw.n >= 2 && raw.p[0] == '"';
+}
+
+static bool activity_read(struct str raw, struct arena *arena, struct activity *ret)
+{
+    struct json_reader r;
+    struct str key, value;
+
+    *ret = (struct activity){ 0 };
+    json_reader_init(&r, raw, arena);
+    if (json_peek(&r) != JSON_OBJECT)
+        return false;
+    json_enter(&r);
+    while (json_next_member(&r, &key) && json_skip(&r, &value)) {
+        if (str_is(key, "name"))
+            ret->name = value;
+        else if (str_is(key, "type") && !str_to_i64(value, &ret->type))
+            return false;
+        else if (str_is(key, "state") && is_text(value))
+            ret->state = value;
+        else if (str_is(key, "url") && is_text(value))
+            ret->url = value;
+    }
+    return json_ok(&r) && is_text(ret->name) && ret->name.n > 2 && ret->type >= 0 &&
+           ret->type <= TYPE_MAX;
+}
+
+static void activity_member(struct json *j, const char *name, struct str raw)
+{
+    if (!raw.p)
+        return;
+    json_key(j, str_of(name));
+    json_raw(j, raw);
+}
+
+/* Bots have these and no others; what people have besides is their clients' affair. */
+static void activity_write(const struct activity *a, struct json *j)
+{
+    json_object(j);
+    activity_member(j, "name", a->name);
+    json_name(j, "type");
+    json_int(j, a->type);
+    activity_member(j, "state", a->state);
+    activity_member(j, "url", a->url);
+    json_object_end(j);
+}
+
+static void add_activity(struct str raw, bool bot, struct arena *arena, struct json *j)
+{
+    struct activity a;
+
+    if (!activity_read(raw, arena, &a))
+        return;
+    if (bot)
+        activity_write(&a, j);
+    else
+        json_raw(j, raw);
+}
+
+/* A list of them, or one alone, as it was sent in former times. */
+static void write_activities(struct str raw, bool bot, struct arena *arena, struct json *j)
+{
+    struct json_reader r;
+    struct str item;
+
+    json_reader_init(&r, raw, arena);
+    json_array(j);
+    if (json_peek(&r) == JSON_OBJECT) {
+        add_activity(raw, bot, arena, j);
+    } else if (json_peek(&r) == JSON_ARRAY) {
+        json_enter(&r);
+        while (json_next_item(&r) && json_skip(&r, &item))
+            add_activity(item, bot, arena, j);
+    }
+    json_array_end(j);
+}
+
+/* --- of a session --------------------------------------------------------------------- */
+
+struct str presence_activities(const struct presence_update *in)
+{
+    bool list = in->activities.p && !str_is(in->activities, "null");
+
+    return list ? in->activities : in->game;
+}
+
+void session_set_activities(struct session *s, struct str raw, struct arena *arena)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+    char *copy = NULL;
+
+    mem_free((void *)(uintptr_t)s->presence.p);
+    s->presence = (struct str){ 0 };
+    if (raw.n < 3 || raw.n > ACTIVITIES_MAX)
+        return;
+    buf_init(&out, ACTIVITIES_MAX * 2);
+    write_activities(raw, s->bot, arena, &j);
+    if (out.n > 2 && !buf_full(&out)) {
+        copy = mem_resize(NULL, out.n);
+        memcpy(copy, out.p, out.n);
+        s->presence = str_slice(copy, out.n);
+    }
+    buf_clear(&out);
+}
+
+/* Five in twenty seconds are told; of more the newest waits for the next window. */
+static bool may_tell(struct session *s)
+{
+    int64_t now = clock_ms();
+
+    if (now - s->presence_ms >= PRESENCE_MS) {
+        s->presence_ms = now;
+        s->presence_count = 0;
+        deadline_touch(s->hub->windows, &s->window);
+    }
+    return s->presence_count < WINDOW_UPDATES;
+}
+
+void presence_tell(struct session *s)
+{
+    if (!s->presence_due || !may_tell(s))
+        return;
+    s->presence_due = false;
+    s->presence_count++;
+    presence_change(s, false);
+    if (!s->bot)
+        sessions_changed(s);
+}
+
+void presence_window_ended(struct deadline *d)
+{
+    presence_tell(container_of(d, struct session, window));
+}
+
+void handle_presence(struct peer *p, int op, struct str raw, const void *d)
+{
+    const struct presence_update *in = d;
+    struct session *s = p->session;
+    struct gateway *g = p->hub->gateway;
+
+    (void)op, (void)raw;
+    pthread_mutex_lock(&g->lock);
+    s->status = (unsigned char)presence_status(in->status, s->status);
+    session_set_activities(s, presence_activities(in), p->hub->arena);
+    pthread_mutex_unlock(&g->lock);
+    s->presence_due = true;
+    presence_tell(s);
+}

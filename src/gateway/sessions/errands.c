@@ -1,0 +1,183 @@
+/* errands.c - work for a session that would take too long at once.
+ *
+ * Each step is a look at the store and what is told from it. The next one follows
+ * when the socket has taken what is there, so that neither the loop nor memory is
+ * filled by one session. */
+#include "gateway/sessions/errands.h"
+
+#include "base/mem.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+
+enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256, ERRANDS_OF_ACCOUNT = 1024 };
+
+/* With the gateway's lock: an account's sessions may be on several loops. */
+static void count_errands(struct session *s, unsigned more, unsigned less)
+{
+    struct gateway *g = s->hub->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, s->caller.id);
+    if (a)
+        a->errand_count += more - less;
+    pthread_mutex_unlock(&g->lock);
+    s->errand_count += more - less;
+}
+
+/* The first one of a session is always taken: its guilds arrive by it. */
+static bool has_too_many(const struct session *s)
+{
+    struct gateway *g = s->hub->gateway;
+
+    if (s->errand_count == 0 || s->errand_count == ERRANDS_MAX)
+        return s->errand_count;
+    pthread_mutex_lock(&g->lock);
+    const struct account *a = map_get(&g->accounts, s->caller.id);
+    bool many = a && a->errand_count >= ERRANDS_OF_ACCOUNT;
+    pthread_mutex_unlock(&g->lock);
+    return many;
+}
+
+static struct session_errand *first_errand(const struct session *s)
+{
+    return links_empty(&s->errands)
+               ? NULL
+               : container_of(s->errands.next, struct session_errand, of_session);
+}
+
+/* One after the other: what is asked for waits until the guilds are there. To a session that
+ * is away guilds come all the same, and what happens there is kept for it; what it asked for
+ * waits for its next socket, as more would come than is kept. */
+static bool has_next_step(const struct session *s)
+{
+    const struct session_errand *e = first_errand(s);
+
+    return e && !e->stepping && (s->peer || !e->needs_socket);
+}
+
+/* Its socket has something left to take. Two large guilds in a row would be more than a
+ * session may be behind. A session that is away does not read; its dispatches are kept for
+ * it all the same. */
+static bool is_busy(const struct session *s)
+{
+    return s->peer &&
+           (s->peer->packing || s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
+}
+
+static void run_soon(struct hub *h)
+{
+    if (h->errands_posted || links_empty(&h->runnable))
+        return;
+    h->errands_posted = true;
+    loop_post(h->loop, &h->errands_post);
+}
+
+void errands_wake(struct session *s)
+{
+    if (s->runnable.next || !has_next_step(s))
+        return;
+    if (is_busy(s)) {
+        if (!s->peer->closing)
+            websocket_await(s->peer->ws);
+        return;
+    }
+    links_append(&s->hub->runnable, &s->runnable);
+    run_soon(s->hub);
+}
+
+static void errand_step_finish(struct session_errand *e)
+{
+    struct session *s = e->session;
+
+    link_remove(&e->of_session);
+    count_errands(s, 0, 1);
+    e->free(e);
+    errands_wake(s);
+}
+
+static void step_done(struct load *l, enum err error)
+{
+    struct session_errand *e = container_of(l, struct session_errand, load);
+
+    e->stepping = false;
+    if (!e->session) {
+        e->free(e);
+        return;
+    }
+    e->stepped(e, error);
+    errands_wake(e->session);
+}
+
+static void begin_step(struct hub *h, struct session_errand *e)
+{
+    if (!e->step(e)) {
+        errand_step_finish(e);
+        return;
+    }
+    e->stepping = true;
+    e->load.done = step_done;
+    hub_load(h, &e->load);
+}
+
+/* A session that has fallen behind since it was listed waits for its socket again. */
+void errands_run(struct post *post)
+{
+    struct hub *h = container_of(post, struct hub, errands_post);
+
+    h->errands_posted = false;
+    for (int i = 0; i < STEPS_A_TURN && !links_empty(&h->runnable); i++) {
+        struct session *s = container_of(h->runnable.next, struct session, runnable);
+
+        link_remove(&s->runnable);
+        if (has_next_step(s) && !is_busy(s))
+            begin_step(h, first_errand(s));
+        else
+            errands_wake(s);
+    }
+    run_soon(h);
+}
+
+void errand_begin(struct session *s, struct session_errand *e)
+{
+    if (has_too_many(s)) {
+        e->free(e);
+        return;
+    }
+    count_errands(s, 1, 0);
+    e->session = s;
+    links_append(&s->errands, &e->of_session);
+    errands_wake(s);
+}
+
+bool errands_stepping(const struct session *s)
+{
+    for (const struct link *at = s->errands.next; at != &s->errands; at = at->next)
+        if (container_of(at, const struct session_errand, of_session)->stepping)
+            return true;
+    return false;
+}
+
+void errands_detach(struct session *s)
+{
+    link_remove(&s->runnable);
+}
+
+void errands_attach(struct session *s)
+{
+    errands_wake(s);
+}
+
+void errands_drop(struct session *s)
+{
+    while (!links_empty(&s->errands)) {
+        struct session_errand *e = container_of(s->errands.next, struct session_errand, of_session);
+
+        link_remove(&e->of_session);
+        e->session = NULL;
+        if (!e->stepping)
+            e->free(e);
+    }
+    link_remove(&s->runnable);
+    count_errands(s, 0, s->errand_count);
+}

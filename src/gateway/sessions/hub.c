@@ -1,0 +1,290 @@
+/* hub.c - a loop's share of the gateway: events in line, and looks at the store.
+ *
+ * A session is set up from what the store says at one moment and told of
+ * everything after it. So events stand in line while such a look is running, and
+ * a new one begins only when the line is empty: nothing falls between the two. In a line
+ * that does not get empty it begins when all is told that stood there before it; the session
+ * then hears again of some of what it has read.
+ *
+ * Events take at most a few milliseconds of a turn, also in the middle of one that many
+ * hear. An event is finished before the next one begins. */
+#include "gateway/sessions/hub.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/sessions/errands.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/sessions/upcalls.h"
+#include "gateway/wire/news.h"
+#include "gateway/wire/pack.h"
+
+enum {
+    LOADS_AT_ONCE = 8,
+    SHARE_NS = 5 * 1000 * 1000, /* of a turn, for events */
+    EVENT_TICKS = 4,            /* of an event that nobody hears */
+};
+
+static void hub_pump_on(struct post *post);
+
+struct hub *hub_new(struct gateway *g, struct loop *loop)
+{
+    struct hub *h = mem_new(sizeof *h);
+
+    h->gateway = g;
+    h->loop = loop;
+    links_init(&h->peers);
+    links_init(&h->sessions);
+    links_init(&h->greetings);
+    links_init(&h->waiting);
+    links_init(&h->guests);
+    links_init(&h->expected);
+    links_init(&h->runnable);
+    topics_init(&h->topics, loop);
+    h->queue_end = &h->queue;
+    h->arena = arena_new();
+    h->packer = packer_new();
+    buf_init(&h->out, MAX_SENT);
+    buf_init(&h->in, MAX_MESSAGE * 8);
+    h->strangers = deadlines_new(loop, STRANGER_MS, true, peer_expired_stranger);
+    h->overdue = deadlines_new(loop, OVERDUE_MS, true, peer_expired_overdue);
+    h->dead = deadlines_new(loop, DEAD_MS, true, peer_expired_dead);
+    h->invalidated = deadlines_new(loop, INVALIDATED_MS, true, peer_expired_invalidated);
+    h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
+    h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
+    h->windows = deadlines_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
+    h->turn_end.run = hub_turn_end;
+    h->pump_post.run = hub_pump_on;
+    h->errands_post.run = errands_run;
+    loop_add_turn_end(loop, &h->turn_end);
+    return h;
+}
+
+static void drop_queue(struct hub *h)
+{
+    for (struct parcel *p = h->queue, *next; p; p = next) {
+        next = p->next;
+        news_unref(p->news);
+        mem_free(p);
+    }
+    h->queue = NULL;
+    h->queue_end = &h->queue;
+}
+
+void hub_free(struct hub *h)
+{
+    if (!h)
+        return;
+    topics_close(&h->topics);
+    while (!links_empty(&h->sessions))
+        session_end(container_of(h->sessions.next, struct session, link));
+    drop_queue(h);
+    gateway_upcalls.dispatch_drop(h);
+    mem_free(h->delivery);
+    recent_clear(&h->recent);
+    topics_clear(&h->topics);
+    loop_drop_turn_end(&h->turn_end);
+    deadlines_free(h->strangers);
+    deadlines_free(h->overdue);
+    deadlines_free(h->dead);
+    deadlines_free(h->invalidated);
+    deadlines_free(h->away);
+    deadlines_free(h->fading);
+    deadlines_free(h->windows);
+    packer_free(h->packer);
+    buf_clear(&h->out);
+    buf_clear(&h->in);
+    arena_free(h->arena);
+    mem_free(h);
+}
+
+/* --- looks at the store --------------------------------------------------------------- */
+
+static enum err run_load(struct work *w, struct tx *tx)
+{
+    struct load *l = container_of(w, struct load, work);
+
+    return l->run(l, tx);
+}
+
+static void load_done(struct work *w, enum err e)
+{
+    struct load *l = container_of(w, struct load, work);
+    struct hub *h = l->hub;
+    struct arena *arena = l->arena;
+
+    loop_part("sessions");
+    if (l->quiet)
+        h->running--;
+    l->done(l, e);
+    arena_free(arena);
+    h->loads--;
+    hub_pump(h);
+}
+
+static void load_begin(struct hub *h, struct load *l)
+{
+    l->hub = h;
+    l->since = atomic_load(&h->gateway->published);
+    l->arena = arena_new();
+    l->work = (struct work){
+        .mode = l->writes ? STORE_WRITE : STORE_READ,
+        .aside = l->aside,
+        .name = "session",
+        .loop = h->loop,
+        .run = run_load,
+        .done = load_done,
+        .arena = l->arena,
+    };
+    if (l->quiet)
+        h->running++;
+    h->loads++;
+    store_submit(h->gateway->options.store, &l->work);
+}
+
+void hub_load_now(struct hub *h, struct load *l)
+{
+    load_begin(h, l);
+}
+
+/* --- events in line ------------------------------------------------------------------- */
+
+void hub_receive(struct post *post)
+{
+    struct parcel *p = container_of(post, struct parcel, post);
+    struct hub *h = p->hub;
+
+    *h->queue_end = p;
+    h->queue_end = &p->next;
+    hub_pump(h);
+}
+
+/* The last that stands in line, or that was begun. */
+static uint64_t last_in_line(const struct hub *h)
+{
+    return h->queue ? container_of(h->queue_end, struct parcel, next)->news->number : h->begun;
+}
+
+void hub_load(struct hub *h, struct load *l)
+{
+    l->quiet = true;
+    l->after = last_in_line(h);
+    links_append(&h->waiting, &l->link);
+    hub_pump(h);
+}
+
+static void begin_event(struct hub *h)
+{
+    struct parcel *p = h->queue;
+
+    h->queue = p->next;
+    if (!h->queue)
+        h->queue_end = &h->queue;
+    if (!links_empty(&h->expected))
+        recent_add(&h->recent, p->news);
+    h->begun = p->news->number;
+    h->telling = true;
+    gateway_upcalls.dispatch_begin(h, p->news);
+    mem_free(p);
+}
+
+static void continue_event(struct hub *h)
+{
+    if (!gateway_upcalls.dispatch_continue(h))
+        return;
+    h->telling = false;
+    h->position = h->begun;
+    hub_is_spent(h, EVENT_TICKS);
+    if (!links_empty(&h->guests))
+        gateway_upcalls.handovers_continue(h);
+}
+
+/* The next load, when all is told that stood in line before it; or NULL. */
+static struct load *due_load(const struct hub *h)
+{
+    if (links_empty(&h->waiting))
+        return NULL;
+    struct load *first = container_of(h->waiting.next, struct load, link);
+
+    return first->after <= h->position ? first : NULL;
+}
+
+static void begin_waiting(struct hub *h)
+{
+    struct load *l;
+
+    h->held_up = false;
+    for (int i = 0; i < LOADS_AT_ONCE && (l = due_load(h)); i++) {
+        link_remove(&l->link);
+        load_begin(h, l);
+        if (hub_is_spent(h, HUB_TICKS))
+            return;
+    }
+}
+
+static void pump_later(struct hub *h)
+{
+    if (!h->telling && !h->queue && links_empty(&h->waiting))
+        return;
+    h->held_up = true;
+    h->pump_posted = true;
+    loop_post(h->loop, &h->pump_post);
+}
+
+/* One step; false: nothing can be done now. */
+static bool pump_once(struct hub *h)
+{
+    if (h->telling)
+        continue_event(h);
+    else if ((!h->queue || h->held_up) && due_load(h))
+        begin_waiting(h);
+    else if (h->queue)
+        begin_event(h);
+    else
+        return false;
+    return true;
+}
+
+void hub_pump(struct hub *h)
+{
+    if (h->pumping || h->pump_posted)
+        return;
+    h->pumping = true;
+    loop_part("events");
+    while (!h->running && !h->spent && pump_once(h))
+        ;
+    h->pumping = false;
+    gateway_upcalls.handovers_continue(h);
+    if (h->spent && !h->running)
+        pump_later(h);
+}
+
+static void hub_pump_on(struct post *post)
+{
+    struct hub *h = container_of(post, struct hub, pump_post);
+
+    h->pump_posted = false;
+    hub_pump(h);
+}
+
+/* --- shares of a turn ----------------------------------------------------------------- */
+
+bool hub_look_at_clock(struct hub *h)
+{
+    int64_t now = clock_mono();
+
+    h->ticks = 0;
+    if (!h->turn_began)
+        h->turn_began = now;
+    h->spent |= now - h->turn_began > SHARE_NS;
+    return h->spent;
+}
+
+void hub_turn_end(struct turn_end *t)
+{
+    struct hub *h = container_of(t, struct hub, turn_end);
+
+    h->turn_began = 0;
+    h->spent = false;
+}

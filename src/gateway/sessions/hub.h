@@ -1,0 +1,104 @@
+/* hub.h - a loop's share of the gateway: its sockets, sessions, subjects and the events that come.
+ *
+ *   gateway   one a process: options, who has which session (registry.h)
+ *   hub       one a loop: its sockets, sessions, subjects and the events that come
+ *   peer      a socket and how it is spoken to
+ *   session   who is told, and what was already; outlives its sockets
+ *   topic     a subject and the sessions that listen to it (views/topics.h)
+ *   seat      a session's place in a topic */
+#ifndef GATEWAY_SESSIONS_HUB_H
+#define GATEWAY_SESSIONS_HUB_H
+
+#include "base/buf.h"
+#include "base/links.h"
+#include "gateway/sessions/recent.h"
+#include "gateway/views/topics.h"
+#include "net/loop.h"
+#include "store/store.h"
+
+struct delivery;
+struct gateway;
+struct packer;
+
+/* A look at the store. While one runs that waits for a quiet moment, events wait in
+ * line: what it reads and what follows fit together. */
+struct load {
+    struct work work;
+    struct link link;
+    struct hub *hub;
+    struct arena *arena;
+    bool quiet;
+    bool writes;    /* in a write transaction */
+    bool aside;     /* a read that may take long */
+    uint64_t after; /* number of the last event in line when it was asked for */
+    uint64_t since; /* number of the last event published before it began */
+    enum err (*run)(struct load *l, struct tx *tx);
+    void (*done)(struct load *l, enum err e); /* frees what it is part of */
+};
+
+struct hub {
+    struct gateway *gateway;
+    struct loop *loop;
+    struct link peers, sessions;
+    struct link greetings; /* struct greeting */
+    struct topics topics;
+    struct deadlines *strangers, *overdue, *dead, *invalidated, *away, *fading, *windows;
+    struct packer *packer;
+    struct arena *arena; /* of the message at hand */
+    struct buf out;      /* scratch for what is sent */
+    struct buf in;       /* scratch for what is read */
+
+    struct parcel *queue, **queue_end; /* events in line */
+    bool telling;                      /* an event is begun and not finished */
+    struct delivery *delivery;         /* that event, on its way: fanout/; NULL before the first */
+    uint64_t begun, position;          /* numbers of the last event that was begun, and finished */
+    struct link waiting;               /* struct load that wait for a quiet moment */
+    unsigned running;                  /* loads that events wait for */
+    unsigned loads;                    /* all that run */
+    bool pumping;
+
+    /* Events have a share of each turn; the rest of them is posted. */
+    struct post pump_post;
+    bool pump_posted;
+    bool spent;         /* this turn's share is */
+    bool held_up;       /* a turn ended with events in line since the last loads began */
+    uint32_t ticks;     /* since the clock was looked at */
+    int64_t turn_began; /* nanoseconds; 0: nothing was measured in this turn yet */
+
+    struct link guests;   /* struct handover: sessions to be given away */
+    struct link expected; /* struct handover: sessions on their way here, as they were asked for */
+    struct recent_events recent; /* events since the first of them was */
+    struct link runnable;        /* sessions whose first errand may go on */
+    struct post errands_post;
+    bool errands_posted;
+    struct turn_end turn_end;
+};
+
+/* An event on its way to a loop. */
+struct parcel {
+    struct post post;
+    struct hub *hub;
+    struct parcel *next;
+    struct news *news;
+};
+
+struct hub *hub_new(struct gateway *g, struct loop *loop);
+void hub_free(struct hub *h);
+void hub_load(struct hub *h, struct load *l);     /* when it is quiet */
+void hub_load_now(struct hub *h, struct load *l); /* before the next event, or beside them */
+void hub_pump(struct hub *h);
+void hub_receive(struct post *post); /* struct parcel */
+void hub_turn_end(struct turn_end *t);
+
+/* What is done between two looks at the clock: about as many sessions are told something. */
+enum { HUB_TICKS = 64 };
+bool hub_look_at_clock(struct hub *h);
+
+/* Whether events have had their share of this turn, after so much more of it. */
+static inline bool hub_is_spent(struct hub *h, uint32_t ticks)
+{
+    h->ticks += ticks;
+    return h->ticks >= HUB_TICKS && hub_look_at_clock(h);
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* registry.c - who has which session, over all loops of the process. */
+#include "gateway/sessions/registry.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gateway/sessions/hub.h"
+
+enum { DAY_MS = 24 * 60 * 60 * 1000, PACE_MS = 5000, BURST = 5 };
+
+/* --- strangers ------------------------------------------------------------------------ */
+
+bool registry_count_stranger(struct gateway *g, uint64_t key)
+{
+    uintptr_t max = g->options.max_strangers ? g->options.max_strangers : 64;
+
+    pthread_mutex_lock(&g->lock);
+    uintptr_t count = (uintptr_t)map_get(&g->strangers, key);
+    bool ok = count < max;
+    if (ok)
+        map_put(&g->strangers, key, (void *)(count + 1));
+    pthread_mutex_unlock(&g->lock);
+    return ok;
+}
+
+void registry_uncount_stranger(struct gateway *g, uint64_t key)
+{
+    pthread_mutex_lock(&g->lock);
+    uintptr_t count = (uintptr_t)map_get(&g->strangers, key);
+    if (count > 1)
+        map_put(&g->strangers, key, (void *)(count - 1));
+    else
+        map_remove(&g->strangers, key);
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* --- accounts ------------------------------------------------------------------------- */
+
+static struct account *account_of(struct gateway *g, snowflake id)
+{
+    struct account *a = map_get(&g->accounts, id);
+
+    if (!a) {
+        a = mem_new(sizeof *a);
+        a->id = id;
+        links_init(&a->sessions);
+        map_put(&g->accounts, id, a);
+    }
+    return a;
+}
+
+/* Only bots that began sessions today are remembered without one. */
+static void forget_account(struct gateway *g, struct account *a)
+{
+    if (a->session_count || (a->starts && a->starts_day == clock_ms() / DAY_MS))
+        return;
+    map_remove(&g->accounts, a->id);
+    account_free(a);
+}
+
+void account_free(struct account *a)
+{
+    for (struct shown_presence *s = a->shown, *next; s; s = next) {
+        next = s->next;
+        mem_free(s);
+    }
+    mem_free(a);
+}
+
+struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count)
+{
+    struct shown_presence *s = a->shown;
+
+    while (s && (s->shard_id != shard_id || s->shard_count != shard_count))
+        s = s->next;
+    if (!s) {
+        s = mem_new(sizeof *s);
+        *s = (struct shown_presence){ a->shown, shard_id, shard_count, { 0 }, 0 };
+        memset(&s->statuses, PRESENCE_INVISIBLE, sizeof s->statuses);
+        a->shown = s;
+    }
+    return s;
+}
+
+bool registry_add(struct gateway *g, struct session *s)
+{
+    unsigned max = g->options.max_sessions ? g->options.max_sessions : 50;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = account_of(g, s->caller.id);
+    bool ok = s->bot || a->session_count < max;
+    if (ok) {
+        a->session_count++;
+        links_append(&a->sessions, &s->of_user);
+        s->listed = true;
+        map_put(&g->sessions, s->number, s);
+        atomic_fetch_add(&g->session_count, 1);
+    } else {
+        forget_account(g, a);
+    }
+    pthread_mutex_unlock(&g->lock);
+    return ok;
+}
+
+void registry_remove(struct gateway *g, struct session *s)
+{
+    pthread_mutex_lock(&g->lock);
+    if (s->listed) {
+        struct account *a = map_get(&g->accounts, s->caller.id);
+
+        link_remove(&s->of_user);
+        s->listed = false;
+        map_remove(&g->sessions, s->number);
+        atomic_fetch_sub(&g->session_count, 1);
+        a->session_count--;
+        forget_account(g, a);
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+
+struct hub *registry_home(struct gateway *g, uint64_t number)
+{
+    pthread_mutex_lock(&g->lock);
+    struct session *s = map_get(&g->sessions, number);
+    struct hub *h = s ? s->hub : NULL;
+    pthread_mutex_unlock(&g->lock);
+    return h;
+}
+
+/* The first half of an id is the number. */
+bool session_id_read(struct str id, uint64_t *ret_number)
+{
+    unsigned char bytes[SESSION_ID / 2];
+    size_t n;
+
+    if (id.n != SESSION_ID ||
+        sodium_hex2bin(bytes, sizeof bytes, id.p, id.n, NULL, &n, NULL) != 0 || n != sizeof bytes)
+        return false;
+    memcpy(ret_number, bytes, sizeof *ret_number);
+    return true;
+}
+
+bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
+                          uint64_t *ret)
+{
+    uint64_t number;
+
+    if (!session_id_read(session_id, &number))
+        return false;
+    pthread_mutex_lock(&g->lock);
+    const struct session *s = map_get(&g->sessions, number);
+    bool found = s && s->caller.id == user_id && str_eq(str_of(s->id), session_id);
+    pthread_mutex_unlock(&g->lock);
+    if (found)
+        *ret = number;
+    return found;
+}
+
+struct session *registry_local(struct hub *h, uint64_t number)
+{
+    pthread_mutex_lock(&h->gateway->lock);
+    struct session *s = map_get(&h->gateway->sessions, number);
+    bool here = s && s->hub == h && s->link.next;
+    pthread_mutex_unlock(&h->gateway->lock);
+    return here ? s : NULL;
+}
+
+/* --- how often ------------------------------------------------------------------------ */
+
+/* One start in five seconds for each key, after a burst of five. */
+static bool key_is_free(int64_t *full_ms, int64_t now)
+{
+    int64_t from = *full_ms > now ? *full_ms : now;
+
+    if (from + PACE_MS - now > BURST * PACE_MS)
+        return false;
+    *full_ms = from + PACE_MS;
+    return true;
+}
+
+int64_t registry_today(void)
+{
+    return clock_ms() / DAY_MS;
+}
+
+bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                        int64_t *ret)
+{
+    int64_t now = clock_ms();
+
+    *ret = 0;
+    if (g->options.no_limits)
+        return true;
+    pthread_mutex_lock(&g->lock);
+    struct account *a = account_of(g, id);
+    if (a->starts_day != now / DAY_MS)
+        a->starts = 0;
+    a->starts_day = now / DAY_MS;
+    /* Before a restart, or at another node. */
+    if (known > a->starts)
+        a->starts = (unsigned)known;
+    bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
+              key_is_free(&a->keys[shard_id % GATEWAY_CONCURRENCY].full_ms, now);
+    if (ok)
+        *ret = ++a->starts;
+    pthread_mutex_unlock(&g->lock);
+    return ok;
+}
+
+unsigned gateway_starts_left(struct gateway *g, snowflake bot_id)
+{
+    pthread_mutex_lock(&g->lock);
+    const struct account *a = map_get(&g->accounts, bot_id);
+    unsigned used = a && a->starts_day == clock_ms() / DAY_MS ? a->starts : 0;
+    pthread_mutex_unlock(&g->lock);
+    return used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
+}

@@ -1,0 +1,77 @@
+/* registry.h - the process: who has which session. */
+#ifndef GATEWAY_SESSIONS_REGISTRY_H
+#define GATEWAY_SESSIONS_REGISTRY_H
+
+#include <pthread.h>
+
+#include "base/links.h"
+#include "base/map.h"
+#include "gateway/gateway.h"
+#include "gateway/sessions/session.h"
+#include "gateway/wire/dialects.h"
+
+struct account;
+struct hub;
+
+struct gateway {
+    struct gateway_options options;
+    struct loops *loops;
+    struct hub **hubs;
+    unsigned hub_count;
+    pthread_mutex_t lock; /* of the next three */
+    struct map sessions;  /* number -> session */
+    struct map accounts;  /* user id -> struct account */
+    struct map strangers; /* hash of address -> count */
+    struct dialects dialects;
+    pthread_mutex_t publishing;
+    _Atomic uint64_t published; /* written with that lock */
+    _Atomic bool draining;
+    _Atomic unsigned watchers; /* sessions of bots that asked for presences */
+    bool busy;                 /* while it stops */
+    _Atomic uint64_t connected, identified, resumed, delivered, cut, closed, session_count;
+    _Atomic uint64_t turns; /* sockets that were greeted */
+};
+
+/* What others were last told of an account's sessions, or of those of one shard. */
+struct shown_presence {
+    struct shown_presence *next;
+    uint32_t shard_id, shard_count;
+    struct statuses statuses;
+    uint64_t activities; /* a hash of them, or 0 */
+};
+
+/* What is known of an account while it has sessions or has begun some today. */
+struct account {
+    snowflake id;
+    struct link sessions;
+    struct shown_presence *shown;
+    unsigned session_count, errand_count;
+    unsigned starts;
+    int64_t starts_day;
+    struct {
+        int64_t full_ms; /* when the burst is whole again */
+    } keys[GATEWAY_CONCURRENCY];
+};
+
+/* With the lock held. */
+struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
+void account_free(struct account *a);
+
+bool registry_count_stranger(struct gateway *g, uint64_t key); /* false: too many */
+void registry_uncount_stranger(struct gateway *g, uint64_t key);
+/* Adds unless the account has too many. */
+bool registry_add(struct gateway *g, struct session *s);
+void registry_remove(struct gateway *g, struct session *s);
+/* The session, when it lives on this hub; on its loop. */
+struct session *registry_local(struct hub *h, uint64_t number);
+/* The number in a session's id; false: it cannot be one. */
+bool session_id_read(struct str id, uint64_t *ret_number);
+/* Where the session of that number lives now, or NULL. */
+struct hub *registry_home(struct gateway *g, uint64_t number);
+/* May the account begin another session with this shard now, when it has begun at least
+ * so many today? Counts it; *ret is how many it has begun then. */
+bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                        int64_t *ret);
+int64_t registry_today(void);
+
+#endif

@@ -1,0 +1,134 @@
+/* sending.c - messages on their way to a socket, and those that wait while its stream is lent. */
+#include "gateway/sessions/sending.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/wire/news.h"
+
+enum { OUT_KEPT = 1024 * 1024 };
+
+static struct coder coder_of(const struct peer *p)
+{
+    return (struct coder){
+        .dialect = p->dialect,
+        .compress = p->compress,
+        .begins = !p->streaming,
+        .packer = p->hub->packer,
+        .arena = p->hub->arena,
+        .zstd = p->zstd,
+    };
+}
+
+static bool codec_fits(struct peer *p, const struct buf *message)
+{
+    if (!buf_full(message))
+        return true;
+    log_warn("gateway: a message would be too large");
+    peer_close(p, CLOSE_UNKNOWN, "message too large");
+    return false;
+}
+
+static void send_all(struct peer *p, bool text)
+{
+    struct hub *h = p->hub;
+
+    if (codec_fits(p, &h->out))
+        websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
+    /* A large payload shall not make every loop keep as much for ever. */
+    if (h->out.cap > OUT_KEPT)
+        buf_clear(&h->out);
+}
+
+void send_encoded(struct peer *p, struct buf *message, bool text)
+{
+    if (codec_fits(p, message))
+        websocket_send_buf(p->ws, text ? WS_TEXT : WS_BINARY, message);
+}
+
+static void send_later(struct peer *p, enum opcode op, struct str d);
+
+void send_op(struct peer *p, enum opcode op, struct str d)
+{
+    struct hub *h = p->hub;
+    struct coder c = coder_of(p);
+
+    if (p->lent) {
+        send_later(p, op, d);
+        return;
+    }
+    buf_reset(&h->out);
+    bool text = encode_op(&c, op, d, &h->out);
+    p->zstd = c.zstd;
+    p->streaming = true;
+    send_all(p, text);
+}
+
+void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+{
+    struct hub *h = p->hub;
+    struct coder c = coder_of(p);
+
+    buf_reset(&h->out);
+    bool text = encode_dispatch(&c, seq, n, form, &h->out);
+    p->zstd = c.zstd;
+    send_all(p, text);
+}
+
+/* --- while a stream is lent ----------------------------------------------------------- */
+
+void coder_lend(struct peer *p, struct coder *ret)
+{
+    *ret = (struct coder){ .dialect = p->dialect, .compress = p->compress, .zstd = p->zstd };
+    p->zstd = NULL;
+    p->lent = p->dialect->compression == COMPRESS_ZSTD;
+}
+
+void coder_return(struct peer *p, struct coder *c)
+{
+    p->zstd = c->zstd;
+    p->lent = false;
+    c->zstd = NULL;
+}
+
+struct late_op {
+    struct late_op *next;
+    enum opcode op;
+    size_t n;
+    char d[];
+};
+
+static void send_later(struct peer *p, enum opcode op, struct str d)
+{
+    struct late_op *late = mem_resize(NULL, sizeof *late + d.n);
+    struct late_op **end = &p->late;
+
+    while (*end)
+        end = &(*end)->next;
+    *late = (struct late_op){ .op = op, .n = d.n };
+    memcpy(late->d, d.p, d.n);
+    *end = late;
+}
+
+void send_late(struct peer *p)
+{
+    struct late_op *next;
+
+    for (struct late_op *late = p->late; late; late = next) {
+        next = late->next;
+        send_op(p, late->op, str_slice(late->d, late->n));
+        mem_free(late);
+    }
+    p->late = NULL;
+}
+
+void late_free(struct peer *p)
+{
+    while (p->late) {
+        struct late_op *next = p->late->next;
+
+        mem_free(p->late);
+        p->late = next;
+    }
+}

@@ -1,0 +1,300 @@
+/* session.c - who is told, what was told already, and for how long it is kept. */
+#include "gateway/sessions/session.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "gateway/sessions/errands.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/packing.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/sending.h"
+#include "gateway/sessions/upcalls.h"
+#include "gateway/wire/news.h"
+
+struct session *session_new(struct hub *h, const struct caller *caller)
+{
+    struct session *s = mem_new(sizeof *s);
+    unsigned char id[SESSION_ID / 2];
+
+    randombytes_buf(id, sizeof id);
+    sodium_bin2hex(s->id, sizeof s->id, id, sizeof id);
+    memcpy(&s->number, id, sizeof s->number);
+    s->caller = *caller;
+    s->bot = caller->kind == CALLER_BOT;
+    s->hub = h;
+    s->seats = (struct seats){ .session = s, .user_id = caller->id, .topics = &h->topics };
+    s->shard_count = 1;
+    links_init(&s->errands);
+    links_append(&h->sessions, &s->link);
+    return s;
+}
+
+static bool watches_presences(const struct session *s)
+{
+    return s->ready && s->bot && s->intents & INTENT(GUILD_PRESENCES);
+}
+
+void session_end(struct session *s)
+{
+    struct gateway *g = s->hub->gateway;
+
+    gateway_upcalls.presence_change(s, true);
+    if (s->peer)
+        peer_become_stranger(s->peer);
+    if (g->options.hooks.ended && s->listed) {
+        struct gateway_caller who = session_caller(s);
+
+        g->options.hooks.ended(g->options.hooks.arg, &who);
+    }
+    errands_drop(s);
+    registry_remove(g, s);
+    if (s->ready && !s->bot && !g->draining)
+        gateway_upcalls.sessions_changed(s);
+    deadline_drop(&s->away);
+    deadline_drop(&s->fade);
+    deadline_drop(&s->window);
+    seats_clear(&s->seats);
+    if (watches_presences(s))
+        atomic_fetch_sub(&g->watchers, 1);
+    link_remove(&s->link);
+    replay_clear(&s->replay);
+    mem_free((void *)(uintptr_t)s->presence.p);
+    mem_free(s);
+}
+
+struct gateway_caller session_caller(const struct session *s)
+{
+    struct str address = s->peer ? websocket_remote(s->peer->ws) : STR("");
+
+    return (struct gateway_caller){ &s->caller, s->number, s->id, address };
+}
+
+struct gateway_viewer session_viewer(const struct session *s)
+{
+    return (struct gateway_viewer){
+        .gateway = s->hub->gateway,
+        .user_id = s->caller.id,
+        .application_id = s->caller.application_id,
+        .bot = s->bot,
+        .intents = s->intents,
+        .capabilities = s->capabilities,
+        .large_threshold = s->large_threshold,
+    };
+}
+
+bool session_covers(const struct session *s, snowflake guild_id)
+{
+    return (guild_id >> 22) % s->shard_count == s->shard_id;
+}
+
+/* --- telling -------------------------------------------------------------------------- */
+
+/* What a socket does not take waits among what is kept for a return, where it costs
+ * next to nothing. A client that is too far behind is cut; it may come back. */
+static void session_cut(struct session *s)
+{
+    atomic_fetch_add_explicit(&s->hub->gateway->cut, 1, memory_order_relaxed);
+    peer_close(s->peer, CLOSE_UNKNOWN, "too slow");
+}
+
+static void send_one(struct session *s, uint64_t seq, struct news *n, unsigned form)
+{
+    if (is_long_news(n))
+        packing_begin(s->peer, seq, n, form);
+    else
+        send_dispatch(s->peer, seq, n, form);
+}
+
+void session_send(struct session *s)
+{
+    struct peer *p = s->peer;
+
+    while (!p->closing && s->sent < s->seq) {
+        if (p->packing)
+            return;
+        if (s->seq - s->sent > s->replay.count) {
+            session_cut(s);
+        } else if (websocket_waiting(p->ws) > MAX_QUEUED) {
+            websocket_await(p->ws);
+            return;
+        } else {
+            uint32_t at = s->replay.count - (uint32_t)(s->seq - s->sent);
+            const struct kept *k = replay_at(&s->replay, at);
+
+            if (s->sent >= s->owed)
+                s->behind_bytes -= news_payload(k->news).n;
+            send_one(s, ++s->sent, k->news, k->form);
+        }
+    }
+    errands_wake(s);
+}
+
+static bool is_too_far_behind(const struct session *s)
+{
+    uint64_t from = s->sent > s->owed ? s->sent : s->owed;
+
+    return s->seq - from > BEHIND_COUNT || s->behind_bytes > BEHIND_BYTES ||
+           s->seq - s->sent > s->replay.count;
+}
+
+/* The newest is kept; sends it, or lets it wait behind others. */
+static void send_newest(struct session *s, struct news *n, unsigned form)
+{
+    struct peer *p = s->peer;
+
+    if (p->closing)
+        return;
+    if (s->sent + 1 == s->seq && !p->packing && websocket_waiting(p->ws) <= MAX_QUEUED) {
+        s->sent = s->seq;
+        send_one(s, s->seq, n, form);
+        return;
+    }
+    s->behind_bytes += news_payload(n).n;
+    if (is_too_far_behind(s))
+        session_cut(s);
+    else
+        websocket_await(p->ws);
+}
+
+void session_dispatch(struct session *s, struct news *n, unsigned form)
+{
+    s->seq++;
+    if (n->event != EVENT_READY)
+        replay_add(&s->replay, n, form, clock_s());
+    if (s->peer)
+        send_newest(s, n, form);
+    atomic_fetch_add_explicit(&s->hub->gateway->delivered, 1, memory_order_relaxed);
+}
+
+void session_tell(struct session *s, enum event event, struct str payload)
+{
+    struct news *n = news_new(event, to_session(s->number), payload);
+
+    session_dispatch(s, n, 0);
+    news_unref(n);
+}
+
+void session_tell_buf(struct session *s, enum event event, struct buf *payload)
+{
+    if (buf_full(payload)) {
+        log_warn("gateway: %s would be too large", event_name(event));
+        session_invalid_soon(s->hub, s->number);
+    } else {
+        session_tell(s, event, buf_str(payload));
+    }
+    buf_clear(payload);
+}
+
+void session_replay(struct session *s, uint64_t seq)
+{
+    s->sent = seq;
+    s->owed = s->seq;
+    s->behind_bytes = 0;
+    session_send(s);
+    session_tell(s, EVENT_RESUMED, STR("{\"_trace\":[\"guildhall\"]}"));
+}
+
+/* --- taken away ----------------------------------------------------------------------- */
+
+void session_invalid(struct peer *p)
+{
+    if (p->session) {
+        session_end(p->session);
+        peer_invalidate_soon(p);
+    } else {
+        peer_become_stranger(p);
+    }
+    if (!p->closing)
+        send_op(p, OP_INVALID_SESSION, STR("false"));
+}
+
+struct invalid_post {
+    struct post post;
+    struct hub *hub;
+    uint64_t number;
+};
+
+static void invalid_post_run(struct post *post)
+{
+    struct invalid_post *x = container_of(post, struct invalid_post, post);
+    struct session *s = registry_local(x->hub, x->number);
+
+    if (s && s->peer)
+        session_invalid(s->peer);
+    else if (s)
+        session_end(s); /* it is told when it comes back */
+    mem_free(x);
+}
+
+void session_invalid_soon(struct hub *h, uint64_t number)
+{
+    struct invalid_post *x = mem_new(sizeof *x);
+
+    *x = (struct invalid_post){ .post.run = invalid_post_run, .hub = h, .number = number };
+    loop_post(h->loop, &x->post);
+}
+
+/* --- without a socket ----------------------------------------------------------------- */
+
+void session_lose_peer(struct session *s)
+{
+    deadline_touch(s->hub->away, &s->away);
+    if (!s->faded)
+        deadline_touch(s->hub->fading, &s->fade);
+    errands_wake(s);
+}
+
+static void set_faded(struct session *s, bool faded)
+{
+    struct gateway *g = s->hub->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    s->faded = faded;
+    pthread_mutex_unlock(&g->lock);
+    gateway_upcalls.presence_change(s, false);
+}
+
+void session_faded(struct deadline *d)
+{
+    set_faded(container_of(d, struct session, fade), true);
+}
+
+void session_regain(struct session *s)
+{
+    deadline_drop(&s->away);
+    deadline_drop(&s->fade);
+    if (s->faded)
+        set_faded(s, false);
+}
+
+void session_expired(struct deadline *d)
+{
+    session_end(container_of(d, struct session, away));
+}
+
+/* --- from loop to loop ---------------------------------------------------------------- */
+
+void session_detach(struct session *s)
+{
+    deadline_drop(&s->away);
+    deadline_drop(&s->fade);
+    deadline_drop(&s->window);
+    errands_detach(s);
+    link_remove(&s->link);
+}
+
+void session_attach(struct session *s, struct hub *h)
+{
+    pthread_mutex_lock(&h->gateway->lock);
+    s->hub = h;
+    pthread_mutex_unlock(&h->gateway->lock);
+    s->seats.topics = &h->topics;
+    links_append(&h->sessions, &s->link);
+    errands_attach(s);
+    if (s->presence_due)
+        deadline_touch(h->windows, &s->window);
+}

@@ -1,0 +1,104 @@
+/* session.h - who is told, and what was already; outlives its sockets. */
+#ifndef GATEWAY_SESSIONS_SESSION_H
+#define GATEWAY_SESSIONS_SESSION_H
+
+#include "base/links.h"
+#include "gateway/gateway.h"
+#include "gateway/sessions/replay.h"
+#include "gateway/views/topics.h"
+
+struct hub;
+struct peer;
+
+enum {
+    PRESENCE_MS = 20 * 1000, /* in which so many changes of its presence are told */
+    AWAY_MS = 180 * 1000,    /* without a socket */
+    FADE_MS = 60 * 1000,     /* until it is seen as offline */
+    SESSION_ID = 32,
+};
+
+enum presence_status {
+    PRESENCE_ONLINE,
+    PRESENCE_IDLE,
+    PRESENCE_DND,
+    PRESENCE_INVISIBLE,
+};
+
+enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
+
+/* What sessions are together, and those of each kind of client: enum presence_status. */
+struct statuses {
+    unsigned char whole, of[CLIENT_KINDS];
+};
+
+struct session {
+    /* What every event needs stands together. */
+    struct hub *hub;
+    struct peer *peer; /* NULL: away */
+    struct replay replay;
+    uint64_t number;    /* names it among subjects */
+    uint64_t seen;      /* news up to this number was delivered on another loop */
+    uint64_t presences; /* up to this number READY has told of them, and later ones count */
+    uint64_t seq;
+    uint64_t sent;    /* to the peer: what follows waits in the replay */
+    uint32_t intents; /* of a person, 0: everything */
+    uint32_t shard_id, shard_count;
+    bool bot;
+    _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */
+    bool listed;          /* in the gateway's lists; of its own loop */
+    bool ready;           /* READY was told: others may see it; with the gateway's lock */
+    bool faded;           /* away for so long that it is not seen; the same */
+    bool presence_due;    /* a change was not told yet */
+    unsigned char status; /* enum presence_status */
+    unsigned char kind;   /* enum client_kind */
+
+    struct caller caller; /* the credential of its last identify or resume; changed with the lock */
+    struct link link;     /* in the hub's list */
+    struct link of_user;  /* in the gateway's list of the account's sessions */
+    char id[SESSION_ID + 1];
+    int64_t capabilities, large_threshold;
+    uint64_t turn;       /* of the resumption it came back by */
+    uint64_t owed;       /* since it came back: what it missed does not count as waiting */
+    size_t behind_bytes; /* of what waits */
+    struct deadline away, fade, window; /* window: of what is told of its presence */
+    struct seats seats;
+    struct link errands;  /* of this session */
+    struct link runnable; /* in the hub's list */
+    unsigned errand_count;
+    struct str presence; /* JSON of activities, on the heap; p == NULL: none */
+    int64_t presence_ms;
+    unsigned presence_count;
+    char client[64]; /* "os|browser|device", for lists of sessions */
+};
+
+struct session *session_new(struct hub *h, const struct caller *caller);
+void session_end(struct session *s);
+void session_invalid(struct peer *p); /* op 9; its session, if any, ends */
+/* The same from the loop itself, for those who are in the middle of an event: a session
+ * that ends takes its seats and their topics away. */
+void session_invalid_soon(struct hub *h, uint64_t number);
+/* Takes it out of its hub, whole, for another loop; and puts it into one. */
+void session_detach(struct session *s);
+void session_attach(struct session *s, struct hub *h);
+/* Numbers, keeps and sends. */
+void session_dispatch(struct session *s, struct news *n, unsigned form);
+/* The same with a payload for this session alone. */
+void session_tell(struct session *s, enum event event, struct str payload);
+/* The same from a buffer, which is cleared. A session that cannot be told all of it ends. */
+void session_tell_buf(struct session *s, enum event event, struct buf *payload);
+/* Goes on where the socket was full. */
+void session_send(struct session *s);
+/* The socket went or takes too long. */
+void session_lose_peer(struct session *s);
+void session_expired(struct deadline *d);
+void session_faded(struct deadline *d);
+/* A socket is there again. */
+void session_regain(struct session *s);
+bool session_covers(const struct session *s, snowflake guild_id);
+struct gateway_viewer session_viewer(const struct session *s);
+struct gateway_caller session_caller(const struct session *s);
+
+/* Sends again what follows seq, which is kept, then RESUMED. */
+void session_replay(struct session *s, uint64_t seq);
+
+#endif

@@ -1,0 +1,33 @@
+/* upcalls.h - what sessions and the fan-out cause above themselves.
+ *
+ * A folder of the gateway includes only those below it. Where something below has to go on
+ * above, it calls this table, which gateway.c fills when the program is built. An event costs
+ * two of these calls on a loop, however many sessions hear it. */
+#ifndef GATEWAY_SESSIONS_UPCALLS_H
+#define GATEWAY_SESSIONS_UPCALLS_H
+
+#include "gateway/sessions/peer.h"
+#include "gateway/wire/news.h"
+
+struct hub;
+struct session;
+
+struct gateway_upcalls {
+    /* fanout/dispatch.h */
+    void (*dispatch_begin)(struct hub *h, struct news *n);
+    bool (*dispatch_continue)(struct hub *h);
+    void (*dispatch_drop)(struct hub *h);
+    /* presence/presence.h */
+    void (*presence_change)(struct session *s, bool ending);
+    void (*presence_window_ended)(struct deadline *d);
+    void (*sessions_changed)(struct session *s);
+    /* greeting/ */
+    void (*guild_join)(struct session *s, snowflake guild_id);
+    void (*handovers_continue)(struct hub *h);
+    /* commands/opcodes.h */
+    const struct opcode_row *(*opcode_find)(int64_t op);
+};
+
+extern const struct gateway_upcalls gateway_upcalls;
+
+#endif

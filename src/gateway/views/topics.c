@@ -1,0 +1,246 @@
+/* topics.c - subjects of a loop and the sessions that listen to them. */
+#include "gateway/views/topics.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gateway/views/view.h"
+
+enum { OLD_VIEWS_NS = 2 * 1000 * 1000, CHANNELS_BETWEEN_LOOKS = 256 };
+
+/* Ids do not reach the two highest bits: the kind goes there. */
+static uint64_t key_of(enum subject_kind kind, snowflake id)
+{
+    return hash_u64(id + ((uint64_t)kind << 62));
+}
+
+struct topic *topic_find(const struct topics *all, enum subject_kind kind, snowflake id)
+{
+    return map_get(&all->map, key_of(kind, id));
+}
+
+static struct topic *topic_make(struct topics *all, enum subject_kind kind, snowflake id)
+{
+    struct topic *t = topic_find(all, kind, id);
+
+    if (!t) {
+        t = mem_new(sizeof *t);
+        t->kind = kind;
+        t->id = id;
+        map_put(&all->map, key_of(kind, id), t);
+    }
+    return t;
+}
+
+static void topic_free(struct topic *t)
+{
+    view_free(t->view);
+    mem_free(t->seats);
+    mem_free(t);
+}
+
+/* Most sessions have a few seats, which a look at each finds soonest. A bot may have
+ * thousands: those are found by a map. */
+enum { FEW_SEATS = 16 };
+
+struct seat *seat_find(const struct seats *own, enum subject_kind kind, snowflake id)
+{
+    if (own->map.count)
+        return map_get(&own->map, key_of(kind, id));
+    for (uint32_t i = 0; i < own->count; i++)
+        if (own->items[i]->topic->id == id && own->items[i]->topic->kind == kind)
+            return own->items[i];
+    return NULL;
+}
+
+static void map_seat(struct seats *own, struct seat *seat)
+{
+    map_put(&own->map, key_of(seat->topic->kind, seat->topic->id), seat);
+}
+
+/* The newest of the session's seats is in its list. */
+static void note_seat(struct seats *own, struct seat *seat)
+{
+    if (own->map.count)
+        map_seat(own, seat);
+    else if (own->count > FEW_SEATS)
+        for (uint32_t i = 0; i < own->count; i++)
+            map_seat(own, own->items[i]);
+}
+
+static void forget_seat(struct seats *own, struct seat *seat)
+{
+    struct seat *last = own->items[--own->count];
+
+    own->items[seat->place] = last;
+    last->place = seat->place;
+    if (own->map.count)
+        map_remove(&own->map, key_of(seat->topic->kind, seat->topic->id));
+    if (own->count == 0)
+        map_clear(&own->map);
+}
+
+static void topic_add(struct seat ***list, uint32_t *count, uint32_t *cap, struct seat *seat)
+{
+    if (*count == *cap) {
+        *cap = *cap ? *cap * 2 : 2;
+        *list = mem_resize(*list, *cap * sizeof **list);
+    }
+    (*list)[(*count)++] = seat;
+}
+
+struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id)
+{
+    struct seat *seat = seat_find(own, kind, id);
+
+    if (seat)
+        return seat;
+    seat = mem_new(sizeof *seat);
+    seat->session = own->session;
+    seat->user_id = own->user_id;
+    seat->topic = topic_make(own->topics, kind, id);
+    seat->index = seat->topic->count;
+    topic_add(&seat->topic->seats, &seat->topic->count, &seat->topic->cap, seat);
+    seat->place = own->count;
+    topic_add(&own->items, &own->count, &own->cap, seat);
+    note_seat(own, seat);
+    return seat;
+}
+
+static void seat_move(struct topic *t, uint32_t from, uint32_t to)
+{
+    t->seats[to] = t->seats[from];
+    t->seats[to]->index = to;
+}
+
+/* The last seat fills the hole. Those who have heard the event at hand sit before the others
+ * and stay there: their own last one fills a hole among them. */
+static void topic_remove(struct topic *t, uint32_t hole)
+{
+    if (hole < t->told) {
+        seat_move(t, --t->told, hole);
+        hole = t->told;
+    }
+    seat_move(t, --t->count, hole);
+}
+
+/* --- views that nobody needs ---------------------------------------------------------- */
+
+static void free_views_soon(struct topics *all)
+{
+    if (all->posted || !all->old)
+        return;
+    all->posted = true;
+    loop_post(all->loop, &all->post);
+}
+
+static void free_old_views(struct post *post)
+{
+    struct topics *all = container_of(post, struct topics, post);
+    int64_t began = clock_mono();
+
+    loop_part("old_views");
+    all->posted = false;
+    while (all->old && clock_mono() - began < OLD_VIEWS_NS) {
+        struct guild_view *next = all->old->next;
+
+        if (view_free_some(all->old, CHANNELS_BETWEEN_LOOKS))
+            all->old = next;
+    }
+    free_views_soon(all);
+}
+
+/* In steps: a bot that goes may leave thousands. */
+static void drop_view(struct topics *all, struct guild_view *v)
+{
+    if (!v || all->closing) {
+        view_free(v);
+        return;
+    }
+    v->next = all->old;
+    all->old = v;
+    free_views_soon(all);
+}
+
+/* --- leaving -------------------------------------------------------------------------- */
+
+static void topic_end(struct topics *all, struct topic *t)
+{
+    map_remove(&all->map, key_of(t->kind, t->id));
+    if (all->at_hand && *all->at_hand == t)
+        *all->at_hand = NULL;
+    drop_view(all, t->view);
+    t->view = NULL;
+    topic_free(t);
+}
+
+void seat_leave(struct seats *own, struct seat *seat)
+{
+    struct topic *t = seat->topic;
+
+    topic_remove(t, seat->index);
+    forget_seat(own, seat);
+    mem_free(seat->roles);
+    mem_free(seat);
+    if (t->count == 0)
+        topic_end(own->topics, t);
+}
+
+void seats_clear(struct seats *own)
+{
+    while (own->count)
+        seat_leave(own, own->items[own->count - 1]);
+    mem_free(own->items);
+    own->items = NULL;
+    own->cap = 0;
+}
+
+/* --- roles ---------------------------------------------------------------------------- */
+
+void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t timed_out_until)
+{
+    mem_free(seat->roles);
+    seat->role_count = (uint32_t)count;
+    seat->roles =
+        seat->role_count ? mem_resize(NULL, seat->role_count * sizeof *seat->roles) : NULL;
+    if (seat->role_count)
+        memcpy(seat->roles, ids, seat->role_count * sizeof *seat->roles);
+    seat->timed_out_until = timed_out_until;
+    seat->version = 0;
+}
+
+void seat_drop_role(struct seat *seat, snowflake role_id)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        if (seat->roles[i] != role_id)
+            seat->roles[n++] = seat->roles[i];
+    seat->role_count = n;
+}
+
+/* --- all of a loop -------------------------------------------------------------------- */
+
+void topics_init(struct topics *all, struct loop *loop)
+{
+    *all = (struct topics){ .loop = loop, .post.run = free_old_views };
+    map_init(&all->map);
+}
+
+void topics_close(struct topics *all)
+{
+    all->closing = true;
+}
+
+void topics_clear(struct topics *all)
+{
+    size_t at = 0;
+
+    for (struct topic *t; (t = map_next(&all->map, &at));)
+        topic_free(t);
+    map_clear(&all->map);
+    for (struct guild_view *v = all->old, *next; v; v = next) {
+        next = v->next;
+        view_free(v);
+    }
+}

@@ -1,0 +1,56 @@
+/* view.h - a guild as far as rights go, and what a seat in it lets its session see. */
+#ifndef GATEWAY_VIEWS_VIEW_H
+#define GATEWAY_VIEWS_VIEW_H
+
+#include "base/map.h"
+#include "model/events.h"
+#include "model/guild.h"
+#include "model/rights.h"
+
+struct seat;
+
+enum { SMALL_GUILD = 250 }; /* members who are told of each other's presence */
+
+/* What a channel lets whom do. */
+struct place_rule {
+    snowflake id;
+    int64_t type;
+    uint32_t count;
+    struct overwrite overwrites[];
+};
+
+struct role_rule {
+    snowflake id;
+    uint64_t permissions;
+};
+
+/* A guild, as far as rights go. Kept up to date by the events themselves. */
+struct guild_view {
+    snowflake guild_id, owner_id;
+    int64_t member_count;
+    uint32_t version;
+    struct role_rule *roles;
+    uint32_t role_count, role_cap;
+    struct map channels;     /* struct place_rule; without threads */
+    struct guild_view *next; /* of those that nobody needs any more, … */
+    size_t freed;            /* … and how far that is done */
+};
+
+struct guild_view *view_new(const struct guild *g, const struct list *channels);
+void view_free(struct guild_view *v);
+/* So many channels of it at most; true: all is gone. */
+bool view_free_some(struct guild_view *v, unsigned most);
+uint64_t view_role(const struct guild_view *v, snowflake id); /* 0: there is none */
+void view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
+void view_drop_role(struct guild_view *v, snowflake id);
+void view_set_channel(struct guild_view *v, snowflake id, int64_t type,
+                      const struct overwrite *list, size_t count);
+void view_drop_channel(struct guild_view *v, snowflake id);
+/* What the seat's session may do, in a channel (0: in the guild). Nothing in a channel
+ * that is not there. */
+uint64_t seat_rights(struct seat *seat, snowflake channel_id);
+/* The same where an event happens. A thread is not in the view, as a guild may have any
+ * number of them: the event says what its rights come from. */
+uint64_t seat_rights_for(struct seat *seat, const struct subject *to);
+
+#endif

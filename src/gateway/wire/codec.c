@@ -1,0 +1,177 @@
+/* codec.c - messages to a client, in the form it asked for.
+ *
+ * A dispatch is the session's own few bytes, then the payload that all sessions
+ * share: {"t":…,"s":…,"op":0,"d": + payload + }. */
+#include "gateway/wire/codec.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "gateway/wire/etf.h"
+#include "gateway/wire/pack.h"
+#include "gateway/wire/protocol.h"
+
+enum {
+    WORTH_PACKING = 1024,
+    PREFIX_MAX = 256,
+};
+enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
+
+/* --- zstd: a private stream, as its blocks cannot be shared --------------------------- */
+
+struct zstd {
+    ZSTD_CCtx *context;
+};
+
+static struct zstd *zstd_new(void)
+{
+    struct zstd *z = mem_new(sizeof *z);
+
+    z->context = ZSTD_createCCtx();
+    if (!z->context) {
+        log_error("gateway: cannot start compression");
+        abort();
+    }
+    ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    /* A small window and small tables: the state is kept as long as the socket. */
+    ZSTD_CCtx_setParameter(z->context, ZSTD_c_windowLog, ZSTD_WINDOW);
+    ZSTD_CCtx_setParameter(z->context, ZSTD_c_hashLog, ZSTD_TABLES);
+    ZSTD_CCtx_setParameter(z->context, ZSTD_c_chainLog, ZSTD_TABLES);
+    return z;
+}
+
+void zstd_free(struct zstd *z)
+{
+    if (!z)
+        return;
+    ZSTD_freeCCtx(z->context);
+    mem_free(z);
+}
+
+static void zstd_add(struct zstd *z, struct str part, bool last, struct buf *out)
+{
+    ZSTD_inBuffer in = { part.p, part.n, 0 };
+    size_t left;
+
+    do {
+        size_t room = ZSTD_compressBound(part.n) + 64;
+        char *at = buf_room(out, room);
+
+        if (!at)
+            return;
+        ZSTD_outBuffer o = { at, room, 0 };
+        left = ZSTD_compressStream2(z->context, &o, &in, last ? ZSTD_e_flush : ZSTD_e_continue);
+        out->n += o.pos;
+        if (ZSTD_isError(left))
+            return;
+    } while (last ? left != 0 : in.pos < in.size);
+}
+
+/* --- the envelope --------------------------------------------------------------------- */
+
+static void add_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
+{
+    struct str name = str_of(event_name(event));
+
+    if (!etf) {
+        buf_add_lit(out, "{\"t\":\"");
+        buf_add_str(out, name);
+        buf_add_lit(out, "\",\"s\":");
+        buf_add_u64(out, seq);
+        buf_add_lit(out, ",\"op\":0,\"d\":");
+        return;
+    }
+    buf_add_char(out, (char)ETF_VERSION);
+    etf_map(out, 4);
+    etf_text(out, STR("t"));
+    etf_text(out, name);
+    etf_text(out, STR("s"));
+    etf_int(out, (int64_t)seq);
+    etf_text(out, STR("op"));
+    etf_int(out, OP_DISPATCH);
+    etf_text(out, STR("d"));
+}
+
+/* What is in `out`, whole and plain, in the form of the connection; true: it is text. */
+static bool encode_plain(struct coder *c, struct buf *out)
+{
+    struct buf whole = *out;
+    bool text = false;
+
+    buf_init(out, MAX_SENT);
+    if (c->dialect->compression == COMPRESS_ZLIB) {
+        struct str parts[] = { buf_str(&whole) };
+
+        if (c->begins)
+            pack_header(out);
+        if (whole.n > WORTH_PACKING) {
+            pack_shared(c->packer, parts, 1, out);
+        } else {
+            pack_stored(parts[0], out);
+            pack_stored(STR(""), out);
+        }
+    } else if (c->dialect->compression == COMPRESS_ZSTD) {
+        if (!c->zstd)
+            c->zstd = zstd_new();
+        zstd_add(c->zstd, buf_str(&whole), true, out);
+    } else if (c->compress && whole.n > WORTH_PACKING) {
+        pack_whole(c->packer, buf_str(&whole), out);
+    } else {
+        struct buf empty = *out;
+
+        *out = whole;
+        whole = empty;
+        text = !c->dialect->etf;
+    }
+    buf_clear(&whole);
+    return text;
+}
+
+bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned form, struct buf *out)
+{
+    bool etf = c->dialect->etf;
+
+    if (etf)
+        form |= NEWS_ETF;
+    if (c->dialect->compression == COMPRESS_ZLIB) {
+        char room[PREFIX_MAX];
+        struct buf prefix = { room, 0, sizeof room, sizeof room, false };
+
+        add_prefix(&prefix, etf, n->event, seq);
+        pack_stored(buf_str(&prefix), out);
+        buf_add_str(out, news_bytes(n, form | NEWS_DEFLATED, c->packer, c->arena));
+        return false;
+    }
+    add_prefix(out, etf, n->event, seq);
+    buf_add_str(out, news_bytes(n, form, c->packer, c->arena));
+    if (!etf)
+        buf_add_char(out, '}');
+    if (c->dialect->compression == COMPRESS_NONE && !c->compress)
+        return !etf;
+    return encode_plain(c, out);
+}
+
+bool encode_op(struct coder *c, enum opcode op, struct str d, struct buf *out)
+{
+    struct str null = STR("null");
+
+    if (!c->dialect->etf) {
+        buf_printf(out, "{\"t\":null,\"s\":null,\"op\":%d,\"d\":", op);
+        buf_add_str(out, d);
+        buf_add_lit(out, "}");
+        return encode_plain(c, out);
+    }
+    buf_add_char(out, (char)ETF_VERSION);
+    etf_map(out, 4);
+    etf_text(out, STR("t"));
+    etf_from_json(null, c->arena, out);
+    etf_text(out, STR("s"));
+    etf_from_json(null, c->arena, out);
+    etf_text(out, STR("op"));
+    etf_int(out, op);
+    etf_text(out, STR("d"));
+    etf_from_json(d, c->arena, out);
+    return encode_plain(c, out);
+}

@@ -1,0 +1,108 @@
+/* dialects.c - how clients want to be spoken to, from the address they call. */
+#include "gateway/wire/dialects.h"
+
+#include "base/mem.h"
+#include "net/http.h"
+
+enum { DIALECTS_MAX = 256, HOST_MAX = 255, OLDEST = 9, NEWEST = 10 };
+
+static struct str query_value(struct str query, const char *name)
+{
+    while (query.n) {
+        struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
+
+        if (str_is(key, name))
+            return value;
+    }
+    return (struct str){ 0 };
+}
+
+static struct dialect read_query(struct str query)
+{
+    struct str version = query_value(query, "v"), encoding = query_value(query, "encoding"),
+               compress = query_value(query, "compress");
+    struct dialect d = { .version = OLDEST };
+    uint64_t number;
+
+    d.compression = str_is(compress, "zlib-stream")   ? COMPRESS_ZLIB
+                    : str_is(compress, "zstd-stream") ? COMPRESS_ZSTD
+                                                      : COMPRESS_NONE;
+    d.etf = str_is(encoding, "etf");
+    if (encoding.p && !d.etf && !str_is(encoding, "json"))
+        d.fault = CLOSE_BAD_PAYLOAD;
+    if (version.p) {
+        bool known = str_to_u64(version, &number) && number >= OLDEST && number <= NEWEST;
+
+        d.version = known ? (int)number : NEWEST;
+        if (!known)
+            d.fault = CLOSE_BAD_VERSION;
+    }
+    return d;
+}
+
+static bool dialect_same(const struct dialect *a, const struct dialect *b, struct str host)
+{
+    return a->fault == b->fault && a->version == b->version && a->etf == b->etf &&
+           a->compression == b->compression && str_eq(str_slice(a->host, a->host_n), host);
+}
+
+static struct dialect *look_up(const struct dialects *all, const struct dialect *wanted,
+                               struct str host)
+{
+    struct dialect *d = all->first;
+
+    while (d && !dialect_same(d, wanted, host))
+        d = d->next;
+    return d;
+}
+
+static struct dialect *dialect_add(struct dialects *all, const struct dialect *wanted,
+                                   struct str host)
+{
+    struct dialect *d = mem_resize(NULL, sizeof *d + host.n);
+
+    *d = *wanted;
+    d->host_n = host.n;
+    if (host.n)
+        memcpy(d->host, host.p, host.n);
+    d->next = all->first;
+    all->first = d;
+    all->count++;
+    return d;
+}
+
+/* The list is bounded: a client that calls us by ever new names gets the dialect of a name
+ * that is there. */
+const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
+                                   const struct http_request *r)
+{
+    struct dialect wanted = read_query(r->query);
+    struct str host = r->host.n <= HOST_MAX ? r->host : STR("");
+
+    wanted.gateway = g;
+    pthread_mutex_lock(&all->lock);
+    struct dialect *found = look_up(all, &wanted, host);
+    if (!found && all->first && all->count >= DIALECTS_MAX) {
+        host = str_slice(all->first->host, all->first->host_n);
+        found = look_up(all, &wanted, host);
+    }
+    if (!found)
+        found = dialect_add(all, &wanted, host);
+    pthread_mutex_unlock(&all->lock);
+    return found;
+}
+
+void dialects_init(struct dialects *all)
+{
+    *all = (struct dialects){ 0 };
+    pthread_mutex_init(&all->lock, NULL);
+}
+
+void dialects_clear(struct dialects *all)
+{
+    for (struct dialect *d = all->first, *next; d; d = next) {
+        next = d->next;
+        mem_free(d);
+    }
+    pthread_mutex_destroy(&all->lock);
+}

@@ -1,0 +1,41 @@
+/* dialects.h - how clients want to be spoken to: version, encoding and compression. */
+#ifndef GATEWAY_WIRE_DIALECTS_H
+#define GATEWAY_WIRE_DIALECTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gateway/wire/protocol.h"
+
+struct gateway;
+struct http_request;
+
+enum compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
+
+/* Clients with the same wishes share one. */
+struct dialect {
+    struct gateway *gateway; /* whose socket it is */
+    struct dialect *next;
+    enum close_code fault; /* 0, or why it cannot be spoken */
+    int version;
+    bool etf;
+    enum compression compression;
+    size_t host_n;
+    char host[]; /* what the client called us */
+};
+
+/* All that were asked for since the process began. */
+struct dialects {
+    pthread_mutex_t lock;
+    struct dialect *first;
+    unsigned count;
+};
+
+void dialects_init(struct dialects *all);
+void dialects_clear(struct dialects *all);
+/* From any thread. The dialect lives as long as the list. */
+const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
+                                   const struct http_request *r);
+
+#endif

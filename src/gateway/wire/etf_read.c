@@ -1,0 +1,241 @@
+/* etf_read.c - external terms from outside, read strictly into JSON. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "gateway/wire/etf.h"
+#include "gateway/wire/etf_tags.h"
+#include "json/read.h"
+#include "json/write.h"
+
+enum { OLD_REAL_BYTES = 31 };
+
+struct terms {
+    const unsigned char *at, *end;
+    struct json out;
+    unsigned depth;
+    unsigned values;
+};
+
+static bool read_term(struct terms *t);
+
+static bool etf_read_has(const struct terms *t, size_t n)
+{
+    return (size_t)(t->end - t->at) >= n;
+}
+
+/* An unsigned number of n bytes, the highest first. */
+static bool etf_read_take(struct terms *t, unsigned n, uint64_t *ret)
+{
+    uint64_t v = 0;
+
+    if (!etf_read_has(t, n))
+        return false;
+    for (; n; n--)
+        v = v << 8 | *t->at++;
+    *ret = v;
+    return true;
+}
+
+static bool take_bytes(struct terms *t, unsigned length_bytes, struct str *ret)
+{
+    uint64_t n;
+
+    if (!etf_read_take(t, length_bytes, &n) || !etf_read_has(t, n))
+        return false;
+    *ret = str_slice((const char *)t->at, n);
+    t->at += n;
+    return true;
+}
+
+static bool read_text(struct terms *t, bool key)
+{
+    struct str s;
+
+    if (!take_bytes(t, 4, &s) || !utf8_valid(s))
+        return false;
+    if (key)
+        json_key_text(&t->out, s);
+    else
+        json_text(&t->out, s);
+    return true;
+}
+
+static bool read_atom(struct terms *t, unsigned length_bytes)
+{
+    struct str s;
+
+    if (!take_bytes(t, length_bytes, &s))
+        return false;
+    if (str_is(s, "true") || str_is(s, "false"))
+        json_bool(&t->out, s.n == 4);
+    else if (str_is(s, "nil") || str_is(s, "null"))
+        json_null(&t->out);
+    else
+        return false;
+    return true;
+}
+
+static bool write_real(struct terms *t, double d)
+{
+    if (!isfinite(d))
+        return false;
+    json_real(&t->out, d);
+    return true;
+}
+
+static bool read_real(struct terms *t)
+{
+    uint64_t bits;
+    double d;
+
+    if (!etf_read_take(t, 8, &bits))
+        return false;
+    memcpy(&d, &bits, sizeof d);
+    return write_real(t, d);
+}
+
+/* Text in a field of fixed size, filled up with NUL. */
+static bool read_old_real(struct terms *t)
+{
+    char text[OLD_REAL_BYTES + 1] = { 0 }, *end;
+
+    if (!etf_read_has(t, OLD_REAL_BYTES))
+        return false;
+    memcpy(text, t->at, OLD_REAL_BYTES);
+    t->at += OLD_REAL_BYTES;
+    double d = strtod(text, &end);
+    return end != text && *end == '\0' && write_real(t, d);
+}
+
+static bool read_big(struct terms *t)
+{
+    uint64_t n, sign, v = 0;
+
+    if (!etf_read_take(t, 1, &n) || !etf_read_take(t, 1, &sign) || n > 8 || sign > 1 ||
+        !etf_read_has(t, n))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        v |= (uint64_t)*t->at++ << (8 * i);
+    if (sign && v > (uint64_t)INT64_MAX + 1)
+        return false;
+    if (sign)
+        json_int(&t->out, (int64_t)-v);
+    else if (v <= INT64_MAX)
+        json_int(&t->out, (int64_t)v);
+    else {
+        char digits[24];
+        struct buf b = { digits, 0, sizeof digits, sizeof digits, false };
+
+        buf_add_u64(&b, v);
+        json_raw(&t->out, buf_str(&b));
+    }
+    return true;
+}
+
+static bool read_items(struct terms *t, uint64_t count, bool proper)
+{
+    uint64_t tail;
+
+    json_array(&t->out);
+    for (; count; count--)
+        if (!read_term(t))
+            return false;
+    json_array_end(&t->out);
+    return !proper || (etf_read_take(t, 1, &tail) && tail == ETF_NIL);
+}
+
+static bool read_byte_list(struct terms *t)
+{
+    struct str s;
+
+    if (!take_bytes(t, 2, &s))
+        return false;
+    json_array(&t->out);
+    for (size_t i = 0; i < s.n; i++)
+        json_int(&t->out, (unsigned char)s.p[i]);
+    json_array_end(&t->out);
+    return true;
+}
+
+static bool read_map(struct terms *t)
+{
+    uint64_t count, tag;
+
+    if (!etf_read_take(t, 4, &count))
+        return false;
+    json_object(&t->out);
+    for (; count; count--)
+        if (!etf_read_take(t, 1, &tag) || tag != ETF_BINARY || !read_text(t, true) || !read_term(t))
+            return false;
+    json_object_end(&t->out);
+    return true;
+}
+
+static bool read_tagged(struct terms *t, uint64_t tag)
+{
+    uint64_t v;
+
+    switch (tag) {
+    case ETF_SMALL_INT:
+        if (!etf_read_take(t, 1, &v))
+            return false;
+        json_int(&t->out, (int64_t)v);
+        return true;
+    case ETF_INT:
+        if (!etf_read_take(t, 4, &v))
+            return false;
+        json_int(&t->out, (int32_t)(uint32_t)v);
+        return true;
+    case ETF_SMALL_BIG:
+        return read_big(t);
+    case ETF_REAL:
+        return read_real(t);
+    case ETF_OLD_REAL:
+        return read_old_real(t);
+    case ETF_BINARY:
+        return read_text(t, false);
+    case ETF_ATOM:
+    case ETF_ATOM_UTF8:
+        return read_atom(t, 2);
+    case ETF_SMALL_ATOM:
+    case ETF_SMALL_ATOM_UTF8:
+        return read_atom(t, 1);
+    case ETF_NIL:
+        return read_items(t, 0, false);
+    case ETF_STRING:
+        return read_byte_list(t);
+    case ETF_LIST:
+        return etf_read_take(t, 4, &v) && read_items(t, v, true);
+    case ETF_SMALL_TUPLE:
+        return etf_read_take(t, 1, &v) && read_items(t, v, false);
+    case ETF_MAP:
+        return read_map(t);
+    default:
+        return false;
+    }
+}
+
+static bool read_term(struct terms *t)
+{
+    uint64_t tag;
+
+    if (t->depth == JSON_MAX_DEPTH || ++t->values > JSON_MAX_VALUES || !etf_read_take(t, 1, &tag) ||
+        buf_full(t->out.out))
+        return false;
+    t->depth++;
+    bool ok = read_tagged(t, tag);
+    t->depth--;
+    return ok;
+}
+
+bool etf_to_json(struct str bytes, struct buf *out)
+{
+    struct terms t = { .at = (const unsigned char *)bytes.p,
+                       .end = (const unsigned char *)bytes.p + bytes.n,
+                       .out = json_to(out) };
+    uint64_t version;
+
+    return etf_read_take(&t, 1, &version) && version == ETF_VERSION && read_term(&t) &&
+           t.at == t.end && !buf_full(out);
+}

@@ -1,0 +1,23 @@
+/* etf_tags.h - the part of the external term format that JSON needs. */
+#ifndef GATEWAY_WIRE_ETF_TAGS_H
+#define GATEWAY_WIRE_ETF_TAGS_H
+
+enum etf_tag {
+    ETF_REAL = 70,
+    ETF_SMALL_INT = 97,
+    ETF_INT = 98,
+    ETF_OLD_REAL = 99, /* as text */
+    ETF_ATOM = 100,
+    ETF_SMALL_TUPLE = 104,
+    ETF_NIL = 106,
+    ETF_STRING = 107, /* a list of bytes */
+    ETF_LIST = 108,
+    ETF_BINARY = 109,
+    ETF_SMALL_BIG = 110,
+    ETF_SMALL_ATOM = 115,
+    ETF_MAP = 116,
+    ETF_ATOM_UTF8 = 118,
+    ETF_SMALL_ATOM_UTF8 = 119,
+};
+
+#endif

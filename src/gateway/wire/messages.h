@@ -1,0 +1,59 @@
+/* opcodes.h - what clients send, as their schemas read it. */
+#ifndef GATEWAY_WIRE_MESSAGES_H
+#define GATEWAY_WIRE_MESSAGES_H
+
+#include "json/schema.h"
+
+struct client_properties {
+    struct str os, browser, device;
+};
+
+/* op 3, and part of op 2. Kept lenient: libraries send null and old names here. */
+struct presence_update {
+    struct opt_str status;
+    struct str activities, game, since, afk; /* JSON */
+};
+
+/* op 2 */
+struct identify {
+    struct str token;
+    const struct client_properties *properties;
+    struct opt_bool compress;
+    struct opt_int large_threshold, capabilities;
+    struct str shard, intents; /* JSON: a bad one has a close code of its own */
+    const struct presence_update *presence;
+};
+
+/* op 6 */
+struct resume {
+    struct str token, session_id;
+    struct str seq; /* JSON */
+};
+
+/* op 8 */
+struct request_members {
+    struct str guild_id, user_ids, nonce; /* JSON: one, or a list */
+    struct opt_str query;
+    struct opt_int limit;
+    struct opt_bool presences;
+};
+
+/* op 35 */
+struct search_recent {
+    snowflake guild_id;
+    struct opt_str query;
+    struct opt_id continuation_token;
+    struct str nonce; /* JSON */
+};
+
+/* op 31 */
+struct request_sounds {
+    struct list guild_ids;
+};
+
+/* op 36, 43 */
+struct channel_info {
+    snowflake guild_id;
+};
+
+#endif

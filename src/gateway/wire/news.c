@@ -1,0 +1,135 @@
+/* news.c - one event on its way to many sessions. */
+#include "gateway/wire/news.h"
+
+#include "base/mem.h"
+#include "gateway/wire/etf.h"
+#include "gateway/wire/pack.h"
+#include "json/read.h"
+#include "json/write.h"
+
+/* A payload has 64 MiB at most. As external terms it is less than three times as long (an
+ * empty text has five bytes there and two in JSON), and deflating adds next to nothing. */
+enum { LARGEST = 4 * 64 * 1024 * 1024 };
+
+static struct bytes *bytes_new(struct str s)
+{
+    struct bytes *b = mem_resize(NULL, sizeof *b + s.n);
+
+    b->n = s.n;
+    if (s.n)
+        memcpy(b->p, s.p, s.n);
+    return b;
+}
+
+struct news *news_announced(const struct announcement *a, struct subject to)
+{
+    struct news *n = mem_new(sizeof *n + (a->facts ? facts_size(a->facts) : 0));
+
+    n->refs = 1;
+    n->event = a->event;
+    n->to = to;
+    n->guild_id = a->guild_id;
+    n->forms[0] = bytes_new(a->payload);
+    if (a->facts)
+        memcpy((char *)n + offsetof(struct news, facts), a->facts, facts_size(a->facts));
+    return n;
+}
+
+struct news *news_new(enum event event, struct subject to, struct str payload)
+{
+    struct announcement a = { .event = event, .payload = payload };
+
+    return news_announced(&a, to);
+}
+
+struct news *news_ref(struct news *n)
+{
+    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+    return n;
+}
+
+void news_unref(struct news *n)
+{
+    if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    for (int i = 0; i < NEWS_FORMS; i++)
+        mem_free(n->forms[i]);
+    mem_free(n);
+}
+
+static struct str text_of(const struct bytes *b)
+{
+    return str_slice(b->p, b->n);
+}
+
+struct str news_payload(const struct news *n)
+{
+    return text_of(n->forms[0]);
+}
+
+/* What a member of a message becomes for those who may not read it, or p == NULL. */
+static struct str empty_value(struct str key)
+{
+    if (str_is(key, "content"))
+        return STR("\"\"");
+    if (str_is(key, "embeds") || str_is(key, "attachments") || str_is(key, "components"))
+        return STR("[]");
+    return (struct str){ 0 };
+}
+
+void message_emptied(struct str payload, struct arena *arena, struct buf *out)
+{
+    struct json_reader r;
+    struct json j = json_to(out);
+    struct str key, raw;
+
+    json_reader_init(&r, payload, arena);
+    json_enter(&r);
+    json_object(&j);
+    while (json_next_member(&r, &key)) {
+        struct str empty = empty_value(key);
+
+        if (!json_skip(&r, &raw))
+            break;
+        if (str_is(key, "poll"))
+            continue;
+        json_key_text(&j, key);
+        json_raw(&j, empty.p ? empty : raw);
+    }
+    json_object_end(&j);
+}
+
+static void news_make(struct news *n, unsigned form, struct packer *packer, struct arena *arena,
+                      struct buf *out)
+{
+    /* One step from the form without the highest bit. */
+    unsigned step = form & NEWS_DEFLATED ? NEWS_DEFLATED : form & NEWS_ETF ? NEWS_ETF : form;
+    struct str from = news_bytes(n, form & ~step, packer, arena);
+
+    if (step == NEWS_EMPTIED) {
+        message_emptied(from, arena, out);
+    } else if (step == NEWS_ETF) {
+        etf_from_json(from, arena, out);
+    } else {
+        struct str parts[] = { from, form & NEWS_ETF ? STR("") : STR("}") };
+
+        pack_shared(packer, parts, COUNT_OF(parts), out);
+    }
+}
+
+struct str news_bytes(struct news *n, unsigned form, struct packer *packer, struct arena *arena)
+{
+    struct bytes *b = atomic_load_explicit(&n->forms[form], memory_order_acquire);
+    struct buf out;
+
+    if (b)
+        return text_of(b);
+    buf_init(&out, LARGEST);
+    news_make(n, form, packer, arena, &out);
+    struct bytes *made = bytes_new(buf_str(&out));
+    buf_clear(&out);
+    if (atomic_compare_exchange_strong(&n->forms[form], &b, made))
+        return text_of(made);
+    mem_free(made); /* another loop was faster */
+    return text_of(b);
+}

@@ -1,0 +1,57 @@
+/* news.h - one event on its way to many sessions.
+ *
+ * The payload exists once, whatever the number of sessions and loops it goes to;
+ * other forms of it (compressed, as external terms, without a message's content)
+ * are made by the first loop that needs one. Shared between threads. */
+#ifndef GATEWAY_WIRE_NEWS_H
+#define GATEWAY_WIRE_NEWS_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "model/facts.h"
+
+struct packer;
+
+/* Bits of a form; 0 is the JSON text itself. */
+enum news_form {
+    NEWS_EMPTIED = 1, /* a message without what its author wrote */
+    NEWS_ETF = 2,
+    NEWS_DEFLATED = 4, /* with what ends the envelope, by pack_shared */
+    NEWS_FORMS = 8,
+};
+
+struct bytes {
+    size_t n;
+    char p[];
+};
+
+struct news {
+    _Atomic unsigned refs;
+    enum event event;
+    struct subject to;
+    snowflake guild_id; /* where a user's event belongs to, or 0 */
+    uint64_t except;    /* a session that is not told, or 0 */
+    uint64_t number;    /* of all that was published, in order; 0: not published */
+    _Atomic(struct bytes *) forms[NEWS_FORMS];
+    struct facts facts; /* last: its items follow */
+};
+
+/* A copy of the payload, with one reference and no facts. */
+struct news *news_new(enum event event, struct subject to, struct str payload);
+/* The same of an announcement, for one of those whom it is for. */
+struct news *news_announced(const struct announcement *a, struct subject to);
+struct news *news_ref(struct news *n);
+void news_unref(struct news *n); /* accepts NULL */
+
+struct str news_payload(const struct news *n);
+
+/* The bytes of a form; they live as long as the news. The arena is for scratch. */
+struct str news_bytes(struct news *n, unsigned form, struct packer *packer, struct arena *arena);
+
+/* Appends a message's payload with content, embeds, attachments, components and
+ * poll emptied. */
+void message_emptied(struct str payload, struct arena *arena, struct buf *out);
+
+#endif
