@@ -374,6 +374,7 @@ static enum err start_server(struct guildhall *g, int port)
                               .upgrade = wire_upgrade };
 
     g->api_app = api_app(g->api);
+    app.refusal_lines = g->api_app.refusal_lines;
     enum err e = server_start(g->loops, &options, &app, &g->server);
     if (!e)
         api_set_server(g->api, g->server);

@@ -8,12 +8,6 @@
 
 enum { LONGEST_ZIPPED = 8 * 1024 * 1024 };
 
-static void add_cors(const struct api *api, struct call *call)
-{
-    if (api->options.cors_origin)
-        call_add_header(call, "Access-Control-Allow-Origin", str_of(api->options.cors_origin));
-}
-
 static void send_answer(struct life *l, int status, struct str type)
 {
     struct call *call = &l->call;
@@ -24,7 +18,7 @@ static void send_answer(struct life *l, int status, struct str type)
     struct api *api = call->api;
 
     atomic_fetch_add_explicit(&api->answers[status / 100 % 6], 1, memory_order_relaxed);
-    add_cors(api, call);
+    buf_add_str(&call->headers, buf_str(&api->cors));
     headers = call->headers;
     head.headers = buf_str(&headers);
     head.zipped = call->reply_zipped;
@@ -103,7 +97,7 @@ static void answer_limited(struct life *l, enum err e)
 
     buf_reset(&call->headers);
     limits_headers(&l->verdict, limit, &call->headers);
-    limits_body(&l->verdict, error_info(e)->code, &call->reply);
+    limits_body(&l->verdict, e, &call->reply);
     send_answer(l, 429, STR("application/json"));
 }
 
@@ -123,7 +117,7 @@ void answer_error(struct life *l, enum err e)
 
     reply_forget(call);
     files_finish(call, e);
-    if (e == ERR_RATE_LIMITED || e == ERR_TOO_MANY_REQUESTS) {
+    if (error_info(e)->status == 429) {
         answer_limited(l, e);
         return;
     }
@@ -149,12 +143,9 @@ void answer_options(struct life *l)
 {
     struct call *call = &l->call;
 
-    answer_add_allow(l, "Allow");
-    if (call->api->options.cors_origin) {
-        answer_add_allow(l, "Access-Control-Allow-Methods");
-        call_add_header(call, "Access-Control-Allow-Headers",
-                        STR("Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties"));
-        call_add_header(call, "Access-Control-Max-Age", STR("86400"));
-    }
+    if (cors_is_preflight(call->api, call->exchange->request))
+        cors_allow(call);
+    else
+        answer_add_allow(l, "Allow");
     send_answer(l, 204, (struct str){ 0 });
 }

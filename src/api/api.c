@@ -16,6 +16,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->options = *options;
     api->domains = domains;
     api->router = router_new(domains);
+    cors_init(api);
     api->limits = limits_new(&options->limits);
     api->jobs = jobs_new(api);
     api->file_removal = file_removal_new(api);
@@ -41,6 +42,7 @@ void api_free(struct api *api)
     limits_free(api->limits);
     document_free(api->openapi);
     router_free(api->router);
+    buf_clear(&api->cors);
     mem_free(api);
 }
 
@@ -85,7 +87,8 @@ struct server_app api_app(struct api *api)
                                 .intake = api_intake,
                                 .admit = api_admit,
                                 .request = api_request,
-                                .refusal = api_refusal };
+                                .refusal = api_refusal,
+                                .refusal_lines = buf_str(&api->cors) };
 }
 
 void api_set_server(struct api *api, struct server *server)

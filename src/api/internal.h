@@ -54,6 +54,7 @@ struct api {
     struct server *_Atomic server; /* NULL while it starts */
     enum err (*permit)(struct call *call, uint64_t needs);
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
+    struct buf cors;                  /* lines of every answer; empty: web pages may not call */
     struct document *_Atomic openapi; /* NULL: nobody has asked for it */
     _Atomic bool draining;
     _Atomic uint64_t running;    /* calls that have no answer yet */
@@ -153,6 +154,15 @@ void answer_options(struct life *l);
 void reply_forget(struct call *call);
 /* The methods of the path, in a line of this name. */
 void answer_add_allow(struct life *l, const char *name);
+
+/* --- cors.c ------------------------------------------------------------------------ */
+
+/* The lines of every answer, from the options. */
+void cors_init(struct api *api);
+/* Does a browser ask whether its page may call? */
+bool cors_is_preflight(const struct api *api, const struct http_request *r);
+/* It may. */
+void cors_allow(struct call *call);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 

@@ -349,6 +349,10 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     l->admitted = false;
     l->looks = 0;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    if (cors_is_preflight(api, x->request)) {
+        answer_options(l);
+        return;
+    }
     router_match(api->router, x->arena, x->request->method, x->request->path, &l->match);
     call->route = l->match.route;
     if (call->route)

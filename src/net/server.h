@@ -75,6 +75,7 @@ struct server_app {
     /* The server itself must refuse (malformed, too large, too slow): the body of
      * that answer, as JSON, for a status. */
     void (*refusal)(void *arg, int status, struct buf *out);
+    struct str refusal_lines; /* of the head of such an answer; outlive the server */
     /* A good WebSocket handshake for this path: take it by filling *ret, or return
      * false to have it answered as an ordinary request. May be NULL. */
     bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);

@@ -153,14 +153,17 @@ void answer_add_refusal(struct connection *c, const struct answer_to *to, int st
                         struct str headers)
 {
     struct home *h = c->home;
-    struct answer_head head = { .status = status,
-                                .content_type = STR("application/json"),
-                                .headers = headers };
+    struct answer_head head = { .status = status, .content_type = STR("application/json") };
 
     buf_reset(&h->pieces);
+    buf_add_str(&h->pieces, headers);
+    buf_add_str(&h->pieces, h->app.refusal_lines);
+    size_t lines = h->pieces.n;
     h->app.refusal(h->app.arg, status, &h->pieces);
     figure_add(&h->figures.refused, 1);
-    answer_add(c, to, &head, buf_str(&h->pieces));
+    struct str all = buf_str(&h->pieces);
+    head.headers = str_slice(all.p, lines);
+    answer_add(c, to, &head, str_from(all, lines));
 }
 
 void serving_answered(struct connection *c, struct serving *call, bool keep_alive)

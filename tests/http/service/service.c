@@ -197,23 +197,109 @@ static void for_any_page(struct config *config)
     config->cors_origin = "*";
 }
 
+#define PREFLIGHT "Origin: https://page.example\r\nAccess-Control-Request-Method: PATCH\r\n"
+
+static void expect_open_to_pages(struct answer a)
+{
+    struct str exposed = answer_header(a, "Access-Control-Expose-Headers");
+
+    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
+    expect(memmem(exposed.p, exposed.n, "X-RateLimit-Reset-After, ", 25));
+    expect(memmem(exposed.p, exposed.n, "Retry-After, ", 13));
+    expect(!answer_header(a, "Access-Control-Allow-Credentials").p);
+}
+
+static void browsers_may_ask_of_every_path(struct world *w)
+{
+    static const char *const paths[] = { "/api/v10/users/@me", "/api/v10/nowhere", "/api/v8/x",
+                                         "/icons/1/2.png",     "/nowhere",         "/api/%zz" };
+    char headers[2000] =
+        PREFLIGHT "Access-Control-Request-Headers: x-super-properties, referrer\r\n";
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct answer a = ask(w, "OPTIONS", paths[i], headers);
+
+        expect_status(a, 204);
+        expect_open_to_pages(a);
+        expect(str_is(answer_header(a, "Access-Control-Allow-Methods"),
+                      "GET, POST, PUT, PATCH, DELETE"));
+        expect(str_is(answer_header(a, "Access-Control-Allow-Headers"),
+                      "x-super-properties, referrer"));
+        expect(str_is(answer_header(a, "Access-Control-Max-Age"), "86400"));
+    }
+    /* What is not a list of names does not come back. */
+    static const char USUAL[] =
+        "Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties";
+    struct answer a = ask(w, "OPTIONS", "/api/gateway", PREFLIGHT);
+    expect(str_is(answer_header(a, "Access-Control-Allow-Headers"), USUAL));
+    a = ask(w, "OPTIONS", "/api/gateway", PREFLIGHT "Access-Control-Request-Headers: x; y=<z>\r\n");
+    expect(str_is(answer_header(a, "Access-Control-Allow-Headers"), USUAL));
+    for (int n = 1024; n <= 1025; n++) {
+        snprintf(headers, sizeof headers, "%sAccess-Control-Request-Headers: %0*d\r\n", PREFLIGHT,
+                 n, 1);
+        a = ask(w, "OPTIONS", "/api/gateway", headers);
+        expect(answer_header(a, "Access-Control-Allow-Headers").n ==
+               (n == 1024 ? 1024 : strlen(USUAL)));
+    }
+}
+
 static void web_pages_may_call_when_allowed(struct world *w)
 {
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+
+    /* Errors too: a page wants to read them. */
+    expect_open_to_pages(client_get(nobody, "/users/@me"));
+    expect_open_to_pages(client_get(ada, "/users/@me"));
+    expect_open_to_pages(client_get(ada, "/nowhere"));
+    expect_open_to_pages(client_post(ada, "{}", "/gateway"));
+    expect_open_to_pages(ask(w, "GET", "/icons/1/2.png", NULL));
+    expect_open_to_pages(ask(w, "GET", "/healthz", NULL));
+    /* The server refuses these before it knows the path. */
+    struct str raw = client_raw(nobody, STR("GET /api/gateway HTTP/1.1\r\nHost : x\r\n\r\n"), 2000);
+    expect(memmem(raw.p, raw.n, " 400 ", 5));
+    expect(memmem(raw.p, raw.n, "\r\nAccess-Control-Allow-Origin: *\r\n", 34));
+    raw = client_raw(nobody,
+                     STR("POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                         "application/json\r\nContent-Length: 99999999\r\n\r\n"),
+                     2000);
+    expect(memmem(raw.p, raw.n, " 413 ", 5));
+    expect(memmem(raw.p, raw.n, "\r\nAccess-Control-Allow-Origin: *\r\n", 34));
+    /* Without the question it is an ordinary OPTIONS. */
     struct answer a = ask(w, "OPTIONS", "/api/v10/users/@me", "Origin: https://page.example\r\n");
+    expect_status(a, 204);
+    expect(str_is(answer_header(a, "Allow"), "GET, HEAD, PATCH, OPTIONS"));
+    expect_error(ask(w, "OPTIONS", "/nowhere", NULL), 404, 0);
+}
+
+static void for_few_calls_of_pages(struct config *config)
+{
+    config->cors_origin = "https://page.example";
+    config->rate_limits = true;
+}
+
+/* A page asks before every kind of call: that must not use up what it may call. */
+static void preflights_are_not_counted(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = { 0 };
+
+    for (int i = 0; i < 200; i++)
+        expect_status(ask(w, "OPTIONS", "/api/v10/users/@me", PREFLIGHT), 204);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    for (int i = 0; i < 60 && a.status != 429; i++)
+        a = client_get(ada, "/users/@me");
+    expect_status(a, 429);
+    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "https://page.example"));
+}
+
+static void without_an_origin_pages_may_not_call(struct world *w)
+{
+    struct answer a = ask(w, "OPTIONS", "/api/v10/users/@me", PREFLIGHT);
 
     expect_status(a, 204);
-    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
-    expect(str_is(answer_header(a, "Access-Control-Allow-Methods"), "GET, HEAD, PATCH, OPTIONS"));
-    struct str headers = answer_header(a, "Access-Control-Allow-Headers");
-    expect(memmem(headers.p, headers.n, "Authorization", 13));
-    expect(memmem(headers.p, headers.n, "Content-Type", 12));
-    expect(answer_header(a, "Access-Control-Max-Age").n > 0);
-    /* Errors too: a page wants to read them. */
-    a = client_get(world_stranger(w), "/users/@me");
-    expect_error(a, 401, 0);
-    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
-    a = client_get(world_client(w, "ada"), "/users/@me");
-    expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
+    expect(!answer_header(a, "Access-Control-Allow-Origin").p);
+    expect(!answer_header(a, "Access-Control-Allow-Methods").p);
+    expect_error(ask(w, "OPTIONS", "/api/v10/nowhere", PREFLIGHT), 404, 0);
 }
 
 /* --- addresses ------------------------------------------------------------------------ */
@@ -341,6 +427,9 @@ const struct test service_tests[] = {
     TEST_WITH(metrics_behind_a_proxy_are_for_nobody_without_a_token, behind_a_proxy),
     TEST(a_document_that_is_known_is_not_sent_again),
     TEST_WITH(web_pages_may_call_when_allowed, for_any_page),
+    TEST_WITH(browsers_may_ask_of_every_path, for_any_page),
+    TEST_WITH(preflights_are_not_counted, for_few_calls_of_pages),
+    TEST(without_an_origin_pages_may_not_call),
     TEST(the_gateway_is_told_to_anybody),
     TEST(bots_are_told_how_to_connect),
     TEST_WITH(regions_are_what_the_operator_says, three_regions),

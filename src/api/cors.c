@@ -1,0 +1,56 @@
+/* cors.c - what lets web pages of other origins call.
+ *
+ * A browser asks before most calls (a preflight) and hides an answer without these lines from
+ * its page, errors too. A preflight has no credential and is answered before anything else is
+ * looked at: it costs less than a path that does not exist, and its answer is kept for a day. */
+#include "api/internal.h"
+
+enum { LONGEST_ASKED = 1024 };
+
+/* A page sees only what is listed here, and the headers that every page may see. */
+#define EXPOSED                                                                              \
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Reset-After, " \
+    "X-RateLimit-Bucket, X-RateLimit-Global, X-RateLimit-Scope, Retry-After, Date, Via"
+
+static const char USUAL_HEADERS[] =
+    "Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties";
+
+void cors_init(struct api *api)
+{
+    buf_init(&api->cors, CALL_MAX_HEADERS);
+    if (api->options.cors_origin)
+        buf_printf(&api->cors,
+                   "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: " EXPOSED
+                   "\r\n",
+                   api->options.cors_origin);
+}
+
+bool cors_is_preflight(const struct api *api, const struct http_request *r)
+{
+    return r->method == HTTP_OPTIONS && api->cors.n &&
+           http_header(r, STR("Access-Control-Request-Method")).p;
+}
+
+/* The list goes back into a header: names and commas, nothing else. */
+static bool is_header_list(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i], lower = (char)(c | 32);
+        bool fits = (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+                    c == ',' || c == ' ';
+
+        if (!fits)
+            return false;
+    }
+    return s.n > 0 && s.n <= LONGEST_ASKED;
+}
+
+void cors_allow(struct call *call)
+{
+    struct str asked = http_header(call->exchange->request, STR("Access-Control-Request-Headers"));
+
+    call_add_header(call, "Access-Control-Allow-Methods", STR("GET, POST, PUT, PATCH, DELETE"));
+    call_add_header(call, "Access-Control-Allow-Headers",
+                    is_header_list(asked) ? asked : STR(USUAL_HEADERS));
+    call_add_header(call, "Access-Control-Max-Age", STR("86400"));
+}
