@@ -243,14 +243,15 @@ void limits_headers(const struct verdict *v, const struct limit *limit, struct b
     add_line(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
 }
 
-void limits_body(const struct verdict *v, int code, struct buf *out)
+void limits_body(const struct verdict *v, enum err e, struct buf *out)
 {
+    int code = error_info(e)->code;
     struct json j = json_to(out);
 
     json_object(&j);
     json_name(&j, "message");
     json_text(&j, v->shared ? STR("The resource is being rate limited.")
-                            : STR("You are being rate limited."));
+                            : str_of(error_info(e)->message));
     json_name(&j, "retry_after");
     json_real(&j, (double)v->reset_after_ms / 1000);
     json_name(&j, "global");

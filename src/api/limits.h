@@ -45,7 +45,7 @@ bool limits_off(const struct limits *l);
 /* The answer's header lines, for an allowed or refused call. */
 void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out);
 /* The body of a 429. */
-void limits_body(const struct verdict *v, int code, struct buf *out);
+void limits_body(const struct verdict *v, enum err e, struct buf *out);
 
 /* The opaque name of a bucket: 16 hex digits. */
 void limit_bucket(const struct limit *limit, char out[17]);

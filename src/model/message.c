@@ -149,6 +149,12 @@ const struct schema messages_gone_schema = {
     .doc = "Messages that were deleted together.",
 };
 
+bool message_stays(int64_t type)
+{
+    return (type >= MESSAGE_RECIPIENT_ADD && type <= MESSAGE_CHANNEL_ICON_CHANGE) ||
+           type == MESSAGE_THREAD_STARTER;
+}
+
 bool message_is_system(int64_t type)
 {
     return type != MESSAGE_DEFAULT && type != MESSAGE_REPLY && type != MESSAGE_CHAT_INPUT_COMMAND &&

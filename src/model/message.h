@@ -102,5 +102,7 @@ extern const struct type type_message, type_messages;
 
 /* Made by the server, not written by anybody. */
 bool message_is_system(int64_t type);
+/* What happened in a group or a thread stays written down: nobody deletes these. */
+bool message_stays(int64_t type);
 
 #endif

@@ -189,13 +189,13 @@ static const char *headers(struct verdict v, const struct limit *limit)
     return text;
 }
 
-static const char *body(struct verdict v, int code)
+static const char *body(struct verdict v, enum err e)
 {
     static char text[1000];
     struct buf out;
 
     buf_init(&out, sizeof text - 1);
-    limits_body(&v, code, &out);
+    limits_body(&v, e, &out);
     memcpy(text, out.p, out.n);
     text[out.n] = '\0';
     buf_clear(&out);
@@ -255,14 +255,14 @@ static void bodies_have_their_forms(void **state)
     (void)state;
     struct verdict v = { .reset_after_ms = 1250 };
 
-    assert_string_equal(body(v, 0),
+    assert_string_equal(body(v, ERR_RATE_LIMITED),
                         "{\"message\":\"You are being rate limited.\",\"retry_after\":1.25,"
                         "\"global\":false}");
     v.global = true;
-    assert_non_null(strstr(body(v, 0), "\"global\":true}"));
+    assert_non_null(strstr(body(v, ERR_RATE_LIMITED), "\"global\":true}"));
     v.shared = true;
-    assert_non_null(strstr(body(v, 31001), "\"code\":31001}"));
-    assert_non_null(strstr(body(v, 0), "\"The resource is being rate limited.\""));
+    assert_non_null(strstr(body(v, ERR_TOO_MANY_REQUESTS), "\"code\":31001}"));
+    assert_non_null(strstr(body(v, ERR_RATE_LIMITED), "\"The resource is being rate limited.\""));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

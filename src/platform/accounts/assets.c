@@ -86,7 +86,10 @@ static bool is_hash(struct str s)
         "A guild's splash for those who look for guilds.")                                     \
     ROW("/home-headers/{owner.id}/{file}", home_header, "home-headers", "A guild's header.")   \
     ROW("/roles/{owner.id}/icons/{file}", role_icon, "role-icons", "A role's icon.")           \
+    ROW("/role-icons/{owner.id}/{file}", role_icon_by_new_name, "role-icons", "The same.")     \
     ROW("/channels/{owner.id}/icons/{file}", channel_icon, "channel-icons", "A group's icon.") \
+    ROW("/channel-icons/{owner.id}/{file}", channel_icon_by_new_name, "channel-icons",         \
+        "The same.")                                                                           \
     ROW("/app-icons/{owner.id}/{file}", application_icon, "app-icons", "An app's icon.")       \
     ROW("/team-icons/{owner.id}/{file}", team_icon, "team-icons", "A team's icon.")
 

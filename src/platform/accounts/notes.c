@@ -1,6 +1,8 @@
 /* notes.c - what somebody writes down about others, for nobody else to see. */
 #include "platform/accounts/internal.h"
 
+#include "base/utf8.h"
+
 struct note {
     snowflake user_id, note_user_id;
     struct str note;
@@ -13,7 +15,13 @@ struct note_event {
     struct str note;
 };
 
-static const struct type type_note = { .kind = KIND_STRING, .max = 256 };
+enum { LONGEST_NOTE = 256 };
+
+static const struct type type_note = { .kind = KIND_STRING, .max = LONGEST_NOTE };
+/* A longer one has a code of its own, so it is read whatever its length. */
+static const struct type type_new_note = { .kind = KIND_STRING,
+                                           .max = INT32_MAX,
+                                           .doc = "At most 256 characters" };
 
 static const struct field note_fields[] = {
     { FIELD(struct note, user_id), .type = &type_id },
@@ -30,7 +38,7 @@ static const struct schema note_schema = {
 const struct type note_reply = { .kind = KIND_OBJECT, .schema = &note_schema };
 
 static const struct field note_change_fields[] = {
-    { FIELD(struct note_change, note), .type = &type_note, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct note_change, note), .type = &type_new_note, .flags = OPTIONAL | NULLABLE,
       .doc = "Empty or null: none" },
     { 0 },
 };
@@ -87,6 +95,8 @@ enum err put_note(struct call *call)
     snowflake id = call->caller->id;
     struct str before;
 
+    if (utf8_length(event.note) > LONGEST_NOTE)
+        return ERR_NOTE_TOO_LONG;
     enum err e = find_note(call, &before);
     if (e || str_eq(before, event.note))
         return e;

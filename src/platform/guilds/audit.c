@@ -8,8 +8,13 @@ enum { LONGEST_REASON = 512 };
 
 static const struct field options_fields[] = {
     { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct audit_options, message_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_options, count), .type = &type_text, .flags = OPTIONAL,
       .doc = "How many messages" },
+    { FIELD(struct audit_options, delete_member_days), .type = &type_text, .flags = OPTIONAL,
+      .doc = "For how long members were away that went" },
+    { FIELD(struct audit_options, members_removed), .type = &type_text, .flags = OPTIONAL,
+      .doc = "How many went" },
     { FIELD(struct audit_options, id), .type = &type_id, .flags = OPTIONAL,
       .doc = "Whom an overwrite is for" },
     { FIELD(struct audit_options, type), .type = &type_text, .flags = OPTIONAL,

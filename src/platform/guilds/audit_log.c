@@ -4,7 +4,7 @@
 #include "model/rows.h"
 
 struct audit_log_query {
-    struct opt_id user_id, before, after;
+    struct opt_id user_id, target_id, before, after;
     struct opt_int action_type;
     int64_t limit;
 };
@@ -13,6 +13,8 @@ static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 }
 static const struct field query_fields[] = {
     { FIELD(struct audit_log_query, user_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "Only what this account did" },
+    { FIELD(struct audit_log_query, target_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Only what was done to this" },
     { FIELD(struct audit_log_query, action_type), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct audit_log_query, before), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_log_query, after), .type = &type_id, .flags = OPTIONAL },
@@ -60,14 +62,15 @@ static const struct schema log_schema = {
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* 0 for an account or an action: any. */
+/* 0 for an account, an action or a target: any. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \
-    "and (cast($4 as bigint) = 0 or user_id = $4) and (cast($5 as bigint) = 0 or action = $5) "
+    "and (cast($4 as bigint) = 0 or user_id = $4) and (cast($5 as bigint) = 0 or action = $5) " \
+    "and (cast($6 as bigint) = 0 or target_id = $6) "
 
-static const char LATEST_ENTRIES[] = ENTRIES "order by id desc limit $6";
-static const char ENTRIES_AFTER[] = ENTRIES "order by id limit $6";
+static const char LATEST_ENTRIES[] = ENTRIES "order by id desc limit $7";
+static const char ENTRIES_AFTER[] = ENTRIES "order by id limit $7";
 
 static void read_entry(const struct rows *r, struct audit_entry *e)
 {
@@ -94,11 +97,11 @@ static enum err find_entries(struct call *call, struct list *ret)
     snowflake before = in->before.given == GIVEN ? in->before.value : INT64_MAX;
     struct rows rows;
 
-    enum err e =
-        tx_query(call->tx, forward ? ENTRIES_AFTER : LATEST_ENTRIES,
-                 BIND(v_id(call->target.guild->id), v_id(after), v_id(before),
-                      v_id(in->user_id.value), v_int(in->action_type.value), v_int(in->limit)),
-                 &rows);
+    enum err e = tx_query(call->tx, forward ? ENTRIES_AFTER : LATEST_ENTRIES,
+                          BIND(v_id(call->target.guild->id), v_id(after), v_id(before),
+                               v_id(in->user_id.value), v_int(in->action_type.value),
+                               v_id(in->target_id.value), v_int(in->limit)),
+                          &rows);
     if (e)
         return e;
     while (rows_next(&rows))
@@ -123,9 +126,11 @@ static enum err add_user(struct call *call, struct list *users, struct opt_id id
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-static bool is_about_a_member(int64_t action)
+static bool is_about_an_account(int64_t action)
 {
-    return action >= AUDIT_MEMBER_KICK && action <= AUDIT_BOT_ADD;
+    return (action >= AUDIT_MEMBER_KICK && action <= AUDIT_BOT_ADD) ||
+           action == AUDIT_MESSAGE_DELETE || action == AUDIT_MESSAGE_PIN ||
+           action == AUDIT_MESSAGE_UNPIN;
 }
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
@@ -155,7 +160,7 @@ enum err get_guild_audit_log(struct call *call)
 
     for (size_t i = 0; !e && i < log.audit_log_entries.count; i++) {
         e = add_user(call, &log.users, entries[i].user_id);
-        if (!e && is_about_a_member(entries[i].action_type))
+        if (!e && is_about_an_account(entries[i].action_type))
             e = add_user(call, &log.users, entries[i].target_id);
         if (!e && entries[i].action_type == AUDIT_COMMAND_PERMISSIONS)
             e = command_text_add(call->tx, entries[i].target_id.value, &log.application_commands);

@@ -34,6 +34,7 @@ enum audit_action {
     AUDIT_OVERWRITE_UPDATE = 14,
     AUDIT_OVERWRITE_DELETE = 15,
     AUDIT_MEMBER_KICK = 20,
+    AUDIT_MEMBER_PRUNE = 21,
     AUDIT_MEMBER_BAN_ADD = 22,
     AUDIT_MEMBER_BAN_REMOVE = 23,
     AUDIT_MEMBER_UPDATE = 24,
@@ -51,6 +52,8 @@ enum audit_action {
     AUDIT_WEBHOOK_DELETE = 52,
     AUDIT_MESSAGE_DELETE = 72,
     AUDIT_MESSAGE_BULK_DELETE = 73,
+    AUDIT_MESSAGE_PIN = 74,
+    AUDIT_MESSAGE_UNPIN = 75,
     AUDIT_INTEGRATION_CREATE = 80,
     AUDIT_INTEGRATION_UPDATE = 81,
     AUDIT_INTEGRATION_DELETE = 82,
@@ -66,10 +69,11 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
 
 /* What some actions tell besides. Clients read it without asking whether it is there:
  * overwrites tell id, type and role_name, deleted messages channel_id and count,
- * permissions of commands application_id. */
+ * pinned ones channel_id and message_id, a prune its days and how many went, permissions of
+ * commands application_id. */
 struct audit_options {
-    struct opt_id channel_id, id, application_id;
-    struct opt_str count, type, role_name;
+    struct opt_id channel_id, message_id, id, application_id;
+    struct opt_str count, type, role_name, delete_member_days, members_removed;
 };
 /* What was changed; the values are JSON. Invites tell their code and limits. */
 struct audit_change {

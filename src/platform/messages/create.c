@@ -261,12 +261,14 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
     return e;
 }
 
-/* Those that only one account sees are not everybody's to delete. */
+/* Those that only one account sees are not everybody's to delete, and what message_stays says
+ * of is nobody's. */
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select a.id from messages m join attachments a on "
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null)";
 static const char DELETE_PUBLIC[] =
-    "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null";
+    "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null "
+    "and (type < 1 or type > 5) and type <> 21";
 
 static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake id,
                               int64_t *ret_gone)

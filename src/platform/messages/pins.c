@@ -7,7 +7,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-enum { MOST_PINS = 50 };
+enum { MOST_PINS = 250, PINS_A_PAGE = 50 };
 
 struct pins_changed {
     struct opt_id guild_id;
@@ -75,12 +75,12 @@ struct pins_page {
     bool has_more;
 };
 
-static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = MOST_PINS };
+static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = PINS_A_PAGE };
 static const struct field query_fields[] = {
     { FIELD(struct pins_query, before), .type = &type_time, .flags = OPTIONAL,
       .doc = "Only what was pinned earlier" },
     { FIELD(struct pins_query, limit), .type = &type_limit, .flags = OPTIONAL,
-      .fallback = MOST_PINS },
+      .fallback = PINS_A_PAGE },
     { 0 },
 };
 const struct schema pins_query_schema = {
@@ -173,6 +173,17 @@ static enum err say_pinned(struct call *call, const struct channel *c, snowflake
     return e ? e : message_create(call, &draft, &said);
 }
 
+static enum err audit_pin(struct call *call, enum audit_action action)
+{
+    const struct channel *c = call->target.channel;
+    const struct message *m = call->target.message;
+    struct audit_options options = { .channel_id = given_id(c->id), .message_id = given_id(m->id) };
+
+    if (channel_is_private(c->type))
+        return OK;
+    return audit_with(call, c->guild_id.value, action, m->author_id, &options, (struct list){ 0 });
+}
+
 /* PUT /channels/{channel.id}/pins/{message.id} */
 enum err pin_message(struct call *call)
 {
@@ -194,7 +205,8 @@ enum err pin_message(struct call *call)
     if (e)
         return e;
     pin_announce(call, c, true);
-    return say_pinned(call, c, m->id);
+    e = audit_pin(call, AUDIT_MESSAGE_PIN);
+    return e ? e : say_pinned(call, c, m->id);
 }
 
 /* DELETE /channels/{channel.id}/pins/{message.id} */
@@ -207,7 +219,8 @@ enum err unpin_message(struct call *call)
     m->pinned = false;
     m->pinned_at = 0;
     enum err e = message_save(call, call->target.channel, m);
-    if (!e)
-        pin_announce(call, call->target.channel, false);
-    return e;
+    if (e)
+        return e;
+    pin_announce(call, call->target.channel, false);
+    return audit_pin(call, AUDIT_MESSAGE_UNPIN);
 }

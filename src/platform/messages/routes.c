@@ -5,7 +5,7 @@
 #include "model/ids.h"
 #include "platform/guilds/guilds.h"
 
-enum { BULK_DAYS = 14 };
+enum { BULK_DAYS = 14, BULK_LEAST = 2, BULK_MOST = 100 };
 
 /* --- reading -------------------------------------------------------------------------- */
 
@@ -69,10 +69,12 @@ static bool is_author(const struct call *call)
 /* Others come in as well where they keep order: they may hide embeds. */
 static enum err may_edit(struct call *call)
 {
+    bool system = message_is_system(call->target.message->type);
+
     if (is_author(call))
-        return message_is_system(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
+        return system ? ERR_SYSTEM_MESSAGE : OK;
     if (call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES))
-        return OK;
+        return system ? ERR_SYSTEM_MESSAGE : OK;
     return ERR_NOT_AUTHOR;
 }
 
@@ -110,16 +112,11 @@ static enum err edit_message(struct call *call)
 
 static enum err may_delete(struct call *call)
 {
-    const struct message *m = call->target.message;
+    bool moderates = call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES);
 
-    if (call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES))
-        return OK;
-    if (!is_author(call))
+    if (!moderates && !is_author(call))
         return call->target.standing ? ERR_MISSING_PERMISSIONS : ERR_DM_CHANNEL;
-    /* What happened in a group stays written down. */
-    return m->type >= MESSAGE_RECIPIENT_ADD && m->type <= MESSAGE_CHANNEL_ICON_CHANGE
-               ? ERR_SYSTEM_MESSAGE
-               : OK;
+    return message_stays(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
 }
 
 /* DELETE /channels/{channel.id}/messages/{message.id} */
@@ -141,7 +138,10 @@ struct bulk_deletion {
     struct list messages; /* snowflakes */
 };
 
-static const struct type type_bulk = { .kind = KIND_ARRAY, .min = 2, .max = 100, .of = &type_id };
+/* A wrong count has a code of its own, so the list is read whatever its length. */
+static const struct type type_bulk = {
+    .kind = KIND_ARRAY, .max = INT32_MAX, .of = &type_id, .doc = "2-100 messages"
+};
 static const struct field bulk_fields[] = {
     { FIELD(struct bulk_deletion, messages), .type = &type_bulk },
     { 0 },
@@ -171,6 +171,8 @@ static enum err bulk_delete_messages(struct call *call)
     snowflake oldest = snowflake_at(clock_ms() - BULK_DAYS * 86400000LL);
     struct list once = { 0 };
 
+    if (in->messages.count < BULK_LEAST || in->messages.count > BULK_MOST)
+        return ERR_BULK_DELETE_SIZE;
     for (size_t i = 0; i < in->messages.count; i++) {
         if (ids[i] < oldest)
             return ERR_TOO_OLD_TO_BULK_DELETE;
@@ -284,7 +286,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/typing",
         .name = "trigger_typing",
-        .doc = "Show that the caller is writing.",
+        .doc = "Show that the caller is writing. Whom slow mode makes wait gets 200 and "
+               "`message_send_cooldown_ms`.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_TYPING_START, 0 },
         .admit = may_send,
@@ -306,8 +309,8 @@ static const struct route routes[] = {
         .doc = "Pin a message; needs PIN_MESSAGES or MANAGE_MESSAGES.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
-                                       EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
-                                       EVENT_THREAD_UPDATE, 0 },
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
+                                       EVENT_CHANNEL_CREATE, EVENT_THREAD_UPDATE, 0 },
         .admit = may_pin,
         .handle = pin_message,
     },
@@ -317,7 +320,8 @@ static const struct route routes[] = {
         .name = "unpin_message",
         .doc = "Let go of a pinned message.",
         .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE, 0 },
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
         .admit = may_pin,
         .handle = unpin_message,
     },
@@ -339,8 +343,8 @@ static const struct route routes[] = {
         .doc = "Pin a message; needs PIN_MESSAGES or MANAGE_MESSAGES.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
-                                       EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
-                                       EVENT_THREAD_UPDATE, 0 },
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
+                                       EVENT_CHANNEL_CREATE, EVENT_THREAD_UPDATE, 0 },
         .admit = may_pin,
         .handle = pin_message,
     },
@@ -350,7 +354,8 @@ static const struct route routes[] = {
         .name = "unpin_message_by_new_name",
         .doc = "Let go of a pinned message.",
         .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE, 0 },
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
         .admit = may_pin,
         .handle = unpin_message,
     },

@@ -36,24 +36,47 @@ static const char NOTE_SENT[] =
     "on conflict (channel_id, user_id) do update set last_at = $3";
 
 /* A member waits between two messages; who keeps order does not. */
-static enum err slow_down(struct call *call, const struct channel *c)
+static bool is_slowed(const struct call *call, const struct channel *c)
 {
     const uint64_t exempt =
         PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
-    int64_t now = clock_us(), pause = c->rate_limit_per_user.value * 1000000;
-    snowflake me = call->caller->id;
+
+    return !channel_is_private(c->type) && c->rate_limit_per_user.value &&
+           call->caller->kind != CALLER_BOT && !(call->target.rights & exempt);
+}
+
+/* How many milliseconds the caller still has to wait; 0: none. */
+static enum err slow_mode_left(struct call *call, const struct channel *c, int64_t *ret_ms)
+{
+    int64_t pause = c->rate_limit_per_user.value * 1000000;
     struct rows row;
     bool found;
 
-    if (channel_is_private(c->type) || pause == 0 || call->caller->kind == CALLER_BOT ||
-        call->target.rights & exempt)
+    *ret_ms = 0;
+    if (!is_slowed(call, c))
         return OK;
-    enum err e = tx_one(call->tx, LAST_SENT, BIND(v_id(c->id), v_id(me)), &row, &found);
-    if (e)
+    enum err e =
+        tx_one(call->tx, LAST_SENT, BIND(v_id(c->id), v_id(call->caller->id)), &row, &found);
+    if (e || !found)
         return e;
-    if (found && row_int(&row, 0) + pause > now)
-        return call_wait(call, (row_int(&row, 0) + pause - now + 999) / 1000);
-    return tx_exec(call->tx, NOTE_SENT, BIND(v_id(c->id), v_id(me), v_int(now)), NULL);
+    int64_t left = row_int(&row, 0) + pause - clock_us();
+    *ret_ms = left > 0 ? (left + 999) / 1000 : 0;
+    return OK;
+}
+
+static enum err slow_down(struct call *call, const struct channel *c)
+{
+    int64_t left;
+    enum err e = slow_mode_left(call, c, &left);
+
+    if (!e && left) {
+        call_wait(call, left);
+        return ERR_SLOW_MODE;
+    }
+    if (e || !is_slowed(call, c))
+        return e;
+    return tx_exec(call->tx, NOTE_SENT,
+                   BIND(v_id(c->id), v_id(call->caller->id), v_int(clock_us())), NULL);
 }
 
 /* --- the route ------------------------------------------------------------------------ */
@@ -150,6 +173,33 @@ static const struct schema typing_schema = {
     .doc = "Somebody is writing.",
 };
 
+struct cooldown {
+    int64_t message_send_cooldown_ms;
+};
+static const struct field cooldown_fields[] = {
+    { FIELD(struct cooldown, message_send_cooldown_ms), .type = &type_count },
+    { 0 },
+};
+static const struct schema cooldown_schema = {
+    .name = "TypingCooldown",
+    .size = sizeof(struct cooldown),
+    .fields = cooldown_fields,
+    .doc = "How long slow mode makes the caller wait.",
+};
+static const struct type type_cooldown = { .kind = KIND_OBJECT, .schema = &cooldown_schema };
+
+/* Who has to wait before the next message is told how long. */
+static enum err reply_cooldown(struct call *call, const struct channel *c)
+{
+    struct cooldown left;
+    enum err e = slow_mode_left(call, c, &left.message_send_cooldown_ms);
+
+    if (e || !left.message_send_cooldown_ms)
+        return e;
+    call_set_status(call, 200);
+    return call_reply_as(call, &type_cooldown, &left);
+}
+
 /* POST /channels/{channel.id}/typing: show that the caller is writing. */
 enum err trigger_typing(struct call *call)
 {
@@ -168,5 +218,5 @@ enum err trigger_typing(struct call *call)
     }
     if (!e)
         call_emit(call, EVENT_TYPING_START, to_channel_viewers(c), &typing_schema, &t);
-    return e;
+    return e ? e : reply_cooldown(call, c);
 }

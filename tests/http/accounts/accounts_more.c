@@ -265,8 +265,8 @@ static void notes_are_for_oneself(struct world *w)
 
     memset(body + strlen(body), 'x', 257);
     strcat(body, "'}");
-    expect_invalid(client_put(ada, body, "/users/@me/notes/%s", bob->id), "note",
-                   "BASE_TYPE_MAX_LENGTH");
+    expect_error(client_put(ada, body, "/users/@me/notes/%s", bob->id), 400, 50015);
+    expect_error(client_put(ada, body, "/users/@me/notes/5"), 404, 10013);
     strcpy(strchr(body, 'x') + 256, "'}");
     expect_status(client_put(ada, body, "/users/@me/notes/%s", bob->id), 204);
     expect_error(client_put(ada, "{'note': 'x'}", "/users/@me/notes/5"), 404, 10013);

@@ -309,6 +309,8 @@ static void a_role_has_an_icon(struct world *w)
 
     expect_status(a, 200);
     const char *path = TEXT(w, "/roles/%s/icons/%s.png", r.low, answer_text(a, "icon"));
+    const char *new_path = TEXT(w, "/role-icons/%s/%s.png", r.low, answer_text(a, "icon"));
+    expect_status(client_request(world_stranger(w), "GET", new_path, NULL, STR("")), 200);
     expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
     expect_json(client_patch(r.bob, "{'name': 'x'}", "/guilds/%s/roles/%s", r.guild, r.low),
                 "{'icon': '%s'}", answer_text(a, "icon"));

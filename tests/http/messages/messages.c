@@ -274,18 +274,28 @@ static void slow_mode_makes_members_wait(struct world *w)
     world_sql(w, "update channels set rate_limit_per_user = 30 where id = %s", v.channel);
     const char *first = say(bob, v.channel, "one");
     struct answer a = client_post(bob, "{'content': 'two'}", MESSAGES, v.channel);
-    expect_status(a, 429);
-    expect_json(a, "{'global': false}");
+    expect_error(a, 429, 20016);
+    expect_json(a, "{'global': false, 'message': 'This action cannot be performed due to slowmode "
+                   "rate limit'}");
     expect(str_is(answer_header(a, "Retry-After"), "30"));
+    expect(str_is(answer_header(a, "X-RateLimit-Scope"), "user"));
     /* Taking it back does not help. */
     expect_status(client_delete(bob, MESSAGE, v.channel, first), 204);
     expect_status(client_post(bob, "{'content': 'two'}", MESSAGES, v.channel), 429);
+    /* Who writes is told how long to wait. */
+    a = client_post(bob, NULL, "/channels/%s/typing", v.channel);
+    expect_status(a, 200);
+    double left = strtod(answer_text(a, "message_send_cooldown_ms"), NULL);
+    expect(left > 0 && left <= 30000);
+    expect_status(client_post(ada, NULL, "/channels/%s/typing", v.channel), 204);
+    expect_status(client_post(helper, NULL, "/channels/%s/typing", v.channel), 204);
     /* Nothing that is refused for another reason counts; owners and bots do not wait. */
     say(ada, v.channel, "one");
     say(ada, v.channel, "two");
     say(helper, v.channel, "one");
     say(helper, v.channel, "two");
     world_wait(w, 31);
+    expect_status(client_post(bob, NULL, "/channels/%s/typing", v.channel), 204);
     expect_error(client_post(bob, "{}", MESSAGES, v.channel), 400, 50006);
     say(bob, v.channel, "three");
 }
@@ -434,11 +444,11 @@ static void others_change_flags_only(struct world *w)
     expect_error(client_patch(bob, "{'flags': 'x'}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, "77"), 404, 10008);
 
-    /* Also where there is nothing to read: the server's own messages. */
+    /* The server's own messages are nobody's to change. */
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, own), 204);
     const char *pinned = answer_text(client_get(ada, MESSAGES "?limit=1", v.channel), "0.id");
-    expect_json(client_patch(eve, "{'flags': 4}", MESSAGE, v.channel, pinned),
-                "{'type': 6, 'content': '', 'flags': 4}");
+    expect_error(client_patch(eve, "{'flags': 4}", MESSAGE, v.channel, pinned), 403, 50021);
+    expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, pinned), 403, 50005);
 }
 
 /* --- deleting ------------------------------------------------------------------------- */
@@ -493,8 +503,8 @@ static void many_messages_are_deleted_at_once(struct world *w)
     struct room room = world_room(w, v.channel);
 
     expect_error(client_post(bob, "{}", MESSAGES "/bulk-delete", v.channel), 403, 50013);
-    expect_invalid(client_post(ada, bulk(w, ids, 1), MESSAGES "/bulk-delete", v.channel),
-                   "messages", "BASE_TYPE_BAD_LENGTH");
+    expect_error(client_post(ada, bulk(w, ids, 0), MESSAGES "/bulk-delete", v.channel), 400, 50016);
+    expect_error(client_post(ada, bulk(w, ids, 1), MESSAGES "/bulk-delete", v.channel), 400, 50016);
     expect_status(client_post(ada, bulk(w, ids, 3), MESSAGES "/bulk-delete", v.channel), 204);
     expect_room_event(&room, "MESSAGE_DELETE_BULK",
                       "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0], ids[1],
@@ -503,8 +513,8 @@ static void many_messages_are_deleted_at_once(struct world *w)
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", kept);
     for (size_t i = 0; i < 101; i++)
         ids[i] = kept;
-    expect_invalid(client_post(ada, bulk(w, ids, 101), MESSAGES "/bulk-delete", v.channel),
-                   "messages", "BASE_TYPE_BAD_LENGTH");
+    expect_error(client_post(ada, bulk(w, ids, 101), MESSAGES "/bulk-delete", v.channel), 400,
+                 50016);
     expect_status(client_post(ada, bulk(w, ids, 100), MESSAGES "/bulk-delete", v.channel), 204);
 }
 
@@ -524,6 +534,56 @@ static void old_messages_are_not_deleted_in_bulk(struct world *w)
     ids[1] = say(ada, v.channel, "b");
     world_wait(w, 14 * 86400 - 60);
     expect_status(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 204);
+}
+
+static void what_happened_to_a_group_stays(struct world *w)
+{
+    static const int staying[] = { 1, 2, 3, 4, 5, 21 };
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *ids[8];
+
+    for (size_t i = 0; i < 6; i++) {
+        ids[i] = say(bob, v.channel, "x");
+        world_sql(w, "update messages set type = %d where id = %s", staying[i], ids[i]);
+        expect_error(client_delete(ada, MESSAGE, v.channel, ids[i]), 403, 50021);
+        expect_error(client_delete(bob, MESSAGE, v.channel, ids[i]), 403, 50021);
+    }
+    ids[6] = say(bob, v.channel, "x");
+    world_sql(w, "update messages set type = 7 where id = %s", ids[6]);
+    ids[7] = say(bob, v.channel, "x");
+    world_sql(w, "update messages set type = 6 where id = %s", ids[7]);
+    struct room room = world_room(w, v.channel);
+    /* Among many they are passed over. */
+    expect_status(client_post(ada, bulk(w, ids, 7), MESSAGES "/bulk-delete", v.channel), 204);
+    expect_room_event(&room, "MESSAGE_DELETE_BULK", "{'ids': ['%s']}", ids[6]);
+    expect(client_get(ada, MESSAGES, v.channel).json->count == 7);
+    expect_status(client_delete(bob, MESSAGE, v.channel, ids[7]), 204);
+}
+
+static void pinning_is_in_the_audit_log(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *id = say(bob, v.channel, "x");
+
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
+    expect_status(client_delete(ada, MESSAGES "/pins/%s", v.channel, id), 204);
+    expect_status(client_delete(ada, MESSAGES "/pins/%s", v.channel, id), 204);
+    struct answer a = client_get(ada, "/guilds/%s/audit-logs?target_id=%s", v.id, bob->id);
+    expect_json(a,
+                "{'audit_log_entries': [{'action_type': 75, 'user_id': '%s', 'target_id': '%s', "
+                "'options': {'channel_id': '%s', 'message_id': '%s'}}, {'action_type': 74, "
+                "'options': {'channel_id': '%s', 'message_id': '%s'}}], 'users': [{}, {'id': "
+                "'%s'}]}",
+                ada->id, bob->id, v.channel, id, v.channel, id, bob->id);
+    a = client_get(ada, "/guilds/%s/audit-logs?target_id=%s", v.id, ada->id);
+    expect_json(a, "{'audit_log_entries': []}");
+    expect_invalid(client_get(ada, "/guilds/%s/audit-logs?target_id=x", v.id), "target_id",
+                   "NUMBER_TYPE_COERCE");
 }
 
 /* --- pins ----------------------------------------------------------------------------- */
@@ -587,7 +647,7 @@ static void messages_are_pinned_and_let_go(struct world *w)
     expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': false}", id);
     expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{}");
     expect(client_get(bob, "/channels/%s/pins", v.channel).json->count == 0);
-    for (int i = 1; i <= 50; i++)
+    for (int i = 1; i <= 250; i++)
         world_sql(w,
                   "insert into messages (id, channel_id, author_id, pinned) values (%d, %s, %s, 1)",
                   i, v.channel, ada->id);
@@ -749,6 +809,8 @@ const struct test messages_tests[] = {
     TEST(replies_show_what_they_answer),
     TEST(replies_need_something_to_answer),
     TEST(slow_mode_makes_members_wait),
+    TEST(what_happened_to_a_group_stays),
+    TEST(pinning_is_in_the_audit_log),
     TEST(typing_is_announced),
     TEST(pages_are_newest_first),
     TEST(a_page_has_50_unless_asked),
