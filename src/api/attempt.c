@@ -76,7 +76,7 @@ enum err attempt_run(struct work *w, struct tx *tx)
 
     call->tx = tx;
     attempt_forget(l);
-    switch ((enum stage)call->stage) {
+    switch (call->stage) {
     case STAGE_CREDENTIAL:
         e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
         break;

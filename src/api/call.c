@@ -2,6 +2,7 @@
 #include "api/internal.h"
 
 #include <assert.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -28,6 +29,18 @@ snowflake call_id(const struct call *call, const char *name)
 struct str call_text(const struct call *call, const char *name)
 {
     return call->params[param_index(call, name)];
+}
+
+void *call_pass(struct call *call, const char *type, size_t size)
+{
+    call->passed_type = type;
+    return call->passed = arena_alloc(call->arena, size);
+}
+
+void *call_passed(const struct call *call, const char *type)
+{
+    assert(!call->passed || call->passed_type == type || !strcmp(call->passed_type, type));
+    return call->passed;
 }
 
 enum err call_text_id(struct call *call, const char *name, snowflake *ret)

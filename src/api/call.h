@@ -56,6 +56,37 @@ struct api;
 struct kept_blob;
 struct forgotten;
 
+/* The stages of a call, in their order; life.c takes it from one to the next. A stage that
+ * nobody asks for is left out, and an error in any of them ends the call with its answer, which
+ * is written on the loop. An errand (errand.h) begins with DECODE and has no answer.
+ *
+ *   stage       where             what it is, and what it may touch
+ *   CREDENTIAL  loop, or read tx  route, credential, limits, kind of caller, path's form; the
+ *                                 store only for a credential that is not remembered. A long
+ *                                 body is read after this, and the credential looked at again
+ *   DECODE      loop, or pool     query and body into structs; on the pool when they are long
+ *   (prepare)   loop              the row's: checks the body, asks for the four stages below;
+ *                                 no transaction
+ *   LOOK        read tx           resolvers, rights, admit, then call->look; may set or take
+ *                                 back await, hash and compute
+ *   AWAIT       loop              call->await asks another server and returns; no transaction,
+ *                                 nothing is held. call_resume goes on, once, on this loop
+ *   HASH        password threads  call->hash; memory of the call only
+ *   COMPUTE     pool              call->compute; memory of the call, files (call_keep_blob)
+ *   HANDLE      row's transaction resolvers, rights, admit, what the decoding said, then the
+ *                                 row's handle; may run again, and back to LOOK by
+ *                                 call_look_again. Commit: announcements leave
+ *   (after)     loop              call->after, which the handler may set; then the answer */
+enum call_stage {
+    STAGE_CREDENTIAL,
+    STAGE_DECODE,
+    STAGE_LOOK,
+    STAGE_AWAIT,
+    STAGE_HASH,
+    STAGE_COMPUTE,
+    STAGE_HANDLE
+};
+
 struct call {
     struct api *api;
     const struct route *route;
@@ -72,22 +103,16 @@ struct call {
     struct target target;
     const void *query, *body;
 
-    /* Stages that prepare may ask for: a read transaction, in which the path was
-     * resolved and rights were checked; then an answer from elsewhere, which is waited
-     * for without holding anything up; then what is done with a password, on threads of
-     * its own and at most so many at a time; then other work that takes long (on the pool).
-     * hash and compute have no transaction. await runs on the loop, asks, and sees to it that
-     * call_resume is called there, once. look may take it back by setting it to NULL, and may
-     * ask for compute. */
+    /* Stages that prepare may ask for; see enum call_stage. */
     enum err (*look)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    void *data;         /* what the stages pass on */
-    bool decides;       /* set by prepare of a route that appends: this call needs more */
-    snowflake files_of; /* whose quota files count for; 0: the caller's */
-    /* What a handler may ask for: on the loop, when its transaction has committed and
-     * before the answer leaves. */
+    void *passed;            /* by one stage to the next: call_pass */
+    const char *passed_type; /* the tag of its struct */
+    bool decides;            /* set by prepare of a route that appends: this call needs more */
+    snowflake files_of;      /* whose quota files count for; 0: the caller's */
+    /* What a handler may ask for: when its transaction has committed. */
     void (*after)(struct call *call);
 
     /* The api's own, from here on. */
@@ -109,8 +134,17 @@ struct call {
     int64_t job_due; /* the earliest job that it scheduled; 0: none */
     bool outdated;   /* what look saw is not so any more */
     struct work work;
-    int stage;
+    enum call_stage stage;
 };
+
+/* What the stages of a call pass on is one struct, known by its tag: call_pass makes it, all
+ * zeros, instead of one that was there; call_passed gives it to a later stage, or NULL when
+ * there is none. To ask for another struct than there is ends the process.
+ *
+ *     struct login_attempt *a = call_pass(call, "login_attempt", sizeof *a);
+ *     const struct login_attempt *a = call_passed(call, "login_attempt"); */
+void *call_pass(struct call *call, const char *type, size_t size);
+void *call_passed(const struct call *call, const char *type);
 
 /* Goes on with a call that waits, or ends it with an error; the call may be gone when this
  * returns. */

@@ -1,4 +1,4 @@
-/* errand.c - work that nobody called for, from its start to its commit. */
+/* errand.c - work that nobody called for: a call that has no exchange, from DECODE on. */
 #include "api/errand.h"
 
 #include <stdatomic.h>
@@ -9,36 +9,25 @@
 #include "base/mem.h"
 
 struct running {
-    struct life life; /* its compute stage is the errand's */
+    struct life life;
     struct errand errand;
+    struct route row; /* what the call's life asks its route for */
 };
 
-static struct running *of_work(struct work *w)
+enum err errand_decode(struct call *call)
 {
-    return container_of(w, struct running, life.call.work);
+    const struct running *r = container_of(call, const struct running, life.call);
+
+    return r->errand.decode ? r->errand.decode(call) : OK;
 }
 
-static enum err errand_run(struct work *w, struct tx *tx)
+void errand_end(struct life *l, enum err e)
 {
-    struct running *r = of_work(w);
-    struct call *call = &r->life.call;
-
-    call->tx = tx;
-    attempt_forget(&r->life);
-    enum err e = r->errand.run(call);
-    if (!e && call->kept)
-        e = files_record(call);
-    call->tx = NULL;
-    return e ? e : call->announce_error;
-}
-
-static void errand_finish(struct running *r, enum err e)
-{
-    struct call *call = &r->life.call;
+    const struct running *r = container_of(l, const struct running, life);
+    struct call *call = &l->call;
     struct arena *arena = call->arena;
     struct api *api = call->api;
 
-    loop_part(r->errand.name);
     files_finish(call, e);
     if (r->errand.done)
         r->errand.done(call, e, r->errand.arg);
@@ -50,29 +39,6 @@ static void errand_finish(struct running *r, enum err e)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-static void errand_done(struct work *w, enum err e)
-{
-    errand_finish(of_work(w), e);
-}
-
-static void errand_compute(uv_work_t *w)
-{
-    struct running *r = container_of(w, struct running, life.compute);
-
-    r->life.computed = r->errand.compute(&r->life.call);
-}
-
-static void errand_computed(uv_work_t *w, int status)
-{
-    struct running *r = container_of(w, struct running, life.compute);
-    struct call *call = &r->life.call;
-
-    if (status || r->life.computed)
-        errand_finish(r, r->life.computed ? r->life.computed : ERR_UNAVAILABLE);
-    else
-        store_submit(call->api->options.store, &call->work);
-}
-
 void errand_start(struct api *api, struct loop *loop, const struct errand *e)
 {
     struct arena *arena = arena_new();
@@ -80,27 +46,21 @@ void errand_start(struct api *api, struct loop *loop, const struct errand *e)
     struct call *call = &r->life.call;
 
     r->errand = *e;
+    r->row = (struct route){
+        .name = e->name ? e->name : "errand",
+        .store = e->store == ROUTE_STORE_READ ? ROUTE_STORE_READ : ROUTE_STORE_WRITE,
+        .handle = e->run,
+    };
     call_init(call, api, arena, loop);
+    call->route = &r->row;
     if (e->caller) {
         r->life.caller = *e->caller;
         call->caller = &r->life.caller;
     }
-    if (e->size) {
-        call->data = arena_alloc(arena, e->size);
-        memcpy(call->data, e->data, e->size);
-    }
-    call->work = (struct work){
-        .mode = e->store == ROUTE_STORE_READ ? STORE_READ : STORE_WRITE,
-        .name = e->name,
-        .loop = loop,
-        .run = errand_run,
-        .committed = call_committed,
-        .done = errand_done,
-        .arena = arena,
-    };
+    call->passed = (void *)e->data;
+    call->passed_type = e->type;
+    if (e->size)
+        memcpy(call_pass(call, e->type, e->size), e->data, e->size);
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    if (e->compute)
-        uv_queue_work(loop_uv(loop), &r->life.compute, errand_compute, errand_computed);
-    else
-        store_submit(api->options.store, &call->work);
+    life_follow(&r->life, e->long_input);
 }

@@ -51,7 +51,7 @@ static void look_for_work(struct file_removal *r);
 
 static struct file_removal *removal_of(const struct call *call)
 {
-    return *(struct file_removal **)call->data;
+    return call_passed(call, "file_removal");
 }
 
 static void start_errand(struct file_removal *r, enum route_store store,
@@ -63,8 +63,8 @@ static void start_errand(struct file_removal *r, enum route_store store,
                                    .store = store,
                                    .run = run,
                                    .done = done,
-                                   .data = &r,
-                                   .size = sizeof r,
+                                   .type = "file_removal",
+                                   .data = r,
                                    .arg = r });
 }
 

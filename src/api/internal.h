@@ -61,17 +61,6 @@ struct api {
     _Atomic uint64_t answers[6]; /* by hundred of the status */
 };
 
-/* What a call waits for next. */
-enum stage {
-    STAGE_CREDENTIAL,
-    STAGE_DECODE,
-    STAGE_LOOK,
-    STAGE_AWAIT,
-    STAGE_HASH,
-    STAGE_COMPUTE,
-    STAGE_HANDLE
-};
-
 /* The whole of a call, with what handlers need not see. */
 struct life {
     struct call call;
@@ -132,6 +121,16 @@ void file_removal_expect(struct file_removal *r);
 
 /* A call that has done nothing yet. */
 void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop);
+
+/* From DECODE on, for errands; input_is_long: on the pool. */
+void life_follow(struct life *l, bool input_is_long);
+
+/* --- errand.c ---------------------------------------------------------------------- */
+
+/* In its DECODE stage. */
+enum err errand_decode(struct call *call);
+/* Ends it: nothing of it is there afterwards. */
+void errand_end(struct life *l, enum err e);
 
 /* --- attempt.c --------------------------------------------------------------------- */
 

@@ -113,7 +113,7 @@ static enum err take_row(struct tx *tx, struct job_taking *t)
 
 static enum err run_job(struct call *call)
 {
-    struct job_taking *t = call->data;
+    struct job_taking *t = call_passed(call, "job_taking");
 
     t->job.data.p = (const char *)(t + 1);
     enum err e = take_row(call->tx, t);
@@ -136,6 +136,7 @@ static void job_start(struct jobs *jobs, const struct job_taking *t,
                                    .store = ROUTE_STORE_WRITE,
                                    .run = run_job,
                                    .done = done,
+                                   .type = "job_taking",
                                    .data = bytes,
                                    .size = size,
                                    .arg = jobs });
@@ -144,7 +145,7 @@ static void job_start(struct jobs *jobs, const struct job_taking *t,
 
 static void job_postponed(struct call *call, enum err e, void *arg)
 {
-    const struct job_taking *t = call->data;
+    const struct job_taking *t = call_passed(call, "job_taking");
 
     if (e)
         log_error("jobs: cannot postpone '%s': %s", t->kind, error_info(e)->message);
@@ -161,7 +162,7 @@ static void job_postpone(struct jobs *jobs, const struct job_taking *failed, int
 
 static void job_taken(struct call *call, enum err e, void *arg)
 {
-    const struct job_taking *t = call->data;
+    const struct job_taking *t = call_passed(call, "job_taking");
     struct jobs *jobs = arg;
 
     if (e) {
@@ -207,7 +208,7 @@ static bool read_job(const struct api *api, const struct rows *r, struct job_tak
 
 static enum err job_look(struct call *call)
 {
-    struct jobs_look *l = call->data;
+    struct jobs_look *l = call_passed(call, "jobs_look");
     struct rows r;
 
     *l = (struct jobs_look){ .due = arena_array(call->arena, struct job_taking, AT_ONCE),
@@ -233,7 +234,7 @@ static void job_lower(struct jobs *jobs, int64_t due)
 
 static void job_looked(struct call *call, enum err e, void *arg)
 {
-    const struct jobs_look *l = call->data;
+    const struct jobs_look *l = call_passed(call, "jobs_look");
     struct jobs *jobs = arg;
 
     if (e)
@@ -268,6 +269,7 @@ static void start_look(struct jobs *jobs)
                                    .store = ROUTE_STORE_READ,
                                    .run = job_look,
                                    .done = job_looked,
+                                   .type = "jobs_look",
                                    .data = &l,
                                    .size = sizeof l,
                                    .arg = jobs });

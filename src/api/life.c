@@ -1,17 +1,7 @@
 /* life.c - the life of a call, from its bytes to its answer.
  *
- *   loop         route, credential, limit, kind of caller, scope, path
- *   loop         (a long body is read)
- *   loop         body; on the pool when it is long
- *   read tx      (a credential we have not seen lately; a stage a row asked for)
- *   loop         (an answer from elsewhere that is waited for)
- *   hashing      (a stage that works with a password)
- *   pool         (a stage that takes long: files)
- *   transaction  resolvers, rights, what the body's decoding said, handler
- *   loop         answer
- *
- * The order in which a call is refused is the order of these steps, the same for
- * every route. */
+ * It goes through the stages of enum call_stage (call.h). The order in which a call is refused
+ * is the order of the stages, the same for every route. */
 #include "api/internal.h"
 
 #include <assert.h>
@@ -19,7 +9,17 @@
 
 #include "base/mem.h"
 
-static void life_proceed(struct life *l, enum stage ended);
+static void life_proceed(struct life *l, enum call_stage ended);
+
+static void life_end(struct life *l, enum err e)
+{
+    if (!l->call.exchange)
+        errand_end(l, e);
+    else if (e)
+        answer_error(l, e);
+    else
+        answer_success(l);
+}
 
 /* --- transactions -------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ static bool takes_anybody(const struct call *call)
     return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
 }
 
-static void life_submit(struct life *l, enum stage stage, enum store_mode mode);
+static void life_submit(struct life *l, enum call_stage stage, enum store_mode mode);
 
 enum err call_look_again(struct call *call)
 {
@@ -60,7 +60,7 @@ static void tx_done(struct work *w, enum err e)
     /* A refusal says nothing of what was on its way. */
     if (e)
         buf_cut(&call->headers, l->lines_before);
-    switch ((enum stage)call->stage) {
+    switch (call->stage) {
     case STAGE_CREDENTIAL:
         if (!e)
             call->caller = &l->caller;
@@ -72,21 +72,17 @@ static void tx_done(struct work *w, enum err e)
     default:
         if (!e && call->after)
             call->after(call);
-        if (e && looks_again(l))
-            return;
-        if (e)
-            answer_error(l, e);
-        else
-            answer_success(l);
+        if (!e || !looks_again(l))
+            life_end(l, e);
         return;
     }
     if (e)
-        answer_error(l, e);
+        life_end(l, e);
     else
-        life_proceed(l, (enum stage)call->stage);
+        life_proceed(l, call->stage);
 }
 
-static void life_submit(struct life *l, enum stage stage, enum store_mode mode)
+static void life_submit(struct life *l, enum call_stage stage, enum store_mode mode)
 {
     struct call *call = &l->call;
 
@@ -133,7 +129,7 @@ static void answer_hash(struct post *p)
     struct life *l = container_of(p, struct life, hashed);
 
     if (l->computed)
-        answer_error(l, l->computed);
+        life_end(l, l->computed);
     else
         life_proceed(l, STAGE_HASH);
 }
@@ -144,7 +140,8 @@ static void run_hash(struct hash_task *t)
     struct life *l = container_of(t, struct life, hash);
     struct call *call = &l->call;
 
-    l->computed = exchange_abandoned(call->exchange) ? ERR_UNAVAILABLE : call->hash(call);
+    l->computed =
+        call->exchange && exchange_abandoned(call->exchange) ? ERR_UNAVAILABLE : call->hash(call);
     loop_post(call->loop, &l->hashed);
 }
 
@@ -154,7 +151,7 @@ static void start_hash(struct life *l)
     l->hash.run = run_hash;
     l->hashed.run = answer_hash;
     if (!hashing_submit(l->call.api->hashing, &l->hash))
-        answer_error(l, ERR_UNAVAILABLE);
+        life_end(l, ERR_UNAVAILABLE);
 }
 
 static void life_compute(uv_work_t *w)
@@ -170,7 +167,7 @@ static void compute_done(uv_work_t *w, int status)
 
     loop_part(l->call.route->name);
     if (status || l->computed)
-        answer_error(l, l->computed ? l->computed : ERR_UNAVAILABLE);
+        life_end(l, l->computed ? l->computed : ERR_UNAVAILABLE);
     else
         life_proceed(l, STAGE_COMPUTE);
 }
@@ -214,9 +211,17 @@ static enum err check_caller(struct life *l)
     return OK;
 }
 
+static void read_input(struct call *call)
+{
+    if (call->exchange)
+        decode_input(call);
+    else
+        call->decoded = errand_decode(call);
+}
+
 static void life_decode(uv_work_t *w)
 {
-    decode_input(&container_of(w, struct life, compute)->call);
+    read_input(&container_of(w, struct life, compute)->call);
 }
 
 static void decode_done(uv_work_t *w, int status)
@@ -225,7 +230,7 @@ static void decode_done(uv_work_t *w, int status)
 
     loop_part(l->call.route->name);
     if (status)
-        answer_error(l, ERR_UNAVAILABLE);
+        life_end(l, ERR_UNAVAILABLE);
     else
         life_proceed(l, STAGE_DECODE);
 }
@@ -239,7 +244,7 @@ static void start_decode(struct life *l)
 /* --- from stage to stage -------------------------------------------------------------- */
 
 /* What follows the stage that just ended well. */
-static void life_proceed(struct life *l, enum stage ended)
+static void life_proceed(struct life *l, enum call_stage ended)
 {
     struct call *call = &l->call;
 
@@ -251,7 +256,7 @@ static void life_proceed(struct life *l, enum stage ended)
             return;
         }
         if (e) {
-            answer_error(l, e);
+            life_end(l, e);
             return;
         }
         if (input_is_long(call)) {
@@ -264,7 +269,7 @@ static void life_proceed(struct life *l, enum stage ended)
         enum err e = check_body(l);
 
         if (e) {
-            answer_error(l, e);
+            life_end(l, e);
             return;
         }
         if (call->look) {
@@ -288,13 +293,23 @@ static void life_proceed(struct life *l, enum stage ended)
     life_handle(l);
 }
 
+void life_follow(struct life *l, bool input_is_long)
+{
+    if (input_is_long) {
+        start_decode(l);
+        return;
+    }
+    read_input(&l->call);
+    life_proceed(l, STAGE_DECODE);
+}
+
 void call_resume(struct call *call, enum err e)
 {
     struct life *l = container_of(call, struct life, call);
 
     assert(call->stage == STAGE_AWAIT);
     if (e)
-        answer_error(l, e);
+        life_end(l, e);
     else
         life_proceed(l, STAGE_AWAIT);
 }
@@ -319,7 +334,7 @@ static void life_identify(struct life *l)
     } else if (takes_anybody(call)) {
         life_proceed(l, STAGE_CREDENTIAL);
     } else {
-        answer_error(l, ERR_UNAUTHORIZED);
+        life_end(l, ERR_UNAUTHORIZED);
     }
 }
 
@@ -360,7 +375,7 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     if (l->match.error == ERR_METHOD_NOT_ALLOWED)
         answer_add_allow(l, "Allow");
     if (l->match.error)
-        answer_error(l, l->match.error);
+        life_end(l, l->match.error);
     else if (!call->route)
         answer_options(l);
     else

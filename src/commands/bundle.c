@@ -306,7 +306,7 @@ struct bundle_scope {
 
 static enum err repair_scope(struct call *call)
 {
-    const struct bundle_scope *scope = call->data;
+    const struct bundle_scope *scope = call_passed(call, "bundle_scope");
     size_t grown;
 
     return bundle_write(call->tx, scope->application_id, scope->guild_id, &grown);
@@ -314,12 +314,13 @@ static enum err repair_scope(struct call *call)
 
 static void repair_scopes(struct call *call)
 {
-    const struct list *scopes = call->data;
+    const struct list *scopes = call_passed(call, "list");
 
     for (size_t i = 0; i < scopes->count; i++) {
         struct errand errand = {
             .store = ROUTE_STORE_WRITE,
             .run = repair_scope,
+            .type = "bundle_scope",
             .data = (const struct bundle_scope *)scopes->items + i,
             .size = sizeof(struct bundle_scope),
         };
@@ -331,8 +332,9 @@ static void repair_scopes(struct call *call)
 void bundle_repair_later(struct call *call, const struct bundle *b)
 {
     if (!call->after)
-        call->data = arena_alloc(call->arena, sizeof(struct list));
+        call_pass(call, "list", sizeof(struct list));
     call->after = repair_scopes;
-    *(struct bundle_scope *)list_add(call->arena, call->data, sizeof(struct bundle_scope)) =
-        (struct bundle_scope){ b->application_id, b->guild_id };
+    struct list *scopes = call_passed(call, "list");
+    struct bundle_scope *scope = list_add(call->arena, scopes, sizeof *scope);
+    *scope = (struct bundle_scope){ b->application_id, b->guild_id };
 }

@@ -35,7 +35,7 @@ static bool is_long(const struct call *call, const struct list *rows)
 
 static enum err drafts_compute(struct call *call)
 {
-    struct command_drafts *d = call->data;
+    struct command_drafts *d = call_passed(call, "command_drafts");
 
     d->made = true;
     return d->change->make(call, d);
@@ -43,7 +43,7 @@ static enum err drafts_compute(struct call *call)
 
 static enum err drafts_look(struct call *call)
 {
-    struct command_drafts *d = call->data;
+    struct command_drafts *d = call_passed(call, "command_drafts");
     enum err e = d->change->find(call, true, &d->rows);
 
     d->made = false;
@@ -54,7 +54,7 @@ static enum err drafts_look(struct call *call)
 
 void drafts_prepare(struct call *call, const struct command_change *change, bool look)
 {
-    struct command_drafts *d = call->data = arena_alloc(call->arena, sizeof *d);
+    struct command_drafts *d = call_pass(call, "command_drafts", sizeof *d);
 
     d->change = change;
     if (look || is_long(call, &d->rows))
@@ -90,8 +90,9 @@ static enum err drafts_verify(struct call *call, struct command_drafts *d)
 
 enum err drafts_settle(struct call *call, struct command_drafts **ret)
 {
-    struct command_drafts *d = *ret = call->data;
+    struct command_drafts *d = call_passed(call, "command_drafts");
 
+    *ret = d;
     if (d->made)
         return drafts_verify(call, d);
     enum err e = d->change->find(call, true, &d->rows);

@@ -129,7 +129,7 @@ struct command_change {
     enum err (*make)(struct call *call, struct command_drafts *d);
 };
 
-/* call->data of these calls. */
+/* What the stages of these calls pass on. */
 struct command_drafts {
     const struct command_change *change;
     struct list rows;  /* struct command_row, as they were when they were looked at */

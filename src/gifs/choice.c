@@ -91,7 +91,7 @@ struct noted {
 void gif_choice_prepare(struct call *call)
 {
     const struct gif_choice *in = call->body;
-    struct noted *noted = call->data = arena_alloc(call->arena, sizeof *noted);
+    struct noted *noted = call_pass(call, "noted", sizeof *noted);
 
     noted->term = gif_normal(call->arena, in->q);
     if (!term_counts(call->arena, noted->term))
@@ -105,7 +105,7 @@ static const char NOTE[] = "insert into gif_choices (n, user_id, gif, locale, te
 
 enum err gif_choose(struct call *call, struct str id, struct str locale)
 {
-    struct noted *noted = call->data;
+    struct noted *noted = call_passed(call, "noted");
     int64_t now = clock_us(), made = 0;
     enum err e = tx_exec(call->tx, NOTE,
                          BIND(v_id(snowflake_new()), v_id(call->caller->id), v_text(id),

@@ -193,7 +193,7 @@ void terms_add(const struct gif_request *w, struct list *terms, struct str term)
 /* --- upstream.c: another server's GIFs ------------------------------------------------ */
 
 /* The rows' .prepare: refuses where GIFs are off, asks the other server where there is
- * one. What it said waits in call->data. */
+ * one. What it said is passed on with the call. */
 enum err upstream_ask_search(struct call *call);
 enum err upstream_ask_suggestions(struct call *call);
 enum err upstream_ask_trends(struct call *call);

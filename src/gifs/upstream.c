@@ -126,7 +126,7 @@ static struct upstream_question *question_new(struct call *call, enum upstream_k
 
 static void close_one(struct call *call)
 {
-    struct inquiry *in = call->data;
+    struct inquiry *in = call_passed(call, "inquiry");
 
     if (--in->open)
         return;
@@ -136,7 +136,8 @@ static void close_one(struct call *call)
 
 static void answer_came(struct call *call, enum upstream_kind kind)
 {
-    struct upstream_asked *a = &((struct inquiry *)call->data)->of[kind];
+    struct inquiry *in = call_passed(call, "inquiry");
+    struct upstream_asked *a = &in->of[kind];
     struct str said;
     bool refresh;
 
@@ -149,7 +150,7 @@ static void answer_came(struct call *call, enum upstream_kind kind)
 /* Fetches have deadlines, so this has one too. */
 static void ask_all(struct call *call)
 {
-    struct inquiry *in = call->data;
+    struct inquiry *in = call_passed(call, "inquiry");
     bool room = atomic_fetch_add(&waiting, 1) < MOST_WAITING;
 
     in->open = 1;
@@ -168,11 +169,12 @@ static void ask_all(struct call *call)
 
 static void upstream_inquire(struct call *call, enum upstream_kind kind, struct str key)
 {
-    struct inquiry *in = call->data ? call->data : arena_alloc(call->arena, sizeof *in);
-    struct upstream_asked *a = &in->of[kind];
+    struct inquiry *in = call_passed(call, "inquiry");
     bool refresh;
 
-    call->data = in;
+    if (!in)
+        in = call_pass(call, "inquiry", sizeof *in);
+    struct upstream_asked *a = &in->of[kind];
     a->key = key;
     a->answer.asked = true;
     enum cached found = cache_find(key, call->arena, &a->answer.body, &refresh);
@@ -185,14 +187,14 @@ static void upstream_inquire(struct call *call, enum upstream_kind kind, struct 
 
 struct upstream_answer upstream_answer(const struct call *call, enum upstream_kind kind)
 {
-    const struct inquiry *in = call->data;
+    const struct inquiry *in = call_passed(call, "inquiry");
 
     return in ? in->of[kind].answer : (struct upstream_answer){ 0 };
 }
 
 bool upstream_wants_local(const struct call *call)
 {
-    const struct inquiry *in = call->data;
+    const struct inquiry *in = call_passed(call, "inquiry");
 
     if (!in || gif_config()->source == GIFS_MERGED)
         return true;

@@ -8,13 +8,11 @@
 #include "base/mem.h"
 
 struct chain *chain_new(struct api *api, struct loop *loop, void (*step)(struct chain *c),
-                        const void *state, size_t size)
+                        const char *type, const void *state, size_t size)
 {
     struct chain *c = mem_new(sizeof *c);
 
-    *c = (struct chain){
-        .api = api, .loop = loop, .state = mem_new(size), .step = step, .size = size
-    };
+    *c = (struct chain){ api, loop, mem_new(size), .step = step, .type = type, .size = size };
     memcpy(c->state, state, size);
     return c;
 }
@@ -43,14 +41,15 @@ void chain_go_on(struct chain *c)
 }
 
 void chain_run_with(struct chain *c, enum route_store store, enum err (*run)(struct call *call),
-                    void (*done)(struct call *call, enum err e, void *arg), const void *data,
-                    size_t size)
+                    void (*done)(struct call *call, enum err e, void *arg), const char *type,
+                    const void *data, size_t size)
 {
     errand_start(c->api, c->loop,
                  &(struct errand){ .name = "sync",
                                    .store = store,
                                    .run = run,
                                    .done = done,
+                                   .type = type,
                                    .data = data,
                                    .size = size,
                                    .arg = c });
@@ -59,7 +58,7 @@ void chain_run_with(struct chain *c, enum route_store store, enum err (*run)(str
 void chain_run(struct chain *c, enum route_store store, enum err (*run)(struct call *call),
                void (*done)(struct call *call, enum err e, void *arg))
 {
-    chain_run_with(c, store, run, done, c->state, c->size);
+    chain_run_with(c, store, run, done, c->type, c->state, c->size);
 }
 
 void chain_ended(struct call *call, enum err e, void *arg)

@@ -17,12 +17,13 @@ struct chain {
     /* the chain's own */
     struct post post;
     void (*step)(struct chain *c);
+    const char *type;
     size_t size;
 };
 
-/* step: what chain_go_on comes back with. The state is copied. */
+/* step: what chain_go_on comes back with. The state, a struct with this tag, is copied. */
 struct chain *chain_new(struct api *api, struct loop *loop, void (*step)(struct chain *c),
-                        const void *state, size_t size);
+                        const char *type, const void *state, size_t size);
 void chain_end(struct chain *c);
 
 /* The next step, after the loop has seen to others. */
@@ -33,8 +34,8 @@ void chain_run(struct chain *c, enum route_store store, enum err (*run)(struct c
                void (*done)(struct call *call, enum err e, void *arg));
 /* The same with other data. */
 void chain_run_with(struct chain *c, enum route_store store, enum err (*run)(struct call *call),
-                    void (*done)(struct call *call, enum err e, void *arg), const void *data,
-                    size_t size);
+                    void (*done)(struct call *call, enum err e, void *arg), const char *type,
+                    const void *data, size_t size);
 /* For done: it was the last one. */
 void chain_ended(struct call *call, enum err e, void *arg);
 

@@ -37,7 +37,7 @@ static enum err own_connection(struct call *call, const struct creation *c,
 
 static enum err look_at_connection(struct call *call)
 {
-    struct creation *c = call->data;
+    struct creation *c = call_passed(call, "creation");
     struct linked_account connection;
     enum err e = own_connection(call, c, &connection);
 
@@ -50,7 +50,7 @@ static enum err look_at_connection(struct call *call)
 static void integration_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
-    struct creation *c = call->data;
+    struct creation *c = call_passed(call, "creation");
 
     c->result = a->result;
     c->has_programme = a->account.has_programme;
@@ -61,7 +61,7 @@ static void integration_answered(void *arg, const struct provider_answer *a)
 static void ask_account(struct call *call)
 {
     const struct integration_draft *in = call->body;
-    const struct creation *c = call->data;
+    const struct creation *c = call_passed(call, "creation");
 
     provider_ask(call->api, call->loop,
                  &(struct provider_question){ .kind = ASK_ACCOUNT,
@@ -75,7 +75,7 @@ static void ask_account(struct call *call)
 enum err prepare_create_integration(struct call *call)
 {
     const struct integration_draft *in = call->body;
-    struct creation *c = call->data = arena_alloc(call->arena, sizeof *c);
+    struct creation *c = call_pass(call, "creation", sizeof *c);
 
     /* A body that is wrong is refused after the path was looked at. */
     if (!in)
@@ -196,7 +196,7 @@ static enum err integration_revive(struct call *call, const struct creation *c,
 enum err create_integration(struct call *call)
 {
     const struct integration_draft *in = call->body;
-    const struct creation *c = call->data;
+    const struct creation *c = call_passed(call, "creation");
     struct linked_account connection;
     struct integration_row i;
     bool found = false;

@@ -164,7 +164,7 @@ struct refresh {
 
 static enum err look_at_connection(struct call *call)
 {
-    struct refresh *r = call->data;
+    struct refresh *r = call_passed(call, "refresh");
     struct linked_account c;
     enum err e = own_connection(call, &c);
 
@@ -176,7 +176,7 @@ static enum err look_at_connection(struct call *call)
 static void connection_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
-    struct refresh *r = call->data;
+    struct refresh *r = call_passed(call, "refresh");
 
     r->result = a->result;
     r->is_partner = a->account.is_partner;
@@ -186,7 +186,7 @@ static void connection_answered(void *arg, const struct provider_answer *a)
 
 static void ask_account(struct call *call)
 {
-    const struct refresh *r = call->data;
+    const struct refresh *r = call_passed(call, "refresh");
 
     provider_ask(call->api, call->loop,
                  &(struct provider_question){ .kind = ASK_ACCOUNT,
@@ -201,7 +201,7 @@ static enum err prepare_refresh(struct call *call)
 {
     enum platform p = path_platform(call);
 
-    call->data = arena_alloc(call->arena, sizeof(struct refresh));
+    call_pass(call, "refresh", sizeof(struct refresh));
     if (p != PLATFORM_NONE && !platform_is_on(p))
         return ERR_FEATURE_DISABLED;
     call->look = look_at_connection;
@@ -214,7 +214,7 @@ static const char REFRESH[] = "update connections set name = $4, is_partner = $5
 
 static enum err refresh_connection(struct call *call)
 {
-    const struct refresh *r = call->data;
+    const struct refresh *r = call_passed(call, "refresh");
     struct linked_account c;
     enum err e = own_connection(call, &c);
 

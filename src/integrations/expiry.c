@@ -78,7 +78,7 @@ static enum err read_owner(struct call *call, const struct integration_row *i, s
 /* The next member whose grace is over, in a reading transaction. */
 static enum err run_find(struct call *call)
 {
-    struct lapse *l = call->data;
+    struct lapse *l = call_passed(call, "lapse");
     struct integration_row i;
     struct rows row;
 
@@ -139,7 +139,7 @@ static enum err expiry_expire(struct call *call, const struct integration_row *i
 /* What was found out may be old by now: everything is looked at again. */
 static enum err run_expire(struct call *call)
 {
-    const struct lapse *l = call->data;
+    const struct lapse *l = call_passed(call, "lapse");
     struct integration_row i;
     struct rows row;
     bool found;
@@ -159,7 +159,7 @@ static enum err run_expire(struct call *call)
 
 static enum err run_later(struct call *call)
 {
-    const struct lapse *l = call->data;
+    const struct lapse *l = call_passed(call, "lapse");
     struct integration_row i;
     enum err e = integration_find(call->tx, l->id, &i);
 
@@ -221,13 +221,14 @@ static void ask_next(struct chain *c)
 
 static void expiry_found(struct call *call, enum err e, void *arg)
 {
+    const struct lapse *found = call_passed(call, "lapse");
     struct chain *c = arg;
 
-    if (e || !((const struct lapse *)call->data)->found) {
+    if (e || !found->found) {
         expiry_later(c);
         return;
     }
-    *(struct lapse *)c->state = *(const struct lapse *)call->data;
+    *(struct lapse *)c->state = *found;
     ask_next(c);
 }
 
@@ -240,7 +241,7 @@ static void start_expiry(struct api *api, struct loop *loop, const struct job *j
 {
     struct lapse first = { .id = job->key };
 
-    chain_go_on(chain_new(api, loop, next_member, &first, sizeof first));
+    chain_go_on(chain_new(api, loop, next_member, "lapse", &first, sizeof first));
 }
 
 const struct job_kind expiry_kind = {

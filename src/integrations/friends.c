@@ -36,7 +36,7 @@ static const char NEXT[] =
 /* The connection after the one that was last. */
 static enum err run_next(struct call *call)
 {
-    struct friends_step *s = call->data;
+    struct friends_step *s = call_passed(call, "friends_step");
     struct rows row;
     enum err e = tx_one(call->tx, NEXT,
                         BIND(v_id(s->job.key), v_text(str_of(s->type)), v_text(str_of(s->id))),
@@ -71,7 +71,7 @@ static const char ADD[] =
 
 static enum err run_page(struct call *call)
 {
-    struct friends_page *p = call->data;
+    struct friends_page *p = call_passed(call, "friends_page");
     struct friends_step *s = &p->step;
     struct value user = v_id(s->job.key), type = v_text(str_of(s->type)),
                  id = v_text(str_of(s->id));
@@ -98,7 +98,8 @@ static enum err run_page(struct call *call)
 /* Those who are here as well are suggested, now and from day to day. */
 static enum err run_end(struct call *call)
 {
-    const struct job *job = &((const struct friends_step *)call->data)->job;
+    const struct friends_step *s = call_passed(call, "friends_step");
+    const struct job *job = &s->job;
     snowflake user_id = job->key;
     enum err e = suggestions_from_connections(call, user_id);
 
@@ -115,8 +116,9 @@ static void page_kept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
     const struct friends_step *s = c->state;
+    const struct friends_page *p = call_passed(call, "friends_page");
 
-    if (((const struct friends_page *)call->data)->step.lost)
+    if (p->step.lost)
         chain_end(c);
     else if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
         chain_go_on(c);
@@ -149,7 +151,7 @@ static void page_came(void *arg, const struct provider_answer *a)
         at += id.n;
         *at++ = '\0';
     }
-    chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, p, sizeof *p + bytes);
+    chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, "friends_page", p, sizeof *p + bytes);
     mem_free(p);
 }
 
@@ -170,9 +172,10 @@ static void ask_page(struct chain *c)
 static void friends_found(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
+    const struct friends_step *found = call_passed(call, "friends_step");
     struct friends_step *s = c->state;
 
-    *s = *(const struct friends_step *)call->data;
+    *s = *found;
     if (e)
         chain_end(c);
     else if (!s->found)
@@ -191,7 +194,7 @@ static void start_friends(struct api *api, struct loop *loop, const struct job *
     struct friends_step first = { .job = *job };
 
     first.job.data = (struct str){ 0 };
-    chain_go_on(chain_new(api, loop, next_connection, &first, sizeof first));
+    chain_go_on(chain_new(api, loop, next_connection, "friends_step", &first, sizeof first));
 }
 
 const struct job_kind friends_kind = {

@@ -98,7 +98,7 @@ static enum err read_owner_secret(struct call *call, struct joining *j,
 /* All that can be refused without asking; what is listed need not be asked about. */
 static enum err look_at_connections(struct call *call)
 {
-    struct joining *j = call->data;
+    struct joining *j = call_passed(call, "joining");
     struct integration_row i = { 0 };
     bool listed = false;
 
@@ -120,7 +120,7 @@ static enum err look_at_connections(struct call *call)
 static void join_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
-    struct joining *j = call->data;
+    struct joining *j = call_passed(call, "joining");
 
     j->result = a->result;
     j->is_partner = a->account.is_partner;
@@ -129,7 +129,7 @@ static void join_answered(void *arg, const struct provider_answer *a)
 
 static void ask_provider(struct call *call)
 {
-    const struct joining *j = call->data;
+    const struct joining *j = call_passed(call, "joining");
 
     provider_ask(call->api, call->loop,
                  &(struct provider_question){ .kind = j->partners ? ASK_ACCOUNT : ASK_IS_SUBSCRIBER,
@@ -143,7 +143,7 @@ static void ask_provider(struct call *call)
 
 enum err prepare_join_integration(struct call *call)
 {
-    struct joining *j = call->data = arena_alloc(call->arena, sizeof *j);
+    struct joining *j = call_pass(call, "joining", sizeof *j);
 
     j->partners = str_is(call_text(call, "integration.any"), PARTNERS_ID);
     j->platform = PLATFORM_A;
@@ -224,7 +224,7 @@ static enum err join_come(struct call *call, const struct joining *j,
 
 enum err join_integration(struct call *call)
 {
-    struct joining *j = call->data;
+    struct joining *j = call_passed(call, "joining");
     struct joining now = { .partners = j->partners, .platform = j->platform };
     struct integration_row i = { 0 };
     bool listed = false;

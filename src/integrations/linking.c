@@ -87,7 +87,7 @@ enum err state_find(struct call *call, const struct linking *l, snowflake *ret_u
 static void linking_answered(void *arg, const struct provider_answer *a)
 {
     struct call *call = arg;
-    struct linking *l = call->data;
+    struct linking *l = call_passed(call, "linking");
 
     l->result = a->result;
     l->account = a->account;
@@ -99,7 +99,7 @@ static void linking_answered(void *arg, const struct provider_answer *a)
 
 void linking_ask(struct call *call)
 {
-    const struct linking *l = call->data;
+    const struct linking *l = call_passed(call, "linking");
 
     provider_ask(call->api, call->loop,
                  &(struct provider_question){ .kind = ASK_EXCHANGE,
@@ -209,7 +209,7 @@ enum err linking_finish(struct call *call, struct linking *l, struct linked_acco
 /* Somebody else's state is none. */
 static enum err look_at_state(struct call *call)
 {
-    struct linking *l = call->data;
+    struct linking *l = call_passed(call, "linking");
     enum err e = state_find(call, l, &l->user_id);
 
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
@@ -218,7 +218,7 @@ static enum err look_at_state(struct call *call)
 enum err prepare_link_callback(struct call *call)
 {
     const struct callback_body *in = call->body;
-    struct linking *l = call->data = arena_alloc(call->arena, sizeof *l);
+    struct linking *l = call_pass(call, "linking", sizeof *l);
 
     if (!in)
         return OK;
@@ -237,7 +237,7 @@ enum err prepare_link_callback(struct call *call)
 
 enum err callback_connection(struct call *call)
 {
-    struct linking *l = call->data;
+    struct linking *l = call_passed(call, "linking");
     struct linked_account c;
     enum err e = look_at_state(call);
 

@@ -105,7 +105,7 @@ static const struct limit guess_limit = { "connection-code", 10, 60 };
 /* Only who was sent here may try a code; the handler says what is wrong. */
 static enum err look_at_state(struct call *call)
 {
-    struct linking *l = call->data;
+    struct linking *l = call_passed(call, "linking");
     enum err e = state_find(call, l, &l->user_id);
 
     if (e == ERR_INVALID_OAUTH2_STATE) {
@@ -120,7 +120,7 @@ static enum err look_at_state(struct call *call)
 static enum err prepare_link(struct call *call)
 {
     const struct link_query *in = call->body;
-    struct linking *l = call->data = arena_alloc(call->arena, sizeof *l);
+    struct linking *l = call_pass(call, "linking", sizeof *l);
 
     l->result = PROVIDER_NOT_FOUND;
     if (!in)
@@ -137,7 +137,7 @@ static enum err prepare_link(struct call *call)
 
 static enum err link_connection(struct call *call)
 {
-    struct linking *l = call->data;
+    struct linking *l = call_passed(call, "linking");
     struct linked_account c;
     enum err e = linking_finish(call, l, &c);
 

@@ -215,7 +215,7 @@ static enum err is_subscriber(struct tx *tx, const struct provider_question *q,
 
 static enum err provider_local_run(struct call *call)
 {
-    struct local_question *asked = call->data;
+    struct local_question *asked = call_passed(call, "local_question");
     const struct provider_question *q = &asked->question;
     struct provider_answer *a = &asked->answer;
 
@@ -234,7 +234,7 @@ static enum err provider_local_run(struct call *call)
 
 static void provider_local_done(struct call *call, enum err e, void *arg)
 {
-    struct local_question *asked = call->data;
+    struct local_question *asked = call_passed(call, "local_question");
 
     if (e)
         asked->answer = (struct provider_answer){ .result = PROVIDER_TEMPORARY };
@@ -259,6 +259,7 @@ void provider_ask_local(struct api *api, struct loop *loop, const struct provide
                           .store = q->kind == ASK_EXCHANGE ? ROUTE_STORE_WRITE : ROUTE_STORE_READ,
                           .run = provider_local_run,
                           .done = provider_local_done,
+                          .type = "local_question",
                           .data = &asked,
                           .size = sizeof asked,
                           .arg = arena });

@@ -47,7 +47,7 @@ static void keep_some(struct chain *c, const struct sync_page *p);
 static void page_kept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    struct sync_page *p = call->data;
+    struct sync_page *p = call_passed(call, "sync_page");
 
     if (sync_ends(c, e, p->sync.gone))
         return;
@@ -62,7 +62,7 @@ static void page_kept(struct call *call, enum err e, void *arg)
 
 static void keep_some(struct chain *c, const struct sync_page *p)
 {
-    chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, p, sizeof *p + p->bytes);
+    chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, "sync_page", p, sizeof *p + p->bytes);
 }
 
 static void keep_page(struct chain *c, const struct provider_answer *a)
@@ -134,7 +134,7 @@ static void members_settled(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
     struct sync *s = sync_of(c);
-    const struct member_range *r = call->data;
+    const struct member_range *r = call_passed(call, "member_range");
 
     if (sync_ends(c, e, r->sync.gone))
         return;
@@ -147,10 +147,11 @@ static void members_settled(struct call *call, enum err e, void *arg)
 static void members_seen(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    const struct member_range *r = call->data;
+    const struct member_range *r = call_passed(call, "member_range");
 
     if (!e && r->count) {
-        chain_run_with(c, ROUTE_STORE_WRITE, run_members, members_settled, r, sizeof *r);
+        chain_run_with(c, ROUTE_STORE_WRITE, run_members, members_settled, "member_range", r,
+                       sizeof *r);
         return;
     }
     members_settled(call, e, arg);
@@ -160,13 +161,13 @@ static void scan_members(struct chain *c)
 {
     struct member_range r = { .sync = *sync_of(c) };
 
-    chain_run_with(c, ROUTE_STORE_READ, run_scan, members_seen, &r, sizeof r);
+    chain_run_with(c, ROUTE_STORE_READ, run_scan, members_seen, "member_range", &r, sizeof r);
 }
 
 static void sync_swept(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    const struct sweep *w = call->data;
+    const struct sweep *w = call_passed(call, "sweep");
 
     if (sync_ends(c, e, w->sync.gone))
         return;
@@ -180,7 +181,7 @@ static void sweep_old(struct chain *c)
 {
     struct sweep w = { .sync = *sync_of(c) };
 
-    chain_run_with(c, ROUTE_STORE_WRITE, run_sweep, sync_swept, &w, sizeof w);
+    chain_run_with(c, ROUTE_STORE_WRITE, run_sweep, sync_swept, "sweep", &w, sizeof w);
 }
 
 static void take_step(struct chain *c)
@@ -203,7 +204,7 @@ static void take_step(struct chain *c)
 static void sync_begun(struct call *call, enum err e, void *arg)
 {
     struct chain *c = arg;
-    const struct sync *s = call->data;
+    const struct sync *s = call_passed(call, "sync");
 
     if (sync_ends(c, e, s->gone))
         return;
@@ -217,8 +218,8 @@ static void start_sync(struct api *api, struct loop *loop, const struct job *job
 
     sync_read(job->data, &first);
     first.job.data = (struct str){ 0 };
-    chain_run(chain_new(api, loop, take_step, &first, sizeof first), ROUTE_STORE_WRITE, run_begin,
-              sync_begun);
+    chain_run(chain_new(api, loop, take_step, "sync", &first, sizeof first), ROUTE_STORE_WRITE,
+              run_begin, sync_begun);
 }
 
 const struct job_kind sync_kind = {

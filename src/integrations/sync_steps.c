@@ -137,7 +137,7 @@ static enum err note_owner(struct call *call, struct sync *s, struct integration
 /* The first step, and the one that takes up what another process left. */
 enum err run_begin(struct call *call)
 {
-    struct sync *s = call->data;
+    struct sync *s = call_passed(call, "sync");
     struct integration_row i;
     bool over = false;
 
@@ -171,7 +171,7 @@ static const char COUNT_SUBSCRIBERS[] =
 /* However it went, it is over; the next one comes in an hour. */
 enum err run_end(struct call *call)
 {
-    struct sync *s = call->data;
+    struct sync *s = call_passed(call, "sync");
     struct integration_row i;
     struct rows row;
     bool found;
@@ -204,7 +204,7 @@ static const char ADD_SUBSCRIBER[] =
 
 enum err run_page(struct call *call)
 {
-    struct sync_page *p = call->data;
+    struct sync_page *p = call_passed(call, "sync_page");
     const char *ids = (const char *)(p + 1);
     struct rest left = p->before;
     struct sync s = p->sync;
@@ -232,7 +232,7 @@ enum err run_page(struct call *call)
 
 enum err run_scan(struct call *call)
 {
-    struct member_range *r = call->data;
+    struct member_range *r = call_passed(call, "member_range");
     struct integration_row i;
     struct list found = { 0 };
 
@@ -269,7 +269,7 @@ static enum err settle_member(struct call *call, const struct integration_row *i
 
 enum err run_members(struct call *call)
 {
-    struct member_range *r = call->data;
+    struct member_range *r = call_passed(call, "member_range");
     struct sync s = r->sync;
     struct integration_row i;
 
@@ -295,7 +295,7 @@ static const char DROP_OLD[] =
 
 enum err run_sweep(struct call *call)
 {
-    struct sweep *w = call->data;
+    struct sweep *w = call_passed(call, "sweep");
     struct integration_row i;
     enum err e = find_row(call, &w->sync, &i);
 

@@ -80,7 +80,7 @@ struct response {
 enum err response_load(struct call *call, const struct interaction *it,
                        const struct message_body *in, struct response *ret);
 
-/* The content of a new message, from the body in call->data. */
+/* The content of a new message, from the body that call->passed has (message_sending_of). */
 enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret);
 /* Completes a draft that has its content: author, type, references, what it answers, and
  * who sees it: only the one who asked where the app wants it so, or where that one may
@@ -91,7 +91,8 @@ enum err response_fill(struct call *call, struct response *r, struct message_dra
 /* Writes and announces it. */
 enum err response_send(struct call *call, const struct message_draft *draft, struct message *ret);
 
-/* Changes a message as call->data says; one that is for one account is kept longer. */
+/* Changes a message as message_sending_of(call) says; one that is for one account is kept longer.
+ */
 enum err response_edit(struct call *call, const struct response *r, struct message *m);
 
 /* --- response_words.c: what a message says of the interaction ------------------------- */
@@ -109,9 +110,7 @@ enum err resolve_callback_token(struct call *call);
 enum err may_acknowledge(struct call *call);
 enum err prepare_callback(struct call *call);
 enum err create_interaction_response(struct call *call);
-/* For what is no call: sets call->data, and call->look and call->compute where files came
- * along; then does what the callback says. */
-enum err prepare_callback_files(struct call *call, const struct callback *in);
+/* What the route's handler does, but for the reply. */
 enum err callback_apply(struct call *call, struct interaction *it, const struct callback *in);
 
 /* --- followups.c ---------------------------------------------------------------------- */

@@ -236,19 +236,15 @@ static enum err check_files(struct call *call)
     return check_uploads(call, &(struct list){ 0 });
 }
 
-enum err prepare_callback_files(struct call *call, const struct callback *in)
+enum err prepare_callback(struct call *call)
 {
+    const struct callback *in = call->body;
     enum err e = prepare_sending_part(call, message_of(in), &data_place, check_files);
 
     /* The other answers have no place for files: they are checked and not kept. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
         call->compute = NULL;
     return e;
-}
-
-enum err prepare_callback(struct call *call)
-{
-    return prepare_callback_files(call, call->body);
 }
 
 static enum err callback_send_reply(struct call *call, const struct interaction *it,

@@ -1,8 +1,19 @@
 /* callback_inline.c - answers that come back from the app's own address. */
 #include "interactions/answers.h"
 
+#include "api/errand.h"
+#include "base/mem.h"
 #include "net/http.h"
 #include "net/multipart.h"
+
+enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes of an answer, on a loop */
+
+/* What came back. A body may be 32 MiB: it is never copied. */
+struct returned {
+    snowflake id;
+    struct buf type, body;
+    struct multipart *parts; /* NULL: there are none */
+};
 
 /* The parts of a multipart answer; NULL: it is none. */
 static struct multipart *read_parts(struct str content_type, struct str body)
@@ -20,58 +31,70 @@ static struct multipart *read_parts(struct str content_type, struct str body)
     return m;
 }
 
-/* What a call does before its handler runs. */
-static enum err keep_files(struct call *call, const struct callback *in)
+static bool is_multipart(struct str content_type)
 {
-    call->look = call->compute = NULL;
-    enum err e = prepare_callback_files(call, in);
-    if (!e && call->look)
-        e = call->look(call);
-    if (!e && call->compute)
-        e = call->compute(call);
-    return e;
+    return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-static enum err read_answer(struct call *call, struct inline_answer *a, struct str json)
+/* Makes the errand what a callback is when its handler runs: a body, an interaction, and the
+ * stages for files that prepare_callback asks for. */
+static enum err inline_answer_decode(struct call *call)
 {
-    void *data = call->data, *in = NULL;
-    enum err e = schema_decode(&callback_body, json, &call->form, &in);
+    struct returned *r = call_passed(call, "returned");
+    struct str json = buf_str(&r->body);
 
-    if (!e)
-        e = keep_files(call, in);
-    a->in = in;
-    a->sending = call->data;
-    call->data = data;
-    return e;
+    if (is_multipart(buf_str(&r->type))) {
+        call->parts = r->parts = read_parts(buf_str(&r->type), json);
+        const struct part *p = r->parts ? multipart_find(r->parts, STR("payload_json")) : NULL;
+        if (!p)
+            return ERR_BAD_REQUEST;
+        json = buf_str(&p->data);
+    }
+    call->target.interaction = arena_alloc(call->arena, sizeof *call->target.interaction);
+    call->target.interaction->id = r->id;
+    enum err e = schema_decode(&callback_body, json, &call->form, (void **)&call->body);
+    return e ? e : prepare_callback(call);
 }
 
-enum err inline_answer_read(struct call *call, struct str content_type, struct str body,
-                            struct inline_answer *ret)
+static enum err inline_answer_run(struct call *call)
 {
-    *ret = (struct inline_answer){ 0 };
-    if (!http_media_type_is(content_type, STR("multipart/form-data")))
-        return read_answer(call, ret, body);
+    struct interaction *it = call->target.interaction;
+    enum err e = interaction_find(call->tx, it->id, it);
 
-    struct multipart *parts = ret->parts = read_parts(content_type, body);
-    const struct part *json = parts ? multipart_find(parts, STR("payload_json")) : NULL;
-    call->parts = parts;
-    return json ? read_answer(call, ret, buf_str(&json->data)) : ERR_BAD_REQUEST;
+    return e ? e : callback_apply(call, it, call->body);
 }
 
-void inline_answer_clear(struct call *call, struct inline_answer *a)
+/* An answer that cannot be used is a failure; one that came twice is not. */
+static void inline_answer_done(struct call *call, enum err e, void *arg)
 {
-    call->parts = NULL;
-    multipart_free(a->parts);
-    a->parts = NULL;
+    struct returned *r = arg;
+
+    if (e)
+        interaction_start_failing(call->api, call->loop, r->id, FAILURE_UNKNOWN);
+    multipart_free(r->parts);
+    buf_clear(&r->type);
+    buf_clear(&r->body);
+    mem_free(r);
 }
 
-enum err inline_answer_apply(struct call *call, struct interaction *it,
-                             const struct inline_answer *a)
+void inline_answer_take(struct api *api, struct loop *loop, snowflake id, struct str content_type,
+                        struct buf *body)
 {
-    void *data = call->data;
+    struct returned *r = mem_new(sizeof *r);
 
-    call->data = a->sending;
-    enum err e = callback_apply(call, it, a->in);
-    call->data = data;
-    return e;
+    *r = (struct returned){ .id = id, .body = *body };
+    buf_init(body, 0);
+    buf_init(&r->type, content_type.n);
+    buf_add_str(&r->type, content_type);
+    errand_start(
+        api, loop,
+        &(struct errand){ .name = "interaction",
+                          .store = ROUTE_STORE_WRITE,
+                          .decode = inline_answer_decode,
+                          .long_input = r->body.n > MOST_READ_AT_ONCE || is_multipart(content_type),
+                          .run = inline_answer_run,
+                          .done = inline_answer_done,
+                          .type = "returned",
+                          .data = r,
+                          .arg = r });
 }

@@ -12,7 +12,7 @@ static enum err refuse_command(struct call *call)
 /* A guild's own commands are used there and nowhere else. */
 static enum err find_command(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     struct command *k = &v->command;
     enum err e = command_find(call->tx, v->application.id, in->id.value, k);
@@ -33,7 +33,7 @@ static enum err refuse_version(struct call *call)
 
 static enum err check_version(struct call *call)
 {
-    const struct command *k = &((struct invoking *)call->data)->command;
+    const struct command *k = &invoking_of(call)->command;
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     int64_t type = in->type.given == GIVEN ? in->type.value : COMMAND_CHAT_INPUT;
     bool same = in->version.value == k->version && str_eq(in->name.value, k->name);
@@ -45,7 +45,7 @@ static const char STILL_THERE[] = "select 1 from commands where id = $1 and vers
 
 enum err command_recheck(struct call *call)
 {
-    const struct command *k = &((struct invoking *)call->data)->command;
+    const struct command *k = &invoking_of(call)->command;
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, STILL_THERE, BIND(v_id(k->id), v_id(k->version)), &row, &found);
@@ -62,7 +62,7 @@ static enum err refuse_permissions(struct call *call)
 /* Does it come here at all, and may the caller use it? */
 static enum err check_usable(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     enum command_verdict verdict;
     unsigned ways;
     struct command_invoker who = {
@@ -105,7 +105,7 @@ static enum err take_target_message(struct call *call, snowflake id)
 
 static enum err take_target(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct opt_id *target = &((const struct invocation *)call->body)->data->target_id;
     struct place data = place_key(NULL, STR("data")), at = place_key(&data, STR("target_id"));
 
@@ -135,7 +135,7 @@ static void note_command(struct invoking *v)
 
 enum err look_at_command(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     enum err e = find_command(call);
 
     if (!e)

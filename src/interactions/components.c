@@ -37,7 +37,7 @@ static enum err component_refuse(struct call *call, const char *field, const cha
 /* One that the caller sees, and that the app sent: through its bot, or as an answer. */
 static enum err find_message(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct invocation *in = call->body;
     struct message *m = &v->message;
     const struct application *a = &v->application;
@@ -74,7 +74,7 @@ static enum err take_values(struct call *call, const struct component *c,
 
 static enum err take_component(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     const struct opt_int *type =
         in->component_type.given == GIVEN ? &in->component_type : &in->type;
@@ -99,7 +99,7 @@ static enum err take_component(struct call *call)
 
 enum err look_at_component(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     enum err e = find_message(call);
 
     if (!e)

@@ -30,7 +30,7 @@ static enum err check_barred(struct call *call)
 static enum err interaction_enter(struct call *call)
 {
     const struct invocation *in = call->body;
-    struct interaction *it = &((struct invoking *)call->data)->it;
+    struct interaction *it = &invoking_of(call)->it;
     enum err e = channel_enter(call, in->channel_id);
 
     if (e)
@@ -49,7 +49,7 @@ static enum err interaction_enter(struct call *call)
 /* Where the app's bot stands, if it is there. */
 static enum err find_bot(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
 
     v->bot_is_member = false;
     if (!v->it.guild_id || !v->application.bot_id)
@@ -62,7 +62,7 @@ static enum err find_bot(struct call *call)
 static enum err find_parties(struct call *call)
 {
     const struct invocation *in = call->body;
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     enum err e = application_find(call->tx, in->application_id, &v->application);
 
     if (!e)
@@ -92,9 +92,9 @@ static enum err look_at_request(struct call *call)
 
 static enum err check_sizes(const struct call *call)
 {
-    const struct file_out *f = ((struct invoking *)call->data)->files.items;
+    const struct file_out *f = invoking_of(call)->files.items;
 
-    for (size_t i = 0; i < ((struct invoking *)call->data)->files.count; i++)
+    for (size_t i = 0; i < invoking_of(call)->files.count; i++)
         if (f[i].part->data.n > MESSAGE_MAX_FILE)
             return ERR_ENTITY_TOO_LARGE;
     return OK;
@@ -131,7 +131,7 @@ static enum err asked_before(struct call *call, bool *ret)
 static enum err interaction_look(struct call *call)
 {
     const struct invocation *in = call->body;
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
 
     *v = (struct invoking){ .it = { .id = snowflake_new(),
                                     .type = in->type,
@@ -161,7 +161,7 @@ static enum err interaction_look(struct call *call)
 
 static enum err prepare_create_interaction(struct call *call)
 {
-    call->data = arena_alloc(call->arena, sizeof(struct invoking));
+    call_pass(call, "invoking", sizeof(struct invoking));
     call->look = interaction_look;
     return OK;
 }
@@ -170,7 +170,7 @@ static enum err prepare_create_interaction(struct call *call)
 
 static enum err write_rows(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     enum err e = OK;
 
     if (v->command.id)
@@ -190,7 +190,7 @@ static enum err write_rows(struct call *call)
 
 static enum err create_interaction(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     bool meanwhile = false;
     enum err e = v->again ? OK : asked_before(call, &meanwhile);
 

@@ -60,7 +60,7 @@ static const struct attachment_in *words_about(const struct call *call, uint64_t
 bool file_take(struct call *call, uint64_t number, const struct list *file_types,
                struct file_out **ret)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct attachment_in *in = words_about(call, number);
     const struct part *part = upload_find(call, number);
 
@@ -78,7 +78,7 @@ bool file_take(struct call *call, uint64_t number, const struct list *file_types
 
 enum err files_keep(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct file_out *f = v->files.items;
     enum err e = OK;
 
@@ -94,7 +94,7 @@ enum err files_keep(struct call *call)
 
 enum err files_drop(struct call *call)
 {
-    const struct invoking *v = call->data;
+    const struct invoking *v = invoking_of(call);
     const struct file_out *f = v->files.items;
     enum err e = OK;
 
@@ -109,7 +109,7 @@ static const char ADD_FILE[] =
 
 enum err files_insert(struct call *call)
 {
-    const struct invoking *v = call->data;
+    const struct invoking *v = invoking_of(call);
     const struct file_out *f = v->files.items;
     enum err e = OK;
 

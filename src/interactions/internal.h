@@ -135,24 +135,14 @@ extern const struct job_kind ephemeral_job; /* of callbacks_domain */
  * that inserted it. */
 enum err interaction_launch(struct call *call, struct interaction *it);
 
-/* --- callback.c, callback_inline.c: answers ------------------------------------------- */
+/* --- callback_inline.c, deliver.c: what came back from the app's address ---------------- */
 
-/* An answer that came inline, from the app's own address: the same as a callback with this
- * body. */
-struct inline_answer {
-    const struct callback *in; /* NULL: not read yet */
-    struct multipart *parts;
-    void *sending; /* what callback_apply finds in call->data */
-};
-
-/* content_type: application/json, or multipart/form-data with payload_json and files[n]. Files
- * are written to the disk, so where there are any, in a compute stage. Cleared by the caller,
- * also after an error. */
-enum err inline_answer_read(struct call *call, struct str content_type, struct str body,
-                            struct inline_answer *ret);
-void inline_answer_clear(struct call *call, struct inline_answer *a);
-/* In a write transaction, maybe more than once; an error means that nothing happened. */
-enum err inline_answer_apply(struct call *call, struct interaction *it,
-                             const struct inline_answer *a);
+/* An answer that came inline does the same as a callback with this body, which is taken over.
+ * content_type: application/json, or multipart/form-data with payload_json and files[n]. */
+void inline_answer_take(struct api *api, struct loop *loop, snowflake id, struct str content_type,
+                        struct buf *body);
+/* There was none. */
+void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
+                               enum failure_reason reason);
 
 #endif

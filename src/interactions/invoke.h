@@ -72,7 +72,7 @@ struct file_out {
     struct attachment kept; /* its id from the start, the rest once it is kept */
 };
 
-/* call->data: from the first stage to the last. */
+/* What the stages pass on, from the first to the last. */
 struct invoking {
     bool again; /* a repetition of what was accepted; nothing else is filled in */
     struct interaction it;
@@ -93,6 +93,11 @@ struct invoking {
     struct around *around; /* the payload's */
     struct str payload;    /* JSON: what the app gets */
 };
+
+static inline struct invoking *invoking_of(const struct call *call)
+{
+    return call_passed(call, "invoking");
+}
 
 /* 50035 at `data`: clients read the code. */
 enum err refuse_data(struct call *call, const char *code, const char *message);

@@ -27,7 +27,7 @@ static const struct type type_kept = { .kind = KIND_OBJECT, .schema = &kept_sche
 /* The caller's own, answered with a modal that is still open. */
 static enum err find_opener(struct call *call, struct interaction *ret)
 {
-    const struct invoking *v = call->data;
+    const struct invoking *v = invoking_of(call);
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     enum err e = interaction_find(call->tx, in->id.value, ret);
 
@@ -45,7 +45,7 @@ static const char TAKE_MODAL[] =
 
 enum err modal_take(struct call *call)
 {
-    const struct invoking *v = call->data;
+    const struct invoking *v = invoking_of(call);
     int64_t changed;
     enum err e = tx_exec(call->tx, TAKE_MODAL, BIND(v_id(v->it.opener_id)), &changed);
 
@@ -252,7 +252,7 @@ static bool all_known(const struct list *parts, const struct list *entries)
 
 static enum err write_data(struct call *call, const struct kept_modal *modal)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     struct list parts = components_read(call->arena, modal->components);
     struct buf out;
@@ -289,7 +289,7 @@ static void modal_follow_up(struct invoking *v, const struct interaction *opener
 
 enum err look_at_modal(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct interaction opener;
     enum err e = find_opener(call, &opener);
 

@@ -220,7 +220,7 @@ static enum err take_value(struct option_taking *t)
 /* Whatever is being typed is text, and not finished. */
 static enum err take_focused(struct option_taking *t)
 {
-    struct invoking *v = t->call->data;
+    struct invoking *v = invoking_of(t->call);
     struct json_reader r;
     struct json_number n;
     struct str text = STR("");
@@ -264,7 +264,7 @@ static const struct command_option *option_named(const struct opt_list *defs, st
 
 static enum err take_branch(struct option_taking *t)
 {
-    struct invoking *v = t->call->data;
+    struct invoking *v = invoking_of(t->call);
 
     if (t->in->value.given == GIVEN || is_focused(t->in))
         return refuse_value(t->call, t->def->name);
@@ -344,7 +344,7 @@ static enum err take_list(struct call *call, const struct opt_list *defs,
 
 enum err options_take(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct data_in *in = ((const struct invocation *)call->body)->data;
     enum err e = take_list(call, &v->command.options, &in->options, &v->options);
 

@@ -8,7 +8,7 @@
 
 enum err context_find(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct channel *c = call->target.channel;
     struct list others;
 
@@ -60,7 +60,7 @@ static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metad
 
 struct str owners_of_message(struct call *call, const struct message *m)
 {
-    const struct invoking *v = call->data;
+    const struct invoking *v = invoking_of(call);
     const struct metadata *kept = NULL;
 
     if (m->interaction_metadata.given == GIVEN)

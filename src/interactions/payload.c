@@ -58,7 +58,7 @@ static enum err everybodys_rights(struct call *call, uint64_t *ret)
 
 static enum err find_app_rights(struct call *call, uint64_t *ret)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
 
     if (v->it.context == CONTEXT_BOT_DM || v->it.context == CONTEXT_PRIVATE_CHANNEL) {
         *ret = v->it.context == CONTEXT_BOT_DM ? APP_RIGHTS : APP_RIGHTS_PRIVATE;
@@ -71,7 +71,7 @@ static enum err find_app_rights(struct call *call, uint64_t *ret)
 
 static enum err gather_guild(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct around *a = v->around;
     enum err e = find_guild(call->tx, v->it.guild_id, &a->guild);
 
@@ -87,7 +87,7 @@ static enum err gather_guild(struct call *call)
 
 enum err payload_gather(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct around *a = v->around = arena_alloc(call->arena, sizeof *a);
 
     a->channel = *call->target.channel;
@@ -157,7 +157,7 @@ static const struct type type_command_data = { .kind = KIND_OBJECT,
 
 static struct str command_text(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct command *k = &v->command;
     struct command_data data = {
         .id = k->id,
@@ -252,7 +252,7 @@ static const struct type type_payload = { .kind = KIND_OBJECT, .schema = &payloa
 
 void payload_write(struct call *call)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     const struct around *a = v->around;
     const struct interaction *it = &v->it;
     struct payload p = {

@@ -65,7 +65,7 @@ static void *resolved_add(struct arena *arena, struct opt_list *map, size_t size
 /* With the rights that they have where the command is used. */
 static enum err add_member(struct call *call, struct str key, snowflake id)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct standing s;
     uint64_t rights;
     enum err e = standing_of_member(call->tx, v->it.guild_id, id, &s);
@@ -84,7 +84,7 @@ static enum err add_member(struct call *call, struct str key, snowflake id)
 
 enum err resolve_user(struct call *call, snowflake id, bool *ret_found)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct str key = key_of(call->arena, id);
     struct user user;
 
@@ -105,7 +105,7 @@ enum err resolve_user(struct call *call, snowflake id, bool *ret_found)
 
 enum err resolve_role(struct call *call, snowflake id, bool *ret_found)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct str key = key_of(call->arena, id);
     struct role role;
 
@@ -146,7 +146,7 @@ static bool is_type(const struct list *types, int64_t type)
 static enum err add_channel(struct call *call, struct str key, const struct channel *c,
                             uint64_t rights)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     uint64_t bots = 0;
     enum err e = v->bot_is_member ? standing_rights_in(call->tx, &v->bot, c, &bots) : OK;
 
@@ -163,7 +163,7 @@ static enum err add_channel(struct call *call, struct str key, const struct chan
 
 enum err resolve_channel(struct call *call, snowflake id, const struct list *types, bool *ret_found)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct str key = key_of(call->arena, id);
     struct channel c;
     uint64_t rights;
@@ -189,7 +189,7 @@ enum err resolve_channel(struct call *call, snowflake id, const struct list *typ
 
 void resolve_message(struct call *call, const struct message *m)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct message_item *item =
         resolved_add(call->arena, &v->resolved.messages, sizeof *item, key_of(call->arena, m->id));
 
@@ -198,7 +198,7 @@ void resolve_message(struct call *call, const struct message *m)
 
 void resolve_attachment(struct call *call, const struct attachment *a)
 {
-    struct invoking *v = call->data;
+    struct invoking *v = invoking_of(call);
     struct attachment_item *item = resolved_add(call->arena, &v->resolved.attachments, sizeof *item,
                                                 key_of(call->arena, a->id));
 
@@ -277,7 +277,7 @@ static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resol
 
 struct str resolved_text(struct call *call)
 {
-    const struct resolved *r = &((struct invoking *)call->data)->resolved;
+    const struct resolved *r = &invoking_of(call)->resolved;
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||
                r->messages.given || r->attachments.given;
 

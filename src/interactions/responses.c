@@ -210,7 +210,7 @@ static void fill_author(struct call *call, const struct response *r, struct mess
 
 enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret)
 {
-    const struct message_body *in = ((const struct message_sending *)call->data)->in;
+    const struct message_body *in = message_sending_of(call)->in;
     struct sender from = r->from;
 
     /* Nothing is refused for want of these; what is not allowed does not happen. */

@@ -139,20 +139,23 @@ static bool is_signed(struct call *call, struct str key, struct str signature)
     return false;
 }
 
+struct voice_point {
+    unsigned char bytes[POINT_SIZE];
+};
+
 /* On the pool: curves take a while. */
 static enum err key_verify(struct call *call)
 {
     const struct key_upload *in = call->body;
     struct str key, signature;
-    unsigned char *point = arena_alloc(call->arena, POINT_SIZE);
+    struct voice_point *point = call_pass(call, "voice_point", sizeof *point);
 
-    enum err e = key_read(call, in->public_key, &key, point);
+    enum err e = key_read(call, in->public_key, &key, point->bytes);
     if (e)
         return e;
     if (!data_read(call->arena, in->signature, &signature) || !is_signed(call, key, signature))
         return call_invalid(call, "signature", "SIGNATURE_INVALID",
                             "Not a signature of the key with itself.");
-    call->data = point;
     return OK;
 }
 
@@ -172,7 +175,8 @@ static const char PUT_KEY[] =
 static enum err upload_voice_public_key(struct call *call)
 {
     const struct key_upload *in = call->body;
-    struct str point = str_slice(call->data, POINT_SIZE);
+    const struct voice_point *made = call_passed(call, "voice_point");
+    struct str point = str_slice((const char *)made->bytes, POINT_SIZE);
     struct str login = str_slice((const char *)call->caller->session, 8);
     struct rows row;
     bool found;

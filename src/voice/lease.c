@@ -84,9 +84,9 @@ static enum err clear_dead(struct call *call, const struct lease *l)
 
 /* --- now and then --------------------------------------------------------------------- */
 
-static struct lease *of_call(const struct call *call)
+static struct lease *lease_of(const struct call *call)
 {
-    return *(struct lease **)call->data;
+    return call_passed(call, "lease");
 }
 
 static void lease_start(struct lease *l, enum route_store store, enum err (*run)(struct call *call),
@@ -97,8 +97,8 @@ static void lease_start(struct lease *l, enum route_store store, enum err (*run)
                                    .store = store,
                                    .run = run,
                                    .done = done,
-                                   .data = &l,
-                                   .size = sizeof l,
+                                   .type = "lease",
+                                   .data = l,
                                    .arg = l });
 }
 
@@ -114,7 +114,7 @@ static void lease_kept(struct call *call, enum err e, void *arg)
 
 static enum err lease_keep(struct call *call)
 {
-    const struct lease *l = of_call(call);
+    const struct lease *l = lease_of(call);
     enum err e = lease_renew(call->tx, l->node);
 
     return e ? e : clear_dead(call, l);
@@ -123,7 +123,7 @@ static enum err lease_keep(struct call *call)
 static enum err lease_look(struct call *call)
 {
     struct list dead;
-    enum err e = find_dead(call->tx, of_call(call), &dead);
+    enum err e = find_dead(call->tx, lease_of(call), &dead);
 
     return e ? e : dead.count ? ERR_NOT_FOUND : OK;
 }
@@ -156,7 +156,7 @@ static void lease_tick(struct deadline *d)
 /* What a process of this number held before is left over too. */
 static enum err clear_first(struct call *call)
 {
-    const struct lease *l = of_call(call);
+    const struct lease *l = lease_of(call);
     enum err e = l->shared ? clear_node(call, l->node) : OK;
 
     if (!e)

@@ -123,7 +123,7 @@ static void advance_posted(struct post *post)
 
 static enum err order_run(struct call *call)
 {
-    struct session_order *o = *(struct session_order **)call->data;
+    struct session_order *o = call_passed(call, "session_order");
 
     o->told = o->owed = false;
     return o->row->run(call, o);
@@ -215,8 +215,8 @@ static void order_start(struct session_order *o)
                                    .store = ROUTE_STORE_WRITE,
                                    .run = order_run,
                                    .done = order_done,
-                                   .data = &o,
-                                   .size = sizeof o,
+                                   .type = "session_order",
+                                   .data = o,
                                    .arg = o });
 }
 

@@ -33,7 +33,7 @@ static bool is_sensitive(const struct call *call)
 static enum err look_at_password(struct call *call)
 {
     const struct user_patch *in = call->body;
-    struct profile_change *change = call->data;
+    struct profile_change *change = call_passed(call, "profile_change");
     struct user user;
 
     enum err e = user_find(call->tx, call->caller->id, &user);
@@ -55,7 +55,7 @@ static enum err refuse_password(struct call *call)
 static enum err check_password(struct call *call)
 {
     const struct user_patch *in = call->body;
-    const struct profile_change *change = call->data;
+    const struct profile_change *change = call_passed(call, "profile_change");
     struct guess guess = { change->username, change->known_hash, in->password.value,
                            change->known_address };
     bool right = true;
@@ -67,7 +67,7 @@ static enum err check_password(struct call *call)
 static enum err check_and_hash(struct call *call)
 {
     const struct user_patch *in = call->body;
-    struct profile_change *change = call->data;
+    struct profile_change *change = call_passed(call, "profile_change");
     enum err e = check_password(call);
 
     if (e)
@@ -80,7 +80,7 @@ static enum err check_and_hash(struct call *call)
 static enum err keep_pictures(struct call *call)
 {
     const struct user_patch *in = call->body;
-    struct profile_change *change = call->data;
+    struct profile_change *change = call_passed(call, "profile_change");
     enum err e = picture_keep(call, "avatars", call->caller->id, &in->avatar, &change->avatar);
 
     return e ? e : picture_keep(call, "banners", call->caller->id, &in->banner, &change->banner);
@@ -91,7 +91,7 @@ enum err prepare_modify_current_user(struct call *call)
     const struct user_patch *in = call->body;
     enum err name = OK, date = OK;
 
-    call->data = arena_alloc(call->arena, sizeof(struct profile_change));
+    call_pass(call, "profile_change", sizeof(struct profile_change));
     if (in->username.given == GIVEN)
         name = check_username(call, in->username.value);
     if (!is_bot(call))
@@ -115,7 +115,7 @@ static void change_text(struct opt_str *field, const struct opt_str *in)
 static void profile_apply(const struct call *call, struct user *user)
 {
     const struct user_patch *in = call->body;
-    const struct profile_change *change = call->data;
+    const struct profile_change *change = call_passed(call, "profile_change");
 
     if (in->username.given == GIVEN)
         user->username = in->username.value;
@@ -172,7 +172,7 @@ static bool looks_different(const struct user *a, const struct user *b)
 /* PATCH /users/@me: change the caller's own account. */
 enum err modify_current_user(struct call *call)
 {
-    const struct profile_change *change = call->data;
+    const struct profile_change *change = call_passed(call, "profile_change");
     struct user_with_token out = { .token = call->token };
     struct user before;
     const char *taken;

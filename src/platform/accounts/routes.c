@@ -70,7 +70,7 @@ static enum err issue_user_token(struct call *call, snowflake id, struct str *re
 static enum err hash_registration(struct call *call)
 {
     const struct registration *in = call->body;
-    struct str *hash = call->data = arena_alloc(call->arena, sizeof *hash);
+    struct str *hash = call_pass(call, "str", sizeof *hash);
 
     return password_hash(call->api, call->arena, in->password.value, hash);
 }
@@ -90,7 +90,7 @@ static enum err prepare_register(struct call *call)
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
-    const struct str *hash = call->data;
+    const struct str *hash = call_passed(call, "str");
     struct token_reply out;
     const char *taken;
     struct user user = {
@@ -135,7 +135,7 @@ struct login_attempt {
 static enum err find_login(struct call *call)
 {
     const struct login *in = call->body;
-    struct login_attempt *entrance = call->data = arena_alloc(call->arena, sizeof *entrance);
+    struct login_attempt *entrance = call_pass(call, "login_attempt", sizeof *entrance);
     bool found;
     enum err e = user_find_login(call->tx, in->login, &entrance->user, &found);
 
@@ -145,7 +145,7 @@ static enum err find_login(struct call *call)
 static enum err verify_login(struct call *call)
 {
     const struct login *in = call->body;
-    const struct login_attempt *entrance = call->data;
+    const struct login_attempt *entrance = call_passed(call, "login_attempt");
     struct guess guess = { in->login, entrance->user.password_hash, in->password,
                            entrance->known_address };
     bool right;
@@ -164,7 +164,8 @@ static enum err prepare_login(struct call *call)
 static enum err log_in(struct call *call)
 {
     const struct login *in = call->body;
-    const struct user *looked_at = &((const struct login_attempt *)call->data)->user;
+    const struct login_attempt *entrance = call_passed(call, "login_attempt");
+    const struct user *looked_at = &entrance->user;
     const char *taken;
     struct user user;
 

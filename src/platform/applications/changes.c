@@ -12,7 +12,7 @@ struct application_change {
 static enum err keep_icon(struct call *call)
 {
     const struct application_patch *in = call->body;
-    struct application_change *change = call->data;
+    struct application_change *change = call_passed(call, "application_change");
 
     return picture_keep(call, "app-icons", change->id, &in->icon, &change->icon);
 }
@@ -37,7 +37,7 @@ enum err check_room(struct call *call, snowflake owner_id, snowflake team_id)
 enum err prepare_create_application(struct call *call)
 {
     const struct application_patch *in = call->body;
-    struct application_change *change = call->data = arena_alloc(call->arena, sizeof *change);
+    struct application_change *change = call_pass(call, "application_change", sizeof *change);
 
     change->id = snowflake_new();
     if (in->icon.given == GIVEN)
@@ -61,7 +61,7 @@ static enum err check_team(struct call *call, snowflake team_id)
 enum err create_application(struct call *call)
 {
     const struct application_patch *in = call->body;
-    const struct application_change *change = call->data;
+    const struct application_change *change = call_passed(call, "application_change");
     snowflake team_id = in->team_id.given == GIVEN ? in->team_id.value : 0;
     struct application a;
     struct application_draft draft = {
@@ -129,7 +129,7 @@ static enum err look_at_own_application(struct call *call)
 static void prepare_change(struct call *call, snowflake id, enum err (*look)(struct call *))
 {
     const struct application_patch *in = call->body;
-    struct application_change *change = call->data = arena_alloc(call->arena, sizeof *change);
+    struct application_change *change = call_pass(call, "application_change", sizeof *change);
 
     change->id = id;
     if (in->icon.given != ABSENT)
@@ -191,7 +191,7 @@ static void apply_install(const struct application_patch *in, struct application
 static void application_apply(const struct call *call, struct application *a)
 {
     const struct application_patch *in = call->body;
-    const struct application_change *change = call->data;
+    const struct application_change *change = call_passed(call, "application_change");
 
     if (in->name.given == GIVEN)
         a->name = in->name.value;

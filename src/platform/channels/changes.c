@@ -26,7 +26,7 @@ enum err get_channel(struct call *call)
 static enum err keep_icon(struct call *call)
 {
     const struct channel_edit *in = call->body;
-    struct edit_stages *stages = call->data;
+    struct edit_stages *stages = call_passed(call, "edit_stages");
 
     return picture_keep(call, "channel-icons", call_id(call, "channel.id"), &in->icon,
                         &stages->icon);
@@ -44,7 +44,7 @@ enum err prepare_modify_channel(struct call *call)
 {
     const struct channel_edit *in = call->body;
 
-    call->data = arena_alloc(call->arena, sizeof(struct edit_stages));
+    call_pass(call, "edit_stages", sizeof(struct edit_stages));
     if (in->icon.given != ABSENT)
         call->look = look_at_kind;
     return OK;
@@ -73,7 +73,7 @@ static bool text_differs(const struct opt_str *in, const struct opt_str *now)
 /* Counted once, however often the transaction is tried. */
 static enum err count_rename(struct call *call)
 {
-    struct edit_stages *stages = call->data;
+    struct edit_stages *stages = call_passed(call, "edit_stages");
     struct str key = call_text(call, "channel.id");
 
     if (stages->counted)
@@ -145,7 +145,7 @@ enum err modify_channel(struct call *call)
     const struct channel *c = call->target.channel;
 
     if (c->type == CHANNEL_GROUP)
-        return modify_group(call, call->data);
+        return modify_group(call, call_passed(call, "edit_stages"));
     return channel_is_thread(c->type) ? modify_thread(call) : modify_guild_channel(call);
 }
 

@@ -26,7 +26,7 @@ struct founding {
 static enum err keep_icon(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call->data;
+    struct seed *seed = call_passed(call, "seed");
 
     return picture_keep(call, "icons", seed->id, &in->icon, &seed->icon);
 }
@@ -34,7 +34,7 @@ static enum err keep_icon(struct call *call)
 enum err prepare_create_guild(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call->data = arena_alloc(call->arena, sizeof *seed);
+    struct seed *seed = call_pass(call, "seed", sizeof *seed);
 
     seed->id = snowflake_new_guild();
     if (in->icon.given == GIVEN)
@@ -222,7 +222,7 @@ static void name_channel(struct founding *f, struct str field, struct opt_id in,
 static void draft_guild(struct founding *f)
 {
     const struct guild_draft *in = f->in;
-    const struct seed *seed = f->call->data;
+    const struct seed *seed = call_passed(f->call, "seed");
 
     f->guild = (struct guild){
         .id = seed->id,

@@ -54,7 +54,7 @@ static const char *const changeable[] = {
 
 static enum err keep_pictures(struct call *call)
 {
-    struct opt_str *kept = call->data;
+    struct opt_str *kept = call_passed(call, "opt_str");
     snowflake id = call_id(call, "guild.id");
 
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
@@ -69,9 +69,8 @@ static enum err keep_pictures(struct call *call)
 
 enum err prepare_modify_guild(struct call *call)
 {
-    struct opt_str *kept = arena_array(call->arena, struct opt_str, COUNT_OF(pictures));
+    struct opt_str *kept = call_pass(call, "opt_str", COUNT_OF(pictures) * sizeof *kept);
 
-    call->data = kept;
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
         kept[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
         if (kept[i].given == GIVEN) {
@@ -84,7 +83,7 @@ enum err prepare_modify_guild(struct call *call)
 
 static enum err apply_pictures(struct call *call, struct guild *g)
 {
-    const struct opt_str *kept = call->data;
+    const struct opt_str *kept = call_passed(call, "opt_str");
     enum err e = OK;
 
     for (size_t i = 0; !e && i < COUNT_OF(pictures); i++) {

@@ -72,12 +72,17 @@ struct sender {
     const struct allowed_mentions *allowed;
 };
 
-/* What the stages pass on; call->data of every route that takes such a body. */
+/* What the stages of every route with such a body pass on. */
 struct message_sending {
     const struct message_body *in;
     const struct place *here; /* of `in` in the call's body; NULL: it is all of it */
     struct list uploads;      /* struct attachment */
 };
+
+static inline struct message_sending *message_sending_of(const struct call *call)
+{
+    return call_passed(call, "message_sending");
+}
 
 /* The row's prepare. check runs when files came along, before they are kept. */
 enum err prepare_sending(struct call *call, enum err (*check)(struct call *call));

@@ -12,7 +12,7 @@ static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_N
 
 static enum err keep_uploads(struct call *call)
 {
-    struct message_sending *sending = call->data;
+    struct message_sending *sending = message_sending_of(call);
 
     return uploads_keep(call, &sending->in->attachments.value, &sending->uploads);
 }
@@ -20,7 +20,7 @@ static enum err keep_uploads(struct call *call)
 enum err prepare_sending_part(struct call *call, const struct message_body *in,
                               const struct place *here, enum err (*check)(struct call *call))
 {
-    struct message_sending *sending = call->data = arena_alloc(call->arena, sizeof *sending);
+    struct message_sending *sending = call_pass(call, "message_sending", sizeof *sending);
 
     *sending = (struct message_sending){ .in = in, .here = here };
     if (upload_count(call)) {
@@ -39,7 +39,7 @@ enum err prepare_sending(struct call *call, enum err (*check)(struct call *call)
 static enum err message_refuse(struct call *call, const char *field, const char *code,
                                const char *message)
 {
-    const struct message_sending *sending = call->data;
+    const struct message_sending *sending = message_sending_of(call);
     struct place at = place_key(sending->here, str_of(field));
 
     form_fail(&call->form, &at, code, "%s", message);
@@ -48,7 +48,7 @@ static enum err message_refuse(struct call *call, const char *field, const char 
 
 enum err check_uploads(struct call *call, const struct list *present)
 {
-    const struct message_sending *sending = call->data;
+    const struct message_sending *sending = message_sending_of(call);
 
     if (upload_count(call) > MESSAGE_MAX_FILES)
         return message_refuse(call, "files", "BASE_TYPE_MAX_LENGTH",
@@ -111,7 +111,7 @@ static bool is_empty(const struct message_draft *d)
 /* Not every field is in every body: what is absent stays as it is in the draft. */
 static void take_parts(struct call *call, const struct sender *from, struct message_draft *d)
 {
-    const struct message_sending *sending = call->data;
+    const struct message_sending *sending = message_sending_of(call);
     const struct message_body *in = sending->in;
 
     d->content = in->content.given == GIVEN ? in->content.value : STR("");
@@ -130,7 +130,7 @@ static void take_parts(struct call *call, const struct sender *from, struct mess
 
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret)
 {
-    const struct message_body *in = ((struct message_sending *)call->data)->in;
+    const struct message_body *in = message_sending_of(call)->in;
     snowflake replied = 0;
     struct mentions mentions;
     enum err e = check_uploads(call, &(struct list){ 0 });
@@ -165,7 +165,7 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
  * none does. */
 static enum err edit_attachments(struct call *call, struct message *m)
 {
-    const struct message_sending *sending = call->data;
+    const struct message_sending *sending = message_sending_of(call);
     const struct message_body *in = sending->in;
     const struct attachment_in *words = in->attachments.value.items;
     struct attachment *old = m->attachments.items;
@@ -198,7 +198,7 @@ static enum err edit_attachments(struct call *call, struct message *m)
 
 static enum err edit_mentions(struct call *call, const struct sender *from, struct message *m)
 {
-    const struct message_body *in = ((struct message_sending *)call->data)->in;
+    const struct message_body *in = message_sending_of(call)->in;
     const struct message *answered = m->referenced_message.value;
     snowflake replied = answered && answered->webhook_id.given != GIVEN ? answered->author_id : 0;
     struct mentions mentions;
@@ -238,7 +238,7 @@ static bool nothing_left(const struct message *m)
 
 static void edit_parts(struct call *call, const struct sender *from, struct message *m)
 {
-    const struct message_body *in = ((struct message_sending *)call->data)->in;
+    const struct message_body *in = message_sending_of(call)->in;
 
     if (in->content.given != ABSENT)
         m->content = in->content.given == GIVEN ? in->content.value : STR("");
@@ -260,7 +260,7 @@ static enum err check_kind(struct call *call, const struct message *m)
 
 enum err message_edit(struct call *call, const struct sender *from, struct message *m)
 {
-    const struct message_sending *sending = call->data;
+    const struct message_sending *sending = message_sending_of(call);
     const struct message_body *in = sending->in;
     bool touched = in->content.given || in->attachments.given || sending->uploads.count ||
                    (from->rich && (in->embeds.given || in->components.given));

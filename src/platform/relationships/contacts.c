@@ -129,7 +129,7 @@ static enum err digest_contacts(struct call *call)
 {
     const struct contacts_body *in = call->body;
     const struct auth *auth = api_options(call->api)->auth;
-    struct list *out = call->data = arena_alloc(call->arena, sizeof *out);
+    struct list *out = call_pass(call, "list", sizeof *out);
 
     for (size_t i = 0; i < in->friend_list_entries.count; i++) {
         const struct contact_entry *entry =
@@ -273,7 +273,7 @@ static enum err keep_list(struct call *call)
     list.allowed_in_suggestions = in->allowed_in_suggestions;
     e = contact_list_save(call->tx, me.id, &list);
     if (!e)
-        e = contacts_replace(call->tx, me.id, call->data);
+        e = contacts_replace(call->tx, me.id, call_passed(call, "list"));
     return e ? e : take_back_all(call, &list);
 }
 

@@ -62,7 +62,7 @@ struct team_change {
 static enum err keep_icon(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call->data;
+    struct team_change *change = call_passed(call, "team_change");
 
     return picture_keep(call, "team-icons", change->id, &in->icon, &change->icon);
 }
@@ -78,7 +78,7 @@ static enum err look_at_team(struct call *call)
 static enum err prepare_create_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call->data = arena_alloc(call->arena, sizeof *change);
+    struct team_change *change = call_pass(call, "team_change", sizeof *change);
 
     change->id = snowflake_new();
     if (in->icon.given == GIVEN)
@@ -89,7 +89,7 @@ static enum err prepare_create_team(struct call *call)
 static enum err prepare_modify_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call->data = arena_alloc(call->arena, sizeof *change);
+    struct team_change *change = call_pass(call, "team_change", sizeof *change);
 
     change->id = call_id(call, "team.id");
     if (in->icon.given != ABSENT) {
@@ -103,7 +103,7 @@ static enum err prepare_modify_team(struct call *call)
 static enum err create_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    const struct team_change *change = call->data;
+    const struct team_change *change = call_passed(call, "team_change");
     struct team team = { .id = change->id,
                          .name = in->name.value,
                          .icon = change->icon,
@@ -136,7 +136,7 @@ static enum err change_owner(struct call *call, struct team *team, snowflake id)
 static enum err modify_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    const struct team_change *change = call->data;
+    const struct team_change *change = call_passed(call, "team_change");
     struct team *team = call->target.team;
     enum err e = OK;
 

@@ -204,7 +204,7 @@ struct portrait {
 static enum err keep_new_avatar(struct call *call)
 {
     const struct webhook_draft *in = call->body;
-    struct portrait *p = call->data;
+    struct portrait *p = call_passed(call, "portrait");
 
     return picture_keep(call, "avatars", p->id, &in->avatar, &p->avatar);
 }
@@ -212,7 +212,7 @@ static enum err keep_new_avatar(struct call *call)
 enum err prepare_create_webhook(struct call *call)
 {
     const struct webhook_draft *in = call->body;
-    struct portrait *p = call->data = arena_alloc(call->arena, sizeof *p);
+    struct portrait *p = call_pass(call, "portrait", sizeof *p);
 
     p->id = snowflake_new();
     p->avatar.given = GIVEN_NULL;
@@ -245,7 +245,7 @@ enum err create_webhook(struct call *call)
 {
     const struct webhook_draft *in = call->body;
     const struct channel *c = call->target.channel;
-    const struct portrait *p = call->data;
+    const struct portrait *p = call_passed(call, "portrait");
     unsigned char salt[SALT];
 
     randombytes_buf(salt, sizeof salt);
@@ -278,7 +278,7 @@ enum err create_webhook(struct call *call)
 static enum err keep_avatar(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    struct portrait *p = call->data;
+    struct portrait *p = call_passed(call, "portrait");
 
     return picture_keep(call, "avatars", call->target.webhook->id, &in->avatar, &p->avatar);
 }
@@ -286,7 +286,7 @@ static enum err keep_avatar(struct call *call)
 enum err prepare_modify_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    struct portrait *p = call->data = arena_alloc(call->arena, sizeof *p);
+    struct portrait *p = call_pass(call, "portrait", sizeof *p);
 
     p->avatar.given = in->avatar.given;
     if (in->avatar.given == GIVEN) {
@@ -326,7 +326,7 @@ static enum err webhook_move(struct call *call, struct webhook *h, snowflake cha
 enum err modify_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    const struct portrait *p = call->data;
+    const struct portrait *p = call_passed(call, "portrait");
     struct webhook *h = call->target.webhook;
     snowflake before = h->channel_id;
     enum err e = OK;

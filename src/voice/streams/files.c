@@ -116,16 +116,15 @@ struct upload {
 /* Only the owner's own uploads count against the limit, so this is after it was recognised. */
 static enum err look_done(struct call *call, struct str bytes, const char *extension)
 {
-    struct upload *u = arena_alloc(call->arena, sizeof *u);
+    struct upload *u = call_pass(call, "upload", sizeof *u);
 
     *u = (struct upload){ .bytes = bytes, .extension = extension };
-    call->data = u;
     return call_limit(call, &upload_limit, call_text(call, "stream_key"));
 }
 
 static enum err stream_file_keep(struct call *call)
 {
-    struct upload *u = call->data;
+    struct upload *u = call_passed(call, "upload");
     snowflake id = snowflake_new();
     char name[128];
 
@@ -190,7 +189,7 @@ enum err prepare_stream_video(struct call *call)
 /* One of each is kept. */
 static enum err stream_file_save(struct call *call, bool video)
 {
-    const struct upload *u = call->data;
+    const struct upload *u = call_passed(call, "upload");
     struct stream s;
 
     enum err e = stream_of_path(call, &s);

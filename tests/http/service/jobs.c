@@ -38,7 +38,8 @@ static const struct job_kind fetch_kind;
 
 static enum err fetched(struct call *call)
 {
-    snowflake id = *(const snowflake *)call->data;
+    const snowflake *key = call_passed(call, "snowflake");
+    snowflake id = *key;
     enum err e = write_bio(call->tx, id, STR("fetched "));
 
     return e ? e : job_cancel(call, &fetch_kind, id);
@@ -51,6 +52,7 @@ static void fetch(struct api *api, struct loop *loop, const struct job *job)
         errand_start(api, loop,
                      &(struct errand){ .store = ROUTE_STORE_WRITE,
                                        .run = fetched,
+                                       .type = "snowflake",
                                        .data = &job->key,
                                        .size = sizeof job->key });
 }
