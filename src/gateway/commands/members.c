@@ -81,7 +81,7 @@ static void write_not_found(const struct listing *l, struct json *j)
     json_array_end(j);
 }
 
-/* Nobody is told of themselves. */
+/* The asking account's own presence is left out. */
 static void write_presences(const struct listing *l, struct arena *arena, struct json *j)
 {
     const struct member *m = l->members.items;
@@ -126,7 +126,8 @@ static void make_chunk(struct listing *l, struct arena *arena)
     buf_clear(&out);
 }
 
-/* Where the store is asked, and not on the loop: a thousand members take long to write. */
+/* The chunk is written where the store is read and not on the loop: a thousand members take
+ * long. */
 static enum err member_look(struct load *load, struct tx *tx)
 {
     struct listing *l = container_of(load, struct listing, errand.load);
@@ -227,7 +228,7 @@ static struct list read_ids(struct arena *arena, struct str raw)
     return ids;
 }
 
-/* Bots that asked for them; people where they see each other. */
+/* Bots see presences by their intent, people in small guilds. */
 static bool may_see_presences(const struct session *s, const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -268,7 +269,7 @@ static void tell_limited(struct session *s, const struct listing *l, int64_t wai
     session_tell_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
-/* All members: at most once in a while. False: it was told so. */
+/* A session may ask for all members of a guild once in PAUSE_MS. False: it was told to wait. */
 static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
 {
     int64_t now = clock_ms();
@@ -298,7 +299,8 @@ static bool member_step(struct session_errand *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* Not there: an answer without anybody, for whoever waits for one. */
+        /* A session that is not in the guild gets an answer without anybody, as its client waits
+         * for one. */
         l->over = true;
         l->all = l->presences = false;
         e->load.run = member_look;
@@ -315,7 +317,7 @@ static void member_request(struct session *s, const struct request_members *in, 
                            struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* though nobody, or badly */
+    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* it may be empty or malformed */
     struct listing *l = listing_new(guild_id);
 
     set_nonce(l, in->nonce);

@@ -112,7 +112,7 @@ static void handle_heartbeat(struct peer *p, int op, struct str raw, const void 
     peer_beat(p);
 }
 
-/* Effects that lie elsewhere: voice, calls, streams. */
+/* Opcodes of voice, calls and streams, which their domains carry out. */
 static void handle_command(struct peer *p, int op, struct str raw, const void *d)
 {
     const struct gateway_hooks *hooks = &p->hub->gateway->options.hooks;

@@ -16,7 +16,7 @@ struct delivery delivery_of(struct hub *h, struct news *n)
 
 /* --- who ------------------------------------------------------------------------------ */
 
-/* In which part of a session's world the event is: its intents count there. */
+/* The intents that count where the event happens: those of guilds, or the private ones. */
 static unsigned intents_here(const struct delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
@@ -25,7 +25,7 @@ static unsigned intents_here(const struct delivery *d)
     case SUBJECT_GUILD:
         return all & ~INTENTS_PRIVATE;
     default:
-        /* A message for one account is private, wherever it is. */
+        /* A message to one account counts as private, whatever channel it is in. */
         return private || d->news->to.channel_id ? private : all;
     }
 }
@@ -58,7 +58,8 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
     return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
 }
 
-/* Of itself an account hears also where it cannot look. */
+/* Events about the receiving account skip the check of the channel: a member is told of its own
+ * changes in channels that it cannot view. */
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
@@ -95,7 +96,7 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
         /* Presences come from memory, which is ahead of the line: an event that still stood
          * there would tell of what has been since before READY. */
         return !about_itself(d, s) && d->news->number > s->presences;
-    case EVENT_GUILD_MEMBER_REMOVE: /* the one who went is told that the guild is gone */
+    case EVENT_GUILD_MEMBER_REMOVE: /* who left is told by GUILD_DELETE */
         return !about_itself(d, s);
     default:
         return true;

@@ -1,10 +1,10 @@
 /* dispatch.c - each event to those who listen, a piece at a time.
  *
- * What an event changes about rights is taken over before it is delivered, what it
- * takes away after: somebody hears of the last thing it may hear of. A crowd is told over
- * several turns of the loop: topic->told says how many of the seats have heard it. Nobody
- * takes a seat there in between, since looks at the store wait for the end of the event, and
- * seats that are left move nobody from one side to the other (topic_remove). */
+ * Rights that an event changes are taken over before it is delivered, and what it takes away
+ * goes afterwards: a session hears of the last event that it may hear of. A crowd is told over
+ * several turns of the loop: topic->told says how many of the seats have heard it. Nobody takes
+ * a seat there in between, since looks at the store wait for the end of the event, and a seat
+ * that is left moves no other from the one side to the other (topic_remove). */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
@@ -18,8 +18,8 @@
 #include "gateway/views/view.h"
 #include "gateway/wire/news.h"
 
-/* What so many are told is written to each at once: gathered until the end of the turn it
- * would leave the caches and come back. */
+/* An event for more sessions than CROWD is written to each socket at once: bytes that are
+ * gathered until the end of the turn leave the caches and have to come back. */
 enum { CROWD = 32, BYTES_OF_TICK = 4096 };
 
 /* In a crowd the next ones are fetched while this one is written to. Each step follows a
@@ -51,7 +51,7 @@ static void fetch_ahead(const struct topic *t, uint32_t i)
 
 /* --- what it changes, before anybody is told ------------------------------------------ */
 
-/* The seats of one account in a guild. */
+/* Gives the seats of one account in a guild its new roles. */
 static void change_member(const struct delivery *d)
 {
     struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
@@ -103,7 +103,7 @@ static void change_view(const struct delivery *d, struct guild_view *v)
 
 /* --- what it changes for those who were told ------------------------------------------ */
 
-/* The seat may be gone after it, and with the last one its topic. */
+/* The seat may be gone afterwards, and with the last seat its topic. */
 static void change_seat(const struct delivery *d, struct seat *seat)
 {
     if (d->news->event == EVENT_GUILD_ROLE_DELETE)
@@ -112,7 +112,7 @@ static void change_seat(const struct delivery *d, struct seat *seat)
         seat_leave(&seat->session->seats, seat);
 }
 
-/* What an event to an account means for where its sessions sit. */
+/* An event to an account may give its sessions a seat in a guild, or take it away. */
 static void move_session(const struct delivery *d, struct session *s)
 {
     struct seat *seat;
@@ -134,7 +134,7 @@ static void move_session(const struct delivery *d, struct session *s)
 
 /* --- one after the other -------------------------------------------------------------- */
 
-/* False: there is more to tell it, when the loop or the store has got so far. */
+/* False: the session has to be told more, in a later turn or when a look at the store has ended. */
 static bool tell_seat(struct delivery *d, struct seat *seat)
 {
     if (d->sight && sight_is_telling(d->sight, seat))
@@ -153,7 +153,8 @@ static void finish_seat(struct delivery *d, struct seat *seat)
         move_session(d, seat->session);
 }
 
-/* Looks at the store that it brings about are dear, and so are many bytes for each. */
+/* GUILD_CREATE makes each session look at the store, and a long payload is copied for each: both
+ * spend more of the turn. */
 static uint32_t ticks_of(const struct delivery *d)
 {
     uint32_t bytes = (uint32_t)(news_payload(d->news).n / BYTES_OF_TICK);
@@ -256,7 +257,8 @@ void dispatch_drop(struct hub *h)
     d->changed = NULL;
 }
 
-/* Of channels of guilds people are told by what they see now: seen_channels. */
+/* A person who comes from another loop learns of channels by comparison (seen_channels.h)
+ * instead of these events. */
 static bool is_told_by_sight(const struct session *s, const struct news *n)
 {
     return !s->bot && n->to.kind == SUBJECT_GUILD &&

@@ -109,7 +109,7 @@ enum err seen_channels_read(struct seen_channels *changes, const struct gateway_
     return e;
 }
 
-/* Of a channel that is not in the store any more clients need to know which one it was. */
+/* When a channel is not in the store any more, its event says which one it was and no more. */
 static void tell_gone(const struct seen_channel *c, struct session *s)
 {
     struct buf out;

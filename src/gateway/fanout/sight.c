@@ -34,7 +34,8 @@ struct sight_place {
     struct news *news[2]; /* hidden, shown; neither: the channel is gone */
 };
 
-/* A seat that was taken just now may have the new roles already, another one the old. */
+/* The roles that a session's seat had before the event. They are noted for each session, as a
+ * seat that was taken just now may have the new ones already. */
 struct old_roles {
     uint64_t session;
     snowflake *ids;
@@ -109,7 +110,8 @@ static bool sight_concerns(const struct sight_report *s, const struct delivery *
 {
     snowflake id = seat->session->caller.id;
 
-    /* What was told on another loop was told there with what it showed and hid. */
+    /* An event that the session heard on another loop came there with the channels that it
+     * showed and hid. */
     if (seat->session->bot || d->news->number <= seat->session->seen)
         return false;
     switch (s->event) {
@@ -145,7 +147,7 @@ static void forget_roles(struct sight_report *s)
     s->role_sets = 0;
 }
 
-/* Of all sessions of the account that the event is about. */
+/* Notes the roles of all sessions of the account that the event is about. */
 static void note_member(struct sight_report *s, const struct delivery *d)
 {
     const struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
@@ -292,7 +294,7 @@ static enum err read_place(struct sight_report *s, struct sight_place *p, struct
         p->payload = buf_take(&out, tx_arena(tx));
     buf_clear(&out);
     p->known = true;
-    return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* that it is deleted comes next */
+    return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* an event that it is deleted comes next */
 }
 
 static enum err read_places(struct load *l, struct tx *tx)
@@ -365,7 +367,7 @@ static bool tell_places(struct sight_report *s, const struct sight_change *c, st
         if (!place_changes(c, p, &shown))
             continue;
         if (s->failed) {
-            /* It would not know what it sees. */
+            /* Its client would not know which channels it sees, so it has to begin anew. */
             session_invalid_soon(h, s->session);
             return true;
         }

@@ -122,7 +122,7 @@ static bool is_among(struct str name, const char *const *names)
     return false;
 }
 
-/* What is not a guild's own but stands beside it. */
+/* Writes what stands beside a guild's own fields. */
 static bool stands_beside(struct str name)
 {
     static const char *const names[] = {
@@ -179,7 +179,7 @@ static void write_properties(const struct gateway_guild *g, struct json *out)
     json_int(out, 0);
 }
 
-/* Its own member stays in READY when others follow later. */
+/* The account's own member stays in READY when the others follow later. */
 static void merge_members(struct ready_shape *s, const struct list *members)
 {
     const struct member *m = members->items;

@@ -58,7 +58,8 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
     if (f->wants_view && !t->view)
         t->view = view_new(&f->guild, &f->channels);
     seat_set_roles(seat, f->member.roles.items, f->member.roles.count, timed_out_until(&f->member));
-    /* The last one who knew the guild left while we were looking. */
+    /* The view went with the last session of the guild, while the store was read: it is read
+     * anew. */
     if (!t->view)
         guild_join(s, f->guild_id);
     return seat;
@@ -88,7 +89,7 @@ static void join_done(struct load *l, enum err e)
     if (s && !e && guild_facts_apply(s, &j->facts))
         presence_arrive(s, j->facts.guild_id);
     else if (s && e)
-        session_invalid_soon(l->hub, j->session); /* it could not be told anything */
+        session_invalid_soon(l->hub, j->session); /* it could be told nothing of the guild */
     mem_free(j);
 }
 

@@ -17,7 +17,7 @@ static struct session *make_session(struct identification *i, struct hub *h)
     struct session *s = session_new(h, &i->greeting.caller);
 
     session_bind(s, &i->greeting);
-    /* Libraries set the bits of people for bots all the same. */
+    /* Libraries set the intents of people for bots, too; those are dropped. */
     s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_PEOPLE : ~0u);
     s->shard_id = (uint32_t)i->shard[0];
     s->shard_count = (uint32_t)i->shard[1];
@@ -64,11 +64,11 @@ static enum err write_start(struct load *l, struct tx *tx)
 
 static void start_written(struct load *l, enum err e)
 {
-    (void)e; /* then it counts until the process ends */
+    (void)e; /* a start that was not written counts until the process ends */
     mem_free(container_of(l, struct start_note, load));
 }
 
-/* Beside the session: nobody waits for it. */
+/* The start is written beside the session, which does not wait for it. */
 static void note_start(struct hub *h, snowflake bot_id)
 {
     struct start_note *n = mem_new(sizeof *n);

@@ -106,7 +106,7 @@ static void write_bot(const struct identification *i, struct json *j)
     json_object_end(j);
 }
 
-/* Only the guilds of its shard, in place. */
+/* Keeps the guilds of the session's shard, in place. */
 static void keep_covered(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;
@@ -118,8 +118,8 @@ static void keep_covered(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-/* A guild that was left meanwhile has written nothing; one that makes it too much comes
- * later, as all after it do. */
+/* A guild that the account has left meanwhile writes nothing. The first one that makes READY too
+ * long comes later, as do all after it. */
 static enum err read_users_guild(struct identification *i, struct tx *tx,
                                  const struct gateway_viewer *v, struct json *out,
                                  struct guild_facts *f)
@@ -253,7 +253,7 @@ static void take_seats(struct identification *i)
         guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
 }
 
-/* As if it had asked for each. */
+/* Connects the session to each call, as if its client had sent op 13. */
 static void tell_calls(const struct identification *i)
 {
     const struct gateway_hooks *hooks = &i->session->hub->gateway->options.hooks;

@@ -124,7 +124,7 @@ static bool is_theirs(const struct session *s, const struct resumption *r)
 
 static void resume_arrive(struct post *post);
 
-/* Where the session sat, and what it saw from there; its seats themselves stay behind. */
+/* Notes where the session sat and what it saw from there, and takes its seats away. */
 static void pack_seats(struct handover *h, struct session *s)
 {
     h->facts = mem_new((s->seats.count + 1) * sizeof *h->facts);
@@ -142,7 +142,7 @@ static void pack_seats(struct handover *h, struct session *s)
 
 static void resume_asked(struct post *post);
 
-/* It has moved on since it was asked for here: so does the question. */
+/* The session has moved on since it was asked for here: the question follows it. */
 static bool pass_on(struct handover *h)
 {
     struct hub *home = registry_home(h->from->gateway, h->resumption->number);
@@ -187,9 +187,8 @@ static void resume_asked(struct post *post)
     handovers_continue(h->from);
 }
 
-/* Not in the middle of a look at the store for it: what that brings would be lost. Not in
- * the middle of an event, which it may have heard or not. Nor while the session itself is on
- * its way here. */
+/* A session stays during a look at the store for it, whose result would be lost, and during an
+ * event, which it may have heard or not. One that is itself on its way here has to arrive first. */
 static bool may_give(const struct handover *o, struct hub *h)
 {
     const struct session *s = registry_local(h, o->resumption->number);
@@ -221,7 +220,7 @@ static void expect_session(struct handover *h)
     links_append(&h->to->expected, &h->awaited);
 }
 
-/* Events that nobody needs any more go: those before the oldest question. */
+/* Drops the events before the oldest question: no session that is expected needs them. */
 static void stop_expecting(struct handover *h)
 {
     struct hub *to = h->to;
@@ -308,7 +307,7 @@ static void changes_read(struct load *l, enum err e)
         return;
     }
     if (s)
-        session_end(s); /* it would not know what it sees */
+        session_end(s); /* its client would not know which channels it sees */
     handover_end(h, NULL);
 }
 
@@ -326,7 +325,7 @@ static void begin_rights(struct handover *h)
     };
 }
 
-/* The last one here who knew a guild may have left since it was found that there was one. */
+/* A view that was there when the read began may have gone with the last session of its guild. */
 static bool lacks_a_view(const struct handover *h)
 {
     for (size_t i = 0; i < h->guild_count; i++) {
@@ -404,7 +403,7 @@ static void resume_known(struct greeting *g)
     struct hub *home = registry_home(here->gateway, r->number);
     struct session *s = registry_local(here, r->number);
 
-    /* Also from here, when it is on its way: it is waited for. */
+    /* A session that is on its way to this loop is asked for here, too, and waited for. */
     if (home && !s) {
         resume_ask(home, r);
         return;
@@ -422,7 +421,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
     r->turn = p->turn;
     r->bad_seq = !in->seq.p || !str_to_i64(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
-    /* A name that cannot be one of ours is like one that we forgot. */
+    /* An id that cannot be ours is answered like one that we have forgotten. */
     if (session_id_read(in->session_id, &r->number))
         memcpy(r->id, in->session_id.p, SESSION_ID);
     if (!greeting_init(&r->greeting, p, in->token)) {

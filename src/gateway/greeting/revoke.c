@@ -24,7 +24,7 @@ static bool is_revoked(const struct revocation *r, snowflake account, const unsi
     return account == r->account && (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
-/* A token's text says whose it is, also before it was looked at. */
+/* A token's text names its account, so greetings are found whose token was not looked up yet. */
 static void revoke_greetings(const struct revocation *r)
 {
     struct link *list = &r->hub->greetings;

@@ -59,7 +59,8 @@ static void activity_member(struct json *j, const char *name, struct str raw)
     json_raw(j, raw);
 }
 
-/* Bots have these and no others; what people have besides is their clients' affair. */
+/* A bot's activity has these fields and no others; a person's goes through as its client wrote
+ * it. */
 static void activity_write(const struct activity *a, struct json *j)
 {
     json_object(j);
@@ -83,7 +84,7 @@ static void add_activity(struct str raw, bool bot, struct arena *arena, struct j
         json_raw(j, raw);
 }
 
-/* A list of them, or one alone, as it was sent in former times. */
+/* Takes a list of them, or one alone, as older libraries send it. */
 static void write_activities(struct str raw, bool bot, struct arena *arena, struct json *j)
 {
     struct json_reader r;
@@ -130,7 +131,7 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     buf_clear(&out);
 }
 
-/* Five in twenty seconds are told; of more the newest waits for the next window. */
+/* Five changes in twenty seconds are told; of more the newest waits for the next window. */
 static bool may_tell(struct session *s)
 {
     int64_t now = clock_ms();

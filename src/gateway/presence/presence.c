@@ -60,7 +60,7 @@ struct presence_look {
     struct str activities; /* on the heap; p == NULL: none */
 };
 
-/* The first one that a session has counts. */
+/* An account has the first of these that one of its sessions has. */
 static const unsigned char order[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
 /* Which sessions of an account are looked at. */
@@ -112,7 +112,7 @@ static struct statuses statuses_of(const struct account *a, struct among c)
     return all;
 }
 
-/* The same. */
+/* With the lock held. */
 static struct presence_look look_at(const struct account *a, struct among c)
 {
     const struct session *s = presence_foremost(a, c);
@@ -279,7 +279,7 @@ static void tell_friends(struct gateway *g, snowflake user_id, const struct list
             publish_presence(g, user_id, to_user(ids[i]), l);
 }
 
-/* Friends have to be looked up. */
+/* A change that friends are told of when the store has said who they are. */
 struct telling {
     struct load load;
     snowflake user_id;
@@ -295,8 +295,8 @@ static enum err read_friends(struct load *l, struct tx *tx)
     return l->hub->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* A later change has a telling of its own, whose friends may be read before these: an older
- * one that came after it would stay. */
+/* A later change has a telling of its own, which may overtake this one: friends must not be left
+ * with the older status. */
 static bool is_still_shown(struct gateway *g, const struct telling *t)
 {
     bool still = t->look.statuses.whole == PRESENCE_INVISIBLE;

@@ -12,7 +12,7 @@
 
 enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256, ERRANDS_OF_ACCOUNT = 1024 };
 
-/* With the gateway's lock: an account's sessions may be on several loops. */
+/* The count is the account's, whose sessions may be on several loops: it has the gateway's lock. */
 static void count_errands(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->hub->gateway;
@@ -25,7 +25,7 @@ static void count_errands(struct session *s, unsigned more, unsigned less)
     s->errand_count += more - less;
 }
 
-/* The first one of a session is always taken: its guilds arrive by it. */
+/* A session's first errand is always taken: its guilds arrive by it. */
 static bool has_too_many(const struct session *s)
 {
     struct gateway *g = s->hub->gateway;
@@ -46,9 +46,9 @@ static struct session_errand *first_errand(const struct session *s)
                : container_of(s->errands.next, struct session_errand, of_session);
 }
 
-/* One after the other: what is asked for waits until the guilds are there. To a session that
- * is away guilds come all the same, and what happens there is kept for it; what it asked for
- * waits for its next socket, as more would come than is kept. */
+/* Errands run one after the other, so a request waits until the guilds have arrived. Guilds
+ * arrive at a session that is away, too, and what happens there is kept for it; a request waits
+ * for the next socket, as its answers would be more than is kept. */
 static bool has_next_step(const struct session *s)
 {
     const struct session_errand *e = first_errand(s);
@@ -56,9 +56,9 @@ static bool has_next_step(const struct session *s)
     return e && !e->stepping && (s->peer || !e->needs_socket);
 }
 
-/* Its socket has something left to take. Two large guilds in a row would be more than a
- * session may be behind. A session that is away does not read; its dispatches are kept for
- * it all the same. */
+/* A session is busy while its socket has something left to take: two large guilds in a row would
+ * be more than a session may be behind. One that is away is never busy, as its dispatches are
+ * kept for it. */
 static bool is_busy(const struct session *s)
 {
     return s->peer &&

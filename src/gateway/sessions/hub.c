@@ -160,7 +160,7 @@ void hub_receive(struct post *post)
     hub_pump(h);
 }
 
-/* The last that stands in line, or that was begun. */
+/* The number of the last event in line; of the last that was begun, when the line is empty. */
 static uint64_t last_in_line(const struct hub *h)
 {
     return h->queue ? container_of(h->queue_end, struct parcel, next)->news->number : h->begun;

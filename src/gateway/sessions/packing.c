@@ -51,7 +51,8 @@ static void send_packed(struct packing *x)
     bool same = s && s->number == x->session;
 
     p->packing = NULL;
-    /* What went through a stream has to arrive, though its session has ended since. */
+    /* Bytes of a zstd stream have to be sent though their session has ended: what follows in the
+     * stream refers to them. */
     if (same || p->lent)
         send_encoded(p, &x->out, x->text);
     coder_return(p, &x->coder);

@@ -111,7 +111,7 @@ void peer_drained(struct websocket *ws)
 void peer_become(struct peer *p, struct session *s)
 {
     peer_uncount(p);
-    /* What a session before it was going to be told here concerns nobody any more. */
+    /* A long dispatch for the socket's former session is dropped: nobody waits for it. */
     if (p->packing && !p->lent) {
         packing_abandon(p->packing);
         p->packing = NULL;
@@ -123,7 +123,7 @@ void peer_become(struct peer *p, struct session *s)
     deadline_touch(p->hub->overdue, &p->deadline);
 }
 
-/* After an invalid session: it may say again who it is. */
+/* After an invalid session the socket may identify again. */
 void peer_become_stranger(struct peer *p)
 {
     p->state = PEER_STRANGER;
@@ -210,7 +210,7 @@ static const struct schema envelope_schema = {
 };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-/* A window that opens with its first payload, as clients pace themselves. */
+/* The window opens with its first payload: clients that pace themselves count the same way. */
 static bool within_pace(struct peer *p, bool beat)
 {
     int64_t now = clock_ms();
@@ -266,7 +266,7 @@ static void handle_op(struct peer *p, int64_t op, struct str d)
             return;
         }
     } else if (stranger && !(row && row->flags & OP_STRANGERS)) {
-        /* One that waits for our answer may already talk; it is not heard yet. */
+        /* What a client sends before it has its READY is ignored. */
         if (p->state == PEER_STRANGER)
             peer_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;

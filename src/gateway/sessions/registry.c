@@ -51,7 +51,7 @@ static struct account *account_of(struct gateway *g, snowflake id)
     return a;
 }
 
-/* Only bots that began sessions today are remembered without one. */
+/* Of the accounts without a session only those are remembered that began some today. */
 static void forget_account(struct gateway *g, struct account *a)
 {
     if (a->session_count || (a->starts && a->starts_day == clock_ms() / DAY_MS))
@@ -198,7 +198,7 @@ bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int6
     if (a->starts_day != now / DAY_MS)
         a->starts = 0;
     a->starts_day = now / DAY_MS;
-    /* Before a restart, or at another node. */
+    /* The store knows of sessions that were begun before a restart or at another node. */
     if (known > a->starts)
         a->starts = (unsigned)known;
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&

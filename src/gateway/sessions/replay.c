@@ -58,7 +58,7 @@ void replay_trim(struct replay *r, int64_t now_s)
     make_room(r, 0, 0, now_s);
 }
 
-/* What goes goes first, so that the ring never grows beyond what is kept. */
+/* Old dispatches go before the new one comes, so that the ring never grows beyond its limits. */
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 {
     size_t bytes = news_payload(n).n;

@@ -36,7 +36,7 @@ static void send_all(struct peer *p, bool text)
 
     if (codec_fits(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    /* A large payload shall not make every loop keep as much for ever. */
+    /* One large payload must not make a loop keep a large buffer for ever. */
     if (h->out.cap > OUT_KEPT)
         buf_clear(&h->out);
 }

@@ -93,8 +93,8 @@ bool session_covers(const struct session *s, snowflake guild_id)
 
 /* --- telling -------------------------------------------------------------------------- */
 
-/* What a socket does not take waits among what is kept for a return, where it costs
- * next to nothing. A client that is too far behind is cut; it may come back. */
+/* Events that a socket does not take wait in the replay, where they cost next to nothing. A
+ * client that is too far behind is cut; it may come back. */
 static void session_cut(struct session *s)
 {
     atomic_fetch_add_explicit(&s->hub->gateway->cut, 1, memory_order_relaxed);
@@ -141,7 +141,7 @@ static bool is_too_far_behind(const struct session *s)
            s->seq - s->sent > s->replay.count;
 }
 
-/* The newest is kept; sends it, or lets it wait behind others. */
+/* The newest event is in the replay: sends it, or lets it wait behind others. */
 static void send_newest(struct session *s, struct news *n, unsigned form)
 {
     struct peer *p = s->peer;
@@ -226,7 +226,7 @@ static void invalid_post_run(struct post *post)
     if (s && s->peer)
         session_invalid(s->peer);
     else if (s)
-        session_end(s); /* it is told when it comes back */
+        session_end(s); /* its client is told when it comes back */
     mem_free(x);
 }
 
