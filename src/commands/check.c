@@ -12,34 +12,6 @@ static bool is_menu(int64_t type)
     return type == COMMAND_USER || type == COMMAND_MESSAGE;
 }
 
-static __attribute__((noinline)) void refuse_locales(struct form *form, const struct place *here,
-                                                     struct str field, const struct list *pairs)
-{
-    const struct pair *p = pairs->items;
-    struct place dictionary = place_key(here, field);
-
-    for (size_t i = 0; i < pairs->count; i++) {
-        struct place at = place_key(&dictionary, p[i].key);
-
-        if (!locale_bit(p[i].key))
-            form_fail(form, &at, FORM_CHOICES, "Value must be a locale.");
-    }
-}
-
-/* Nearly always all are: telling which is not is left for later. */
-void localizations_check(struct form *form, const struct place *here, struct str field,
-                         const struct opt_list *dictionary)
-{
-    const struct pair *p = dictionary->value.items;
-
-    for (size_t i = 0; i < dictionary->value.count; i++) {
-        if (!locale_bit(p[i].key)) {
-            refuse_locales(form, here, field, &dictionary->value);
-            return;
-        }
-    }
-}
-
 /* --- names ---------------------------------------------------------------------------- */
 
 static void menu_name_check(struct form *form, const struct place *at, struct str name)
@@ -49,16 +21,6 @@ static void menu_name_check(struct form *form, const struct place *at, struct st
     if (!trimmed.n)
         form_fail(form, at, FORM_BAD_LENGTH, 1LL, 32LL);
     else if (!menu_name_holds(trimmed))
-        form_fail(form, at, FORM_BAD_NAME);
-}
-
-void name_rule_check(struct form *form, const struct place *at, struct str name)
-{
-    enum name_fault fault = name_check(name);
-
-    if (fault == NAME_CHARACTERS)
-        form_fail(form, at, FORM_REGEX);
-    if (fault)
         form_fail(form, at, FORM_BAD_NAME);
 }
 

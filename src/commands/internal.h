@@ -31,7 +31,7 @@ extern const struct schema commands_query_schema;
 extern const struct type command_body, guild_command_body, command_patch_body,
     guild_command_patch_body, commands_body, guild_commands_body, permissions_body, embedded_body;
 
-/* --- check.c, options_check.c, size.c: is a definition what the interface allows? ----- */
+/* --- check.c, options_check.c, localizations.c, size.c: what a definition may be ------ */
 
 /* Notes everything that is wrong with a command, as it would be kept. */
 void command_check(struct form *form, const struct place *here, const struct command *k);

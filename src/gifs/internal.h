@@ -208,8 +208,16 @@ struct upstream_answer {
     bool asked, failed;
     struct str body; /* an answer that may be old; p == NULL: none */
 };
-/* What the other server said to this call. */
-struct upstream_answer upstream_answer(const struct call *call, enum upstream_kind kind);
+struct upstream_asked {
+    struct str key; /* path and query, without our own key; p == NULL: not asked */
+    struct upstream_answer answer;
+};
+/* What a call asked, passed on by its stages. */
+struct inquiry {
+    struct upstream_asked of[UPSTREAM_KINDS];
+    int open; /* questions, and one more while they are asked */
+};
+
 /* Should our own catalogue be looked at? */
 bool upstream_wants_local(const struct call *call);
 

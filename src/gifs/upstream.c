@@ -100,15 +100,6 @@ static char *address_of(struct arena *a, struct str path)
 
 /* --- what a call asks ----------------------------------------------------------------- */
 
-struct upstream_asked {
-    struct str key; /* path and query, without our own key; p == NULL: not asked */
-    struct upstream_answer answer;
-};
-struct inquiry {
-    struct upstream_asked of[UPSTREAM_KINDS];
-    int open; /* questions, and one more while they are asked */
-};
-
 static _Atomic int waiting; /* calls */
 
 static struct upstream_question *question_new(struct call *call, enum upstream_kind kind,
@@ -183,13 +174,6 @@ static void upstream_inquire(struct call *call, enum upstream_kind kind, struct 
         call->await = ask_all;
     if (refresh)
         upstream_ask(question_new(call, kind, key));
-}
-
-struct upstream_answer upstream_answer(const struct call *call, enum upstream_kind kind)
-{
-    const struct inquiry *in = call_passed(call, "inquiry");
-
-    return in ? in->of[kind].answer : (struct upstream_answer){ 0 };
 }
 
 bool upstream_wants_local(const struct call *call)

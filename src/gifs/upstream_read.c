@@ -172,6 +172,13 @@ static bool upstream_read_show(const struct gif_request *w, const struct their_g
     return true;
 }
 
+static struct upstream_answer upstream_said(const struct call *call, enum upstream_kind kind)
+{
+    const struct inquiry *in = call_passed(call, "inquiry");
+
+    return in ? in->of[kind].answer : (struct upstream_answer){ 0 };
+}
+
 /* Nothing of theirs: an error only where they are all there is. */
 static enum err upstream_read_without(const struct upstream_answer *a, const struct list *ours)
 {
@@ -184,7 +191,7 @@ static enum err upstream_read_without(const struct upstream_answer *a, const str
 static bool upstream_read_theirs(const struct gif_request *w, enum upstream_kind kind,
                                  const struct list *ours, struct list *ret)
 {
-    struct upstream_answer a = upstream_answer(w->call, kind);
+    struct upstream_answer a = upstream_said(w->call, kind);
 
     if (!a.body.p || (a.failed && ours->count))
         return false;
@@ -193,7 +200,7 @@ static bool upstream_read_theirs(const struct gif_request *w, enum upstream_kind
 
 enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs)
 {
-    struct upstream_answer a = upstream_answer(w->call, UPSTREAM_GIFS);
+    struct upstream_answer a = upstream_said(w->call, UPSTREAM_GIFS);
     struct list list;
 
     if (!upstream_read_theirs(w, UPSTREAM_GIFS, gifs, &list))
@@ -215,7 +222,7 @@ enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs)
 
 enum err upstream_add_categories(const struct gif_request *w, struct list *categories)
 {
-    struct upstream_answer a = upstream_answer(w->call, UPSTREAM_CATEGORIES);
+    struct upstream_answer a = upstream_said(w->call, UPSTREAM_CATEGORIES);
     struct list list;
 
     if (!upstream_read_theirs(w, UPSTREAM_CATEGORIES, categories, &list))
@@ -233,7 +240,7 @@ enum err upstream_add_categories(const struct gif_request *w, struct list *categ
 
 enum err upstream_add_terms(const struct gif_request *w, struct list *terms)
 {
-    struct upstream_answer a = upstream_answer(w->call, UPSTREAM_TERMS);
+    struct upstream_answer a = upstream_said(w->call, UPSTREAM_TERMS);
     struct list list;
 
     if (!upstream_read_theirs(w, UPSTREAM_TERMS, terms, &list))

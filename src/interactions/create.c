@@ -10,11 +10,6 @@
 #include "platform/members/members.h"
 #include "platform/messages/uploads.h"
 
-enum err refuse_data(struct call *call, const char *code, const char *message)
-{
-    return call_invalid(call, "data", code, message);
-}
-
 /* --- before the transaction that writes ----------------------------------------------- */
 
 /* What an app says for somebody is kept from those whom a block keeps from that person. */

@@ -100,7 +100,10 @@ static inline struct invoking *invoking_of(const struct call *call)
 }
 
 /* 50035 at `data`: clients read the code. */
-enum err refuse_data(struct call *call, const char *code, const char *message);
+static inline enum err refuse_data(struct call *call, const char *code, const char *message)
+{
+    return call_invalid(call, "data", code, message);
+}
 
 /* --- commands.c, options.c: commands and autocomplete --------------------------------- */
 
@@ -150,7 +153,9 @@ enum err resolve_channel(struct call *call, snowflake id, const struct list *typ
                          bool *ret_found);
 void resolve_message(struct call *call, const struct message *m);
 void resolve_attachment(struct call *call, const struct attachment *a);
-/* As JSON; p == NULL: nothing was resolved. */
+/* An object as JSON of whatever size; what is written to the store is kept smaller. */
+struct str object_text(struct call *call, const struct type *type, const void *object);
+/* What was resolved, as JSON; p == NULL: nothing. */
 struct str resolved_text(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */
@@ -171,9 +176,6 @@ enum err files_drop(struct call *call);
  * payload_write when the files are kept. */
 enum err payload_gather(struct call *call);
 void payload_write(struct call *call);
-
-/* Whatever its size: what is written to the store is kept smaller. */
-struct str object_text(struct call *call, const struct type *type, const void *object);
 
 /* In the handler: tells the app when it has committed. */
 void interaction_deliver(struct call *call);

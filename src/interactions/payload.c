@@ -96,18 +96,6 @@ enum err payload_gather(struct call *call)
     return e ? e : find_app_rights(call, &a->app_permissions);
 }
 
-/* --- as JSON -------------------------------------------------------------------------- */
-
-struct str object_text(struct call *call, const struct type *type, const void *object)
-{
-    struct buf out;
-    struct json j = json_to(&out);
-
-    buf_init(&out, CALL_MAX_REPLY);
-    schema_encode(&j, type, object);
-    return buf_take(&out, call->arena);
-}
-
 /* --- a command's data ----------------------------------------------------------------- */
 
 struct command_data {

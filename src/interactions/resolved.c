@@ -275,6 +275,16 @@ static const struct schema resolved_schema = {
 };
 static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resolved_schema };
 
+struct str object_text(struct call *call, const struct type *type, const void *object)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, CALL_MAX_REPLY);
+    schema_encode(&j, type, object);
+    return buf_take(&out, call->arena);
+}
+
 struct str resolved_text(struct call *call)
 {
     const struct resolved *r = &invoking_of(call)->resolved;
