@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench fuzz format lint install clean
+.PHONY: help run build dev test bench fuzz format lint install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -19,6 +19,11 @@ build: ## the release binary, build/guildhall
 	@scripts/setup build
 	@scripts/build release
 	@install -m 755 build/release/src/guildhall build/guildhall
+
+dev: ## the build to work with, build/debug, and what to do with it
+	@scripts/setup test
+	@scripts/build debug
+	@sed -n '/^## One test/,/^## /s/^\(build\|scripts\|gdb\|meson\)/  &/p' CONTRIBUTING.md
 
 test: ## every test, on both stores, under the sanitizers
 	@scripts/setup test
