@@ -28,7 +28,7 @@ static const char *census_transport(const struct peer *p)
     return names[p->dialect->compression + (p->dialect->etf ? 3 : 0)];
 }
 
-static void write_session(const struct session *s, struct json *j)
+static void census_write_session(const struct session *s, struct json *j)
 {
     json_object(j);
     json_name(j, "user_id");
@@ -71,7 +71,7 @@ static void write_here(struct loop *loop, void *arg)
     for (const struct link *at = h->sessions.next; at != &h->sessions; at = at->next) {
         struct json j = json_to(c->out);
 
-        write_session(container_of(at, const struct session, link), &j);
+        census_write_session(container_of(at, const struct session, link), &j);
         buf_add_char(c->out, '\n');
     }
 }

@@ -82,7 +82,7 @@ static void write_not_found(const struct listing *l, struct json *j)
 }
 
 /* The asking account's own presence is left out. */
-static void write_presences(const struct listing *l, struct arena *arena, struct json *j)
+static void chunk_write_presences(const struct listing *l, struct arena *arena, struct json *j)
 {
     const struct member *m = l->members.items;
     struct list ids = { 0 };
@@ -107,7 +107,7 @@ static void write_chunk(const struct listing *l, struct arena *arena, struct jso
     json_int(j, l->chunks);
     write_not_found(l, j);
     if (l->presences)
-        write_presences(l, arena, j);
+        chunk_write_presences(l, arena, j);
     if (l->nonce_n) {
         json_name(j, "nonce");
         json_raw(j, str_slice(l->nonce, l->nonce_n));

@@ -1,4 +1,9 @@
-/* dispatch.h - each event to those who listen, a piece at a time. */
+/* dispatch.h - each event to those who listen, a piece at a time.
+ *
+ * This folder brings an event from the bus to sessions: dispatch.c walks over the seats,
+ * delivery.c decides for each of them, sight.c and seen_channels.c tell people of channels that
+ * they see now, or no more. Nothing here belongs to one session: what a session has been told
+ * is kept in sessions/. */
 #ifndef GATEWAY_FANOUT_DISPATCH_H
 #define GATEWAY_FANOUT_DISPATCH_H
 

@@ -303,8 +303,8 @@ static void write_supplement(struct ready_shape *s, struct json *out)
     }
 }
 
-static void write_presences(struct ready_shape *s, struct gateway *g, const struct list *friends,
-                            struct json *out)
+static void shape_write_presences(struct ready_shape *s, struct gateway *g,
+                                  const struct list *friends, struct json *out)
 {
     json_name(out, "merged_presences");
     json_object(out);
@@ -325,11 +325,11 @@ void shape_end(struct ready_shape *s, struct gateway *g, const struct list *frie
     write_list(s, SHAPE_USERS, "users", ready);
     write_list(s, SHAPE_MEMBERS, "merged_members", ready);
     if (!capability_supplements(s)) {
-        write_presences(s, g, friends, ready);
+        shape_write_presences(s, g, friends, ready);
         return;
     }
     json_object(more);
     write_supplement(s, more);
-    write_presences(s, g, friends, more);
+    shape_write_presences(s, g, friends, more);
     json_object_end(more);
 }

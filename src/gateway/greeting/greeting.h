@@ -1,4 +1,8 @@
-/* greeting.h - a client that has said who it is and waits for our answer. */
+/* greeting.h - a client that has said who it is and waits for our answer.
+ *
+ * This folder is how a session begins and comes back: identify.c and resume.c end the greeting,
+ * ready.c tells READY, guilds.c has the guilds that arrive after it, revoke.c ends sessions with
+ * their credential. A session that is being greeted has a socket in the state PEER_ASKING. */
 #ifndef GATEWAY_GREETING_GREETING_H
 #define GATEWAY_GREETING_GREETING_H
 

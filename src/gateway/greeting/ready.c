@@ -244,7 +244,7 @@ static enum err read_ready(struct load *l, struct tx *tx)
     return make_ready(i, tx, v);
 }
 
-static void take_seats(struct identification *i)
+static void ready_take_seats(struct identification *i)
 {
     struct session *s = i->session;
 
@@ -287,7 +287,7 @@ static void ready_finish(struct load *l, enum err e)
     }
     greeting_end(&i->greeting);
     s->presences = l->since;
-    take_seats(i);
+    ready_take_seats(i);
     p->compress = i->compress;
     peer_become(p, s);
     session_dispatch(s, i->ready, 0);

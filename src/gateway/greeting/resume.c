@@ -262,7 +262,7 @@ static void await_goodbye(struct session *s, snowflake guild_id)
     seat_take(&s->seats, SUBJECT_GUILD, guild_id);
 }
 
-static void take_seats(struct handover *h, struct session *s)
+static void handover_take_seats(struct handover *h, struct session *s)
 {
     seat_take(&s->seats, SUBJECT_USER, s->caller.id);
     for (size_t i = 0; i < h->guild_count; i++) {
@@ -354,7 +354,7 @@ static void resume_settle(struct load *l, enum err e)
         handover_end(h, NULL);
         return;
     }
-    take_seats(h, s);
+    handover_take_seats(h, s);
     if (!h->changes.count) {
         catch_up(h, s);
         return;

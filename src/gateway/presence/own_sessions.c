@@ -8,7 +8,7 @@
 #include "gateway/wire/news.h"
 #include "gateway/wire/protocol.h"
 
-static void write_session(const struct session *s, struct json *j)
+static void own_session_write(const struct session *s, struct json *j)
 {
     struct str rest = str_of(s->client), os = str_cut(&rest, '|'), browser = str_cut(&rest, '|');
 
@@ -38,7 +38,7 @@ void sessions_write(struct gateway *g, snowflake user_id, struct json *j)
     json_array(j);
     if (a)
         for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next)
-            write_session(container_of(at, const struct session, of_user), j);
+            own_session_write(container_of(at, const struct session, of_user), j);
     json_array_end(j);
     pthread_mutex_unlock(&g->lock);
 }

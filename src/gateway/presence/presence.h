@@ -1,4 +1,7 @@
-/* presence.h - what others see of somebody's sessions. */
+/* presence.h - what others see of somebody's sessions.
+ *
+ * The state is the registry's, under the gateway's lock, as an account's sessions may be on
+ * several loops. Changes leave as events, by the bus. */
 #ifndef GATEWAY_PRESENCE_PRESENCE_H
 #define GATEWAY_PRESENCE_PRESENCE_H
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-static void make_room(struct recent_events *r)
+static void recent_make_room(struct recent_events *r)
 {
     if (r->to < r->cap)
         return;
@@ -22,7 +22,7 @@ static void make_room(struct recent_events *r)
 
 void recent_add(struct recent_events *r, struct news *n)
 {
-    make_room(r);
+    recent_make_room(r);
     r->items[r->to++] = news_ref(n);
 }
 

@@ -45,7 +45,7 @@ static bool is_full(const struct replay *r, uint32_t more, size_t bytes, int64_t
            r->oldest_s < now_s - REPLAY_AGE_S;
 }
 
-static void make_room(struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
+static void replay_make_room(struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
 {
     while (r->count && is_full(r, more, bytes, now_s))
         drop_oldest(r);
@@ -55,7 +55,7 @@ static void make_room(struct replay *r, uint32_t more, size_t bytes, int64_t now
 
 void replay_trim(struct replay *r, int64_t now_s)
 {
-    make_room(r, 0, 0, now_s);
+    replay_make_room(r, 0, 0, now_s);
 }
 
 /* Old dispatches go before the new one comes, so that the ring never grows beyond its limits. */
@@ -63,7 +63,7 @@ void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 {
     size_t bytes = news_payload(n).n;
 
-    make_room(r, 1, bytes, now_s);
+    replay_make_room(r, 1, bytes, now_s);
     if (bytes > REPLAY_BYTES)
         return;
     if (r->count == r->cap)
