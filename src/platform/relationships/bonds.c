@@ -215,10 +215,16 @@ enum err bond_change(struct call *call, struct bond *b, const struct bond_change
     struct side theirs = bond_turned(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
-    if (!is_same(&b->mine, &c->mine))
-        e = bond_save(call->tx, b->my_id, b->their_id, &mine);
-    if (!e && !is_same(&b->theirs, &c->theirs))
-        e = bond_save(call->tx, b->their_id, b->my_id, &theirs);
+    /* The side with the lower id is written first: two who act on each other at once then wait
+     * for one another, where each would hold what the other needs. */
+    for (int i = 0; !e && i < 2; i++) {
+        bool own = (b->my_id < b->their_id) == (i == 0);
+
+        if (own && !is_same(&b->mine, &c->mine))
+            e = bond_save(call->tx, b->my_id, b->their_id, &mine);
+        else if (!own && !is_same(&b->theirs, &c->theirs))
+            e = bond_save(call->tx, b->their_id, b->my_id, &theirs);
+    }
     if (!e)
         e = tell_side(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
     if (!e)
