@@ -29,6 +29,9 @@ struct jobs {
     struct loop *loop;
     uv_timer_t *timer;
     _Atomic int64_t next; /* when something is due; INT64_MAX: never, as far as we know */
+    _Atomic bool started; /* there is a loop to tell */
+    struct post wake;     /* tells the loop that something is due … */
+    _Atomic bool waking;  /* … and is on its way */
     int64_t looked_at;
     unsigned busy; /* looks and takings under way */
     bool others;   /* the store is shared */
@@ -312,9 +315,21 @@ static void job_end(struct jobs *jobs)
         job_wait(jobs);
 }
 
+static void job_wake(struct post *p)
+{
+    struct jobs *jobs = container_of(p, struct jobs, wake);
+
+    atomic_store(&jobs->waking, false);
+    if (jobs->timer && !jobs->busy && !api_draining(jobs->api))
+        job_wait(jobs);
+}
+
 void jobs_expect(struct jobs *jobs, int64_t due)
 {
     job_lower(jobs, due);
+    /* The timer sleeps for a tick at most; what is due before that would wait for it. */
+    if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
+        loop_post(jobs->loop, &jobs->wake);
 }
 
 /* --- life ----------------------------------------------------------------------------- */
@@ -349,6 +364,7 @@ struct jobs *jobs_new(struct api *api)
 
     jobs->api = api;
     jobs->next = INT64_MAX;
+    jobs->wake.run = job_wake;
     return jobs;
 }
 
@@ -357,10 +373,12 @@ void jobs_start(struct jobs *jobs, struct loop *loop)
     jobs->loop = loop;
     jobs->others = strcmp(store_engine(jobs->api->options.store), "postgres") == 0;
     loop_call(loop, open_timer, jobs);
+    jobs->started = true;
 }
 
 void jobs_stop(struct jobs *jobs)
 {
+    jobs->started = false;
     loop_call(jobs->loop, close_timer, jobs);
 }
 

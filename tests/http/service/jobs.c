@@ -263,6 +263,22 @@ static void a_job_due_at_once_needs_no_push(struct world *w)
     expect_bio(ada, "now");
 }
 
+/* A timer that nobody wakes looks four times a second. */
+static void a_job_due_at_once_does_not_wait_for_a_tick(struct world *w)
+{
+    enum { ROUNDS = 20, TICK_MS = 250 };
+    struct client *ada = world_client(w, "ada");
+    int64_t began = clock_mono();
+    char words[ROUNDS + 1] = { 0 };
+
+    for (int i = 0; i < ROUNDS; i++) {
+        words[i] = 'x';
+        expect_status(client_post(ada, "{'word': 'x', 'seconds': 0}", "/plan"), 204);
+        expect_bio(ada, words);
+    }
+    expect(clock_mono() - began < (int64_t)ROUNDS * TICK_MS * 1000 * 1000 / 2);
+}
+
 static void the_same_key_is_one_job(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -400,6 +416,7 @@ static void more_jobs_than_one_look_takes_all_run(struct world *w)
 const struct test jobs_tests[] = {
     TEST_HERE(a_job_runs_at_its_time_and_not_before),
     TEST_HERE(a_job_due_at_once_needs_no_push),
+    TEST_HERE(a_job_due_at_once_does_not_wait_for_a_tick),
     TEST_HERE(the_same_key_is_one_job),
     TEST_HERE(a_job_can_be_taken_back),
     TEST_HERE(a_job_outlives_the_process),
