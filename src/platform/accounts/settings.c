@@ -206,13 +206,33 @@ enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
+enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* two hundred guilds in folders with names are a third */
+
+/* Folders are kept as they came and are part of every READY. Documents of earlier versions may
+ * have more, so this is a rule about bodies only. */
+static enum err check_folders(struct call *call, const struct user_settings *in)
+{
+    const struct str *folders = in->guild_folders.value.items;
+    size_t bytes = 0;
+
+    for (size_t i = 0; in->guild_folders.given == GIVEN && i < in->guild_folders.value.count; i++)
+        bytes += folders[i].n;
+    if (bytes <= MAX_FOLDERS_BYTES)
+        return OK;
+    struct place at = place_key(NULL, STR("guild_folders"));
+    form_fail(&call->form, &at, FORM_MAX_LENGTH, (long long)MAX_FOLDERS_BYTES);
+    return ERR_INVALID_FORM_BODY;
+}
+
 enum err modify_settings(struct call *call)
 {
     struct user_settings before, stored, after, changed = { 0 };
     snowflake id = call->caller->id;
     bool any = false;
 
-    enum err e = setting_load(call->tx, id, &stored);
+    enum err e = check_folders(call, call->body);
+    if (!e)
+        e = setting_load(call->tx, id, &stored);
     if (e)
         return e;
     before = stored;

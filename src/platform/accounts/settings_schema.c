@@ -31,7 +31,9 @@ static const struct type type_offset = {
     .kind = KIND_INT, .min = -720, .max = 840, .doc = "Minutes west of UTC"
 };
 static const struct type type_guild_ids = { .kind = KIND_ARRAY, .of = &type_id, .max = 200 };
-static const struct type type_folders = { .kind = KIND_ARRAY, .of = &type_raw, .max = 200 };
+static const struct type type_folders = {
+    .kind = KIND_ARRAY, .of = &type_raw, .max = 200, .doc = "At most 32 KiB together"
+};
 
 static const struct field sources_fields[] = {
     { FIELD(struct friend_sources, all), .type = &type_bool, .flags = OPTIONAL | NULLABLE },

@@ -125,6 +125,31 @@ static void settings_have_defaults(struct world *w)
     expect_error(client_get(world_bot(w, "robot"), "/users/@me/settings"), 403, 20001);
 }
 
+static void folders_have_a_size(struct world *w)
+{
+    enum { MOST = 32 * 1024 };
+    struct client *ada = world_client(w, "ada");
+    struct arena *arena = world_arena(w);
+    char *long_name = arena_alloc(arena, MOST);
+
+    memset(long_name, 'x', MOST - 1);
+    long_name[MOST - 1] = '\0';
+    /* Eleven bytes are around the name. */
+    expect_invalid(
+        client_patch(ada,
+                     str_printf(arena, "{'guild_folders': [{'name': '%s'}]}", long_name + 10).p,
+                     "/users/@me/settings"),
+        "guild_folders", "BASE_TYPE_MAX_LENGTH");
+    expect_status(
+        client_patch(ada,
+                     str_printf(arena, "{'guild_folders': [{'name': '%s'}]}", long_name + 11).p,
+                     "/users/@me/settings"),
+        200);
+    expect_json(client_patch(ada, "{'guild_folders': [{'id': 7, 'guild_ids': ['1', '2']}]}",
+                             "/users/@me/settings"),
+                "{'guild_folders': [{'id': 7, 'guild_ids': ['1', '2']}]}");
+}
+
 static void only_what_changed_is_told(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -518,6 +543,7 @@ const struct test accounts_more_tests[] = {
     TEST(nothing_is_remembered_that_was_looked_for_before_a_revocation),
     TEST(sessions_are_listed_and_ended),
     TEST(settings_have_defaults),
+    TEST(folders_have_a_size),
     TEST(only_what_changed_is_told),
     TEST(friend_sources_hold_each_other),
     TEST(settings_have_rules),
