@@ -85,26 +85,6 @@ enum ephemerality {
     EPHEMERAL_NO_EXTERNAL_APPS = 18,
 };
 
-static const char LAST_SENT[] =
-    "select last_at from slow_modes where channel_id = $1 and user_id = $2";
-
-static enum err is_slowed(struct call *call, const struct response *r, uint64_t rights, bool *ret)
-{
-    const uint64_t exempt =
-        PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
-    int64_t pause = r->channel.rate_limit_per_user.value * 1000000;
-    struct rows row;
-    bool found = false;
-    enum err e = OK;
-
-    *ret = false;
-    if (pause && !(rights & exempt))
-        e = tx_one(call->tx, LAST_SENT, BIND(v_id(r->channel.id), v_id(r->user.id)), &row, &found);
-    if (!e && found)
-        *ret = row_int(&row, 0) + pause > clock_us();
-    return e;
-}
-
 static bool holds_something(struct str json)
 {
     return json.p && !str_is(json, "[]");
@@ -127,7 +107,7 @@ static enum err force_ephemeral(struct call *call, struct response *r,
 {
     struct standing s;
     uint64_t rights = 0;
-    bool slowed = false;
+    int64_t wait = 0;
 
     r->forced.given = ABSENT;
     if (!r->it->guild_id)
@@ -140,7 +120,8 @@ static enum err force_ephemeral(struct call *call, struct response *r,
     if (e == ERR_MISSING_ACCESS)
         e = OK; /* no member, no rights */
     if (!e)
-        e = is_slowed(call, r, rights, &slowed);
+        e = slow_mode_left(call->tx, &(struct slow_writer){ &r->channel, r->user.id, rights },
+                           SLOW_MESSAGE, &wait);
     if (e)
         return e;
     if (!(rights & PERMISSION(USE_EXTERNAL_APPS)))
@@ -151,7 +132,7 @@ static enum err force_ephemeral(struct call *call, struct response *r,
         r->forced = given_int(EPHEMERAL_NO_FILES);
     else if (holds_something(draft->embeds) && !(rights & PERMISSION(EMBED_LINKS)))
         r->forced = given_int(EPHEMERAL_NO_EMBEDS);
-    else if (slowed)
+    else if (wait)
         r->forced = given_int(EPHEMERAL_SLOWMODE);
     return OK;
 }

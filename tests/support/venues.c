@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hold.h"
 #include "internal.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -172,4 +173,27 @@ void expect_venue_silence_at(const char *file, int line, struct venue *p)
 
     if (h)
         fail_test(file, line, "the guild heard %s", event_name(h->event));
+}
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { SANITIZER_SLOWNESS = 5 };
+#else
+enum { SANITIZER_SLOWNESS = 1 };
+#endif
+
+static void venue_read_hold(const struct hold_record *r, void *arg)
+{
+    struct hold_record *found = arg;
+
+    if (strcmp(r->kind, "write") == 0 && strcmp(r->part, found->part) == 0)
+        found->longest_ns = r->longest_ns;
+}
+
+double world_longest_write(struct world *w, const char *part)
+{
+    struct hold_record found = { .part = part };
+
+    (void)w;
+    hold_each(venue_read_hold, &found);
+    return (double)found.longest_ns / 1e6 / SANITIZER_SLOWNESS;
 }

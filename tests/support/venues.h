@@ -23,6 +23,9 @@ const char *venue_add_with(struct venue *p, struct client *c, int position, uint
 
 /* Any one statement; %s and %d as in printf. */
 void world_sql(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The longest that one work of this name ever held the writer, in milliseconds of its own
+ * processor time; sanitizers are taken into account. */
+double world_longest_write(struct world *w, const char *part);
 /* The one number that a query returns. */
 int64_t world_number(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -58,6 +58,23 @@ enum err channel_open_for_all(struct call *call, const struct channel *c);
 enum err group_join(struct call *call, const struct channel *c, const struct user *user,
                     snowflake by, bool *ret_new);
 
+/* --- slow_mode.c ---------------------------------------------------------------------- */
+
+enum slow_kind { SLOW_MESSAGE, SLOW_THREAD };
+struct slow_writer {
+    const struct channel *channel;
+    snowflake user_id;
+    uint64_t rights; /* in the channel */
+};
+/* How long somebody still waits for the next of this kind; 0: not at all. */
+enum err slow_mode_left(struct tx *tx, const struct slow_writer *who, enum slow_kind kind,
+                        int64_t *ret_ms);
+/* The same of the caller; bots never wait. */
+enum err slow_mode_wait(struct call *call, const struct channel *c, enum slow_kind kind,
+                        int64_t *ret_ms);
+/* The caller does one of this kind now. ERR_SLOW_MODE: not yet. */
+enum err slow_mode_pass(struct call *call, const struct channel *c, enum slow_kind kind);
+
 /* Whether a guild may have one more thread that is not archived. ERR_MAX_ACTIVE_THREADS. */
 enum err thread_check_room(struct tx *tx, snowflake guild_id);
 

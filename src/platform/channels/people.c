@@ -129,8 +129,9 @@ enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *chann
     return e ? e : read_for_all(tx, PINS_TIME_OF_ALL, user_id, channels, read_pins_time);
 }
 
-static const char ADD_RECIPIENT[] = "insert into recipients (channel_id, user_id, nick, closed, "
-                                    "since) values ($1, $2, $3, $4, $5)";
+static const char ADD_RECIPIENT[] =
+    "insert into recipients (channel_id, user_id, nick, closed, since, in_group) "
+    "select id, $2, $3, $4, $5, case when type = 3 then 1 else 0 end from channels where id = $1";
 
 static enum err people_add(struct tx *tx, snowflake channel_id, snowflake user_id,
                            struct opt_str nick, bool closed)
@@ -164,8 +165,7 @@ enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id)
 }
 
 static const char COUNT_GROUPS[] =
-    "select count(*) from recipients r join channels c on c.id = r.channel_id "
-    "where r.user_id = $1 and c.type = 3";
+    "select count(*) from recipients where user_id = $1 and in_group = 1";
 
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
 {

@@ -130,6 +130,8 @@ static enum err make_thread(struct call *call, snowflake id, int64_t type)
 
     enum err e = thread_check_room(call->tx, c.guild_id.value);
     if (!e)
+        e = slow_mode_pass(call, parent, SLOW_THREAD);
+    if (!e)
         e = channel_insert(call->tx, &c);
     if (!e)
         e = channel_find(call->tx, c.id, &c);

@@ -29,56 +29,6 @@ static enum err check_place(struct call *call, const struct channel *c)
     return OK;
 }
 
-static const char LAST_SENT[] =
-    "select last_at from slow_modes where channel_id = $1 and user_id = $2";
-static const char NOTE_SENT[] =
-    "insert into slow_modes (channel_id, user_id, last_at) values ($1, $2, $3) "
-    "on conflict (channel_id, user_id) do update set last_at = $3";
-
-/* A member waits between two messages; who keeps order does not. */
-static bool is_slowed(const struct call *call, const struct channel *c)
-{
-    const uint64_t exempt =
-        PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
-
-    return !channel_is_private(c->type) && c->rate_limit_per_user.value &&
-           call->caller->kind != CALLER_BOT && !(call->target.rights & exempt);
-}
-
-/* How many milliseconds the caller still has to wait; 0: none. */
-static enum err slow_mode_left(struct call *call, const struct channel *c, int64_t *ret_ms)
-{
-    int64_t pause = c->rate_limit_per_user.value * 1000000;
-    struct rows row;
-    bool found;
-
-    *ret_ms = 0;
-    if (!is_slowed(call, c))
-        return OK;
-    enum err e =
-        tx_one(call->tx, LAST_SENT, BIND(v_id(c->id), v_id(call->caller->id)), &row, &found);
-    if (e || !found)
-        return e;
-    int64_t left = row_int(&row, 0) + pause - clock_us();
-    *ret_ms = left > 0 ? (left + 999) / 1000 : 0;
-    return OK;
-}
-
-static enum err slow_down(struct call *call, const struct channel *c)
-{
-    int64_t left;
-    enum err e = slow_mode_left(call, c, &left);
-
-    if (!e && left) {
-        call_wait(call, left);
-        return ERR_SLOW_MODE;
-    }
-    if (e || !is_slowed(call, c))
-        return e;
-    return tx_exec(call->tx, NOTE_SENT,
-                   BIND(v_id(c->id), v_id(call->caller->id), v_int(clock_us())), NULL);
-}
-
 /* --- the route ------------------------------------------------------------------------ */
 
 /* With enforce_nonce a message is sent once, however often it is tried. */
@@ -138,7 +88,7 @@ enum err create_message(struct call *call)
     if (sent)
         return call_reply(call, &m);
 
-    e = slow_down(call, c);
+    e = slow_mode_pass(call, c, SLOW_MESSAGE);
     if (!e)
         e = user_find(call->tx, call->caller->id, &author);
     draft.author = &author;
@@ -174,10 +124,11 @@ static const struct schema typing_schema = {
 };
 
 struct cooldown {
-    int64_t message_send_cooldown_ms;
+    struct opt_int message_send_cooldown_ms, thread_create_cooldown_ms;
 };
 static const struct field cooldown_fields[] = {
-    { FIELD(struct cooldown, message_send_cooldown_ms), .type = &type_count },
+    { FIELD(struct cooldown, message_send_cooldown_ms), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct cooldown, thread_create_cooldown_ms), .type = &type_count, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema cooldown_schema = {
@@ -188,14 +139,21 @@ static const struct schema cooldown_schema = {
 };
 static const struct type type_cooldown = { .kind = KIND_OBJECT, .schema = &cooldown_schema };
 
-/* Who has to wait before the next message is told how long. */
+/* Who has to wait before the next message, or the next thread, is told how long. */
 static enum err reply_cooldown(struct call *call, const struct channel *c)
 {
-    struct cooldown left;
-    enum err e = slow_mode_left(call, c, &left.message_send_cooldown_ms);
+    struct cooldown left = { 0 };
+    int64_t message, thread = 0;
+    enum err e = slow_mode_wait(call, c, SLOW_MESSAGE, &message);
 
-    if (e || !left.message_send_cooldown_ms)
+    if (!e)
+        e = slow_mode_wait(call, c, SLOW_THREAD, &thread);
+    if (e || (!message && !thread))
         return e;
+    if (message)
+        left.message_send_cooldown_ms = given_int(message);
+    if (thread)
+        left.thread_create_cooldown_ms = given_int(thread);
     call_set_status(call, 200);
     return call_reply_as(call, &type_cooldown, &left);
 }

@@ -92,8 +92,10 @@ enum err import_messages(struct importing *im, const struct opt_list *messages, 
 
 /* --- people of a private channel ------------------------------------------------------ */
 
-static const char ADD_RECIPIENT[] = "insert into recipients (channel_id, user_id, since) "
-                                    "values ($1, $2, $3) on conflict do nothing";
+static const char ADD_RECIPIENT[] =
+    "insert into recipients (channel_id, user_id, since, in_group) "
+    "select id, $2, $3, case when type = 3 then 1 else 0 end from channels where id = $1 "
+    "on conflict do nothing";
 
 static enum err find_people(struct importing *im, const struct opt_list *people,
                             const struct place *up, struct list *ret)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "venues.h"
+
 #define MINE       "/users/@me/channels"
 #define RECIPIENTS "/channels/%s/recipients/%s"
 
@@ -241,6 +243,21 @@ static void everybody_is_in_ten_groups(struct world *w)
         expect_status(client_post(ada, "{'recipients': []}", MINE), 200);
     expect_error(client_post(ada, "{'recipients': []}", MINE), 400, 30011);
     expect_status(open_with(ada, bob), 200);
+}
+
+static void groups_are_counted_without_the_direct_channels(struct world *w)
+{
+    static const char numbers[] =
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 60000) ";
+    struct client *ada = world_client(w, "ada");
+
+    world_sql(w, "%sinsert into channels (id, type) select i, 1 from n", numbers);
+    world_sql(w,
+              "%sinsert into recipients (channel_id, user_id, closed, since) select i, %s, 1, 0 "
+              "from n",
+              numbers, ada->id);
+    expect_status(client_post(ada, "{'recipients': []}", MINE), 200);
+    expect(world_longest_write(w, "create_private_channel") < 5);
 }
 
 static void a_member_adds_a_friend(struct world *w)
@@ -486,6 +503,7 @@ const struct test private_channels_tests[] = {
     TEST(groups_are_for_friends),
     TEST(a_group_has_ten_people),
     TEST(everybody_is_in_ten_groups),
+    TEST(groups_are_counted_without_the_direct_channels),
     TEST(a_member_adds_a_friend),
     TEST(an_app_fills_its_group_itself),
     TEST(a_group_begins_from_a_direct_channel),

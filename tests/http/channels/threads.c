@@ -46,6 +46,35 @@ static void a_thread_is_started_in_a_channel(struct world *w)
         expect(!str_is(dom_member(&a.json->items[i], STR("id"))->text, id));
 }
 
+static void slow_mode_counts_threads_apart_from_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *helper = world_bot(w, "helper");
+    const char *g = found_guild(ada, "Hall");
+    const char *c = make_channel(ada, g, "{'name': 'a', 'rate_limit_per_user': 30}");
+
+    put_member(g, bob);
+    put_member(g, helper);
+    /* Writing and starting a thread each begin a time of their own, in either order. */
+    expect_status(client_post(bob, "{'content': 'one'}", "/channels/%s/messages", c), 200);
+    start(bob, c, "");
+    expect_status(client_post(bob, "{'content': 'two'}", "/channels/%s/messages", c), 429);
+    struct answer a = client_post(bob, "{'name': 'talk'}", THREADS, c);
+    expect_status(a, 429);
+    expect(str_is(answer_header(a, "Retry-After"), "30"));
+    expect_json(client_post(bob, NULL, "/channels/%s/typing", c),
+                "{'message_send_cooldown_ms': 30000, 'thread_create_cooldown_ms': 30000}");
+    /* What is refused for another reason does not count; owners and bots do not wait. */
+    world_wait(w, 31);
+    expect_invalid(client_post(bob, "{}", THREADS, c), "name", "BASE_TYPE_REQUIRED");
+    start(bob, c, "");
+    expect_status(client_post(bob, "{'content': 'two'}", "/channels/%s/messages", c), 200);
+    start(ada, c, "");
+    start(ada, c, "");
+    start(helper, c, "");
+    start(helper, c, "");
+}
+
 static void thread_bodies_have_limits(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -355,6 +384,7 @@ static void a_thread_in_which_somebody_speaks_stays_open(struct world *w)
 
 const struct test threads_tests[] = {
     TEST(a_thread_is_started_in_a_channel),
+    TEST(slow_mode_counts_threads_apart_from_messages),
     TEST(thread_bodies_have_limits),
     TEST(kinds_of_channels_have_kinds_of_threads),
     TEST(starting_takes_rights),

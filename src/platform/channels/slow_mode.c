@@ -1,0 +1,71 @@
+/* slow_mode.c - channels in which a member waits between two messages, and between two threads. */
+#include "platform/channels/channels.h"
+
+#include "base/clock.h"
+
+/* Each kind has its own time in a row: who has just written may still start a thread. */
+static const struct slow_clock {
+    const char *last, *note;
+} slow_clocks[] = {
+    [SLOW_MESSAGE] = { "select last_at from slow_modes where channel_id = $1 and user_id = $2",
+                       "insert into slow_modes (channel_id, user_id, last_at) values "
+                       "($1, $2, $3) on conflict (channel_id, user_id) do update set "
+                       "last_at = $3" },
+    [SLOW_THREAD] = { "select thread_at from slow_modes where channel_id = $1 and user_id = $2",
+                      "insert into slow_modes (channel_id, user_id, last_at, thread_at) values "
+                      "($1, $2, 0, $3) on conflict (channel_id, user_id) do update set "
+                      "thread_at = $3" },
+};
+
+/* Who keeps order in a channel does not wait there. */
+static bool slow_mode_counts(const struct channel *c, uint64_t rights)
+{
+    const uint64_t exempt =
+        PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
+
+    return !channel_is_private(c->type) && c->rate_limit_per_user.value && !(rights & exempt);
+}
+
+enum err slow_mode_left(struct tx *tx, const struct slow_writer *who, enum slow_kind kind,
+                        int64_t *ret_ms)
+{
+    int64_t pause = who->channel->rate_limit_per_user.value * 1000000;
+    struct rows row;
+    bool found = false;
+    enum err e = OK;
+
+    *ret_ms = 0;
+    if (!slow_mode_counts(who->channel, who->rights))
+        return OK;
+    e = tx_one(tx, slow_clocks[kind].last, BIND(v_id(who->channel->id), v_id(who->user_id)), &row,
+               &found);
+    if (e || !found)
+        return e;
+    int64_t left = row_int(&row, 0) + pause - clock_us();
+    *ret_ms = left > 0 ? (left + 999) / 1000 : 0;
+    return OK;
+}
+
+enum err slow_mode_wait(struct call *call, const struct channel *c, enum slow_kind kind,
+                        int64_t *ret_ms)
+{
+    const struct slow_writer who = { c, call->caller->id, call->target.rights };
+
+    *ret_ms = 0;
+    return call->caller->kind == CALLER_BOT ? OK : slow_mode_left(call->tx, &who, kind, ret_ms);
+}
+
+enum err slow_mode_pass(struct call *call, const struct channel *c, enum slow_kind kind)
+{
+    int64_t left;
+    enum err e = slow_mode_wait(call, c, kind, &left);
+
+    if (!e && left) {
+        call_wait(call, left);
+        return ERR_SLOW_MODE;
+    }
+    if (e || call->caller->kind == CALLER_BOT || !slow_mode_counts(c, call->target.rights))
+        return e;
+    return tx_exec(call->tx, slow_clocks[kind].note,
+                   BIND(v_id(c->id), v_id(call->caller->id), v_int(clock_us())), NULL);
+}
