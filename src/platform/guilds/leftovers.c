@@ -134,23 +134,62 @@ static const struct leftovers of_guild[] = {
 
 /* --- one step ------------------------------------------------------------------------- */
 
-/* Takes from *room what it removed; none left: there may be more. */
+enum {
+    ROWS_OF_STATEMENT = 50,
+    STEP_NS = 4 * 1000 * 1000, /* a step ends here, however few rows it has removed */
+};
+
+/* What a step may still do. No room left: there may be more to remove. */
+struct leftovers_step {
+    int64_t room;  /* rows */
+    int64_t until; /* clock_mono */
+};
+
+static struct leftovers_step step_begin(void)
+{
+    return (struct leftovers_step){ LEFTOVERS_AT_ONCE, clock_mono() + STEP_NS };
+}
+
+/* Rows differ a hundredfold in what they cost, so the time counts as well as their number. */
+static void step_count(struct leftovers_step *step, int64_t rows)
+{
+    step->room -= rows;
+    if (clock_mono() > step->until)
+        step->room = 0;
+}
+
+static int64_t step_portion(const struct leftovers_step *step)
+{
+    return step->room < ROWS_OF_STATEMENT ? step->room : ROWS_OF_STATEMENT;
+}
+
+static enum err remove_some(struct call *call, const struct leftovers *l, snowflake id,
+                            int64_t portion, int64_t *ret_gone)
+{
+    const struct value values[] = { v_id(id), v_int(portion) };
+    int64_t marked = 0;
+    enum err e = OK;
+
+    *ret_gone = 0;
+    if (l->mark)
+        e = tx_exec(call->tx, l->mark, values, 2, &marked);
+    if (marked)
+        call_dropped_blobs(call);
+    return e || !l->remove ? e : tx_exec(call->tx, l->remove, values, 2, ret_gone);
+}
+
 static enum err remove_rows(struct call *call, const struct leftovers *l, snowflake id,
-                            int64_t *room)
+                            struct leftovers_step *step)
 {
     enum err e = OK;
 
-    for (; !e && *room > 0 && (l->mark || l->remove); l++) {
-        const struct value values[] = { v_id(id), v_int(*room) };
-        int64_t marked = 0, gone = 0;
+    while (!e && step->room > 0 && (l->mark || l->remove)) {
+        int64_t portion = step_portion(step), gone;
 
-        if (l->mark)
-            e = tx_exec(call->tx, l->mark, values, 2, &marked);
-        if (marked)
-            call_dropped_blobs(call);
-        if (!e && l->remove)
-            e = tx_exec(call->tx, l->remove, values, 2, &gone);
-        *room -= gone;
+        e = remove_some(call, l, id, portion, &gone);
+        step_count(step, gone);
+        if (gone < portion)
+            l++;
     }
     return e;
 }
@@ -166,31 +205,33 @@ static enum err next_of(struct tx *tx, const char *sql, snowflake id, snowflake 
     return e;
 }
 
-static enum err remove_channels(struct call *call, const char *next, snowflake id, int64_t *room)
+static enum err remove_channels(struct call *call, const char *next, snowflake id,
+                                struct leftovers_step *step)
 {
     snowflake channel_id;
     bool found = true;
     enum err e = OK;
 
-    while (!e && found && *room > 0) {
+    while (!e && found && step->room > 0) {
         e = next_of(call->tx, next, id, &channel_id, &found);
         if (!e && found)
-            e = remove_rows(call, of_channel, channel_id, room);
+            e = remove_rows(call, of_channel, channel_id, step);
         /* Looking for rows where there are none takes time as well. */
-        *room -= COUNT_OF(of_channel);
+        step_count(step, COUNT_OF(of_channel));
     }
     return e;
 }
 
 static const char THREAD_OF_CHANNEL[] = "select id from channels where parent_id = $1 limit 1";
 
-static enum err step_channel(struct call *call, snowflake id, int64_t room)
+static enum err step_channel(struct call *call, snowflake id)
 {
-    enum err e = remove_channels(call, THREAD_OF_CHANNEL, id, &room);
+    struct leftovers_step step = step_begin();
+    enum err e = remove_channels(call, THREAD_OF_CHANNEL, id, &step);
 
     if (!e)
-        e = remove_rows(call, of_channel, id, &room);
-    return e || room > 0 ? e : job_schedule(call, &channel_leftovers, id, clock_us(), STR(""));
+        e = remove_rows(call, of_channel, id, &step);
+    return e || step.room > 0 ? e : job_schedule(call, &channel_leftovers, id, clock_us(), STR(""));
 }
 
 static const char MEMBERS_NEXT[] =
@@ -216,27 +257,42 @@ static enum err tell_members_go(struct call *call, snowflake guild_id, int64_t c
 
 static const char CHANNEL_OF_GUILD[] = "select id from channels where guild_id = $1 limit 1";
 
-static enum err step_guild(struct call *call, snowflake id, int64_t room)
+/* Those who are told are those whose rows go. */
+static enum err remove_members(struct call *call, snowflake id, struct leftovers_step *step)
 {
-    enum err e = remove_rows(call, roles_of_members, id, &room);
+    int64_t portion = 0, gone = 0;
+    enum err e = OK;
 
-    if (!e && room > 0)
-        e = tell_members_go(call, id, room);
+    while (!e && step->room > 0 && gone == portion) {
+        portion = step_portion(step);
+        e = tell_members_go(call, id, portion);
+        for (const struct leftovers *l = of_members; !e && l->mark; l++)
+            e = remove_some(call, l, id, portion, &gone);
+        step_count(step, gone);
+    }
+    return e;
+}
+
+static enum err step_guild(struct call *call, snowflake id)
+{
+    struct leftovers_step step = step_begin();
+    enum err e = remove_rows(call, roles_of_members, id, &step);
+
     if (!e)
-        e = remove_rows(call, of_members, id, &room);
+        e = remove_members(call, id, &step);
     if (!e)
-        e = remove_channels(call, CHANNEL_OF_GUILD, id, &room);
+        e = remove_channels(call, CHANNEL_OF_GUILD, id, &step);
     if (!e)
-        e = remove_rows(call, of_guild, id, &room);
-    return e || room > 0 ? e : job_schedule(call, &guild_leftovers, id, clock_us(), STR(""));
+        e = remove_rows(call, of_guild, id, &step);
+    return e || step.room > 0 ? e : job_schedule(call, &guild_leftovers, id, clock_us(), STR(""));
 }
 
 static enum err step_role(struct call *call, snowflake id)
 {
-    int64_t room = LEFTOVERS_AT_ONCE;
-    enum err e = remove_rows(call, of_role, id, &room);
+    struct leftovers_step step = step_begin();
+    enum err e = remove_rows(call, of_role, id, &step);
 
-    return e || room > 0 ? e : job_schedule(call, &role_leftovers, id, clock_us(), STR(""));
+    return e || step.room > 0 ? e : job_schedule(call, &role_leftovers, id, clock_us(), STR(""));
 }
 
 /* --- marks ---------------------------------------------------------------------------- */
@@ -258,7 +314,7 @@ enum err channel_remove(struct call *call, snowflake id)
         e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
     if (!e)
         e = hook_channel_gone(call, id);
-    return e ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);
+    return e ? e : step_channel(call, id);
 }
 
 /* It gives no right any more, and belongs to nobody who would look for it. */
@@ -290,7 +346,7 @@ enum err guild_remove(struct call *call, snowflake id)
         e = tx_exec(call->tx, MARK_CHANNELS, BIND(v_id(id)), NULL);
     if (!e)
         e = tx_exec(call->tx, MARK_INTEGRATIONS, BIND(v_id(id)), NULL);
-    return e ? e : step_guild(call, id, LEFTOVERS_AT_ONCE);
+    return e ? e : step_guild(call, id);
 }
 
 /* --- jobs ----------------------------------------------------------------------------- */
@@ -304,7 +360,7 @@ static enum err run_channel(struct call *call, const struct job *job)
     bool found;
     enum err e = next_of(call->tx, IS_CHANNEL, job->key, &id, &found);
 
-    return e || !found ? e : step_channel(call, id, LEFTOVERS_AT_ONCE);
+    return e || !found ? e : step_channel(call, id);
 }
 
 static const char IS_ROLE[] = "select id from roles where id = $1 and position < 0";
@@ -324,7 +380,7 @@ static enum err run_guild(struct call *call, const struct job *job)
     bool found;
     enum err e = next_of(call->tx, IS_GUILD, job->key, &id, &found);
 
-    return e || !found ? e : step_guild(call, id, LEFTOVERS_AT_ONCE);
+    return e || !found ? e : step_guild(call, id);
 }
 
 const struct job_kind channel_leftovers = {

@@ -82,6 +82,28 @@ static void a_large_channel_goes_in_steps(struct world *w)
     ended(w);
     expect(write_transactions(w) - before >= 20000 / LEFTOVERS_AT_ONCE);
     expect(world_number(w, "select count(*) from messages") == 0);
+    expect(world_longest_write(w, "channel-leftovers") < 15);
+}
+
+/* Each takes a dozen statements, whether there is something of it or not. */
+static void many_archived_threads_go_in_short_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    world_sql(w,
+              "insert into channels (id, guild_id, parent_id, type, name, thread_archived)" NUMBERS(
+                  3000) "select i, %s, %s, 11, 'old', 1 from n",
+              v.id, v.channel);
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id)" NUMBERS(
+                  3000) "select 5000 + i, i, %s from n",
+              ada->id);
+    expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
+    expect_number(w, 0, "select count(*) from channels");
+    ended(w);
+    expect(world_number(w, "select count(*) from messages") == 0);
+    expect(world_longest_write(w, "channel-leftovers") < 15);
 }
 
 static void have_index(struct world *w, const char *id)
@@ -355,6 +377,7 @@ static void many_are_banned_at_once_with_what_they_wrote(struct world *w)
 const struct test leftovers_tests[] = {
     TEST(a_large_guild_goes_in_steps),
     TEST(a_large_channel_goes_in_steps),
+    TEST(many_archived_threads_go_in_short_steps),
     TEST(versions_of_indexes_go_with_what_they_are_of),
     TEST(a_removal_goes_on_after_a_restart),
     TEST(threads_go_with_their_channel),
