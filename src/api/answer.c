@@ -23,10 +23,16 @@ static void send_answer(struct life *l, int status, struct str type)
     head.headers = buf_str(&headers);
     head.zipped = call->reply_zipped;
     int file = call->reply_file;
-    struct str body = call->reply_kept.p ? call->reply_kept : buf_str(&reply);
+    bool kept = call->reply_kept.p;
+    struct str body = kept ? call->reply_kept : buf_str(&reply);
+    /* What is compressed while it is sent, and so is short, is none of the long ones. */
+    bool is_long = body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped ||
+                                           !http_accepts(x->request->accept_encoding, STR("gzip")));
     /* The call lives in the exchange's arena, which is gone after the answer. */
     if (file >= 0)
         http_answer_file(x, &head, file, call->reply_file_size);
+    else if (is_long)
+        http_answer_long(x, &head, body, kept ? NULL : &reply);
     else
         http_answer(x, &head, body);
     buf_clear(&reply);

@@ -122,6 +122,14 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
 /* The same with a file, from its current place, length bytes; closes the fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
 
+/* The same with a long text, which leaves in pieces as the peer takes them and is never copied
+ * whole. owner is the buffer it lies in, and is taken; NULL: the text outlasts the server. It is
+ * sent as it is: whoever wants it compressed does it before. */
+void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
+                      struct buf *owner);
+/* A text is long from here on. */
+enum { HTTP_LONG = 64 * 1024 };
+
 /* Longer bodies are not compressed by http_answer, because that would hold the loop: whoever
  * answers does it elsewhere before. */
 enum { HTTP_GZIP_LONGEST = 128 * 1024 };

@@ -305,6 +305,22 @@ void connection_send(struct connection *c, const struct str *pieces, size_t coun
         connection_trim(&h->out);
 }
 
+void connection_send_queued(struct connection *c, struct str piece)
+{
+    connection_flush(c);
+    if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
+        return;
+    if (c->tls && !connection_encrypt(c, &piece, 1)) {
+        connection_close(c);
+        return;
+    }
+    struct str all = c->tls ? buf_str(&c->home->cipher) : piece;
+    figure_add(&c->home->figures.bytes_out, all.n);
+    connection_keep_rest(c, &all, 1, 0);
+    if (c->tls)
+        connection_trim(&c->home->cipher);
+}
+
 size_t connection_try(struct connection *c, struct str bytes)
 {
     uv_os_fd_t fd;

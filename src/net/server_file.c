@@ -1,113 +1,183 @@
-/* server_file.c - answers from files, sent as the peer takes them. */
+/* server_file.c - answers that are sent as the peer takes them: files, and long texts. */
 #include <errno.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/server_internal.h"
 
-/* What waits in memory for a peer that is slow is one piece. */
-enum { PIECE = 16 * 1024, AT_ONCE = 256 * 1024 };
+enum {
+    PIECE = 16 * 1024, /* what waits in memory for a peer that is slow is one of these */
+    AT_ONCE = 256 * 1024,
+    A_TURN = 1024 * 1024, /* then others have their turn, also when the peer takes more */
+};
 
 struct file_sending {
-    int fd;
+    int fd;           /* -1: a text */
+    struct str text;  /* what is left of it */
+    struct buf owned; /* what it lies in; nothing: it outlasts everything */
     int64_t left;
+    bool keep_alive;
 };
 
 void file_close(struct connection *c)
 {
     if (!c->file)
         return;
-    close(c->file->fd);
+    if (c->file->fd >= 0)
+        close(c->file->fd);
+    buf_clear(&c->file->owned);
     mem_free(c->file);
     c->file = NULL;
 }
 
-/* From file to socket inside the kernel, as far as the socket takes it. */
+static void file_passed(struct connection *c, struct file_sending *f, size_t n)
+{
+    f->left -= (int64_t)n;
+    if (f->fd < 0)
+        f->text = str_from(f->text, n);
+    c->handed += n;
+    figure_add(&c->home->figures.bytes_out, n);
+}
+
+/* To the socket without a copy of ours, as far as the socket takes it. */
 static bool send_inside(struct connection *c, struct file_sending *f)
 {
+    int64_t until = f->left - A_TURN;
     uv_os_fd_t socket;
 
     if (c->tls || uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
         return true;
     ssize_t n = 1;
-    while (f->left && n > 0) {
-        n = sendfile(socket, f->fd, NULL, (size_t)(f->left < AT_ONCE ? f->left : AT_ONCE));
-        if (n > 0) {
-            f->left -= n;
-            c->handed += (uint64_t)n;
-            figure_add(&c->home->figures.bytes_out, (uint64_t)n);
-        }
+    while (f->left > (until > 0 ? until : 0) && n > 0) {
+        size_t most = (size_t)(f->left < AT_ONCE ? f->left : AT_ONCE);
+
+        n = f->fd >= 0 ? sendfile(socket, f->fd, NULL, most)
+                       : send(socket, f->text.p, most, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0)
+            file_passed(c, f, (size_t)n);
     }
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINVAL || errno == EINTR));
 }
 
 /* One piece through memory; when the socket is full it also is what tells us
- * that there is room again. */
-static bool send_piece(struct connection *c, struct file_sending *f)
+ * that there is room again. queued: it tells so in any case, in the loop's next turn. */
+static bool send_piece(struct connection *c, struct file_sending *f, bool queued)
 {
     char piece[PIECE];
-    ssize_t n = read(f->fd, piece, (size_t)(f->left < PIECE ? f->left : PIECE));
+    ssize_t n = f->left < PIECE ? (ssize_t)f->left : PIECE;
+    struct str s = str_slice(f->text.p, (size_t)n);
 
-    if (n <= 0)
-        return false;
+    if (f->fd >= 0) {
+        n = read(f->fd, piece, (size_t)n);
+        if (n <= 0)
+            return false;
+        s = str_slice(piece, (size_t)n);
+    }
     f->left -= n;
-    struct str s = str_slice(piece, (size_t)n);
-    connection_send(c, &s, 1);
+    if (f->fd < 0)
+        f->text = str_from(f->text, (size_t)n);
+    if (queued)
+        connection_send_queued(c, s);
+    else
+        connection_send(c, &s, 1);
     return true;
 }
 
 bool file_continue(struct connection *c)
 {
     struct file_sending *f = c->file;
+    int64_t began = f->left;
 
     connection_flush(c);
     while (c->state == CONN_FILE && f->left && connection_unsent(c) == 0) {
-        if (send_inside(c, f) && (f->left == 0 || send_piece(c, f)))
+        bool rests = began - f->left >= A_TURN;
+
+        if ((rests || send_inside(c, f)) && (f->left == 0 || send_piece(c, f, rests))) {
+            if (rests)
+                break;
             continue;
+        }
         /* The length was promised: all we can do is break off. */
         log_warn("server: a file ended early or could not be sent");
         connection_close(c);
     }
     if (c->state != CONN_FILE || f->left || connection_unsent(c))
         return false;
+    bool keep = f->keep_alive;
     file_close(c);
-    serving_answered(c, c->call, c->call->keep_alive);
+    serving_answered(c, NULL, keep);
     return true;
 }
 
-static void file_begin(struct connection *c, struct serving *call, int fd, int64_t length)
+/* The call is over; what it answers stays until it is sent. */
+static void file_begin(struct connection *c, struct serving *call, struct file_sending f)
 {
-    if (c->state == CONN_CLOSED || call->head || length == 0) {
-        close(fd);
-        serving_answered(c, call, call->keep_alive);
+    f.keep_alive = call->keep_alive;
+    c->file = mem_new(sizeof *c->file);
+    *c->file = f;
+    if (c->state == CONN_CLOSED || call->head || f.left == 0) {
+        file_close(c);
+        serving_answered(c, call, f.keep_alive);
         return;
     }
-    c->file = mem_new(sizeof *c->file);
-    *c->file = (struct file_sending){ fd, length };
     c->state = CONN_FILE;
+    c->call = NULL;
+    serving_free(call);
+}
+
+/* Adds the head, begins the rest and, unless the connection's bytes are being taken, goes on. */
+static void file_answer(struct serving *call, const struct answer_head *head, struct file_sending f)
+{
+    struct connection *c = call->x.connection;
+    struct home *h = call->home;
+    bool nested = h->current == c, zipped = f.fd < 0 && head->zipped;
+    bool varies = f.fd < 0 && !head->no_gzip && http_gzip_fits(head->content_type, (size_t)f.left);
+    struct connection *before = connection_begin(c);
+
+    call->keep_alive = call->keep_alive && !head->close && !h->stopping;
+    struct answer_to to = { .keep_alive = call->keep_alive, .old = call->old };
+    answer_add_head(h, &to, head, (uint64_t)f.left, zipped, zipped || varies);
+    if (!answer_has_body(head->status))
+        f.left = 0;
+    file_begin(c, call, f);
+    if (nested)
+        return;
+    connection_resume(c);
+    h->current = before;
 }
 
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length)
 {
     struct serving *call = container_of(x, struct serving, x);
-    struct connection *c = x->connection;
-    struct home *h = call->home;
 
+    if (x->connection) {
+        file_answer(call, head, (struct file_sending){ .fd = fd, .left = length });
+        return;
+    }
+    close(fd);
+    serving_free(call);
+}
+
+void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
+                      struct buf *owner)
+{
+    struct serving *call = container_of(x, struct serving, x);
+    struct connection *c = x->connection;
+    struct file_sending f = { .fd = -1, .text = text, .left = (int64_t)text.n };
+
+    if (owner) {
+        f.owned = *owner;
+        buf_init(owner, owner->max);
+    }
     if (!c) {
-        close(fd);
+        buf_clear(&f.owned);
         serving_free(call);
         return;
     }
-    bool nested = h->current == c;
-    struct connection *before = connection_begin(c);
-    call->keep_alive = call->keep_alive && !head->close && !h->stopping;
-    struct answer_to to = { .keep_alive = call->keep_alive, .old = call->old };
-    answer_add_head(h, &to, head, (uint64_t)length, false, false);
-    file_begin(c, call, fd, answer_has_body(head->status) ? length : 0);
-    if (nested)
-        return;
-    connection_resume(c);
-    h->current = before;
+    if (c->state == CONN_ASKED)
+        call->keep_alive = body_give_up(c, call, call->keep_alive);
+    file_answer(call, head, f);
 }

@@ -6,7 +6,7 @@
  *   server_read.c       from bytes to requests
  *   server_body.c       the bodies of requests that did not come in one piece
  *   server_answer.c     from answers to bytes
- *   server_file.c       answers from files
+ *   server_file.c       answers from files, and long ones
  *   server_gzip.c       smaller answers
  *   server_websocket.c  connections that became WebSockets
  *
@@ -127,7 +127,7 @@ enum connection_state {
     CONN_ASKED,     /* the application decides whether the body may come */
     CONN_BODY,      /* waits for the rest of a body */
     CONN_CALL,      /* the application works on it */
-    CONN_FILE,      /* a file is being sent */
+    CONN_FILE,      /* a file or a long text is being sent */
     CONN_WEBSOCKET, /* not HTTP any more */
     CONN_LAST,      /* ends once all is sent */
     CONN_LINGER,    /* said goodbye, waits for the peer to notice */
@@ -209,6 +209,9 @@ void connection_end(struct connection *c, struct connection *before);
 /* Sends pieces after what gathered; what the kernel does not take is kept. */
 void connection_send(struct connection *c, const struct str *pieces, size_t count);
 void connection_flush(struct connection *c);
+/* The same as connection_send for one piece that is always queued: libuv tells when it is
+ * written, in a later turn of the loop. */
+void connection_send_queued(struct connection *c, struct str piece);
 /* Writes what the kernel takes at once, when nothing is before it; how much that was. It
  * never closes the connection. */
 size_t connection_try(struct connection *c, struct str bytes);

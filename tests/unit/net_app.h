@@ -103,6 +103,30 @@ static void app_send_file(struct exchange *x)
     http_answer_file(x, &head, fd, (int64_t)bytes.n);
 }
 
+/* A text of its own buffer. */
+static void app_send_text(struct exchange *x)
+{
+    struct answer_head head = { .status = 200, .content_type = STR("text/plain") };
+    struct str bytes = app_bytes(x);
+    struct buf b;
+
+    buf_init(&b, bytes.n);
+    buf_add_str(&b, bytes);
+    http_answer_long(x, &head, buf_str(&b), &b);
+    assert_null(b.p);
+}
+
+enum { APP_KEPT = 8 * 1024 * 1024 };
+
+/* A text that all share. */
+static void app_send_kept(struct exchange *x)
+{
+    static char kept[APP_KEPT];
+    struct answer_head head = { .status = 200, .content_type = STR("image/png") };
+
+    http_answer_long(x, &head, str_slice(kept, sizeof kept), NULL);
+}
+
 static void app_list_parts(struct exchange *x)
 {
     struct str out = STR("");
@@ -147,6 +171,10 @@ static void app_request(void *arg, struct exchange *x)
         atomic_store(&app.held, x);
     else if (str_is(path, "/file"))
         app_send_file(x);
+    else if (str_is(path, "/text"))
+        app_send_text(x);
+    else if (str_is(path, "/kept"))
+        app_send_kept(x);
     else if (str_is(path, "/form"))
         app_list_parts(x);
     else if (str_is(path, "/who"))

@@ -1,6 +1,8 @@
 /* net_server_answer.c - what the answers of a real server look like. */
 #include "unit.h"
 
+#include <malloc.h>
+#include <sys/socket.h>
 #include <zlib.h>
 
 #include "base/clock.h"
@@ -157,6 +159,59 @@ static void files_are_sent_whole_and_in_turn(void **state)
     close(fd);
 }
 
+static void long_texts_are_sent_whole_and_in_turn(void **state)
+{
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd, "HEAD /text?3000000 HTTP/1.1\r\nHost: x\r\n\r\n");
+    struct peer_answer a = peer_read_answer(fd, true);
+    assert_true(peer_has(&a, "\r\nContent-Length: 3000000\r\n"));
+    peer_send(fd, "GET /text?3000000 HTTP/1.1\r\nHost: x\r\n\r\n"
+                  "GET /text?0 HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    usleep(20000); /* the socket fills up */
+    a = peer_read_answer(fd, false);
+    assert_true(peer_has(&a, "\r\nVary: Accept-Encoding\r\n"));
+    assert_int_equal(a.n, 3000000);
+    for (size_t i = 0; i < a.n; i++)
+        if (a.body[i] != (char)('a' + i % 23))
+            fail_msg("byte %zu is wrong", i);
+    free(a.body);
+    peer_expect(fd, 200, "");
+    peer_expect(fd, 200, "hello");
+    close(fd);
+}
+
+static size_t answer_heap(void)
+{
+    struct mallinfo2 m = mallinfo2();
+
+    return m.uordblks + m.hblkhd;
+}
+
+static void what_nobody_takes_is_not_copied(void **state)
+{
+    enum { PEERS = 8, MOST = 64 * 1024 };
+    int fds[PEERS];
+    size_t before = answer_heap();
+
+    (void)state;
+    for (int i = 0; i < PEERS; i++) {
+        fds[i] = app_connect();
+        for (int n = 0; n < 10; n++)
+            peer_send(fds[i], "GET /kept HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    for (int i = 0; i < PEERS; i++) {
+        char byte;
+
+        assert_int_equal(recv(fds[i], &byte, 1, MSG_PEEK), 1);
+    }
+    usleep(20000); /* the sockets fill up */
+    assert_true(answer_heap() < before + PEERS * MOST);
+    for (int i = 0; i < PEERS; i++)
+        close(fds[i]);
+}
+
 static void large_answers_are_zipped_when_the_client_offers_it(void **state)
 {
     int fd = app_connect();
@@ -209,6 +264,8 @@ int main(void)
         with_server(a_peer_that_ended_its_side_still_gets_its_answers),
         with_server(the_application_learns_who_asks),
         with_server(files_are_sent_whole_and_in_turn),
+        with_server(long_texts_are_sent_whole_and_in_turn),
+        with_server(what_nobody_takes_is_not_copied),
         with_server(large_answers_are_zipped_when_the_client_offers_it),
     };
     log_init(2, LOG_OFF, 0); /* before there are threads */
