@@ -7,7 +7,8 @@ from one_channel import ask
 from process import Client, register, start_guildhall
 
 PERSON, THREAD, DIRECT, CHANNEL, ENTRY = 10, 10_000_000, 20_000_000, 30_000_000, 40_000_000
-MEMBERS, THREADS, DIRECTS, CHANNELS, OVERWRITES = 500_000, 100_000, 100_000, 500, 1_000
+MEMBERS, THREADS, DIRECTS, CHANNELS = 500_000, 100_000, 100_000, 500
+OVERWRITES = 100  # of each channel: a guild has at most 50,000
 MESSAGES = 100_000
 
 NUMBERS = "with recursive n (i) as (select 0 union all select i + 1 from n where i < {0} - 1) "

@@ -126,7 +126,7 @@ class Kinds:
             ("upload, 10 MiB", self.upload(w.owner, hall, 10 << 20)),
             ("picture, 8 MiB", ask(w.owner, "PATCH", "/users/@me", {"avatar": picture}, most=500)),
             ("100 commands", ask(w.bot, "PUT", f"/applications/{w.app}/commands", commands)),
-            ("1000 overwrites", ask(w.owner, "PATCH", f"/channels/{CHANNEL}",
+            ("overwrites of a channel", ask(w.owner, "PATCH", f"/channels/{CHANNEL}",
                                     {"permission_overwrites": many}, most=500)),
             ("overwrite", ask(w.owner, "PUT", f"/channels/{room}/permissions/{maze}",
                               {"type": 0, "deny": "2048"})),
