@@ -401,7 +401,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     }
     e = open_to_serve(config, &g->store);
     if (!e)
-        e = auth_open(config->data, &g->auth);
+        e = auth_open(config->data, g->store, &g->auth);
     if (!e)
         e = open_tls(g);
     if (e)

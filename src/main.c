@@ -56,7 +56,7 @@ static int add_user(const struct config *config, const char *name, bool bot)
     if (!type_username.rule->holds(n.draft.username) || n.draft.username.n < 2 ||
         n.draft.username.n > 32)
         return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
-    if (!guildhall_open_store(config, false, &store) && !auth_open(config->data, &n.auth)) {
+    if (!guildhall_open_store(config, false, &store) && !auth_open(config->data, store, &n.auth)) {
         enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
 
         if (e == ERR_STORE_CONFLICT)
@@ -76,33 +76,6 @@ static int run_user(const struct settings *s, char **arguments)
     if (!arguments[0] || strcmp(arguments[0], "add") != 0 || !arguments[1])
         return usage("user add NAME [bot]");
     return add_user(&s->config, arguments[1], arguments[2] && strcmp(arguments[2], "bot") == 0);
-}
-
-static int run_check(const struct settings *s, char **arguments)
-{
-    struct store *store;
-
-    if (*arguments)
-        return usage("check takes no arguments");
-    if (guildhall_open_store(&s->config, true, &store))
-        return 1;
-    enum err e = store_check(store);
-    store_close(store);
-    puts(e ? "the database is damaged" : "the database is sound");
-    return e ? 1 : 0;
-}
-
-static int run_backup(const struct settings *s, char **arguments)
-{
-    struct store *store;
-
-    if (!arguments[0] || arguments[1])
-        return usage("backup FILE");
-    if (guildhall_open_store(&s->config, true, &store))
-        return 1;
-    enum err e = store_backup(store, arguments[0]);
-    store_close(store);
-    return e ? 1 : 0;
 }
 
 /* --- derived documents ---------------------------------------------------------------- */
@@ -193,8 +166,10 @@ static const struct program_command commands[] = {
       sessions_rows },
     { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
       NULL },
-    { "check", "", "Look whether the database is sound", run_check, NULL },
-    { "backup", "FILE", "Copy the embedded database", run_backup, NULL },
+    { "check", "[FILE]", "Look whether the database, or a backup, is sound", tool_check, NULL },
+    { "backup", "FILE", "Save rows, files and keys, also while the server runs", tool_backup,
+      NULL },
+    { "restore", "FILE", "Bring a backup back, into an empty data folder", tool_restore, NULL },
     { "openapi", "", "Print the OpenAPI document", run_openapi, NULL },
     { "reference", "", "Print docs/reference.md", run_reference, NULL },
     { "sample-config", "", "Print a configuration file with every option", sample_config, NULL },

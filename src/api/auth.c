@@ -1,21 +1,17 @@
 /* auth.c - credentials: made, recognised, forgotten. */
 #include "api/auth.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "api/auth_key.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 enum {
-    PEPPER_BYTES = 32,
     SECRET_BYTES = 32,
     SESSION_BYTES = 8,
     CACHE_SHARDS = 16,
@@ -45,51 +41,22 @@ struct token_shard {
 };
 
 struct auth {
-    unsigned char pepper[PEPPER_BYTES];
+    unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
     _Atomic uint64_t forgets; /* revocations so far */
     struct token_shard shards[CACHE_SHARDS];
 };
 
-/* --- the pepper ----------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------- */
 
-static bool read_pepper(const char *path, unsigned char *pepper)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, pepper, PEPPER_BYTES);
-
-    if (fd >= 0)
-        close(fd);
-    return n == PEPPER_BYTES;
-}
-
-/* A new pepper is whole and on the disk before it is used: without it no token
- * can be recognised again. */
-static bool write_pepper(const char *path, const unsigned char *pepper)
-{
-    char temporary[4096];
-
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write(fd, pepper, PEPPER_BYTES) == PEPPER_BYTES && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return ok && rename(temporary, path) == 0;
-}
-
-enum err auth_open(const char *folder, struct auth **ret)
+enum err auth_open(const char *folder, struct store *store, struct auth **ret)
 {
     struct auth *a = mem_new(sizeof *a);
-    char path[4000];
+    enum err e = auth_key_read(folder, store, a->pepper);
 
-    snprintf(path, sizeof path, "%s/pepper.key", folder);
-    if (!read_pepper(path, a->pepper)) {
-        randombytes_buf(a->pepper, sizeof a->pepper);
-        if (access(path, F_OK) == 0 || !write_pepper(path, a->pepper)) {
-            log_error("cannot use the key file '%s'", path);
-            mem_free(a);
-            return ERR_INTERNAL;
-        }
+    if (e) {
+        mem_free(a);
+        return e;
     }
     randombytes_buf(a->tag_key, sizeof a->tag_key);
     for (int i = 0; i < CACHE_SHARDS; i++)

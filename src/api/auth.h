@@ -13,7 +13,7 @@
 struct auth;
 
 /* Reads the pepper from <folder>/pepper.key, or makes it (mode 0600). */
-enum err auth_open(const char *folder, struct auth **ret);
+enum err auth_open(const char *folder, struct store *store, struct auth **ret);
 void auth_close(struct auth *a);
 
 /* The credential of an Authorization header. */

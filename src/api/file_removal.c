@@ -115,9 +115,11 @@ static enum err read_marked(struct call *call)
 static void delete_marked(uv_work_t *w)
 {
     struct file_removal *r = w->data;
+    bool held = blobs_held(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        enum err e = blob_delete(r->api->options.store, r->page[i].name);
+        /* The rows of a backup that is being made may be older than the mark. */
+        enum err e = held ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
         r->page[i].stays = e && e != ERR_NOT_FOUND;
     }

@@ -29,7 +29,7 @@ static bool is_name_char(char c)
 
 /* Segments of name characters that start with none of the dots that mean
  * something to a file system. At least two: an area and a name. */
-static bool is_blob_name(const char *name)
+bool is_blob_name(const char *name)
 {
     size_t segments = 0, n = 0;
 
@@ -62,6 +62,30 @@ static enum err find_path(struct store *s, const char *name, char path[PATH_MAX]
     return OK;
 }
 
+void blob_note_name(const char *blob, char *out, size_t size)
+{
+    snprintf(out, size, "%s", blob);
+    for (char *p = out; *p; p++)
+        if (*p == '/')
+            *p = SLASH;
+}
+
+static void name_of_note(char *note)
+{
+    for (char *p = note; *p; p++)
+        if (*p == SLASH)
+            *p = '/';
+}
+
+bool is_note_name(const char *note)
+{
+    char name[MAX_NAME + 2];
+
+    snprintf(name, sizeof name, "%s", note);
+    name_of_note(name);
+    return !strchr(note, '/') && is_blob_name(name);
+}
+
 /* Where a blob is noted until its row is committed. */
 static enum err find_note(struct store *s, const char *name, char path[PATH_MAX])
 {
@@ -69,9 +93,7 @@ static enum err find_note(struct store *s, const char *name, char path[PATH_MAX]
 
     if (!is_blob_name(name) || n < 0 || n + MAX_NAME >= PATH_MAX)
         return ERR_NOT_FOUND;
-    for (char *p = path + n; (*p = *name); p++, name++)
-        if (*p == '/')
-            *p = SLASH;
+    blob_note_name(name, path + n, PATH_MAX - (size_t)n);
     return OK;
 }
 
@@ -103,8 +125,15 @@ enum err blobs_open(struct store *s)
 {
     char path[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/blobs", s->folder) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/" RESTORE_MARK, s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
+    if (access(path, F_OK) == 0) {
+        log_error("store: a restore into '%s' did not come to its end; empty the folder and "
+                  "restore again",
+                  s->folder);
+        return ERR_UNAVAILABLE;
+    }
+    snprintf(path, sizeof path, "%s/blobs", s->folder);
     enum err e = folder_make(path);
     if (!e && s->lock >= 0)
         remove_parts(path);
@@ -247,13 +276,6 @@ static bool is_older(int folder, const char *name, int64_t seconds)
     struct stat st;
 
     return fstatat(folder, name, &st, 0) == 0 && st.st_mtime <= time(NULL) - seconds;
-}
-
-static void name_of_note(char *note)
-{
-    for (char *p = note; *p; p++)
-        if (*p == SLASH)
-            *p = '/';
 }
 
 enum err blobs_unsettled(struct store *s, int64_t seconds,

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "store/store.h"
 
@@ -19,6 +20,7 @@ struct engine {
     bool (*ready)(struct store *s);
     void (*submit)(struct store *s, struct work *w);
     void (*turn_end)(struct store *s, struct loop *loop);
+    /* A copy of all rows, for its owner alone; NULL: the engine has tools of its own. */
     enum err (*backup)(struct store *s, const char *path);
     enum err (*check)(struct store *s);
     enum err (*take)(struct store *s); /* see store_take; NULL: nothing to do */
@@ -123,6 +125,27 @@ enum err folder_make(const char *path);
 enum err folder_lock(const char *path, int *ret);
 /* Makes the names in a folder last. */
 bool folder_sync(const char *path);
+
+/* A file of this name stays while a backup is restored into the folder. */
+#define RESTORE_MARK "restore.part"
+
+/* --- blobs.c -------------------------------------------------------------------------- */
+
+bool is_blob_name(const char *name);
+/* How a blob is called in the folder of notes, and whether something is called so. */
+void blob_note_name(const char *blob, char *out, size_t size);
+bool is_note_name(const char *note);
+
+/* --- blobs_walk.c --------------------------------------------------------------------- */
+
+/* Until the descriptor is closed, or the process ends, no server deletes a blob of the folder
+ * that has a row. */
+enum err blobs_hold(struct store *s, int *ret);
+
+/* fd is open for reading, and the walk's to close. */
+typedef enum err blob_found(void *arg, const char *name, int fd, time_t written);
+enum err blobs_walk(struct store *s, blob_found *found, void *arg);
+enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg);
 
 /* Makes the folder of the blobs; when the store has the folder for itself, also
  * removes what a crash left half written. */

@@ -164,13 +164,6 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
 
 /* --- tools ---------------------------------------------------------------------------- */
 
-static enum err postgres_backup(struct store *s, const char *path)
-{
-    (void)s, (void)path;
-    log_error("store: PostgreSQL has its own way to make a backup: pg_dump");
-    return ERR_UNAVAILABLE;
-}
-
 static enum err keep_servers_out(struct tx *tx, void *arg)
 {
     (void)arg;
@@ -204,7 +197,6 @@ const struct engine postgres_engine = {
     .ready = postgres_ready,
     .submit = postgres_submit,
     .turn_end = postgres_turn_end,
-    .backup = postgres_backup,
     .check = postgres_check,
     .take = postgres_take,
     .query = postgres_query,

@@ -1,10 +1,10 @@
 /* sqlite_tools.c - copies and checks of a whole SQLite database. */
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "store/sqlite.h"
 
 /* --- backup --------------------------------------------------------------------------- */
@@ -23,40 +23,40 @@ static enum err copy_pages(sqlite3 *from, sqlite3 *to)
     return (code & 0xff) == SQLITE_FULL ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static enum err copy_to_file(struct sqlite *q, const char *path)
+/* The copy is read once and thrown away: it needs neither a journal nor a sync of its own. */
+static enum err open_copy(const char *path, sqlite3 **ret)
+{
+    unlink(path);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0) {
+        log_error("store: backup: cannot make '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    close(fd);
+    if (sqlite3_open(path, ret) == SQLITE_OK &&
+        sqlite3_exec(*ret, "pragma journal_mode = off; pragma synchronous = off", NULL, NULL,
+                     NULL) == SQLITE_OK)
+        return OK;
+    log_error("store: backup: cannot make '%s': %s", path, sqlite3_errmsg(*ret));
+    return ERR_UNAVAILABLE;
+}
+
+enum err sqlite_backup(struct store *s, const char *path)
 {
     struct sqlite_conn *from = NULL;
     sqlite3 *to = NULL;
-    enum err e = sqlite_conn_open(q->path, &from);
+    enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &from);
 
-    if (!e && sqlite3_open(path, &to) != SQLITE_OK) {
-        log_error("store: backup: cannot make '%s': %s", path, sqlite3_errmsg(to));
-        e = ERR_UNAVAILABLE;
-    }
+    if (!e)
+        e = open_copy(path, &to);
     if (!e)
         e = copy_pages(from->db, to);
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
     sqlite_conn_close(from);
-    return e;
-}
-
-/* The name appears when the copy is whole. */
-enum err sqlite_backup(struct store *s, const char *path)
-{
-    size_t room = strlen(path) + sizeof ".part";
-    char *part = mem_new(room);
-
-    snprintf(part, room, "%s.part", path);
-    unlink(part);
-    enum err e = copy_to_file((struct sqlite *)s, part);
-    if (!e && rename(part, path) != 0) {
-        log_error("store: backup: cannot make '%s'", path);
-        e = ERR_UNAVAILABLE;
-    }
     if (e)
-        unlink(part);
-    mem_free(part);
+        unlink(path);
     return e;
 }
 

@@ -42,11 +42,6 @@ void store_turn_end(struct store *s, struct loop *loop)
     s->engine->turn_end(s, loop);
 }
 
-enum err store_backup(struct store *s, const char *path)
-{
-    return s->engine->backup(s, path);
-}
-
 enum err store_take(struct store *s)
 {
     return s->engine->take ? s->engine->take(s) : OK;

@@ -241,16 +241,14 @@ enum err blob_settle(struct store *s, const char *name);
  * may never have been committed. */
 enum err blobs_unsettled(struct store *s, int64_t seconds,
                          void (*found)(void *arg, const char *name), void *arg);
+/* Is a backup being made? Then blobs whose rows are gone have to stay for now. */
+bool blobs_held(struct store *s);
 /* Does this process have the folder of the blobs for itself? */
 bool store_is_alone(const struct store *s);
 /* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* ERR_NOT_FOUND when it is not there any more. */
 enum err blob_delete(struct store *s, const char *name);
-
-/* A copy of the whole database (SQLite: online backup; PostgreSQL: refused with
- * a pointer to pg_dump). */
-enum err store_backup(struct store *s, const char *path);
 
 /* Integrity check for tests and `guildhall check`; logs what is wrong. */
 enum err store_check(struct store *s);

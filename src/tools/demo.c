@@ -41,7 +41,7 @@ static enum err demo_prepare(const struct config *config, struct tour *t)
     if (!e)
         e = world_demo_places(store, &t->places);
     if (!e)
-        e = auth_open(config->data, &auth);
+        e = auth_open(config->data, store, &auth);
     for (int i = 0; i < PEOPLE && !e; i++) {
         t->requests[i] = (struct token_request){ .auth = auth,
                                                  .username = str_of(people[i]),

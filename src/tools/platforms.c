@@ -142,7 +142,7 @@ static int run_order(const struct settings *s, const struct verb *v, struct plat
     struct store *store = NULL;
     int status = 1;
 
-    if (!guildhall_open_store(&s->config, false, &store) && !auth_open(s->config.data, &o->auth))
+    if (!guildhall_open_store(&s->config, false, &store) && !auth_open(s->config.data, store, &o->auth))
         status = platform_report(store_run(store, STORE_WRITE, NULL, v->run, o), o);
     auth_close(o->auth);
     store_close(store);
@@ -242,7 +242,7 @@ static int import_file(const struct settings *s, const char *path)
     if (!f)
         fprintf(stderr, "guildhall: cannot read '%s': %s\n", path, strerror(errno));
     else if (!guildhall_open_store(&s->config, false, &store) &&
-             !auth_open(s->config.data, &b->auth))
+             !auth_open(s->config.data, store, &b->auth))
         e = import_lines(store, f, b, &count);
     if (e && b->bad)
         fprintf(stderr, "guildhall: line %d: %s; %d lines before it were imported\n", b->bad,

@@ -69,7 +69,7 @@ static enum err print_tokens(const struct settings *s, struct store *store)
 {
     struct auth *auth;
     int64_t count = s->token_count < s->seed.guilds ? s->token_count : s->seed.guilds;
-    enum err e = count ? auth_open(s->config.data, &auth) : OK;
+    enum err e = count ? auth_open(s->config.data, store, &auth) : OK;
 
     if (e || !count)
         return e;

@@ -34,6 +34,9 @@ int tool_seed(const struct settings *s, char **arguments);
 int tool_sessions(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
+int tool_check(const struct settings *s, char **arguments);
+int tool_backup(const struct settings *s, char **arguments);
+int tool_restore(const struct settings *s, char **arguments);
 int tool_invoke(const struct settings *s, char **arguments);
 
 /* Imports a world file; says on stderr why it cannot. */

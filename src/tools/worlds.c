@@ -58,7 +58,7 @@ enum err import_text(const struct config *config, struct store *store, struct st
         .password_ops = (unsigned long long)config->password_passes,
         .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
     };
-    enum err e = auth_open(config->data, &options.auth);
+    enum err e = auth_open(config->data, store, &options.auth);
 
     if (e)
         return e;

@@ -17,7 +17,7 @@ static int open_auth(void **state)
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/guildhall-secrets-XXXXXX");
     arena = arena_new();
-    return sodium_init() < 0 || !mkdtemp(folder) || auth_open(folder, &auth) ? -1 : 0;
+    return sodium_init() < 0 || !mkdtemp(folder) || auth_open(folder, NULL, &auth) ? -1 : 0;
 }
 
 static int remove_entry(const char *path, const struct stat *s, int type, struct FTW *f)

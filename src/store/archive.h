@@ -1,0 +1,57 @@
+/* archive.h - the one file of a backup: files one after the other, each with its sum.
+ *
+ *   guildhall backup 1\n
+ *   file SIZE NAME\n  SIZE bytes  \nsum BLAKE2B\n      as often as there are files
+ *   end FILES BYTES BLAKE2B\n
+ *
+ * A sum is BLAKE2b-256 in hex: of a file's bytes, and at the end of all lines before it (the
+ * sums are among them). What has no right end is no backup. Nothing is ever held in memory but
+ * a piece of one file. */
+#ifndef STORE_ARCHIVE_H
+#define STORE_ARCHIVE_H
+
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/errors.h"
+
+enum { ARCHIVE_NAME = 320, ARCHIVE_PIECE = 256 * 1024 };
+
+struct archive {
+    FILE *f;
+    const char *path; /* the caller's, for messages */
+    crypto_generichash_state lines;
+    int64_t files, bytes; /* so far */
+    int64_t unsynced;     /* bytes that the disk may not have */
+    char *piece;          /* ARCHIVE_PIECE bytes to copy through */
+};
+
+struct archive_entry {
+    char name[ARCHIVE_NAME];
+    int64_t size;
+};
+
+/* --- writing -------------------------------------------------------------------------- */
+
+/* Makes the file, for its owner alone; it must not be there. Logs. */
+enum err archive_create(struct archive *a, const char *path);
+/* size bytes of the descriptor, from where it stands. */
+enum err archive_add(struct archive *a, const char *name, int fd, int64_t size);
+/* The end, on the disk. */
+enum err archive_finish(struct archive *a);
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* Logs what is wrong: no such file, or not one of ours. */
+enum err archive_open(struct archive *a, const char *path);
+/* The next file. *ret_more is false at an end that is right. */
+enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_more);
+/* Its bytes go to the descriptor (-1: nowhere) and are compared with their sum. */
+enum err archive_take(struct archive *a, const struct archive_entry *entry, int fd);
+
+/* After each of both; accepts what was never opened. */
+void archive_close(struct archive *a);
+
+#endif

@@ -1,0 +1,75 @@
+/* backup.c - `guildhall backup`, `restore` and `check`: all that a server keeps, saved and back. */
+#include "store/backup.h"
+
+#include <stdio.h>
+
+#include "guildhall.h"
+#include "tools/tools.h"
+
+/* The server's key, and the certificate that it makes for itself. */
+static const char *const keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
+
+static void print_backup(const char *verb, const struct backup_report *r)
+{
+    printf("%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,
+           r->has_rows ? "" : "; the rows are in PostgreSQL's own backup");
+}
+
+static int check_database(const struct config *config)
+{
+    struct store *store;
+
+    if (guildhall_open_store(config, true, &store))
+        return 1;
+    enum err e = store_check(store);
+    store_close(store);
+    puts(e ? "the database is damaged" : "the database is sound");
+    return e ? 1 : 0;
+}
+
+static int check_backup(const char *path)
+{
+    struct backup_report report;
+
+    if (backup_check(path, &report)) {
+        puts("the backup is damaged");
+        return 1;
+    }
+    print_backup("the backup is sound:", &report);
+    return 0;
+}
+
+int tool_check(const struct settings *s, char **arguments)
+{
+    if (!arguments[0])
+        return check_database(&s->config);
+    return arguments[1] ? usage("check [FILE]") : check_backup(arguments[0]);
+}
+
+int tool_backup(const struct settings *s, char **arguments)
+{
+    struct backup_report report;
+    struct store *store;
+
+    if (!arguments[0] || arguments[1])
+        return usage("backup FILE");
+    if (guildhall_open_store(&s->config, true, &store))
+        return 1;
+    enum err e = backup_make(store, arguments[0], keys, &report);
+    store_close(store);
+    if (!e)
+        print_backup("saved", &report);
+    return e ? 1 : 0;
+}
+
+int tool_restore(const struct settings *s, char **arguments)
+{
+    struct backup_report report;
+
+    if (!arguments[0] || arguments[1])
+        return usage("restore FILE --data DIR");
+    if (backup_restore(arguments[0], s->config.data, &report))
+        return 1;
+    print_backup("restored", &report);
+    return 0;
+}

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""backup - everything that a server keeps, saved while it runs and brought back."""
+
+import base64
+import fcntl
+import http.client
+import json
+import os
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+from process import Client, Failed, register, start_guildhall  # noqa: E402
+
+ATTACHMENT = bytes(range(256)) * 300
+
+
+def run(executable, *args, **more):
+    return subprocess.run([executable, *args], capture_output=True, text=True, timeout=120,
+                          check=False, **more)
+
+
+def png():
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+    rows = b"".join(b"\0" + bytes([40, 80, y * 8]) * 16 for y in range(16))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 16, 16, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def get_bytes(port, url):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", "/" + url.split("/", 3)[3])
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer.status, data
+
+
+def send_file(port, token, channel, name, data):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    edge = "edge-of-a-part"
+    body = (f'--{edge}\r\nContent-Disposition: form-data; name="files[0]"; filename="{name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n").encode() + data + \
+        f"\r\n--{edge}--\r\n".encode()
+    connection.request("POST", f"/api/v10/channels/{channel}/messages", body,
+                       {"Authorization": token,
+                        "Content-Type": f"multipart/form-data; boundary={edge}"})
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    expect(answer.status == 200, f"{answer.status} {text}")
+    return json.loads(text)
+
+
+class World:
+    """A person with a picture, a guild and a message with a file."""
+
+    def __init__(self, port):
+        self.token = register(port, "ada")
+        client = Client(port, self.token)
+        picture = "data:image/png;base64," + base64.b64encode(png()).decode()
+        status, self.me = client.call("PATCH", "/users/@me", {"avatar": picture})
+        expect(status == 200 and self.me["avatar"], f"{status} {self.me}")
+        status, self.guild = client.call("POST", "/guilds", {"name": "Here"})
+        expect(status == 201, f"{status} {self.guild}")
+        status, channels = client.call("GET", f"/guilds/{self.guild['id']}/channels")
+        self.channel = next(c["id"] for c in channels if c["type"] == 0)
+        self.message = send_file(port, self.token, self.channel, "a.bin", ATTACHMENT)
+        client.close()
+
+    def is_whole(self, port):
+        client = Client(port, self.token)
+        status, me = client.call("GET", "/users/@me")
+        expect(status == 200 and me["id"] == self.me["id"], f"{status} {me}")
+        status, message = client.call("GET",
+                                      f"/channels/{self.channel}/messages/{self.message['id']}")
+        expect(status == 200, f"{status} {message}")
+        status, data = get_bytes(port, message["attachments"][0]["url"])
+        expect(status == 200 and data == ATTACHMENT, f"the attachment: {status}")
+        status, data = get_bytes(port, f"http://a/avatars/{me['id']}/{me['avatar']}.png")
+        expect(status == 200 and data == png(), f"the picture: {status} {len(data)}")
+        status, _ = client.call("POST", f"/channels/{self.channel}/messages", {"content": "again"})
+        expect(status == 200, f"a message afterwards: {status}")
+        client.close()
+
+
+class Writer(threading.Thread):
+    """Sends messages with files, and deletes them, until it is told to stop."""
+
+    def __init__(self, port, world):
+        super().__init__()
+        self.port, self.world, self.count, self.problem = port, world, 0, None
+        self.ends = threading.Event()
+
+    def run(self):
+        try:
+            client = Client(self.port, self.world.token)
+            while not self.ends.is_set():
+                sent = send_file(self.port, self.world.token, self.world.channel, "b.bin",
+                                 b"%d" % self.count)
+                if self.count % 2:
+                    client.call("DELETE", f"/channels/{self.world.channel}/messages/{sent['id']}")
+                self.count += 1
+        except Exception as e:  # pylint: disable=broad-except
+            self.problem = e
+
+
+def blob_count(data):
+    return sum(len(files) for top, _, files in os.walk(os.path.join(data, "blobs"))
+               if ".new" not in top)
+
+
+def attachments_are_served(port, world):
+    """All that the channel shows."""
+    client = Client(port, world.token)
+    status, messages = client.call("GET", f"/channels/{world.channel}/messages?limit=100")
+    expect(status == 200, str(status))
+    for message in messages:
+        for attachment in message["attachments"]:
+            status, data = get_bytes(port, attachment["url"])
+            expect(status == 200 and len(data) == attachment["size"],
+                   f"{attachment['filename']}: {status} {len(data)}")
+    client.close()
+
+
+def a_backup_of_a_busy_server_brings_everything_back(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        server = start_guildhall(executable, data)
+        try:
+            world = World(server.port)
+            writer = Writer(server.port, world)
+            writer.start()
+            while writer.count < 20 and writer.is_alive():
+                time.sleep(0.01)
+            for _ in range(3):  # the last one has the name
+                before = writer.count
+                done = run(executable, "backup", saved, "--data", data)
+                expect(done.returncode == 0 and done.stdout.startswith("saved "), done.stderr)
+                while writer.count == before and writer.is_alive():
+                    time.sleep(0.01)
+            writer.ends.set()
+            writer.join()
+            expect(not writer.problem, f"{writer.problem}")
+        finally:
+            server.stop()
+        expect(os.stat(saved).st_mode & 0o777 == 0o600, "others may read it")
+        expect(sorted(os.listdir(folder)) == ["data", "saved"], str(os.listdir(folder)))
+        done = run(executable, "check", saved)
+        expect(done.returncode == 0 and "the backup is sound: " in done.stdout, done.stdout)
+        done = run(executable, "restore", saved, "--data", back)
+        expect(done.returncode == 0 and done.stdout.startswith("restored "), done.stderr)
+        done = run(executable, "check", "--data", back)
+        expect(done.returncode == 0, done.stdout + done.stderr)
+        server = start_guildhall(executable, back)
+        try:
+            world.is_whole(server.port)
+            attachments_are_served(server.port, world)
+        finally:
+            server.stop()
+        expect(not os.listdir(os.path.join(back, "blobs", ".new")), "notes were left")
+
+
+def the_commands_of_the_readme_work(executable):
+    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../README.md")
+    with open(manual, encoding="utf-8") as f:
+        block = re.search(r"```sh\n( *guildhall backup .*?)```", f.read(), re.S).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(executable, os.path.join(folder, "guildhall"))
+        run(executable, "user", "add", "zoe", "--data", os.path.join(folder, "data"))
+        done = subprocess.run(["sh", "-ec", block], capture_output=True, text=True, timeout=60,
+                              cwd=folder, check=False,
+                              env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
+        expect(done.returncode == 0 and "restored " in done.stdout, done.stderr)
+
+
+def a_restore_wants_an_empty_folder_and_a_whole_backup(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        run(executable, "user", "add", "zoe", "--data", data)
+        run(executable, "backup", saved, "--data", data)
+        done = run(executable, "restore", saved, "--data", data)
+        expect(done.returncode == 1 and "is not empty" in done.stderr, done.stderr)
+        with open(saved, "rb") as f:
+            whole = f.read()
+        with open(saved, "wb") as f:
+            f.write(whole[:-100])
+        done = run(executable, "check", saved)
+        expect(done.returncode == 1 and "the backup is damaged" in done.stdout, done.stdout)
+        done = run(executable, "restore", saved, "--data", back)
+        expect(done.returncode == 1 and "is not restored" in done.stderr, done.stderr)
+        done = run(executable, "user", "add", "eve", "--data", back)
+        expect(done.returncode == 1 and "did not come to its end" in done.stderr, done.stderr)
+        done = run(executable, "check", os.path.join(folder, "none"))
+        expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
+
+
+def a_backup_that_puts_files_elsewhere_is_refused(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("../evil", "/tmp/evil", "blobs/../../evil", "control", "blobs/.new/../x"):
+            saved = os.path.join(folder, "saved")
+            with open(saved, "w", encoding="ascii") as f:
+                f.write(f"guildhall backup 1\nfile 0 {name}\n\nsum 00\nend 1 0 00\n")
+            done = run(executable, "restore", saved, "--data", os.path.join(folder, "back"))
+            expect(done.returncode == 1 and "none of ours" in done.stderr, done.stderr)
+            os.unlink(os.path.join(folder, "back", "restore.part"))
+            expect(os.listdir(os.path.join(folder, "back")) == [], "it left something")
+
+
+def a_backup_that_is_killed_leaves_nothing_with_its_name(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+
+        def write_little():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        done = run(executable, "backup", saved, "--data", data, preexec_fn=write_little)
+        expect(done.returncode == -signal.SIGXFSZ, str(done.returncode))
+        left = sorted(os.listdir(folder))
+        expect("saved" not in left, str(left))
+        expect(all(n.endswith(".part") for n in left if n != "data"), str(left))
+        expect(run(executable, "backup", saved, "--data", data).returncode == 0, "the next one")
+        expect(sorted(os.listdir(folder)) == ["data", "saved"], str(os.listdir(folder)))
+
+
+def files_stay_while_a_backup_is_made(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_guildhall(executable, folder)
+        try:
+            world = World(server.port)
+            client = Client(server.port, world.token)
+            before = blob_count(folder)
+            with open(os.path.join(folder, "backup.lock"), "w", encoding="ascii") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH)  # as a backup has it, or flock(1)
+                path = f"/channels/{world.channel}/messages/"
+                client.call("DELETE", path + world.message["id"])
+                time.sleep(0.3)
+                expect(blob_count(folder) == before, "a file went that a backup may need")
+            second = send_file(server.port, world.token, world.channel, "c.bin", b"c")
+            client.call("DELETE", path + second["id"])
+            deadline = time.monotonic() + 30
+            while blob_count(folder) != before - 1:
+                if time.monotonic() > deadline:
+                    raise Failed("the files never went")
+                time.sleep(0.02)
+        finally:
+            server.stop()
+
+
+def a_server_without_its_key_does_not_start(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        run(executable, "user", "add", "zoe", "--data", folder)
+        key = os.path.join(folder, "pepper.key")
+        with open(key, "rb") as f:
+            bytes_of_key = f.read()
+        os.unlink(key)
+        done = run(executable, "user", "add", "eve", "--data", folder)
+        expect(done.returncode == 1 and "is missing, and this database" in done.stderr, done.stderr)
+        done = run(executable, "serve", "--listen", "127.0.0.1:0", "--data", folder)
+        expect(done.returncode == 1 and "is missing, and this database" in done.stderr, done.stderr)
+        expect(not os.path.exists(key), "a new key was made")
+        with open(key, "wb") as f:
+            f.write(bytes(32))
+        done = run(executable, "user", "add", "eve", "--data", folder)
+        expect(done.returncode == 1 and "is not the one that this database" in done.stderr,
+               done.stderr)
+        with open(key, "wb") as f:
+            f.write(bytes_of_key)
+        done = run(executable, "user", "add", "eve", "--data", folder)
+        expect(done.returncode == 0, done.stderr)
+
+
+def most_memory(executable, *args):
+    """Of one run of the program, in bytes."""
+    with subprocess.Popen([executable, *args], stdout=subprocess.DEVNULL) as child:
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    expect(child.returncode == 0, str(args))
+    return used.ru_maxrss * 1024
+
+
+def a_backup_of_any_size_takes_little_memory(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        run(executable, "user", "add", "zoe", "--data", data)
+        small = most_memory(executable, "backup", saved, "--data", data)
+        os.makedirs(os.path.join(data, "blobs", "attachments"))
+        with open(os.path.join(data, "blobs", "attachments", "large"), "wb") as f:
+            f.truncate(128 * 1024 * 1024)
+        for args in (["backup", saved, "--data", data], ["check", saved],
+                     ["restore", saved, "--data", back]):
+            used = most_memory(executable, *args)
+            expect(used < small + 16 * 1024 * 1024, f"{args[0]}: {used} bytes after {small}")
+
+
+run_cases("backup", [
+    a_backup_of_a_busy_server_brings_everything_back,
+    the_commands_of_the_readme_work,
+    a_restore_wants_an_empty_folder_and_a_whole_backup,
+    a_backup_that_puts_files_elsewhere_is_refused,
+    a_backup_that_is_killed_leaves_nothing_with_its_name,
+    files_stay_while_a_backup_is_made,
+    a_server_without_its_key_does_not_start,
+    a_backup_of_any_size_takes_little_memory,
+])
