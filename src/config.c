@@ -50,6 +50,10 @@ const struct option_row config_rows[] = {
       .choices = "auto|on|off",
       .help =
           "Apps may be called at private addresses; auto: while nobody can call us from elsewhere" },
+    { "registration", OPTION_CHOICE, AT(registration), .fallback = "auto",
+      .choices = "auto|open|invite|closed",
+      .help =
+          "Who may make an account; auto: everybody on this machine, elsewhere who is invited" },
     { "privileged-intents", OPTION_SWITCH, AT(privileged_intents), .fallback = "on",
       .help = "New applications may use members, presences and message content" },
     { "voice-regions", OPTION_TEXT, AT(voice_regions), .fallback = "main:Main",

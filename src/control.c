@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { QUESTION = 256, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5, PAUSE_MS = 100 };
+enum { QUESTION = 4096, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5, PAUSE_MS = 100 };
 
 static const char FILE_NAME[] = "control";
 
@@ -74,6 +74,16 @@ static struct str read_question(int fd, char *room)
     return str_cut(&rest, '\n');
 }
 
+/* Whoever asks, as the kernel knows it. */
+static unsigned uid_of_peer(int fd)
+{
+    struct ucred peer = { .uid = (uid_t)-1 };
+    socklen_t size = sizeof peer;
+
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    return peer.uid;
+}
+
 static void control_serve(const struct control *c, int fd)
 {
     char room[QUESTION];
@@ -86,11 +96,12 @@ static void control_serve(const struct control *c, int fd)
     while (row->word && !str_is(word, row->word))
         row++;
     if (row->word)
-        row->answer(c->arg, rest, &out);
+        row->answer(c->arg, uid_of_peer(fd), rest, &out);
     if (buf_full(&out))
         log_warn("control: the answer would be too large");
     else
         send_all(fd, buf_str(&out));
+    explicit_bzero(room, sizeof room); /* it may have been a password */
     buf_clear(&out);
 }
 

@@ -13,8 +13,9 @@ struct control;
 
 struct control_row {
     const char *word; /* NULL ends a list */
-    /* Writes the answer to the word and what follows it; on a thread of its own. */
-    void (*answer)(void *arg, struct str rest, struct buf *out);
+    /* Writes the answer to the word and what follows it; on a thread of its own. uid: the
+     * machine's user who asks. */
+    void (*answer)(void *arg, unsigned uid, struct str rest, struct buf *out);
 };
 
 /* Listens; logs and returns an error when that cannot be. The rows outlive it. */

@@ -19,6 +19,7 @@
 #include "net/proxies.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "operator/operator.h"
 #include "platform/accounts/operator.h"
 #include "platform/applications/applications.h"
 #include "voice/voice.h"
@@ -212,17 +213,37 @@ static void gateway_metrics(void *arg, struct buf *out)
                s.closed);
 }
 
-/* Who can only be reached from this machine may reach this machine. A server that has a public
- * name or a proxy is reached from elsewhere, wherever it listens. */
-static bool may_call_private(const struct guildhall *g)
+/* A server that has a public name or a proxy is reached from elsewhere, wherever it listens. */
+static bool is_local(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
 
-    if (strcmp(g->config->private_endpoints, "auto") != 0)
-        return strcmp(g->config->private_endpoints, "on") == 0;
     if (g->config->public_url || g->proxies.count)
         return false;
     return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
+}
+
+/* Who can only be reached from this machine may reach this machine. */
+static bool may_call_private(const struct guildhall *g)
+{
+    if (strcmp(g->config->private_endpoints, "auto") != 0)
+        return strcmp(g->config->private_endpoints, "on") == 0;
+    return is_local(g);
+}
+
+/* What can be reached from elsewhere is found by those who register anywhere. */
+static enum registration_mode registration_of(const struct guildhall *g)
+{
+    static const char *const words[] = {
+        [REGISTRATION_OPEN] = "open",
+        [REGISTRATION_INVITE] = "invite",
+        [REGISTRATION_CLOSED] = "closed",
+    };
+
+    for (int i = 0; i < (int)COUNT_OF(words); i++)
+        if (strcmp(g->config->registration, words[i]) == 0)
+            return (enum registration_mode)i;
+    return is_local(g) ? REGISTRATION_OPEN : REGISTRATION_INVITE;
 }
 
 static struct api *make_api(struct guildhall *g)
@@ -253,6 +274,7 @@ static struct api *make_api(struct guildhall *g)
         .forgotten_arg = g,
         .gateway = g->gateway,
         .private_endpoints = may_call_private(g),
+        .registration = registration_of(g),
         .metrics_token = c->metrics_token,
         .metrics = gateway_metrics,
         .metrics_arg = g,
@@ -288,27 +310,36 @@ static struct gateway *make_gateway(struct guildhall *g)
 
 /* --- what its operator asks ----------------------------------------------------------- */
 
-static void list_sessions(void *arg, struct str rest, struct buf *out)
+static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
-    (void)rest;
+    (void)uid, (void)rest;
     gateway_census(((struct guildhall *)arg)->gateway, out);
 }
 
 /* Of the person with this name; nothing when there is none. */
-static void give_token(void *arg, struct str name, struct buf *out)
+static void give_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
     struct arena *arena = arena_new();
     struct str token;
 
+    (void)uid;
     if (operator_token(g->store, g->auth, name, arena, &token) == OK)
         buf_add_str(out, token);
     arena_free(arena);
 }
 
+static void carry_out_order(void *arg, unsigned uid, struct str question, struct buf *out)
+{
+    const struct guildhall *g = arg;
+
+    operator_answer(g->api, loops_at(g->loops, 0), uid, question, out);
+}
+
 static const struct control_row control_rows[] = {
     { "sessions", list_sessions },
     { "token", give_token },
+    { "operate", carry_out_order },
     { 0 },
 };
 

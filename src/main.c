@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "guildhall.h"
-#include "platform/accounts/accounts.h"
 #include "tools/tools.h"
 
 struct program_command {
@@ -25,57 +24,6 @@ int usage(const char *problem)
 {
     fprintf(stderr, "guildhall: %s\nTry 'guildhall help'.\n", problem);
     return 2;
-}
-
-/* --- tools that work on the data ------------------------------------------------------ */
-
-struct new_account {
-    struct auth *auth;
-    struct account_draft draft;
-    struct user user;
-    char token[256];
-};
-
-static enum err add_account(struct tx *tx, void *arg)
-{
-    struct new_account *n = arg;
-    struct str token;
-    enum err e = account_create(tx, n->auth, &n->draft, &n->user, &token);
-
-    if (!e)
-        snprintf(n->token, sizeof n->token, "%.*s", STR_FMT(token));
-    return e;
-}
-
-static int add_user(const struct config *config, const char *name, bool bot)
-{
-    struct new_account n = { .draft = { .username = str_of(name), .bot = bot } };
-    struct store *store = NULL;
-    int status = 1;
-
-    if (!type_username.rule->holds(n.draft.username) || n.draft.username.n < 2 ||
-        n.draft.username.n > 32)
-        return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
-    if (!guildhall_open_store(config, false, &store) && !auth_open(config->data, store, &n.auth)) {
-        enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
-
-        if (e == ERR_STORE_CONFLICT)
-            fprintf(stderr, "guildhall: the name '%s' is taken\n", name);
-        else if (!e)
-            printf("id     %llu\ntoken  %s%s\n", (unsigned long long)n.user.id, bot ? "Bot " : "",
-                   n.token);
-        status = e ? 1 : 0;
-    }
-    auth_close(n.auth);
-    store_close(store);
-    return status;
-}
-
-static int run_user(const struct settings *s, char **arguments)
-{
-    if (!arguments[0] || strcmp(arguments[0], "add") != 0 || !arguments[1])
-        return usage("user add NAME [bot]");
-    return add_user(&s->config, arguments[1], arguments[2] && strcmp(arguments[2], "bot") == 0);
 }
 
 /* --- derived documents ---------------------------------------------------------------- */
@@ -142,8 +90,9 @@ static int run_help(const struct settings *s, char **arguments)
         &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
     options_help(config_rows, &out);
     for (const struct program_command *c = all_commands(); c->name; c++) {
-        if (c->options) {
-            buf_printf(&out, "\nOptions of %s\n", c->name);
+        if (c->options && (c == all_commands() || c[-1].options != c->options)) {
+            buf_printf(&out, "\nOptions of %s%s\n", c->name,
+                       c[1].options == c->options ? " and the like" : "");
             options_help(c->options, &out);
         }
     }
@@ -161,7 +110,16 @@ static const struct program_command commands[] = {
       NULL },
     { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
       tool_invoke, invoke_rows },
-    { "user", "add NAME [bot]", "Make an account and print its token", run_user, NULL },
+    { "user", "VERB …", "Accounts: list, show, add, passwd, disable, enable, delete, premium",
+      tool_user, order_options },
+    { "guild", "VERB …", "Guilds: list, show, owner, delete", tool_guild, order_options },
+    { "app", "VERB …", "Applications: list, show, token", tool_app, order_options },
+    { "token", "revoke NAME", "End every token and session of an account", tool_token,
+      order_options },
+    { "invite", "create [USES [DAYS]]", "Make a code to register with", tool_invite,
+      order_options },
+    { "stats", "", "How much there is on the server that runs", tool_stats, order_options },
+    { "log", "", "What the operator changed, by whom and when", tool_log, order_options },
     { "sessions", "", "List who is connected to the server that runs", tool_sessions,
       sessions_rows },
     { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,

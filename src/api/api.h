@@ -12,6 +12,9 @@
 struct fetcher;
 struct gateway; /* gateway/gateway.h; handed on, not looked into */
 
+/* Who may make an account: everybody, who has an invitation of the operator's, nobody. */
+enum registration_mode { REGISTRATION_OPEN, REGISTRATION_INVITE, REGISTRATION_CLOSED };
+
 struct api_options {
     struct store *store;
     struct auth *auth;
@@ -33,6 +36,7 @@ struct api_options {
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;
     bool private_endpoints; /* requests of ours may go to loopback and private addresses */
+    enum registration_mode registration;
     /* Argon2id cost; tests make it cheap. */
     unsigned long long password_ops;
     size_t password_memory;

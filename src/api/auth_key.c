@@ -52,7 +52,7 @@ static enum err make_key(const char *path, unsigned char *key)
 
 /* --- the database --------------------------------------------------------------------- */
 
-struct key_question {
+struct server_key {
     bool was_used; /* tokens were given out, with whatever key */
     bool is_known;
     char digest[2 * crypto_generichash_BYTES + 1];
@@ -63,7 +63,7 @@ static const char HAS_TOKENS[] = "select 1 from tokens limit 1";
 
 static enum err find_key(struct tx *tx, void *arg)
 {
-    struct key_question *q = arg;
+    struct server_key *q = arg;
     struct rows row;
     enum err e = tx_one(tx, FIND_KEY, BIND(v_text(str_of(KEY_NAME))), &row, &q->is_known);
 
@@ -77,7 +77,7 @@ static const char KEEP_KEY[] =
 
 static enum err keep_key(struct tx *tx, void *arg)
 {
-    const struct key_question *q = arg;
+    const struct server_key *q = arg;
 
     return tx_exec(tx, KEEP_KEY, BIND(v_text(str_of(KEY_NAME)), v_text(str_of(q->digest))), NULL);
 }
@@ -92,10 +92,10 @@ static void digest_key(const unsigned char *key, char *out, size_t size)
     sodium_bin2hex(out, size, digest, sizeof digest);
 }
 
-static enum err compare_key(struct store *store, const char *path, const struct key_question *q,
+static enum err compare_key(struct store *store, const char *path, const struct server_key *q,
                             const unsigned char *key)
 {
-    struct key_question mine = { 0 };
+    struct server_key mine = { 0 };
 
     digest_key(key, mine.digest, sizeof mine.digest);
     if (!q->is_known)
@@ -110,7 +110,7 @@ static enum err compare_key(struct store *store, const char *path, const struct 
 
 enum err auth_key_read(const char *folder, struct store *store, unsigned char key[AUTH_KEY_BYTES])
 {
-    struct key_question q = { 0 };
+    struct server_key q = { 0 };
     char path[4000];
     enum err e = store ? store_run(store, STORE_READ, NULL, find_key, &q) : OK;
 

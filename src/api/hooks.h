@@ -16,6 +16,10 @@ struct account_made {
     snowflake user_id;
     struct opt_str invite; /* the code that it came with */
 };
+struct account_ending {
+    snowflake user_id;
+    int64_t *room; /* rows that may still be written: who writes one takes one */
+};
 struct settings_change {
     snowflake user_id;
     const struct user_settings *before, *after;

@@ -142,7 +142,8 @@ static int run_order(const struct settings *s, const struct verb *v, struct plat
     struct store *store = NULL;
     int status = 1;
 
-    if (!guildhall_open_store(&s->config, false, &store) && !auth_open(s->config.data, store, &o->auth))
+    if (!guildhall_open_store(&s->config, false, &store) &&
+        !auth_open(s->config.data, store, &o->auth))
         status = platform_report(store_run(store, STORE_WRITE, NULL, v->run, o), o);
     auth_close(o->auth);
     store_close(store);

@@ -32,6 +32,22 @@ static void hold_signals(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
+/* Nobody can come in yet: says how. */
+static void greet_first_run(const struct guildhall *g, const struct config *config)
+{
+    bool empty;
+
+    if (world_is_empty(guildhall_store(g), &empty) || !empty)
+        return;
+    printf("guildhall: there are no accounts yet. Make the first one, here on this machine:\n"
+           "  guildhall user add NAME --data %s\n"
+           "  guildhall user passwd NAME --data %s\n",
+           config->data, config->data);
+    if (api_options(guildhall_api(g))->registration == REGISTRATION_INVITE)
+        printf("Others register with an invitation: guildhall invite create --data %s\n",
+               config->data);
+}
+
 int serve_until_stopped(const struct config *config, void (*ready)(void *arg, const char *url),
                         void *arg)
 {
@@ -48,6 +64,8 @@ int serve_until_stopped(const struct config *config, void (*ready)(void *arg, co
     printf("guildhall: listening on %s\n", url);
     if (ready)
         ready(arg, url);
+    else
+        greet_first_run(g, config);
     fflush(stdout);
 
     int sig = wait_for_signal();

@@ -18,11 +18,15 @@ struct settings {
     struct seed_options seed;
     bool tokens;         /* import: print fresh ones */
     int64_t token_count; /* seed: how many to print */
-    bool json;           /* sessions: as it came */
+    bool json;           /* sessions, orders: as it came */
+    bool yes;            /* orders: nobody has to be asked */
+    int64_t limit;       /* lists: so many … */
+    const char *after;   /* … behind this id */
     struct invoke_options invoke;
 };
 
-extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[];
+extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
+    order_options[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
@@ -34,10 +38,21 @@ int tool_seed(const struct settings *s, char **arguments);
 int tool_sessions(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
+int tool_user(const struct settings *s, char **arguments);
+int tool_guild(const struct settings *s, char **arguments);
+int tool_app(const struct settings *s, char **arguments);
+int tool_token(const struct settings *s, char **arguments);
+int tool_invite(const struct settings *s, char **arguments);
+int tool_stats(const struct settings *s, char **arguments);
+int tool_log(const struct settings *s, char **arguments);
 int tool_check(const struct settings *s, char **arguments);
 int tool_backup(const struct settings *s, char **arguments);
 int tool_restore(const struct settings *s, char **arguments);
 int tool_invoke(const struct settings *s, char **arguments);
+
+/* An order for the server that runs (operator/operator.h): the program's status, or -1 when no
+ * server does. */
+int order_from_words(const struct settings *s, const char *noun, char **arguments);
 
 /* Imports a world file; says on stderr why it cannot. */
 enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,

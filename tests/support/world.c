@@ -418,6 +418,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     if (!options_read(config_rows, &nowhere, w->arena, none, &w->config, rest, &problem))
         return false;
     w->config.listen = "127.0.0.1:0";
+    w->config.registration = "open";
     w->config.data = w->folder;
     w->config.loops = 2;
     w->config.store_workers = 3;

@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """sessions - who is connected, as an operator asks a running server."""
 
-import base64
 import json
 import os
-import socket
 import stat
-import struct
 import subprocess
 import sys
 import tempfile
@@ -14,30 +11,13 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
+from gate import connect  # noqa: E402
 from process import register, start_guildhall  # noqa: E402
 
 
 def ask(executable, data, *flags):
     return subprocess.run([executable, "sessions", "--data", data, *flags], capture_output=True,
                           text=True, timeout=60, check=False)
-
-
-def connect(port, token):
-    """A session, READY read."""
-    s = socket.create_connection(("127.0.0.1", port), 20)
-    key = base64.b64encode(b"the sample nonce").decode()
-    s.sendall(f"GET /gateway?v=10 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
-              f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-              f"Sec-WebSocket-Key: {key}\r\n\r\n".encode())
-    text = json.dumps({"op": 2, "d": {"token": token, "properties": {"os": "linux",
-                                                                     "browser": "probe"}}})
-    s.sendall(struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) + text.encode())
-    seen = b""
-    while b'"READY"' not in seen:
-        piece = s.recv(65536)
-        expect(piece, "the session was closed")
-        seen += piece
-    return s
 
 
 def a_running_server_lists_its_sessions(executable):

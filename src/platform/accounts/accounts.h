@@ -17,6 +17,8 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret);
  * else the account's own, else en-US. Tags that are none of ours are skipped. */
 enum err request_locale(struct call *call, struct str *ret);
 
+/* 2-32 of the characters that names have. */
+bool username_allowed(struct str name);
 /* Names that nobody gets. */
 bool username_reserved(struct str name);
 

@@ -65,6 +65,14 @@ enum err refuse_taken(struct call *call, const char *field);
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);
 
+/* --- registration.c ------------------------------------------------------------------- */
+
+/* Before anything is looked at: ERR_FEATURE_DISABLED when nobody may register. */
+enum err registration_check(struct call *call);
+/* Uses up an invitation to register, which is taken out of *invite; any other leads to a
+ * guild and stays. Refuses who needs one and has none. */
+enum err registration_admit(struct call *call, struct opt_str *invite);
+
 /* --- own_routes.c: the rows of these -------------------------------------------------- */
 
 enum err get_sessions(struct call *call);

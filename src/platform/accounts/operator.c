@@ -1,4 +1,4 @@
-/* operator.c - how the operator's own tools come in as anybody. */
+/* operator.c - what the operator does with accounts: come in as anybody, keep out, let in. */
 #include "platform/accounts/operator.h"
 
 #include "base/clock.h"
@@ -42,4 +42,48 @@ enum err operator_token(struct store *store, struct auth *auth, struct str usern
     struct account_request w = { auth, arena, username, ret };
 
     return store_run(store, STORE_WRITE, NULL, operator_give, &w);
+}
+
+/* --- orders --------------------------------------------------------------------------- */
+
+static const char REVOKE[] = "delete from tokens where user_id = $1";
+
+enum err account_revoke(struct call *call, snowflake id)
+{
+    call_forget_account(call, id);
+    return tx_exec(call->tx, REVOKE, BIND(v_id(id)), NULL);
+}
+
+static const char SET_DISABLED[] = "update users set disabled = $2 where id = $1";
+
+enum err account_set_disabled(struct call *call, const struct user *u, bool disabled)
+{
+    enum err e = tx_exec(call->tx, SET_DISABLED, BIND(v_id(u->id), v_int(disabled)), NULL);
+
+    call_forget_account(call, u->id);
+    return e || !disabled || u->bot.value ? e : account_revoke(call, u->id);
+}
+
+static const char SET_PASSWORD[] = "update users set password_hash = $2 where id = $1";
+
+enum err account_set_password(struct call *call, snowflake id, struct str hash)
+{
+    enum err e = tx_exec(call->tx, SET_PASSWORD, BIND(v_id(id), v_text(hash)), NULL);
+
+    if (!e)
+        e = addresses_forget(call, id);
+    return e ? e : account_revoke(call, id);
+}
+
+static const char SET_PREMIUM[] = "update users set premium_type = $2 where id = $1";
+
+enum err account_set_premium(struct call *call, struct user *u, int64_t type)
+{
+    enum err e = tx_exec(call->tx, SET_PREMIUM, BIND(v_id(u->id), v_int(type)), NULL);
+
+    if (e)
+        return e;
+    u->premium_type = type;
+    call_emit(call, EVENT_USER_UPDATE, to_user(u->id), &own_user_schema, u);
+    return OK;
 }

@@ -1,4 +1,4 @@
-/* operator.h - how the operator's own tools come in as anybody.
+/* operator.h - what the operator does with accounts: come in as anybody, keep out, let in.
  *
  * Whoever may open files in the server's data folder may act for every person: they ask
  * the running server for a token through its control socket. */
@@ -6,6 +6,8 @@
 #define PLATFORM_ACCOUNTS_OPERATOR_H
 
 #include "api/auth.h"
+#include "api/jobs.h"
+#include "model/user.h"
 
 /* Long enough for a tool that forgot to log out not to matter. */
 enum { OPERATOR_TOKEN_S = 15 * 60 };
@@ -14,5 +16,25 @@ enum { OPERATOR_TOKEN_S = 15 * 60 };
  * that name. Waits for the store: not on a loop. */
 enum err operator_token(struct store *store, struct auth *auth, struct str username,
                         struct arena *arena, struct str *ret);
+
+/* --- orders, each inside a call's transaction ----------------------------------------- */
+
+/* Every token, of whatever kind, and every session of it end. */
+enum err account_revoke(struct call *call, snowflake id);
+/* A person's tokens end with it; a bot's comes back when the bot does. */
+enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
+/* Everything that was begun with the old one ends. */
+enum err account_set_password(struct call *call, snowflake id, struct str hash);
+enum err account_set_premium(struct call *call, struct user *u, int64_t type);
+/* Of a person who owns nothing that others use. Cannot be undone. */
+enum err account_end(struct call *call, const struct user *u);
+extern const struct job_kind account_leftovers; /* goes on with it */
+
+/* A code that lets people register where that needs one. The code is the function's. */
+struct registration_invite {
+    struct str code;
+    int64_t uses, expires_at;
+};
+enum err registration_invite_make(struct call *call, struct registration_invite *i);
 
 #endif

@@ -4,6 +4,7 @@
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
+#include "platform/accounts/operator.h"
 
 enum { LEAST_AGE = 13 };
 
@@ -78,9 +79,12 @@ static enum err hash_registration(struct call *call)
 static enum err prepare_register(struct call *call)
 {
     const struct registration *in = call->body;
+    enum err closed = registration_check(call);
+
+    if (closed)
+        return closed;
     enum err name = check_username(call, in->username);
     enum err date = check_date_of_birth(call, in->date_of_birth);
-
     if (in->password.given == GIVEN)
         call->hash = hash_registration;
     return name ? name : date;
@@ -102,14 +106,17 @@ static enum err register_account(struct call *call)
         .date_of_birth = in->date_of_birth.value,
     };
 
-    enum err e = request_locale(call, &user.locale);
+    struct opt_str invite = in->invite;
+    enum err e = registration_admit(call, &invite);
+    if (!e)
+        e = request_locale(call, &user.locale);
     if (!e)
         e = user_insert(call->tx, &user, &taken);
     if (e)
         return e;
     if (taken)
         return refuse_taken(call, taken);
-    e = hook_account_made(call, &(struct account_made){ user.id, in->invite });
+    e = hook_account_made(call, &(struct account_made){ user.id, invite });
     if (!e && hash)
         e = address_keep(call, user.id);
     if (!e)
@@ -332,6 +339,7 @@ const struct domain accounts_domain = {
     .doc = "Accounts and the credentials that stand for them.",
     .routes = routes,
     .resolvers = resolvers,
+    .jobs = (const struct job_kind *const[]){ &account_leftovers, NULL },
 };
 
 enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,

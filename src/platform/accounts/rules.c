@@ -16,6 +16,11 @@ int64_t age_on(struct str birth, struct str today)
     return (int64_t)(now - born) - (memcmp(today.p + 4, birth.p + 4, 6) < 0);
 }
 
+bool username_allowed(struct str name)
+{
+    return type_username.rule->holds(name) && name.n >= 2 && name.n <= 32;
+}
+
 bool username_reserved(struct str name)
 {
     static const char *const reserved[] = {

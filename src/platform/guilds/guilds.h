@@ -87,6 +87,14 @@ enum err audit_with(struct call *call, snowflake guild_id, enum audit_action act
 /* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
 
+/* --- the whole of it, give.c ---------------------------------------------------------- */
+
+/* To another member, who is a person: ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT,
+ * ERR_ALREADY_OWNER. Announces it. */
+enum err guild_give(struct call *call, const struct guild *g, snowflake user_id);
+/* Ends a guild and announces it; what hangs on it goes in steps. */
+enum err guild_end(struct call *call, snowflake id);
+
 extern const struct domain guilds_domain, roles_domain;
 
 #endif

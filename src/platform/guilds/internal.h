@@ -11,6 +11,8 @@ enum { MOST_ROLES = 250, MOST_CHANNELS = 500 };
 /* A new guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
+/* May that account have it? See guild_give. */
+enum err guild_owner_check(struct tx *tx, const struct guild *g, snowflake user_id);
 
 enum err role_move(struct tx *tx, snowflake id, int64_t position);
 

@@ -213,26 +213,17 @@ static void apply_fields(struct call *call, struct guild *g)
         g->features = merge_features(call->arena, g->features, &in->features.value);
 }
 
-static const char IS_BOT[] = "select u.bot from members m join users u on u.id = m.user_id "
-                             "where m.guild_id = $1 and m.user_id = $2";
-
 /* The guild goes to another member, who is a person. */
 static enum err apply_owner(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
-    struct rows row;
-    bool found;
 
     if (in->owner_id.given != GIVEN)
         return OK;
-    if (in->owner_id.value == g->owner_id)
-        return ERR_ALREADY_OWNER;
-    enum err e =
-        tx_one(call->tx, IS_BOT, BIND(v_id(g->id), v_id(in->owner_id.value)), &row, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_MEMBER;
-    g->owner_id = in->owner_id.value;
-    return row_bool(&row, 0) ? ERR_OWNER_IS_BOT : OK;
+    enum err e = guild_owner_check(call->tx, g, in->owner_id.value);
+    if (!e)
+        g->owner_id = in->owner_id.value;
+    return e;
 }
 
 enum err modify_guild(struct call *call)

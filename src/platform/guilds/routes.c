@@ -1,7 +1,6 @@
 /* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
 #include "platform/guilds/internal.h"
 
-#include "api/hooks.h"
 #include "platform/guilds/leftovers.h"
 
 /* GET /guilds/{guild.id} */
@@ -23,18 +22,9 @@ static enum err get_guild(struct call *call)
 /* DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete */
 static enum err delete_guild(struct call *call)
 {
-    struct guild_ref gone = { call->target.guild->id };
-    enum err e;
-
     if (!call->target.standing->rights_of.owner)
         return ERR_MISSING_PERMISSIONS;
-    e = hook_guild_ending(call, gone.id);
-    if (!e)
-        e = guild_remove(call, gone.id);
-    if (e)
-        return e;
-    call_emit(call, EVENT_GUILD_DELETE, to_guild(gone.id), &guild_ref_schema, &gone);
-    return OK;
+    return guild_end(call, call->target.guild->id);
 }
 
 static const struct route routes[] = {

@@ -102,6 +102,11 @@ enum err member_found(struct call *call, const struct guild_made *made);
 enum err account_spread(struct call *call, const struct user *user);
 extern const struct job_kind account_spread_kind; /* goes on with it */
 
+/* --- account_ending.c ----------------------------------------------------------------- */
+
+/* A deleted account leaves some of its guilds. */
+enum err members_end_some(struct call *call, const struct account_ending *ending);
+
 /* --- handlers ------------------------------------------------------------------------- */
 
 enum err modify_member(struct call *call);

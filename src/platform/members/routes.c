@@ -216,5 +216,7 @@ const struct domain members_domain = {
     .doc = "Who is in a guild.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &account_spread_kind, NULL },
-    .hooks = &(const struct hooks){ .account_changed = account_spread, .guild_made = member_found },
+    .hooks = &(const struct hooks){ .account_ending = members_end_some,
+                                    .account_changed = account_spread,
+                                    .guild_made = member_found },
 };

@@ -182,6 +182,12 @@ enum err relationship_ask(struct call *call, const struct friend_asking *in);
 /* One of the operations that need nothing but the two sides. */
 enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id);
 
+/* --- account_ending.c ----------------------------------------------------------------- */
+
+struct account_ending;
+/* Some of the bonds of a deleted account end. */
+enum err relationships_end_some(struct call *call, const struct account_ending *ending);
+
 /* --- bulk.c --------------------------------------------------------------------------- */
 
 enum err bulk_remove_relationships(struct call *call);

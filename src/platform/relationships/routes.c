@@ -280,5 +280,6 @@ const struct domain relationships_domain = {
     .name = "Relationships",
     .doc = "Friends, requests, blocked and ignored people.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .account_changed = friends_see_account },
+    .hooks = &(const struct hooks){ .account_changed = friends_see_account,
+                                    .account_ending = relationships_end_some },
 };

@@ -1,0 +1,234 @@
+/* users.c - orders about accounts and their tokens. */
+#include "base/clock.h"
+#include "base/timestamp.h"
+#include "operator/internal.h"
+#include "platform/accounts/accounts.h"
+#include "platform/accounts/operator.h"
+
+static const char USER_BY_NAME[] = "select id from users where username = $1";
+
+/* Ids have at least 15 digits; a name of so many is found by its id alone. */
+static bool is_user_id(struct str word, snowflake *ret)
+{
+    return word.n >= 15 && snowflake_parse(word, ret);
+}
+
+enum err order_user(struct call *call, struct order *o, int word, struct user *ret)
+{
+    struct rows row;
+    snowflake id;
+    bool found = true;
+    enum err e = OK;
+
+    if (!is_user_id(o->words[word], &id)) {
+        e = tx_one(call->tx, USER_BY_NAME, BIND(v_text(o->words[word])), &row, &found);
+        id = !e && found ? row_id(&row, 0) : 0;
+    }
+    if (!e)
+        e = found ? user_find(call->tx, id, ret) : ERR_UNKNOWN_USER;
+    if (e == ERR_UNKNOWN_USER)
+        o->problem = "there is no such account";
+    return e;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static const char *state_of(bool disabled, bool deleting)
+{
+    return deleting ? "deleted" : disabled ? "disabled" : "active";
+}
+
+static const char USERS_AFTER[] =
+    "select id, username, coalesce(email, ''), bot, premium_type, disabled, deleting from users "
+    "where id > $1 order by id limit $2";
+
+enum err order_user_list(struct call *call, struct order *o)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, USERS_AFTER, BIND(v_id(o->after), v_int(o->limit)), &rows);
+
+    if (e)
+        return e;
+    order_columns(o, "$id\t$name\t$email\t?bot\t#premium\t$state");
+    while (rows_next(&rows)) {
+        order_id(o, row_id(&rows, 0));
+        order_text(o, row_text(&rows, 1));
+        order_text(o, row_text(&rows, 2));
+        order_bool(o, row_bool(&rows, 3));
+        order_int(o, row_int(&rows, 4));
+        order_text(o, str_of(state_of(row_bool(&rows, 5), row_bool(&rows, 6))));
+        order_row_end(o);
+    }
+    return rows_end(&rows);
+}
+
+static const char USER_COUNTS[] =
+    "select (select count(*) from members where user_id = $1), "
+    "(select count(*) from guilds where owner_id = $1 and removed = 0), "
+    "(select count(*) from applications where owner_id = $1 and removed = 0), "
+    "(select count(*) from tokens where user_id = $1), "
+    "coalesce((select bytes from file_owners where owner_id = $1), 0)";
+
+enum err order_user_show(struct call *call, struct order *o)
+{
+    char made[TIMESTAMP_TEXT];
+    struct user u;
+    struct rows row;
+    bool found;
+    enum err e = order_user(call, o, 0, &u);
+
+    if (!e)
+        e = tx_one(call->tx, USER_COUNTS, BIND(v_id(u.id)), &row, &found);
+    if (e)
+        return e;
+    timestamp_format(snowflake_ms(u.id) * 1000, made);
+    order_columns(o, "$id\t$name\t$email\t?bot\t#premium\t$state\t$since\t#guilds\t#owns\t#apps\t"
+                     "#tokens\t#bytes");
+    order_id(o, u.id);
+    order_text(o, u.username);
+    order_text(o, u.email.value);
+    order_bool(o, u.bot.value);
+    order_int(o, u.premium_type);
+    order_text(o, str_of(state_of(u.disabled, u.deleting)));
+    order_text(o, str_of(made));
+    for (int i = 0; i < 5; i++)
+        order_int(o, row_int(&row, i));
+    order_row_end(o);
+    return OK;
+}
+
+/* --- changing ------------------------------------------------------------------------- */
+
+static enum err order_user_done(struct order *o, const struct user *u, const char *state)
+{
+    order_columns(o, "$id\t$name\t$state");
+    order_id(o, u->id);
+    order_text(o, u->username);
+    order_text(o, str_of(state));
+    order_row_end(o);
+    return OK;
+}
+
+enum err order_user_add(struct call *call, struct order *o)
+{
+    struct account_draft draft = { .username = o->words[0],
+                                   .bot = o->count > 1 && str_is(o->words[1], "bot") };
+    struct user user;
+    struct str token;
+
+    if (!username_allowed(draft.username) || (o->count > 1 && !draft.bot)) {
+        o->problem = draft.bot == (o->count > 1) ? "a name is 2-32 of a-z, 0-9, _ and single dots"
+                                                 : "user add NAME [bot]";
+        return ERR_BAD_REQUEST;
+    }
+    enum err e = account_create(call->tx, api_options(call->api)->auth, &draft, &user, &token);
+    if (e == ERR_STORE_CONFLICT)
+        o->problem = "the name is taken";
+    if (e)
+        return e;
+    order_columns(o, "$id\t$token");
+    order_id(o, user.id);
+    order_text(o, draft.bot ? STR_CONCAT(call->arena, STR("Bot "), token) : token);
+    order_row_end(o);
+    return OK;
+}
+
+/* Of bots it is said, of people it is done. */
+static enum err find_person(struct call *call, struct order *o, struct user *ret)
+{
+    enum err e = order_user(call, o, 0, ret);
+
+    if (e)
+        return e;
+    if (ret->bot.value) {
+        o->problem = "that is a bot: it has no password, and goes with its application";
+        return ERR_BAD_REQUEST;
+    }
+    if (ret->deleting && !ret->password_hash.p) {
+        o->problem = "that account is deleted";
+        return ERR_BAD_REQUEST;
+    }
+    return OK;
+}
+
+enum err order_user_passwd(struct call *call, struct order *o)
+{
+    struct user u;
+    enum err e = find_person(call, o, &u);
+
+    if (!e)
+        e = account_set_password(call, u.id, o->password_hash);
+    return e ? e : order_user_done(o, &u, "has a new password");
+}
+
+enum err order_user_disable(struct call *call, struct order *o)
+{
+    struct user u;
+    enum err e = order_user(call, o, 0, &u);
+
+    if (!e)
+        e = account_set_disabled(call, &u, true);
+    return e ? e : order_user_done(o, &u, "disabled");
+}
+
+enum err order_user_enable(struct call *call, struct order *o)
+{
+    struct user u;
+    enum err e = order_user(call, o, 0, &u);
+
+    if (!e && u.disabled && u.deleting) {
+        o->problem = "that account is deleted";
+        e = ERR_BAD_REQUEST;
+    }
+    if (!e)
+        e = account_set_disabled(call, &u, false);
+    return e ? e : order_user_done(o, &u, "active");
+}
+
+enum err order_user_premium(struct call *call, struct order *o)
+{
+    int64_t type;
+    struct user u;
+    enum err e = order_user(call, o, 0, &u);
+
+    if (!e && (!str_to_i64(o->words[1], &type) || type < 0 || type > 3)) {
+        o->problem = "a premium type is 0, 1, 2 or 3";
+        e = ERR_BAD_REQUEST;
+    }
+    if (!e)
+        e = account_set_premium(call, &u, type);
+    return e ? e : order_user_done(o, &u, type ? "premium" : "not premium");
+}
+
+static const char OWNS[] =
+    "select 1 from guilds where owner_id = $1 and removed = 0 union all "
+    "select 1 from applications where owner_id = $1 and removed = 0 union all "
+    "select 1 from teams where owner_id = $1 limit 1";
+
+enum err order_user_delete(struct call *call, struct order *o)
+{
+    struct rows row;
+    struct user u;
+    bool owns = false;
+    enum err e = find_person(call, o, &u);
+
+    if (!e)
+        e = tx_one(call->tx, OWNS, BIND(v_id(u.id)), &row, &owns);
+    if (!e && owns) {
+        o->problem = "it owns guilds, applications or teams; give them away or delete them first";
+        e = ERR_BAD_REQUEST;
+    }
+    if (!e)
+        e = account_end(call, &u);
+    return e ? e : order_user_done(o, &u, "deleted");
+}
+
+enum err order_token_revoke(struct call *call, struct order *o)
+{
+    struct user u;
+    enum err e = order_user(call, o, 0, &u);
+
+    if (!e)
+        e = account_revoke(call, u.id);
+    return e ? e : order_user_done(o, &u, "has no tokens");
+}

@@ -1,0 +1,37 @@
+/* account_ending.c - the bonds of an account that is deleted end, some at a time. */
+#include "api/hooks.h"
+#include "model/ids.h"
+#include "platform/relationships/internal.h"
+
+static const char BONDS_LEFT[] =
+    "select user_id, target_id from relationships where user_id = $1 or target_id = $1 "
+    "order by user_id, target_id limit $2";
+/* What others think of it without a bond, such as ignoring it. */
+static const char DROP_BOND[] = "delete from relationships where user_id = $1 and target_id = $2";
+
+enum err relationships_end_some(struct call *call, const struct account_ending *ending)
+{
+    struct list mine = { 0 }, theirs = { 0 };
+    struct rows rows;
+
+    if (*ending->room <= 0)
+        return OK;
+    enum err e =
+        tx_query(call->tx, BONDS_LEFT, BIND(v_id(ending->user_id), v_int(*ending->room)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        ids_add(call->arena, &mine, row_id(&rows, 0));
+        ids_add(call->arena, &theirs, row_id(&rows, 1));
+    }
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < mine.count; i++) {
+        snowflake a = ((snowflake *)mine.items)[i], b = ((snowflake *)theirs.items)[i];
+
+        e = relationship_do(call, OPERATION_END, a, b);
+        if (!e)
+            e = tx_exec(call->tx, DROP_BOND, BIND(v_id(a), v_id(b)), NULL);
+    }
+    *ending->room -= (int64_t)mine.count;
+    return e;
+}

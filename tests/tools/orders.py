@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""orders - what the operator does with a running server, and who may register there."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from cases import Skip, expect, run_cases  # noqa: E402
+from process import Client, Process, register, serve_command, start_guildhall  # noqa: E402
+from gate import connect, is_closed  # noqa: E402
+
+PASSWORD = "correct horse battery"
+
+
+def new_database():
+    """Of the PostgreSQL that scripts/with-postgres runs, as --store wants it."""
+    line = os.environ.get("GUILDHALL_TEST_POSTGRES")
+    if not line or not shutil.which("psql"):
+        raise Skip("there is no PostgreSQL; run it by scripts/with-postgres")
+    name = f"orders_{os.getpid()}_{time.monotonic_ns()}"
+    subprocess.run(["psql", line, "-qc", f"create database {name}"], check=True, timeout=60)
+    return re.sub(r"dbname=\S+", f"dbname={name}", line)
+
+
+class Server:
+    """A server, and its operator."""
+
+    def __init__(self, executable, *flags):
+        self.executable = executable
+        self.folder = tempfile.TemporaryDirectory()
+        on_postgres = os.environ.get("ORDERS_STORE") == "postgres"
+        more = ["--store", new_database()] if on_postgres else []
+        self.process = start_guildhall(executable, self.folder.name, *more, *flags)
+        self.port = self.process.port
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stop()
+        self.folder.cleanup()
+
+    def run(self, *words, stdin=None):
+        return subprocess.run([self.executable, *words, "--data", self.folder.name], input=stdin,
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def order(self, *words, stdin=None):
+        """What it prints, a struct for each line."""
+        done = self.run(*words, "--json", stdin=stdin)
+        expect(done.returncode == 0, f"{words}: {done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def refusal(self, *words, stdin=None):
+        done = self.run(*words, stdin=stdin)
+        expect(done.returncode != 0 and not done.stdout, f"{words}: {done.stdout}")
+        return done.stderr
+
+
+def log_in(port, name, password=PASSWORD):
+    client = Client(port)
+    answer = client.call("POST", "/auth/login", {"login": name, "password": password})
+    client.close()
+    return answer
+
+
+def status_of(port, token):
+    client = Client(port, token)
+    status, _ = client.call("GET", "/users/@me")
+    client.close()
+    return status
+
+
+def accounts_are_listed_and_shown(executable):
+    with Server(executable) as s:
+        for name in ("ada", "bob", "cyd"):
+            register(s.port, name)
+        listed = s.order("user", "list")
+        expect([u["name"] for u in listed] == ["ada", "bob", "cyd"], str(listed))
+        expect(listed[0]["state"] == "active" and listed[0]["bot"] is False, str(listed))
+        page = s.order("user", "list", "--limit", "2")
+        expect([u["name"] for u in page] == ["ada", "bob"], str(page))
+        page = s.order("user", "list", "--after", page[1]["id"])
+        expect([u["name"] for u in page] == ["cyd"], str(page))
+        table = s.run("user", "list").stdout.splitlines()
+        expect(table[0].split() == ["id", "name", "email", "bot", "premium", "state"], table[0])
+        expect(len(table) == 4, str(table))
+        shown = s.order("user", "show", "bob")[0]
+        expect(shown == s.order("user", "show", shown["id"])[0], "by name and by id")
+        expect(shown["tokens"] == 1 and shown["guilds"] == 0, str(shown))
+        expect("no such account" in s.refusal("user", "show", "nobody"), "a name of nobody's")
+        expect("user is one of" in s.refusal("user", "frob"), "no such verb")
+        expect(s.order("stats")[0]["people"] == 3, "stats")
+
+
+def a_disabled_account_is_out_at_once(executable):
+    with Server(executable) as s:
+        token = register(s.port, "ada")
+        with connect(s.port, token) as session:
+            expect(s.order("user", "disable", "ada")[0]["state"] == "disabled", "disable")
+            expect(is_closed(session), "the session goes on")
+        expect(status_of(s.port, token) == 401, "the token is good")
+        status, answer = log_in(s.port, "ada")
+        expect(status == 403 and answer["code"] == 20013, f"{status} {answer}")
+        s.order("user", "enable", "ada")
+        expect(status_of(s.port, token) == 401, "the old token came back")
+        status, answer = log_in(s.port, "ada")
+        expect(status == 200 and status_of(s.port, answer["token"]) == 200, f"{status} {answer}")
+
+
+def a_new_password_ends_what_was_begun_with_the_old_one(executable):
+    with Server(executable) as s:
+        token = register(s.port, "ada")
+        expect("8-72" in s.refusal("user", "passwd", "ada", stdin="short\n"), "a short one")
+        expect(status_of(s.port, token) == 200, "a refused order did something")
+        with connect(s.port, token) as session:
+            s.order("user", "passwd", "ada", stdin="another password\n")
+            expect(is_closed(session), "the session goes on")
+        expect(status_of(s.port, token) == 401, "the token is good")
+        expect(log_in(s.port, "ada")[0] == 400, "the old password is good")
+        expect(log_in(s.port, "ada", "another password")[0] == 200, "the new one is not")
+        notes = s.order("log")
+        expect([n["command"] for n in notes] == ["user passwd ada"], str(notes))
+        expect(notes[0]["uid"] == os.getuid(), str(notes))
+
+
+def tokens_end_by_order(executable):
+    with Server(executable) as s:
+        token = register(s.port, "ada")
+        s.order("token", "revoke", "ada")
+        expect(status_of(s.port, token) == 401, "the token is good")
+        made = s.order("user", "add", "helper", "bot")[0]
+        expect(made["token"].startswith("Bot ") and status_of(s.port, made["token"]) == 200, "a bot")
+        expect("taken" in s.refusal("user", "add", "helper"), "a name twice")
+        expect("2-32" in s.refusal("user", "add", "No Name"), "no name")
+
+
+def a_deleted_account_leaves_what_others_have(executable):
+    with Server(executable) as s:
+        ada, bob = (Client(s.port, register(s.port, name)) for name in ("ada", "bob"))
+        _, bob_user = bob.call("GET", "/users/@me")
+        _, guild = ada.call("POST", "/guilds", {"name": "Here"})
+        _, channels = ada.call("GET", f"/guilds/{guild['id']}/channels")
+        channel = next(c["id"] for c in channels if c["type"] == 0)
+        _, invite = ada.call("POST", f"/channels/{channel}/invites", {})
+        bob.call("POST", f"/invites/{invite['code']}", {})
+        _, message = bob.call("POST", f"/channels/{channel}/messages", {"content": "I was here"})
+        ada.call("POST", "/users/@me/relationships", {"username": "bob"})
+        bob.call("PUT", "/users/@me/relationships/" + s.order("user", "show", "ada")[0]["id"], {})
+        expect(len(ada.call("GET", "/users/@me/relationships")[1]) == 1, "they are friends")
+
+        expect("--yes" in s.refusal("user", "delete", "bob", stdin=""), "it was not asked for")
+        expect("owns guilds" in s.refusal("user", "delete", "ada", "--yes"), "an owner")
+        s.order("user", "delete", "bob", "--yes")
+        expect(s.order("guild", "show", guild["id"])[0]["members"] == 1, "still a member")
+        expect(ada.call("GET", "/users/@me/relationships")[1] == [], "still friends")
+        status, kept = ada.call("GET", f"/channels/{channel}/messages/{message['id']}")
+        expect(status == 200 and kept["content"] == "I was here", str(kept))
+        expect(kept["author"]["username"] == "deleted_" + bob_user["id"], str(kept["author"]))
+        expect(log_in(s.port, "bob")[0] == 400, "bob logs in")
+        expect("deleted" in s.refusal("user", "enable", bob_user["id"]), "it came back")
+        register(s.port, "bob")  # the name is free
+
+
+def guilds_are_given_away_and_deleted(executable):
+    with Server(executable) as s:
+        ada, bob = (Client(s.port, register(s.port, name)) for name in ("ada", "bob"))
+        _, guild = ada.call("POST", "/guilds", {"name": "Here"})
+        listed = s.order("guild", "list")
+        expect(listed == [{"id": guild["id"], "name": "Here", "owner": "ada", "members": 1}],
+               str(listed))
+        expect("not in the guild" in s.refusal("guild", "owner", guild["id"], "bob"), "a stranger")
+        _, channels = ada.call("GET", f"/guilds/{guild['id']}/channels")
+        channel = next(c["id"] for c in channels if c["type"] == 0)
+        _, invite = ada.call("POST", f"/channels/{channel}/invites", {})
+        bob.call("POST", f"/invites/{invite['code']}", {})
+        s.order("guild", "owner", guild["id"], "bob")
+        expect(s.order("guild", "show", guild["id"])[0]["owner"] == "bob", "the owner")
+        expect(ada.call("GET", f"/guilds/{guild['id']}")[1]["owner_id"] ==
+               bob.call("GET", "/users/@me")[1]["id"], "members see it")
+        s.order("guild", "delete", guild["id"], "--yes")
+        expect(s.order("guild", "list") == [], "it is listed")
+        expect(ada.call("GET", f"/guilds/{guild['id']}")[0] in (403, 404), "it is there")
+        expect("no guild" in s.refusal("guild", "show", guild["id"]), "it is shown")
+        expect("no guild" in s.refusal("guild", "show", "x"), "no id")
+
+
+def an_application_gets_a_new_token(executable):
+    with Server(executable) as s:
+        ada = Client(s.port, register(s.port, "ada"))
+        _, app = ada.call("POST", "/applications", {"name": "Helper"})
+        _, made = ada.call("POST", f"/applications/{app['id']}/bot", {})
+        shown = s.order("app", "list")
+        expect(shown[0]["id"] == app["id"] and shown[0]["owner"] == "ada", str(shown))
+        token = s.order("app", "token", app["id"], "--yes")[0]["token"]
+        expect(status_of(s.port, token) == 200, "the new one")
+        if made.get("token"):
+            expect(status_of(s.port, "Bot " + made["token"]) == 401, "the old one")
+        expect("no application" in s.refusal("app", "show", "1"), "there is none")
+
+
+def registering_takes_an_invitation(executable):
+    with Server(executable, "--registration", "invite") as s:
+        client = Client(s.port)
+
+        def attempt(name, **more):
+            return client.call("POST", "/auth/register",
+                               {"username": name, "password": PASSWORD, **more})
+        status, answer = attempt("ada")
+        expect(status == 400 and answer["code"] == 50035, f"{status} {answer}")
+        expect(answer["errors"]["invite"]["_errors"][0]["code"] == "INVITE_REQUIRED", str(answer))
+        status, answer = attempt("ada", invite="reg-nothing")
+        expect(answer["errors"]["invite"]["_errors"][0]["code"] == "INVITE_INVALID", str(answer))
+        code = s.order("invite", "create", "2")[0]["code"]
+        for name in ("ada", "bob"):
+            status, answer = attempt(name, invite=code)
+            expect(status in (200, 201) and answer["token"], f"{status} {answer}")
+        status, answer = attempt("cyd", invite=code)
+        expect(status == 400, "it was used up")
+        # A name that is taken uses up nothing.
+        code = s.order("invite", "create")[0]["code"]
+        expect(attempt("ada", invite=code)[0] == 400, "a name that is taken")
+        expect(attempt("cyd", invite=code)[0] in (200, 201), "the invitation was lost")
+        expect("1-100000" in s.refusal("invite", "create", "0"), "for nobody")
+    with Server(executable, "--registration", "closed") as s:
+        client = Client(s.port)
+        status, answer = client.call("POST", "/auth/register", {"username": "ada"})
+        expect(status == 403 and answer["code"] == 40006, f"{status} {answer}")
+        expect(s.order("user", "add", "ada")[0]["token"], "the operator makes accounts")
+
+
+def a_server_that_others_reach_is_not_open(executable):
+    with Server(executable, "--public-url", "https://chat.example") as s:
+        status, answer = Client(s.port).call("POST", "/auth/register", {"username": "ada"})
+        expect(status == 400 and "invite" in answer["errors"], f"{status} {answer}")
+
+
+def the_first_start_says_how_to_come_in(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        process = Process(serve_command(executable, folder))
+        process.stop()
+        expect(f"guildhall user add NAME --data {folder}" in process.first, process.first)
+        subprocess.run([executable, "user", "add", "zoe", "--data", folder], check=True,
+                       capture_output=True, timeout=60)
+        process = Process(serve_command(executable, folder))
+        process.stop()
+        expect("no accounts" not in process.first, process.first)
+
+
+def the_orders_of_the_readme_work(executable):
+    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../README.md")
+    with open(manual, encoding="utf-8") as f:
+        block = re.search(r"```sh\n( *guildhall user add .*?)```", f.read(), re.S).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(executable, os.path.join(folder, "guildhall"))
+        server = start_guildhall(executable, os.path.join(folder, "data"))
+        try:
+            done = subprocess.run(["sh", "-ec", block], capture_output=True, text=True, timeout=60,
+                                  cwd=folder, check=False,
+                                  env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
+            expect(done.returncode == 0 and "user disable ada" in done.stdout, done.stderr)
+        finally:
+            server.stop()
+
+
+def without_a_server_only_accounts_are_made(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([executable, "guild", "list", "--data", folder], check=False,
+                              capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
+
+
+run_cases("orders", [
+    accounts_are_listed_and_shown,
+    a_disabled_account_is_out_at_once,
+    a_new_password_ends_what_was_begun_with_the_old_one,
+    tokens_end_by_order,
+    a_deleted_account_leaves_what_others_have,
+    guilds_are_given_away_and_deleted,
+    an_application_gets_a_new_token,
+    registering_takes_an_invitation,
+    a_server_that_others_reach_is_not_open,
+    the_first_start_says_how_to_come_in,
+    the_orders_of_the_readme_work,
+    without_a_server_only_accounts_are_made,
+])
