@@ -96,7 +96,7 @@ struct order_errand {
 
 static enum err order_run(struct call *call)
 {
-    struct order *o = &(*(struct order_errand **)call->data)->order;
+    struct order *o = &((struct order_errand *)call_passed(call, "order_errand"))->order;
     enum err e;
 
     buf_reset(&o->out);
@@ -129,8 +129,8 @@ static void order_begin(struct post *p)
                      .store = w->order.row->writes ? ROUTE_STORE_WRITE : ROUTE_STORE_READ,
                      .run = order_run,
                      .done = order_done,
-                     .data = &w,
-                     .size = sizeof w,
+                     .type = "order_errand",
+                     .data = w,
                      .arg = w,
                  });
 }
