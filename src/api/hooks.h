@@ -58,6 +58,9 @@ struct recipient_change {
     snowflake user_id, by;
     bool silent;
 };
+struct group_change {
+    const struct channel *before, *after;
+};
 struct guild_app {
     snowflake guild_id, application_id;
 };

@@ -163,6 +163,13 @@ bool cors_is_preflight(const struct api *api, const struct http_request *r);
 /* It may. */
 void cors_allow(struct call *call);
 
+/* --- known.c ----------------------------------------------------------------------- */
+
+/* Is it an operation of the published interface? path: as it was asked for. */
+bool known_operation(enum http_method method, struct str path);
+/* What of the interface no row serves, as a part of the reference. */
+void known_write(const struct domain *const *domains, struct buf *out);
+
 /* --- jobs.c ------------------------------------------------------------------------ */
 
 struct jobs *jobs_new(struct api *api);

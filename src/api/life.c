@@ -372,6 +372,9 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     call->route = l->match.route;
     if (call->route)
         loop_part(call->route->name);
+    if ((l->match.error == ERR_NOT_FOUND || l->match.error == ERR_METHOD_NOT_ALLOWED) &&
+        known_operation(x->request->method, x->request->path))
+        l->match.error = ERR_NOT_SERVED;
     if (l->match.error == ERR_METHOD_NOT_ALLOWED)
         answer_add_allow(l, "Allow");
     if (l->match.error)

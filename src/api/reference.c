@@ -143,4 +143,6 @@ void api_reference(const struct domain *const *domains, struct buf *out)
     write_objects(out, domains);
     write_errors(out);
     write_events(out);
+    buf_add_char(out, '\n');
+    known_write(domains, out);
 }

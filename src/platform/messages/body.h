@@ -34,6 +34,7 @@ struct reference_in {
 /* Routes take different parts of it. */
 struct message_body {
     struct opt_str content, nonce, username, avatar_url;
+    struct opt_str poll, sticker_ids; /* JSON; refused until they are kept */
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments;
     struct opt_object allowed_mentions, message_reference;
@@ -41,7 +42,8 @@ struct message_body {
 };
 
 /* What all new messages have, as rows of a schema whose struct begins with it. */
-extern const struct type type_message_content, type_attachments_in, type_allowed_mentions;
+extern const struct type type_message_content, type_attachments_in, type_allowed_mentions,
+    type_not_kept;
 /* clang-format off */
 #define MESSAGE_BODY_FIELD(member_, type_)                                                         \
     { FIELD(struct message_body, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
@@ -51,7 +53,9 @@ extern const struct type type_message_content, type_attachments_in, type_allowed
     MESSAGE_BODY_FIELD(components, type_components_in),                                            \
     MESSAGE_BODY_FIELD(attachments, type_attachments_in),                                          \
     MESSAGE_BODY_FIELD(allowed_mentions, type_allowed_mentions),                                   \
-    MESSAGE_BODY_FIELD(flags, type_count)
+    MESSAGE_BODY_FIELD(flags, type_count),                                                         \
+    MESSAGE_BODY_FIELD(poll, type_not_kept),                                                       \
+    MESSAGE_BODY_FIELD(sticker_ids, type_not_kept)
 #define MESSAGE_BODY_FIELDS MESSAGE_PATCH_FIELDS, MESSAGE_BODY_FIELD(tts, type_bool)
 /* clang-format on */
 

@@ -172,10 +172,30 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
                   "Embeds cannot be used with these components.");
 }
 
+const struct type type_not_kept = { .kind = KIND_RAW, .doc = "Not supported: refused" };
+
+/* A message that loses a part on its way would look as if it had been sent whole. */
+static void refuse_not_kept(struct form *form, const struct place *here, const char *name,
+                            const struct opt_str *part)
+{
+    struct place at = place_key(here, str_of(name));
+
+    if (part->given == GIVEN && !str_is(part->value, "[]"))
+        form_fail(form, &at, "FEATURE_NOT_SUPPORTED", "This server does not support %s.", name);
+}
+
+static void body_check_kept(struct form *form, const struct place *here,
+                            const struct message_body *in)
+{
+    refuse_not_kept(form, here, "poll", &in->poll);
+    refuse_not_kept(form, here, "sticker_ids", &in->sticker_ids);
+}
+
 void message_body_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;
 
+    body_check_kept(form, here, in);
     nonce_check(form, here, &in->nonce);
     embeds_check(form, here, &in->embeds);
     body_check_kind(form, here, in,
@@ -187,6 +207,7 @@ void message_patch_check(struct form *form, const struct place *here, const void
 {
     const struct message_body *in = object;
 
+    body_check_kept(form, here, in);
     embeds_check(form, here, &in->embeds);
 }
 
