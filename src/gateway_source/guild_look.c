@@ -79,6 +79,8 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     show_threads(tx_arena(tx), &who, &parts.channels, &parts.threads, ret);
     bool all = ret->guild.member_count <= look->listed_up_to;
     e = show_members(tx, look, all, ret);
+    if (!e)
+        e = stages_show(tx, ret);
     return e ? e : voice_show(tx, &who, &parts.channels, all, ret);
 }
 

@@ -4,6 +4,7 @@
 #include "integrations/connected.h"
 #include "model/regions.h"
 #include "platform/accounts/accounts.h"
+#include "platform/accounts/settings.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/relationships/friends.h"
@@ -98,12 +99,17 @@ static enum err write_bot(struct json *out)
     return OK;
 }
 
-static const char SETTINGS[] =
-    "{\"locale\":\"en-US\",\"theme\":\"dark\",\"status\":\"online\",\"custom_status\":null,"
-    "\"show_current_game\":true,\"stream_notifications_enabled\":true,"
-    "\"friend_source_flags\":{\"all\":true,\"mutual_friends\":true,\"mutual_guilds\":true},"
-    "\"restricted_guilds\":[],\"guild_folders\":[],\"default_guilds_restricted\":false,"
-    "\"view_nsfw_commands\":false}";
+static enum err write_settings(struct tx *tx, snowflake user_id, struct json *out)
+{
+    struct user_settings settings;
+    enum err e = settings_find(tx, user_id, &settings);
+
+    if (e)
+        return e;
+    json_name(out, "user_settings");
+    schema_encode_object(out, &user_settings_schema, &settings);
+    return OK;
+}
 
 static enum err write_person(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
@@ -116,6 +122,8 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
         e = ready_relationships(tx, v->user_id, v->shape, out);
     if (!e)
         e = connections_write(tx, v->user_id, out);
+    if (!e && !(v->capabilities & CAPABILITY_NO_SETTINGS))
+        e = write_settings(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
@@ -123,8 +131,6 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
     write_versioned(out, "user_guild_settings", v->capabilities & CAPABILITY_GUILD_SETTINGS);
     if (!shape_refers(v->shape))
         ready_raw(out, "users", "[]");
-    if (!(v->capabilities & CAPABILITY_NO_SETTINGS))
-        ready_raw(out, "user_settings", SETTINGS);
     ready_raw(out, "user_settings_proto", "\"\"");
     ready_raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
     ready_raw(out, "auth", "{\"authenticator_types\":[]}");
@@ -132,6 +138,12 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
     ready_raw(out, "country_code", "\"ZZ\"");
     ready_raw(out, "tutorial", "null");
     ready_raw(out, "api_code_version", "1");
+    ready_raw(out, "notification_settings", "{\"flags\":0}");
+    ready_raw(out, "explicit_content_scan_version", "0");
+    ready_raw(out, "ad_personalization_toggles_disabled", "true");
+    ready_raw(out, "broadcaster_user_ids", "[]");
+    ready_raw(out, "regional_feature_config",
+              "{\"age_gated_features\":0,\"teen_by_default_settings\":0}");
     return OK;
 }
 

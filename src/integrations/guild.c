@@ -201,8 +201,9 @@ static const struct route routes[] = {
         .doc = "Join the guild of an integration that one of the caller's connections lists.",
         .auth = AUTH_USER,
         .status = 204,
-        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
-                                       EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
+        .fires =
+            (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, EVENT_MESSAGE_CREATE,
+                                  EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
         .prepare = prepare_join_integration,
         .handle = join_integration,
     },

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/stage.h"
 #include "model/voice_state.h"
 
 const struct type type_guild_name = { .kind = KIND_STRING,
@@ -72,7 +73,7 @@ static const struct field gateway_guild_fields[] = {
     { FIELD(struct gateway_guild, threads), .type = &type_channels },
     { FIELD(struct gateway_guild, presences), .type = &type_raw },
     { FIELD(struct gateway_guild, voice_states), .type = &type_voice_states },
-    { FIELD(struct gateway_guild, stage_instances), .type = &type_none },
+    { FIELD(struct gateway_guild, stage_instances), .type = &type_stages },
     { FIELD(struct gateway_guild, guild_scheduled_events), .type = &type_none },
     { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_none },
     { FIELD(struct gateway_guild, activity_instances), .type = &type_none },

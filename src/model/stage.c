@@ -30,3 +30,4 @@ const struct schema stage_schema = {
     .doc = "A stage that is open.",
 };
 const struct type type_stage = { .kind = KIND_OBJECT, .schema = &stage_schema };
+const struct type type_stages = { .kind = KIND_ARRAY, .of = &type_stage };

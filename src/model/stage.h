@@ -16,6 +16,7 @@ struct stage {
 };
 
 extern const struct schema stage_schema;
+extern const struct type type_stages; /* what a list has */
 extern const struct type type_stage, type_stage_topic, type_stage_privacy;
 
 #endif

@@ -2,6 +2,7 @@
 #include "model/stage.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/messages/messages.h"
 #include "voice/states.h"
 
 /* Who may do all of these in a stage channel is its moderator. */
@@ -79,6 +80,48 @@ static enum err stage_find(struct tx *tx, snowflake channel_id, struct stage *re
     return OK;
 }
 
+static const char STAGES_OF_GUILD[] =
+    "select " STAGE_COLUMNS " from stage_instances where guild_id = $1 order by id";
+
+static bool is_shown(const struct list *channels, snowflake id)
+{
+    const struct channel *c = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++)
+        if (c[i].id == id)
+            return true;
+    return false;
+}
+
+static bool has_stage_channel(const struct list *channels)
+{
+    const struct channel *c = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++)
+        if (c[i].type == CHANNEL_STAGE)
+            return true;
+    return false;
+}
+
+enum err stages_show(struct tx *tx, struct gateway_guild *ret)
+{
+    struct stage s;
+    struct rows rows;
+
+    /* Most guilds have no stage channel, and nothing is asked for them. */
+    if (!has_stage_channel(&ret->channels))
+        return OK;
+    enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(ret->guild.id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        read_stage(&rows, &s);
+        if (is_shown(&ret->channels, s.channel_id))
+            *(struct stage *)list_add(tx_arena(tx), &ret->stage_instances, sizeof s) = s;
+    }
+    return rows_end(&rows);
+}
+
 static const char ADD_STAGE[] =
     "insert into stage_instances (" STAGE_COLUMNS ") values ($1, $2, $3, $4, $5, $6)";
 static const char SAVE_STAGE[] =
@@ -101,6 +144,12 @@ enum err stage_close(struct call *call, snowflake channel_id)
     if (!e)
         stage_emit(call, EVENT_STAGE_INSTANCE_DELETE, &s);
     return e;
+}
+
+/* The text of the stage's channel says what was done, and by whom. */
+static enum err stage_say(struct call *call, enum message_type type, const struct stage *s)
+{
+    return message_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
 /* --- handlers ------------------------------------------------------------------------- */
@@ -150,7 +199,8 @@ static enum err open_stage(struct call *call)
     if (e)
         return e;
     stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
-    return call_reply(call, &s);
+    e = stage_say(call, MESSAGE_STAGE_START, &s);
+    return e ? e : call_reply(call, &s);
 }
 
 /* GET /stage-instances/{channel.id} */
@@ -171,7 +221,8 @@ static enum err modify_stage(struct call *call)
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
     if (e)
         return e;
-    if (in->topic.given == GIVEN)
+    bool new_topic = in->topic.given == GIVEN && !str_eq(s.topic, in->topic.value);
+    if (new_topic)
         s.topic = in->topic.value;
     if (in->privacy_level.given == GIVEN)
         s.privacy_level = in->privacy_level.value;
@@ -182,7 +233,9 @@ static enum err modify_stage(struct call *call)
     if (e)
         return e;
     stage_emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
-    return call_reply(call, &s);
+    if (new_topic)
+        e = stage_say(call, MESSAGE_STAGE_TOPIC, &s);
+    return e ? e : call_reply(call, &s);
 }
 
 /* DELETE /stage-instances/{channel.id} */
@@ -193,7 +246,9 @@ static enum err close_stage(struct call *call)
 
     if (!e)
         e = stage_close(call, s.channel_id);
-    return e ? e : audit(call, s.guild_id, AUDIT_STAGE_DELETE, s.id);
+    if (!e)
+        e = audit(call, s.guild_id, AUDIT_STAGE_DELETE, s.id);
+    return e ? e : stage_say(call, MESSAGE_STAGE_END, &s);
 }
 
 static const struct route routes[] = {
@@ -206,7 +261,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .body = &draft_body,
         .reply = &type_stage,
-        .fires = (const enum event[]){ EVENT_STAGE_INSTANCE_CREATE,
+        .fires = (const enum event[]){ EVENT_STAGE_INSTANCE_CREATE, EVENT_MESSAGE_CREATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = open_stage,
     },
@@ -228,7 +283,7 @@ static const struct route routes[] = {
         .needs = PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS),
         .body = &patch_body,
         .reply = &type_stage,
-        .fires = (const enum event[]){ EVENT_STAGE_INSTANCE_UPDATE,
+        .fires = (const enum event[]){ EVENT_STAGE_INSTANCE_UPDATE, EVENT_MESSAGE_CREATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = modify_stage,
     },
@@ -239,7 +294,7 @@ static const struct route routes[] = {
         .doc = "Close a stage.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS),
-        .fires = (const enum event[]){ EVENT_STAGE_INSTANCE_DELETE,
+        .fires = (const enum event[]){ EVENT_STAGE_INSTANCE_DELETE, EVENT_MESSAGE_CREATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = close_stage,
     },

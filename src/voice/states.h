@@ -97,6 +97,8 @@ enum err stage_left(struct call *call, const struct voice_state *was);
 enum err stage_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 
+/* Adds the stages that are open in the channels which the guild shows. */
+enum err stages_show(struct tx *tx, struct gateway_guild *ret);
 /* Adds to a guild, as who has these rights is shown it, the states in channels that it can
  * view and the members of everybody in voice. */
 enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,

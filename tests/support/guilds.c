@@ -1,6 +1,8 @@
 /* guilds.c - guilds for tests, and what is told about them. */
 #include "guilds.h"
 
+#include "apps.h"
+
 #include <stdlib.h>
 
 #include "api/hooks.h"
@@ -46,6 +48,14 @@ static const struct heard *next_told(struct world *w)
 static bool same_subject(struct subject a, struct subject b)
 {
     return a.kind == b.kind && a.id == b.id && a.channel_id == b.channel_id && a.any_of == b.any_of;
+}
+
+struct subject system_viewers(struct world *w, const char *guild)
+{
+    int64_t id =
+        store_count(w, TEXT(w, "select system_channel_id from guilds where id = %s", guild));
+
+    return to_viewers(id_of(guild), (snowflake)id);
 }
 
 void expect_told_at(const char *file, int line, struct world *w, struct subject to,

@@ -36,6 +36,9 @@ struct ranks world_ranks(struct world *w, uint64_t rights);
 /* The number of an id, for subjects. */
 snowflake id_of(const char *text);
 
+/* Those who see where a guild is told of newcomers. */
+struct subject system_viewers(struct world *w, const char *guild);
+
 /* The next announcement that is not for one account's sessions, of this very subject. */
 #define expect_told(w, to, e, ...) expect_told_at(__FILE__, __LINE__, (w), (to), (e), __VA_ARGS__)
 /* No such announcement is left. */

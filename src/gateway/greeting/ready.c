@@ -37,7 +37,7 @@ static void write_own(const struct identification *i, const struct peer *p, stru
         json_array_end(j);
     }
     json_name(j, "_trace");
-    json_raw(j, STR("[\"guildhall\"]"));
+    json_raw(j, STR(GATEWAY_TRACE));
 }
 
 /* Where to come back to: what the client called us, without a query. */

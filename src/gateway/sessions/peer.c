@@ -40,7 +40,7 @@ void peer_open(struct websocket *ws, void *arg)
         return;
     }
     deadline_touch(p->hub->strangers, &p->deadline);
-    struct str hello = STR("{\"heartbeat_interval\":41250,\"_trace\":[\"guildhall\"]}");
+    struct str hello = STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}");
     send_op(p, OP_HELLO, hello);
 }
 
@@ -150,7 +150,10 @@ void peer_identified(struct peer *p)
 
 void peer_beat(struct peer *p)
 {
-    send_op(p, OP_HEARTBEAT_ACK, STR("null"));
+    bool person = p->state == PEER_KNOWN && !p->session->bot;
+
+    /* A client for browsers reads a member of d whatever the opcode is. */
+    send_op(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
     if (p->state == PEER_KNOWN) {

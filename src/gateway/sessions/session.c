@@ -195,7 +195,7 @@ void session_replay(struct session *s, uint64_t seq)
     s->owed = s->seq;
     s->behind_bytes = 0;
     session_send(s);
-    session_tell(s, EVENT_RESUMED, STR("{\"_trace\":[\"guildhall\"]}"));
+    session_tell(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
 }
 
 /* --- taken away ----------------------------------------------------------------------- */

@@ -2,6 +2,9 @@
 #ifndef GATEWAY_WIRE_PROTOCOL_H
 #define GATEWAY_WIRE_PROTOCOL_H
 
+/* Which machines an answer passed: clients parse each entry as JSON. */
+#define GATEWAY_TRACE "[\"[\\\"guildhall\\\",{\\\"micros\\\":0.0}]\"]"
+
 enum {
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,

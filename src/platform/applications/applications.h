@@ -84,8 +84,8 @@ enum err application_install_guild(struct call *call, const struct installation 
 /* What application_install_guild can announce, for rows' .fires. */
 #define INSTALL_EVENTS                                                                            \
     EVENT_GUILD_ROLE_CREATE, EVENT_GUILD_ROLE_UPDATE, EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, \
-        EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_CREATE,     \
-        EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,                             \
+        EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE,         \
+        EVENT_INTEGRATION_CREATE, EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,   \
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
 /* An app in a guild, as it is shown; without scopes. */

@@ -211,6 +211,8 @@ enum err modify_group(struct call *call, const struct edit_stages *stages)
     if (!e)
         e = tell_group(call, EVENT_CHANNEL_UPDATE, &c);
     if (!e)
+        e = hook_group_changed(call, &(struct group_change){ call->target.channel, &c });
+    if (!e)
         e = channel_load_recipients(call->tx, &c, call->caller->id);
     return e ? e : call_reply(call, &c);
 }

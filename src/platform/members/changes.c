@@ -80,9 +80,10 @@ enum err member_join(struct call *call, const struct newcomer *n, struct member 
         e = member_enter(call, ret, n->temporary);
     if (!e)
         e = hook_member_joined(call, ret);
-    if (!e)
-        call_emit(call, EVENT_GUILD_MEMBER_ADD, to_guild(n->guild_id), &guild_member_schema, ret);
-    return e;
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_MEMBER_ADD, to_guild(n->guild_id), &guild_member_schema, ret);
+    return hook_member_arrived(call, ret);
 }
 
 enum err member_found(struct call *call, const struct guild_made *made)

@@ -129,7 +129,8 @@ static const struct route routes[] = {
         .body = &member_addition_body,
         .reply = &type_member,
         .status = 201,
-        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
+                                       EVENT_MESSAGE_CREATE, EVENT_NONE },
         .handle = add_guild_member,
     },
     {

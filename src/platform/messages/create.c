@@ -300,15 +300,3 @@ enum err messages_delete(struct call *call, const struct channel *c, const struc
                   &gone);
     return e;
 }
-
-enum err message_of_arrival(struct call *call, const struct recipient_change *c)
-{
-    return message_system(call, c->channel, MESSAGE_RECIPIENT_ADD, c->by, c->user_id, STR(""));
-}
-
-enum err message_of_departure(struct call *call, const struct recipient_change *c)
-{
-    if (c->silent)
-        return OK;
-    return message_system(call, c->channel, MESSAGE_RECIPIENT_REMOVE, c->by, c->user_id, STR(""));
-}

@@ -124,8 +124,10 @@ enum err unpin_message(struct call *call);
 enum err purge_messages(struct call *call, const struct member_ban *ban);
 extern const struct job_kind message_purge;
 
-/* --- create.c: what the server says about groups -------------------------------------- */
+/* --- system.c: what the server says --------------------------------------------------- */
 
+enum err message_of_newcomer(struct call *call, const struct member *m);
+enum err message_of_group_change(struct call *call, const struct group_change *g);
 enum err message_of_arrival(struct call *call, const struct recipient_change *c);
 enum err message_of_departure(struct call *call, const struct recipient_change *c);
 

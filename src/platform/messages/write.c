@@ -86,7 +86,8 @@ static enum err find_reference(struct call *call, const struct sender *from,
         return message_refuse(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
                               "Unknown message");
     }
-    if (message_is_system(m.type))
+    /* Clients let people wave to newcomers: that is an answer. */
+    if (message_is_system(m.type) && m.type != MESSAGE_USER_JOIN)
         return message_refuse(call, "message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
                               "Cannot reply to a system message");
     *ref = (struct message_reference){

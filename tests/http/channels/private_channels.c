@@ -435,6 +435,10 @@ static void members_change_name_and_icon(struct world *w)
     expect_event(bob, "CHANNEL_UPDATE", "{'recipients': [{'id': '%s'}, {'id': '%s'}]}", ada->id,
                  cleo->id);
     expect_event(cleo, "CHANNEL_UPDATE", "{}");
+    struct subject people = to_channel(id_of(id));
+    expect_told(w, people, "MESSAGE_CREATE",
+                "{'type': 4, 'content': 'Club', 'author': {'id': '%s'}, 'mentions': []}", bob->id);
+    expect_told(w, people, "MESSAGE_CREATE", "{'type': 5, 'content': ''}");
     expect_nothing_told(w);
     a = client_request(ada, "GET",
                        str_printf(arena, "/channels/%s/icons/%s.png", id, answer_text(a, "icon")).p,

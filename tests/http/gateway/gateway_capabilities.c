@@ -68,6 +68,25 @@ static void without_capabilities_everything_is_plain(struct world *w)
     end(g);
 }
 
+static void settings_are_those_of_the_account(struct world *w)
+{
+    struct scene s = open_scene(w);
+    struct gate *g = greet(s.bob, 0);
+
+    expect_dispatch(g, "READY",
+                    "{'user_settings': {'theme': 'dark', 'locale': 'en-US', 'guild_folders': [], "
+                    "'custom_status': null, 'afk_timeout': 600}, 'notification_settings': "
+                    "{'flags': 0}, 'broadcaster_user_ids': [], 'explicit_content_scan_version': 0, "
+                    "'ad_personalization_toggles_disabled': true, 'regional_feature_config': "
+                    "{'age_gated_features': 0, 'teen_by_default_settings': 0}}");
+    end(g);
+    expect_status(
+        client_patch(s.bob, "{'theme': 'light', 'afk_timeout': 60}", "/users/@me/settings"), 200);
+    g = greet(s.bob, 0);
+    expect_dispatch(g, "READY", "{'user_settings': {'theme': 'light', 'afk_timeout': 60}}");
+    end(g);
+}
+
 static void notes_and_settings_may_be_left_out(struct world *w)
 {
     struct scene s = open_scene(w);
@@ -230,6 +249,7 @@ static void calls_that_run_may_follow(struct world *w)
 
 const struct test gateway_capabilities_tests[] = {
     TEST(without_capabilities_everything_is_plain),
+    TEST(settings_are_those_of_the_account),
     TEST(notes_and_settings_may_be_left_out),
     TEST(states_and_settings_have_versions),
     TEST(users_may_stand_in_one_list),

@@ -50,7 +50,7 @@ static void what_was_missed_is_told_again(struct world *w)
         tell(ada, i, 0);
     g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
     expect_told_numbers(g, 1, 10);
-    expect_dispatch(g, "RESUMED", "{'_trace': ['guildhall']}");
+    expect_dispatch(g, "RESUMED", "{'_trace': ['[\\\"guildhall\\\",{\\\"micros\\\":0.0}]']}");
     tell(ada, 10, 0);
     expect_told_numbers(g, 10, 11);
 }

@@ -35,6 +35,39 @@ static struct scene open_scene(struct world *w)
     return s;
 }
 
+static void open_stages_are_shown_with_their_channels(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *bot = world_bot(w, "robot");
+    const char *guild = found_guild(ada, "Hall");
+    const char *stage = make_channel(
+        ada, guild,
+        TEXT(w,
+             "{'name': 's', 'type': 13, 'permission_overwrites': [{'id': '%s', 'type': 0, "
+             "'deny': '1024'}]}",
+             guild));
+    put_member(guild, bob);
+    put_member(guild, bot);
+    expect_status(client_post(ada, TEXT(w, "{'channel_id': '%s', 'topic': 'Tea'}", stage),
+                              "/stage-instances"),
+                  200);
+
+    struct gate *g = gate_open(ada, PLAIN);
+    expect_op(g, 10);
+    gate_send(g, "{'op':2,'d':{'token':'%s','properties':{}}}", ada->authorization);
+    expect_dispatch(g, "READY",
+                    "{'guilds': [{'stage_instances': [{'channel_id': '%s', 'topic': 'Tea'}]}]}",
+                    stage);
+    /* Who does not see the channel does not see its stage; bots see both. */
+    g = gate_open(bob, PLAIN);
+    expect_op(g, 10);
+    gate_send(g, "{'op':2,'d':{'token':'%s','properties':{}}}", bob->authorization);
+    const struct dom *d = expect_dispatch(g, "READY", "{'guilds': [{'stage_instances': []}]}");
+    expect(dom_at(d, "guilds.0.stage_instances")->count == 0);
+    g = gate_session(bot, PLAIN, "'intents': 1");
+    expect_dispatch(g, "GUILD_CREATE", "{'stage_instances': [{'topic': 'Tea'}]}");
+}
+
 static void give(struct scene *s, bool has)
 {
     struct answer a = client_patch(
@@ -251,6 +284,7 @@ static void archived_threads_are_heard_of(struct world *w)
 }
 
 const struct test gateway_sight_tests[] = {
+    TEST(open_stages_are_shown_with_their_channels),
     TEST(a_role_that_comes_and_goes_shows_and_hides_channels),
     TEST(rights_of_a_role_show_and_hide_channels),
     TEST(a_deleted_role_hides_what_it_showed),

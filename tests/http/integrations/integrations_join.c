@@ -34,6 +34,8 @@ static void joining_an_integration_brings_its_role(struct world *w)
     expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_ADD",
                 "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
                 s.role);
+    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.bob->id);
     expect_nothing_told(w);
     expect(has_role(s.guild, s.bob, s.role));
     /* Again changes nothing, but gives a lost role back. */

@@ -196,6 +196,8 @@ static void installing_brings_the_bot_and_tells_the_guild(struct world *w)
     expect_told(w, all, "GUILD_MEMBER_ADD",
                 "{'guild_id': '%s', 'user': {'id': '%s', 'bot': true}, 'roles': ['%s']}", s.guild,
                 s.app, role);
+    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 28, 'target_id': '%s', 'user_id': '%s'}", s.app, s.bob->id);
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
@@ -339,6 +341,8 @@ static void commands_alone_bring_no_bot(struct world *w)
     struct subject all = to_guild(id_of(s.guild));
     expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
     expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
+    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
     expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);

@@ -182,6 +182,8 @@ static void installs_may_wait_for_the_exchange(struct world *w)
     struct subject all = to_guild(id_of(s.guild));
     expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
     expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
+    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
     expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}", s.bob->id);
     expect(store_count(w, "select count(*) from integrations") == 1);

@@ -32,6 +32,9 @@ static void a_stage_is_opened_changed_and_closed(struct world *w)
     const char *id = answer_text(a, "id");
     expect_audit(w, g, 83, id);
     expect_told(w, viewers(g, c), "STAGE_INSTANCE_CREATE", "{'id': '%s', 'topic': 'Tea'}", id);
+    expect_told(w, viewers(g, c), "MESSAGE_CREATE",
+                "{'type': 27, 'content': 'Tea', 'author': {'id': '%s'}, 'channel_id': '%s'}",
+                ada->id, c);
     expect_nothing_told(w);
     expect_json(client_get(ada, STAGE, c), "{'id': '%s'}", id);
     expect_error(open_stage(ada, c, ", 'topic': 'More'"), 400, 150006);
@@ -40,13 +43,17 @@ static void a_stage_is_opened_changed_and_closed(struct world *w)
                 "{'id': '%s', 'topic': 'Coffee', 'privacy_level': 1}", id);
     expect_audit(w, g, 84, id);
     expect_told(w, viewers(g, c), "STAGE_INSTANCE_UPDATE", "{'topic': 'Coffee'}");
-    expect_json(client_patch(ada, "{}", STAGE, c), "{'topic': 'Coffee'}");
-    forget_told(w);
+    expect_told(w, viewers(g, c), "MESSAGE_CREATE", "{'type': 31, 'content': 'Coffee'}");
+    expect_json(client_patch(ada, "{'topic': 'Coffee'}", STAGE, c), "{'topic': 'Coffee'}");
+    expect_audit(w, g, 84, id);
+    expect_told(w, viewers(g, c), "STAGE_INSTANCE_UPDATE", "{'topic': 'Coffee'}");
+    expect_nothing_told(w);
 
     expect_status(client_delete(ada, STAGE, c), 204);
     expect_told(w, viewers(g, c), "STAGE_INSTANCE_DELETE", "{'id': '%s', 'channel_id': '%s'}", id,
                 c);
     expect_audit(w, g, 85, id);
+    expect_told(w, viewers(g, c), "MESSAGE_CREATE", "{'type': 28, 'content': 'Coffee'}");
     expect_nothing_told(w);
     expect_error(client_delete(ada, STAGE, c), 404, 10067);
     expect_error(client_patch(ada, "{}", STAGE, c), 404, 10067);

@@ -1,0 +1,70 @@
+/* system.c - what the server itself says in channels: who came, what a group is called now. */
+#include "platform/messages/internal.h"
+
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+/* A bit of a guild's system_channel_flags. */
+enum { SUPPRESS_JOIN_NOTIFICATIONS = 1 << 0 };
+
+/* Where a guild is told of newcomers; *ret_found is false where it does not want to be. */
+static enum err system_channel(struct call *call, snowflake guild_id, struct channel *ret,
+                               bool *ret_found)
+{
+    struct guild g;
+    enum err e = guild_find(call->tx, guild_id, &g);
+
+    *ret_found = false;
+    if (e || g.system_channel_id.given != GIVEN ||
+        g.system_channel_flags & SUPPRESS_JOIN_NOTIFICATIONS)
+        return e;
+    e = channel_find(call->tx, g.system_channel_id.value, ret);
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    *ret_found = ret->type == CHANNEL_TEXT || ret->type == CHANNEL_NEWS;
+    return OK;
+}
+
+enum err message_of_newcomer(struct call *call, const struct member *m)
+{
+    struct channel c;
+    bool found;
+
+    if (m->pending)
+        return OK;
+    enum err e = system_channel(call, m->guild_id, &c, &found);
+    return e || !found ? e : message_system(call, &c, MESSAGE_USER_JOIN, m->user_id, 0, STR(""));
+}
+
+enum err message_of_arrival(struct call *call, const struct recipient_change *c)
+{
+    return message_system(call, c->channel, MESSAGE_RECIPIENT_ADD, c->by, c->user_id, STR(""));
+}
+
+enum err message_of_departure(struct call *call, const struct recipient_change *c)
+{
+    if (c->silent)
+        return OK;
+    return message_system(call, c->channel, MESSAGE_RECIPIENT_REMOVE, c->by, c->user_id, STR(""));
+}
+
+static bool text_differs(const struct opt_str *a, const struct opt_str *b)
+{
+    bool one = a->given == GIVEN, two = b->given == GIVEN;
+
+    return one != two || (one && !str_eq(a->value, b->value));
+}
+
+enum err message_of_group_change(struct call *call, const struct group_change *g)
+{
+    const struct channel *now = g->after;
+    snowflake by = call->caller->id;
+    enum err e = OK;
+
+    if (text_differs(&g->before->name, &now->name))
+        e = message_system(call, now, MESSAGE_CHANNEL_NAME_CHANGE, by, 0,
+                           now->name.given == GIVEN ? now->name.value : STR(""));
+    if (!e && text_differs(&g->before->icon, &now->icon))
+        e = message_system(call, now, MESSAGE_CHANNEL_ICON_CHANGE, by, 0, STR(""));
+    return e;
+}

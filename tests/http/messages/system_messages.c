@@ -1,0 +1,82 @@
+/* system_messages.c - what the server itself says, and where it says nothing. */
+#include <stdio.h>
+
+#include "guilds.h"
+#include "apps.h"
+#include "venues.h"
+
+static const char *invite_to(struct client *c, const char *guild)
+{
+    struct answer a = client_get(c, "/guilds/%s", guild);
+
+    a = client_post(c, "{'unique': true}", "/channels/%s/invites",
+                    answer_text(a, "system_channel_id"));
+    expect_status(a, 200);
+    return answer_text(a, "code");
+}
+
+static void newcomers_are_told_of(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *guild = found_guild(ada, "Home"), *code = invite_to(ada, guild);
+    const char *lobby = answer_text(client_get(ada, "/guilds/%s", guild), "system_channel_id");
+
+    forget_told(w);
+    expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
+    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
+    expect_told(w, system_viewers(w, guild), "MESSAGE_CREATE",
+                "{'type': 7, 'content': '', 'channel_id': '%s', 'guild_id': '%s', 'mentions': [], "
+                "'author': {'id': '%s'}, 'member': {'roles': []}}",
+                lobby, guild, bob->id);
+    expect_nothing_told(w);
+    /* Coming again is no news. */
+    expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
+    expect_nothing_told(w);
+
+    struct answer a = client_get(ada, "/channels/%s/messages", lobby);
+    expect_json(a, "[{'type': 7, 'author': {'id': '%s'}}]", bob->id);
+    const char *id = answer_text(a, "0.id");
+    expect_json(client_get(ada, "/channels/%s", lobby), "{'last_message_id': '%s'}", id);
+    /* A welcome answers it; nobody changes it; who came may take it away. */
+    a = client_post(ada,
+                    TEXT(w, "{'content': 'hi', 'message_reference': {'message_id': '%s'}}", id),
+                    "/channels/%s/messages", lobby);
+    expect_json(a, "{'type': 19, 'referenced_message': {'id': '%s'}}", id);
+    expect_error(client_patch(bob, "{'content': 'x'}", "/channels/%s/messages/%s", lobby, id), 403,
+                 50021);
+    expect_status(client_delete(bob, "/channels/%s/messages/%s", lobby, id), 204);
+}
+
+static void guilds_say_whether_they_are_told(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "Home"), *code = invite_to(ada, guild);
+    const char *lobby = answer_text(client_get(ada, "/guilds/%s", guild), "system_channel_id");
+    static const char *const quiet[] = {
+        "{'system_channel_flags': 1}",
+        "{'system_channel_flags': 0, 'system_channel_id': null}",
+    };
+
+    for (int i = 0; i < 2; i++) {
+        expect_status(client_patch(ada, quiet[i], "/guilds/%s", guild), 200);
+        expect_status(client_post(world_client(w, i ? "cleo" : "bob"), "{}", "/invites/%s", code),
+                      200);
+        expect(client_get(ada, "/channels/%s/messages", lobby).json->count == 0);
+    }
+    /* Other bits do not matter. */
+    expect_status(
+        client_patch(ada, TEXT(w, "{'system_channel_flags': 30, 'system_channel_id': '%s'}", lobby),
+                     "/guilds/%s", guild),
+        200);
+    expect_status(client_post(world_client(w, "dan"), "{}", "/invites/%s", code), 200);
+    expect(client_get(ada, "/channels/%s/messages", lobby).json->count == 1);
+    /* Where the channel went meanwhile, people still come in. */
+    world_sql(w, "update guilds set system_channel_id = 77 where id = %s", guild);
+    expect_status(client_post(world_client(w, "eve"), "{}", "/invites/%s", code), 200);
+}
+
+const struct test system_messages_tests[] = {
+    TEST(newcomers_are_told_of),
+    TEST(guilds_say_whether_they_are_told),
+    { 0 },
+};
