@@ -34,6 +34,8 @@ struct guildhall {
     struct server_app api_app;
     struct gateway *gateway;
     struct voice *voice;
+    struct relay *relay;      /* NULL: voice is not carried */
+    char voice_endpoint[300]; /* where it is reached */
     struct loops *loops;
     struct tls_context *tls;
     struct proxies proxies;
@@ -193,6 +195,32 @@ static void wire_forgotten(void *arg, snowflake account, const unsigned char *to
     gateway_forget(((struct guildhall *)arg)->gateway, account, token);
 }
 
+static void wire_voice_moved(void *arg, const struct voice_fact *fact)
+{
+    relay_heard(((struct guildhall *)arg)->relay, fact);
+}
+
+static void relay_metrics(const struct relay *r, struct buf *out)
+{
+    struct relay_stats s;
+
+    relay_stats(r, &s);
+    api_metric(out, "guildhall_voice_connections", "gauge", "Voice sockets open now.", s.sockets);
+    api_metric(out, "guildhall_voice_seats", "gauge", "Voice sessions, also those away.", s.seats);
+    api_metric(out, "guildhall_voice_packets_received_total", "counter",
+               "Datagrams of voice that came.", s.packets_in);
+    api_metric(out, "guildhall_voice_packets_sent_total", "counter",
+               "Datagrams of voice that were sent.", s.packets_out);
+    api_metric(out, "guildhall_voice_bytes_received_total", "counter", "Bytes of those that came.",
+               s.bytes_in);
+    api_metric(out, "guildhall_voice_bytes_sent_total", "counter", "Bytes of those that were sent.",
+               s.bytes_out);
+    api_metric(out, "guildhall_voice_packets_dropped_total", "counter",
+               "Datagrams that were not passed on.", s.dropped);
+    api_metric(out, "guildhall_voice_packets_unsent_total", "counter",
+               "Datagrams that the system did not take.", s.unsent);
+}
+
 static void gateway_metrics(void *arg, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -211,6 +239,8 @@ static void gateway_metrics(void *arg, struct buf *out)
     api_metric(out, "guildhall_gateway_cut_total", "counter", "Sockets cut as too slow.", s.cut);
     api_metric(out, "guildhall_gateway_closed_total", "counter", "Sockets closed by the server.",
                s.closed);
+    if (g->relay)
+        relay_metrics(g->relay, out);
 }
 
 /* A server that has a public name or a proxy is reached from elsewhere, wherever it listens. */
@@ -272,6 +302,8 @@ static struct api *make_api(struct guildhall *g)
         .announce_arg = g,
         .forgotten = wire_forgotten,
         .forgotten_arg = g,
+        .voice_moved = wire_voice_moved,
+        .voice_arg = g,
         .gateway = g->gateway,
         .private_endpoints = may_call_private(g),
         .registration = registration_of(g),
@@ -375,7 +407,9 @@ static void wire_refusal(void *arg, int status, struct buf *out)
 
 static bool wire_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
 {
-    return gateway_upgrade(((struct guildhall *)arg)->gateway, r, ret);
+    struct guildhall *g = arg;
+
+    return relay_upgrade(g->relay, r, ret) || gateway_upgrade(g->gateway, r, ret);
 }
 
 static void on_turn_end(struct loop *loop, void *arg)
@@ -412,6 +446,74 @@ static enum err start_server(struct guildhall *g, int port)
     return e;
 }
 
+/* --- voice that is carried ------------------------------------------------------------ */
+
+/* What clients are told to send to has to be an IPv4 address that they can reach. */
+static const char *voice_address_of(const struct guildhall *g)
+{
+    const char *address = g->config->voice_address            ? g->config->voice_address
+                          : strcmp(g->host, "localhost") == 0 ? "127.0.0.1"
+                                                              : g->host;
+    struct sockaddr_in parsed;
+
+    return uv_ip4_addr(address, 0, &parsed) == 0 && parsed.sin_addr.s_addr != INADDR_ANY ? address
+                                                                                         : NULL;
+}
+
+/* Behind a proxy the server listens on loopback, and voice comes to it all the same; behind NAT
+ * what clients are told is no address of this machine. */
+static const char *voice_host_of(const struct guildhall *g)
+{
+    const char *address = g->config->voice_address;
+
+    if (!address)
+        return g->host;
+    if (str_starts(str_of(address), STR("127.")))
+        return address;
+    return strchr(g->host, ':') ? "::" : "0.0.0.0";
+}
+
+static enum err start_relay(struct guildhall *g)
+{
+    struct relay_options options = { .host = voice_host_of(g),
+                                     .address = voice_address_of(g),
+                                     .source = voice_relay_source(g->api) };
+    uint64_t port;
+
+    if (!g->config->voice_port)
+        return OK;
+    if (!str_to_u64(str_of(g->config->voice_port), &port) || port > 65535) {
+        log_error("voice-port must be a port, not '%s'", g->config->voice_port);
+        return ERR_INTERNAL;
+    }
+    if (!options.address) {
+        log_error("voice-port needs voice-address: the IPv4 address that clients send voice to");
+        return ERR_INTERNAL;
+    }
+    options.port = (int)port;
+    return relay_start(g->loops, &options, &g->relay);
+}
+
+/* As the world calls us, else by the address that we listen on. */
+static void announce_relay(struct guildhall *g)
+{
+    struct str url = str_of(g->config->public_url), host;
+    bool v6 = strchr(g->host, ':');
+
+    if (!g->relay)
+        return;
+    if (url.p) {
+        str_cut(&url, '/');
+        str_cut(&url, '/');
+        host = str_cut(&url, '/');
+        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, "%.*s/voice", STR_FMT(host));
+    } else {
+        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, v6 ? "[%s]:%d/voice" : "%s:%d/voice",
+                 g->host, server_port(g->server));
+    }
+    voice_set_relay(g->voice_endpoint);
+}
+
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret)
 {
@@ -440,6 +542,9 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->gateway = make_gateway(g);
     g->api = make_api(g);
     g->loops = loops_start(loop_count(config), on_turn_end, g);
+    e = start_relay(g);
+    if (e)
+        goto fail;
     gateway_start(g->gateway, g->loops);
     api_start(g->api, g->loops);
     e = voice_start(g->api, g->loops, &g->voice);
@@ -447,6 +552,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = start_server(g, port);
     if (e)
         goto fail;
+    announce_relay(g);
     control_open(config->data, control_rows, g, &g->control); /* or nobody can ask */
 
     *ret = g;
@@ -477,6 +583,8 @@ void guildhall_stop(struct guildhall *g)
     voice_stop(g->voice);
     if (g->api)
         api_stop(g->api);
+    voice_set_relay(NULL);
+    relay_stop(g->relay);
     loops_stop(g->loops);
     voice_free(g->voice);
     store_close(g->store);

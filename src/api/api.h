@@ -30,6 +30,10 @@ struct api_options {
      * account 0: the one token. May be NULL. */
     void (*forgotten)(void *arg, snowflake account, const unsigned char *token);
     void *forgotten_arg;
+    /* Told of everybody in voice who comes, changes or goes, in commit order, from a thread of
+     * the store. May be NULL. */
+    void (*voice_moved)(void *arg, const struct voice_fact *fact);
+    void *voice_arg;
     struct gateway *gateway;   /* for routes that ask about it; may be NULL */
     const char *metrics_token; /* who shows it may read /metrics; NULL: local callers only */
     /* Adds to what /metrics tells. May be NULL. */

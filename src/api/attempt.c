@@ -47,6 +47,8 @@ void attempt_forget(struct life *l)
     call->announced_end = &call->announced;
     call->announce_error = OK;
     call->forgotten = NULL;
+    call->voices = NULL;
+    call->voices_end = &call->voices;
     files_forget_attempt(call);
     call->job_due = 0;
     call->after = NULL;
@@ -114,6 +116,8 @@ void call_committed(struct work *w)
         if (o->forgotten && !f->of_apps)
             o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL);
     }
+    for (const struct noted_voice *v = call->voices; v && o->voice_moved; v = v->next)
+        o->voice_moved(o->voice_arg, &v->fact);
     if (call->announced && o->announce)
         o->announce(o->announce_arg, call->announced);
     if (call->job_due)

@@ -234,6 +234,16 @@ enum err call_wait_shared(struct call *call, int64_t ms)
     return e;
 }
 
+void call_note_voice(struct call *call, const struct voice_fact *fact)
+{
+    struct noted_voice *v = arena_alloc(call->arena, sizeof *v);
+
+    v->next = NULL;
+    v->fact = *fact;
+    *call->voices_end = v;
+    call->voices_end = &v->next;
+}
+
 static struct forgotten *add_forgotten(struct call *call)
 {
     struct forgotten *f = arena_alloc(call->arena, sizeof *f);

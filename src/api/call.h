@@ -55,6 +55,7 @@ struct target {
 struct api;
 struct kept_blob;
 struct forgotten;
+struct voice_fact;
 
 /* The stages of a call, in their order; life.c takes it from one to the next. A stage that
  * nobody asks for is left out, and an error in any of them ends the call with its answer, which
@@ -129,6 +130,7 @@ struct call {
     struct announcement *announced, **announced_end;
     enum err announce_error; /* who hears of it could not be read: the call fails */
     struct forgotten *forgotten;
+    struct noted_voice *voices, **voices_end;
     struct kept_blob *kept;
     bool dropped;    /* files were marked that have to go */
     int64_t job_due; /* the earliest job that it scheduled; 0: none */
@@ -192,6 +194,10 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
  * it hears of the guild. */
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
                     struct str json);
+
+/* What carries voice hears of it when the transaction has committed, in the order of commits
+ * and before anybody is told. */
+void call_note_voice(struct call *call, const struct voice_fact *fact);
 
 /* Count this call against a limit with a key of the handler's own (a login name), beside the
  * route's. ERR_RATE_LIMITED when there is no room; the answer then says how long to wait,

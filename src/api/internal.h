@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "api/hashing.h"
+#include "model/voice_state.h"
 
 struct router;
 
@@ -86,6 +87,12 @@ struct forgotten {
     unsigned char session[8];
     bool of_apps;          /* not what the account itself logged in with */
     snowflake application; /* instead: all that this one holds; 0: none */
+};
+
+/* What carries voice is told after the commit. */
+struct noted_voice {
+    struct noted_voice *next;
+    struct voice_fact fact;
 };
 
 /* --- files.c --------------------------------------------------------------------------- */

@@ -348,6 +348,7 @@ void call_init(struct call *call, struct api *api, struct arena *arena, struct l
     call->form.arena = arena;
     call->reply_file = -1;
     call->announced_end = &call->announced;
+    call->voices_end = &call->voices;
     buf_init(&call->reply, CALL_MAX_REPLY);
     buf_init(&call->headers, CALL_MAX_HEADERS);
 }

@@ -68,3 +68,21 @@ const struct schema voice_call_gone_schema = {
     .fields = call_gone_fields,
     .doc = "A call that is over.",
 };
+
+/* Who raises its hand or is asked onto a stage does not speak there yet. What somebody says
+ * about itself counts like what others say about it. */
+struct voice_fact voice_fact_of(const struct voice_state *s)
+{
+    struct voice_fact f = {
+        .guild_id = voice_guild(s),
+        .user_id = s->user_id,
+        .channel_id = voice_channel(s),
+        .speaks = !s->mute && !s->self_mute && !s->suppress &&
+                  s->request_to_speak_timestamp.given != GIVEN,
+        .hears = !s->deaf && !s->self_deaf,
+    };
+
+    if (s->salt.n == sizeof f.salt)
+        memcpy(f.salt, s->salt.p, sizeof f.salt);
+    return f;
+}

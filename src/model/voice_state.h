@@ -21,6 +21,16 @@ struct voice_state {
     bool live; /* a voice socket is open */
 };
 
+/* What carries voice has to know of somebody, flat: a post may take it to another thread. */
+enum { VOICE_SALT = 16 };
+struct voice_fact {
+    snowflake guild_id, user_id;    /* guild_id 0: in a private call */
+    snowflake channel_id;           /* 0: gone */
+    unsigned char salt[VOICE_SALT]; /* another one: tokens and connections of before are void */
+    bool speaks, hears;             /* may be heard, and may hear */
+    void *claim; /* the connection that was found good with it (relay/relay.h), or NULL */
+};
+
 /* Where a voice connection goes. */
 struct voice_server {
     struct str token;
@@ -49,6 +59,9 @@ static inline snowflake voice_channel(const struct voice_state *s)
 {
     return s->channel_id.given == GIVEN ? s->channel_id.value : 0;
 }
+
+/* As the state says; the salt of one that has none is zeros. */
+struct voice_fact voice_fact_of(const struct voice_state *s);
 
 extern const struct schema voice_state_schema, voice_server_schema;
 extern const struct schema voice_call_schema;      /* CALL_CREATE, CALL_UPDATE */

@@ -8,8 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-
-enum { SALT_BYTES = 16, TOKEN_BYTES = 16 };
+#include "voice/voice.h"
 
 /* --- telling -------------------------------------------------------------------------- */
 
@@ -49,6 +48,13 @@ static enum err load_member(struct call *call, struct voice_state *s, struct mem
     return OK;
 }
 
+static void note_change(struct call *call, const struct voice_state *s)
+{
+    struct voice_fact fact = voice_fact_of(s);
+
+    call_note_voice(call, &fact);
+}
+
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from)
 {
     snowflake guild_id = voice_guild(s), channel_id = voice_channel(s);
@@ -56,12 +62,14 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
     struct member member;
 
     if (!guild_id) {
+        note_change(call, s);
         state_changes_emit(call, to_channel(channel_id ? channel_id : from), s);
         return OK;
     }
     enum err e = load_member(call, &shown, &member);
     if (e)
         return e;
+    note_change(call, &shown);
     state_changes_emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
     if (channel_id && from && from != channel_id) {
         struct voice_state gone = without_channel(&shown);
@@ -73,23 +81,28 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
 
 struct str voice_salt(struct arena *arena)
 {
-    unsigned char *salt = arena_alloc(arena, SALT_BYTES);
+    unsigned char *salt = arena_alloc(arena, VOICE_SALT);
 
-    randombytes_buf(salt, SALT_BYTES);
-    return str_slice((const char *)salt, SALT_BYTES);
+    randombytes_buf(salt, VOICE_SALT);
+    return str_slice((const char *)salt, VOICE_SALT);
+}
+
+void voice_token(const struct api *api, const struct voice_state *s, unsigned char ret[VOICE_TOKEN])
+{
+    auth_derive(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN);
 }
 
 void voice_send_server(struct call *call, const struct voice_state *s)
 {
     struct voice_server server = {
         .guild_id = s->guild_id,
-        .endpoint = given_str(region_endpoint(call->arena, s->region)),
+        .endpoint = given_str(voice_endpoint(call->arena, s->region)),
     };
-    unsigned char token[TOKEN_BYTES];
+    unsigned char token[VOICE_TOKEN];
 
     if (!voice_guild(s))
         server.channel_id = s->channel_id;
-    auth_derive(api_options(call->api)->auth, "voice", s->user_id, s->salt, token, sizeof token);
+    voice_token(call->api, s, token);
     server.token = str_hex(call->arena, token, sizeof token);
     call_emit(call, EVENT_VOICE_SERVER_UPDATE, to_session(s->session), &voice_server_schema,
               &server);
@@ -197,8 +210,10 @@ enum err voice_migrate(struct call *call, snowflake channel_id, struct str regio
         s->salt = voice_salt(call->arena);
         s->live = false;
         e = voice_put(call->tx, s);
-        if (!e)
-            voice_send_server(call, s);
+        if (e)
+            return e;
+        note_change(call, s);
+        voice_send_server(call, s);
     }
     return e;
 }
@@ -247,6 +262,9 @@ enum err voice_drop_guild(struct call *call, snowflake guild_id)
     const struct voice_state *s = states.items;
 
     for (size_t i = 0; !e && i < states.count; i++) {
+        struct voice_state gone = without_channel(&s[i]);
+
+        note_change(call, &gone);
         e = voice_delete(call->tx, &s[i]);
         if (!e)
             e = hook_voice_left(call, &s[i]);

@@ -58,6 +58,10 @@ enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wa
 
 /* A new salt: tokens of before are void. */
 struct str voice_salt(struct arena *arena);
+/* What a voice connection shows: it follows from the salt. */
+enum { VOICE_TOKEN = 16 };
+void voice_token(const struct api *api, const struct voice_state *s,
+                 unsigned char ret[VOICE_TOKEN]);
 /* VOICE_SERVER_UPDATE to the session of the state. */
 void voice_send_server(struct call *call, const struct voice_state *s);
 

@@ -1,13 +1,14 @@
 /* voice.h - voice: who is where, with whom, and hosted in which region.
  *
  * Sessions ask through the gateway, moderators through the routes; everybody else hears
- * of it. Media is not carried here. */
+ * of it. Media is carried by relay/, which asks here who may connect. */
 #ifndef VOICE_VOICE_H
 #define VOICE_VOICE_H
 
 #include "api/api.h"
 #include "gateway/gateway.h"
 #include "net/loop.h"
+#include "relay/relay.h"
 
 extern const struct domain regions_domain, voice_domain, calls_domain;
 extern const struct domain voice_keys_domain, voice_effects_domain;
@@ -27,6 +28,15 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice **ret);
 /* When no call runs any more, before the loops stop. Accepts NULL. */
 void voice_stop(struct voice *v);
 void voice_free(struct voice *v);
+
+/* --- connections.c: what the relay asks ----------------------------------------------- */
+
+struct relay_source voice_relay_source(struct api *api);
+/* Where this server's own relay is reached, host and path; NULL: there is none. It counts
+ * where the operator names no other. It must outlive all calls. */
+void voice_set_relay(const char *endpoint);
+/* Where the voice of a region is; p == NULL: nowhere. */
+struct str voice_endpoint(struct arena *arena, struct str region);
 
 /* For gateway_hooks; v may be NULL. False: the opcode does not take such data. */
 bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d);

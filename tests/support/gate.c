@@ -229,24 +229,32 @@ static struct gate *all_gates;
 
 struct gate *gate_open(struct client *c, const char *query)
 {
+    char target[256];
+
+    snprintf(target, sizeof target, "/?%s", query);
+    return gate_open_at(c, target);
+}
+
+struct gate *gate_open_at(struct client *c, const char *target)
+{
     struct gate *g = mem_new(sizeof *g);
     char request[512];
 
     g->client = c;
     g->fd = client_dial(c);
-    g->etf = strstr(query, "encoding=etf");
-    g->zlib = strstr(query, "compress=zlib-stream");
-    g->zstd = strstr(query, "compress=zstd-stream");
+    g->etf = strstr(target, "encoding=etf");
+    g->zlib = strstr(target, "compress=zlib-stream");
+    g->zstd = strstr(target, "compress=zstd-stream");
     buf_init(&g->in, LARGEST);
     inflateInit(&g->inflate);
     g->dctx = ZSTD_createDCtx();
     g->next = all_gates;
     all_gates = g;
     int n = snprintf(request, sizeof request,
-                     "GET /?%s HTTP/1.1\r\nHost: gate.test\r\nUpgrade: websocket\r\n"
+                     "GET %s HTTP/1.1\r\nHost: gate.test\r\nUpgrade: websocket\r\n"
                      "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
                      "Sec-WebSocket-Version: 13\r\n\r\n",
-                     query);
+                     target);
     send_bytes(g, str_slice(request, (size_t)n));
     for (;;) {
         const char *end = g->in.n ? memmem(g->in.p, g->in.n, "\r\n\r\n", 4) : NULL;

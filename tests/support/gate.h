@@ -12,7 +12,9 @@ struct gate;
 
 /* Connects: "v=10&encoding=json". Reads nothing yet. */
 struct gate *gate_open(struct client *c, const char *query);
-/* The same, Hello read, identified and READY read; more is JSON for op 2's d, such as
+/* The same at another path than "/": "/voice?v=8". */
+struct gate *gate_open_at(struct client *c, const char *target);
+/* As gate_open, Hello read, identified and READY read; more is JSON for op 2's d, such as
  * "'intents': 1". */
 struct gate *gate_session(struct client *c, const char *query, const char *more);
 

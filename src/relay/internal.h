@@ -1,0 +1,269 @@
+/* internal.h - what the files of relay/ share. */
+#ifndef RELAY_INTERNAL_H
+#define RELAY_INTERNAL_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "base/links.h"
+#include "base/map.h"
+#include "relay/relay.h"
+#include "relay/seal.h"
+
+enum {
+    VOICE_HEARTBEAT_MS = 13750,
+    VOICE_OVERDUE_MS = 2 * VOICE_HEARTBEAT_MS + 5000,
+    VOICE_STRANGER_MS = 30 * 1000, /* to say who it is */
+    VOICE_AWAY_MS = 60 * 1000,     /* without a socket, to come back */
+    VOICE_KEPT = 256,              /* messages that it may have missed */
+    VOICE_MAX_MESSAGE = 16 * 1024,
+    VOICE_MAX_WAITING = 256 * 1024,
+    VOICE_OLDEST = 4,
+    VOICE_NUMBERED = 8, /* the first version with numbers */
+    VOICE_NEWEST = 9,
+};
+
+enum voice_op {
+    VOICE_IDENTIFY = 0,
+    VOICE_SELECT = 1,
+    VOICE_READY = 2,
+    VOICE_HEARTBEAT = 3,
+    VOICE_DESCRIPTION = 4,
+    VOICE_SPEAKING = 5,
+    VOICE_HEARTBEAT_ACK = 6,
+    VOICE_RESUME = 7,
+    VOICE_HELLO = 8,
+    VOICE_RESUMED = 9,
+    VOICE_CLIENTS = 11,
+    VOICE_VIDEO = 12,
+    VOICE_CLIENT_GONE = 13,
+    VOICE_WANTS = 15,
+    VOICE_VERSION = 16,
+    VOICE_OP_MAX = 63,
+};
+
+/* --- relay.c -------------------------------------------------------------------------- */
+
+/* What a socket's handler is told: whose it is, and which version it speaks. */
+struct voice_door {
+    struct relay *relay;
+    int version; /* 0: none that we know */
+};
+
+struct relay {
+    struct relay_options options;
+    struct voice_door doors[VOICE_NEWEST + 1]; /* by version */
+    struct loops *loops;                       /* the server's */
+    struct relay_hub **hubs;                   /* one a loop of the server */
+    struct loops *own;                         /* the relay's thread */
+    struct media_socket *media;                /* of that thread */
+    struct relay_seats *seats;                 /* of that thread */
+    int port;
+    _Atomic bool stopping;
+    _Atomic(struct relay_note *) notes; /* that wait for the relay's thread, the newest first */
+    _Atomic bool woken;                 /* its thread is on the way to them */
+    struct post wake;
+    pthread_mutex_t lock;   /* of strangers */
+    struct map strangers;   /* key of an address -> how many sockets without a name */
+    _Atomic uint64_t peers; /* numbers that were given out */
+    _Atomic uint64_t sockets, seated, packets_in, packets_out, bytes_in, bytes_out, dropped, unsent;
+};
+
+static inline struct loop *relay_loop(const struct relay *r)
+{
+    return loops_at(r->own, 0);
+}
+
+/* --- notes: from sockets and commits to the relay's thread ----------------------------- */
+
+enum note_kind {
+    NOTE_FACT,
+    NOTE_GONE, /* the socket is closed */
+    NOTE_RESUME,
+    NOTE_SELECT,
+    NOTE_SPEAKING,
+    NOTE_VIDEO,
+    NOTE_ACK,
+};
+
+struct relay_note {
+    struct relay_note *next;
+    struct relay *relay;
+    enum note_kind kind;
+    struct loop *loop; /* of the socket */
+    uint64_t peer;
+    int version;
+    union {
+        struct voice_fact fact;
+        struct {
+            snowflake server_id;
+            char session_id[RELAY_SESSION_MAX];
+            unsigned char token[RELAY_TOKEN];
+            int64_t seq_ack; /* -1: nothing was received */
+        } resume;
+        const struct seal_mode *mode; /* SELECT */
+        unsigned speaking;
+        int64_t video_ssrc; /* VIDEO */
+        int64_t seq_ack;    /* ACK */
+    };
+    size_t n;
+    char text[]; /* VIDEO: streams, a JSON list */
+};
+
+struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text);
+void note_send(struct relay_note *n);
+/* On the relay's thread: what was sent until now is done. A packet that was received before
+ * this is looked at after all that was committed before it was sent. */
+void notes_read(struct relay *r);
+
+/* --- letters: from the relay's thread to a socket -------------------------------------- */
+
+enum letter_kind {
+    LETTER_TEXT,
+    LETTER_WELCOME, /* it is known now, by its place */
+    LETTER_WELCOME_BACK,
+    LETTER_CLOSE,
+    LETTER_REPLACED, /* closed for another socket of the same place */
+    LETTER_ACTIVE,
+};
+
+struct relay_letter {
+    struct post post;
+    struct relay *relay;
+    struct loop *loop;
+    enum letter_kind kind;
+    uint64_t peer;
+    enum relay_close code;
+    struct relay_place place;
+    size_t n;
+    char text[];
+};
+
+void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_kind kind,
+                 enum relay_close code, const struct relay_place *place, struct str text);
+
+/* --- peers.c: sockets, on their loops --------------------------------------------------- */
+
+struct relay_hub *relay_hub_new(struct relay *r, struct loop *loop);
+void relay_hub_free(struct relay_hub *h);
+void relay_hub_deliver(struct relay_hub *h, const struct relay_letter *l);
+
+void voice_peer_open(struct websocket *ws, void *arg); /* struct voice_door */
+void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
+void voice_peer_closed(struct websocket *ws, int code);
+void voice_peer_shutdown(struct websocket *ws);
+
+/* How many sockets of an address have not said who they are; false: too many. */
+bool relay_count_stranger(struct relay *r, uint64_t address);
+void relay_uncount_stranger(struct relay *r, uint64_t address);
+
+/* --- seats.c: who is connected, on the relay's thread ----------------------------------- */
+
+/* Where datagrams come from and go to. */
+union media_address {
+    struct sockaddr any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+};
+
+struct kept_message {
+    struct kept_message *next;
+    uint16_t seq;
+    size_t n;
+    char text[];
+};
+
+/* What a sender has sent in a second. */
+struct media_window {
+    int64_t since_ms;
+    unsigned packets, bytes, foreign;
+};
+
+struct relay_seat {
+    struct relay *relay;
+    struct relay_room *room;
+    size_t index; /* in the room */
+    struct relay_place place;
+    snowflake server_id, channel_id;
+    char session_id[RELAY_SESSION_MAX];
+    unsigned char token[RELAY_TOKEN];
+
+    /* what was announced */
+    bool speaks, hears; /* as the store says */
+    bool announced;     /* the others know the SSRC */
+    unsigned speaking;
+    bool filmed; /* it said something about video */
+    uint32_t video_ssrc;
+    struct str streams; /* as it described them: a JSON list */
+
+    /* media */
+    uint32_t ssrc; /* the first of its block: audio */
+    unsigned char key[SEAL_KEY];
+    struct seal *seal; /* NULL: no protocol was selected yet */
+    struct replay_window counters, numbers;
+    struct rtp_place highest;
+    bool has_found, has_address;
+    union media_address found;   /* where it asked from */
+    union media_address address; /* where media goes */
+    struct media_window window;
+    int64_t active_ms; /* when it was last said to be active */
+
+    /* its socket */
+    struct loop *loop;
+    uint64_t peer; /* 0: none now */
+    int version;
+    bool with_video; /* it asked for streams */
+    uint16_t seq;
+    unsigned kept_count;
+    struct kept_message *kept, **kept_end;
+    struct deadline away;
+};
+
+struct relay_room {
+    snowflake channel_id;
+    struct relay_seat **seats;
+    size_t count, cap;
+};
+
+struct relay_seats *seats_new(struct relay *r);
+void seats_free(struct relay_seats *s);
+/* Any note; the note stays the caller's. */
+void seats_take(struct relay_seats *s, const struct relay_note *n);
+struct relay_seat *seats_by_ssrc(struct relay_seats *s, uint32_t ssrc);
+struct relay_seat *seats_by_address(struct relay_seats *s, const union media_address *a);
+/* Where its media comes from and goes to, from now on. */
+void seat_bind(struct relay_seat *s, const union media_address *a);
+/* It sends: the others have to know whose SSRC it is. */
+void seat_announce(struct relay_seat *s, unsigned speaking);
+void seat_end(struct relay_seat *s, enum relay_close code);
+
+/* --- outbox.c: what is written to a seat ------------------------------------------------ */
+
+/* A message with this d, numbered and kept where the version asks for it. */
+void outbox_send(struct relay_seat *s, enum voice_op op, struct str d);
+/* Whether all that came after that number is still there; and sends it. */
+bool outbox_holds(const struct relay_seat *s, int64_t seq_ack);
+void outbox_replay(struct relay_seat *s, int64_t seq_ack);
+void outbox_trim(struct relay_seat *s, int64_t seq_ack);
+void outbox_clear(struct relay_seat *s);
+
+void outbox_ready(struct relay_seat *s);
+void outbox_description(struct relay_seat *s);
+void outbox_speaking(struct relay_seat *to, const struct relay_seat *about);
+void outbox_video(struct relay_seat *to, const struct relay_seat *about);
+void outbox_gone(struct relay_seat *to, const struct relay_seat *about);
+/* Those who are there (about NULL), or one of them. */
+void outbox_clients(struct relay_seat *to, const struct relay_seat *about);
+
+/* --- media.c: datagrams, on the relay's thread ------------------------------------------ */
+
+/* Opens the socket; its port goes to r->port. */
+enum err media_open(struct relay *r, struct media_socket **ret);
+void media_close(struct media_socket *m);
+
+/* Whether what somebody sends is to be passed on: packets and bytes a second. */
+bool media_window_takes(struct media_window *w, int64_t now_ms, size_t bytes);
+
+#endif

@@ -1,0 +1,404 @@
+/* media.c - datagrams: received, authenticated, and passed on to the room.
+ *
+ * A packet costs one lookup by its SSRC; who sends with the SSRC of somebody else, or with
+ * none that there is, is not answered. What is authentic is decrypted once and encrypted for
+ * each receiver, and leaves in batches. */
+#include "relay/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/address.h"
+
+enum {
+    BATCH_IN = 32,
+    BATCH_OUT = 64,
+    SOCKET_BUFFER = 4 * 1024 * 1024,
+    TURN_NS = 4 * 1000 * 1000, /* then the loop does what else there is to do */
+    WINDOW_MS = 1000,
+    WINDOW_PACKETS = 250, /* audio is 50 a second; some clients send shorter frames */
+    WINDOW_BYTES = 128 * 1024,
+    WINDOW_FOREIGN = 50, /* packets from elsewhere that are looked into */
+    ACTIVE_MS = 20 * 1000,
+};
+
+struct media_socket {
+    struct relay *relay;
+    uv_poll_t poll;
+    int fd;
+    struct mmsghdr in[BATCH_IN];
+    struct iovec in_bytes[BATCH_IN];
+    union media_address from[BATCH_IN];
+    unsigned char in_data[BATCH_IN][PACKET_MAX + 1];
+    unsigned waiting; /* of those that follow */
+    struct mmsghdr out[BATCH_OUT];
+    struct iovec out_bytes[BATCH_OUT];
+    union media_address to[BATCH_OUT];
+    unsigned char out_data[BATCH_OUT][SEAL_MAX];
+    struct rtp_plain plain; /* the packet that is passed on */
+};
+
+static socklen_t address_size(const union media_address *a)
+{
+    return a->any.sa_family == AF_INET6 ? sizeof a->in6 : sizeof a->in;
+}
+
+static bool same_address(const union media_address *a, const union media_address *b)
+{
+    struct address x = address_from(a), y = address_from(b);
+    in_port_t p = a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port;
+    in_port_t q = b->any.sa_family == AF_INET6 ? b->in6.sin6_port : b->in.sin_port;
+
+    return p == q && memcmp(x.bytes, y.bytes, sizeof x.bytes) == 0;
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+/* What the kernel does not take now is lost, as on any other hop. */
+static void media_flush(struct media_socket *m)
+{
+    unsigned at = 0;
+
+    while (at < m->waiting) {
+        int sent = sendmmsg(m->fd, m->out + at, m->waiting - at, 0);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0) {
+            /* One that cannot be sent to (no route) does not hold up the others. */
+            bool full = errno == EAGAIN || errno == ENOBUFS;
+
+            atomic_fetch_add(&m->relay->unsent, full ? m->waiting - at : 1);
+            at = full ? m->waiting : at + 1;
+            continue;
+        }
+        at += (unsigned)sent;
+    }
+    m->waiting = 0;
+}
+
+/* Room for one datagram, which media_push sends. */
+static unsigned char *media_room(struct media_socket *m)
+{
+    if (m->waiting == BATCH_OUT)
+        media_flush(m);
+    return m->out_data[m->waiting];
+}
+
+static void media_push(struct media_socket *m, const union media_address *to, size_t n)
+{
+    unsigned i = m->waiting++;
+
+    m->to[i] = *to;
+    m->out_bytes[i] = (struct iovec){ m->out_data[i], n };
+    m->out[i].msg_hdr = (struct msghdr){
+        .msg_name = &m->to[i],
+        .msg_namelen = address_size(to),
+        .msg_iov = &m->out_bytes[i],
+        .msg_iovlen = 1,
+    };
+    atomic_fetch_add_explicit(&m->relay->packets_out, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->relay->bytes_out, n, memory_order_relaxed);
+}
+
+/* --- control -------------------------------------------------------------------------- */
+
+static bool window_open(struct media_window *w, int64_t now_ms)
+{
+    if (now_ms - w->since_ms >= WINDOW_MS)
+        *w = (struct media_window){ .since_ms = now_ms };
+    return w->packets < WINDOW_PACKETS && w->bytes < WINDOW_BYTES;
+}
+
+bool media_window_takes(struct media_window *w, int64_t now_ms, size_t bytes)
+{
+    if (!window_open(w, now_ms))
+        return false;
+    w->packets++;
+    w->bytes += (unsigned)bytes;
+    return true;
+}
+
+static int64_t media_now_ms(void)
+{
+    return clock_mono() / 1000000;
+}
+
+/* Until a client has selected its protocol nobody else knows its SSRC, so who asks with it
+ * is the client. From then on only what is authentic moves its address. */
+static void media_discover(struct media_socket *m, struct relay_seat *s,
+                           const union media_address *from)
+{
+    char text[ADDRESS_TEXT];
+    struct address a = address_from(from);
+    struct str shown = str_slice(text, address_write(&a, text));
+    unsigned port =
+        ntohs(from->any.sa_family == AF_INET6 ? from->in6.sin6_port : from->in.sin_port);
+
+    if (!media_window_takes(&s->window, media_now_ms(), PACKET_DISCOVERY))
+        return;
+    s->found = *from;
+    s->has_found = true;
+    packet_write_address(s->ssrc, shown, port, media_room(m));
+    media_push(m, from, PACKET_DISCOVERY);
+}
+
+static void media_ping(struct media_socket *m, struct str ping, const union media_address *from)
+{
+    struct relay_seat *s = seats_by_address(m->relay->seats, from);
+
+    if (!s || !media_window_takes(&s->window, media_now_ms(), PACKET_PING))
+        return;
+    packet_write_pong(ping, media_room(m));
+    media_push(m, from, PACKET_PING);
+}
+
+/* --- media ---------------------------------------------------------------------------- */
+
+/* Whether the packet is authentic and was not here before; it is decrypted then. *ret_fresh:
+ * its header was not here before either. */
+static bool media_authenticate(struct media_socket *m, struct relay_seat *s,
+                               const struct rtp_packet *p, bool *ret_newest, bool *ret_fresh)
+{
+    uint64_t number = 0;
+    uint32_t counter;
+    bool placed = rtp_extend(&s->highest, p, &number);
+    bool by_header = seal_uses_header(s->seal);
+
+    *ret_fresh = placed && window_is_new(&s->numbers, number);
+    if (!seal_counter(s->seal, p, &counter))
+        return false;
+    if (by_header ? !*ret_fresh : !window_is_new(&s->counters, counter))
+        return false;
+    if (!seal_open(s->seal, p, &m->plain))
+        return false;
+    *ret_newest = by_header ? !s->highest.begun || number > s->highest.number
+                            : !s->counters.begun || counter > s->counters.highest;
+    window_add(&s->counters, counter);
+    if (*ret_fresh) {
+        window_add(&s->numbers, number);
+        rtp_advance(&s->highest, p, number);
+    }
+    return true;
+}
+
+static bool media_reaches(const struct relay_seat *to, const struct relay_seat *from, bool fresh)
+{
+    return to != from && to->hears && to->seal && to->has_address &&
+           (fresh || !seal_uses_header(to->seal));
+}
+
+/* A seat that has used up its nonces ends, which moves the last one of the room: its index is
+ * looked at again. */
+static void media_fan_out(struct media_socket *m, const struct relay_seat *from, bool fresh)
+{
+    const struct relay_room *room = from->room;
+
+    for (size_t i = 0; i < room->count;) {
+        struct relay_seat *to = room->seats[i];
+
+        if (!media_reaches(to, from, fresh)) {
+            i++;
+            continue;
+        }
+        size_t n = seal_write(to->seal, &m->plain, media_room(m));
+        if (n) {
+            media_push(m, &to->address, n);
+            i++;
+        } else {
+            seat_end(to, RELAY_NO_SESSION);
+        }
+    }
+}
+
+/* Whoever is heard is not idle. */
+static void media_note_active(struct relay_seat *s, int64_t now_ms)
+{
+    if (s->active_ms && now_ms - s->active_ms < ACTIVE_MS)
+        return;
+    s->active_ms = now_ms;
+    if (s->peer)
+        letter_send(s->relay, s->loop, s->peer, LETTER_ACTIVE, 0, NULL, (struct str){ 0 });
+}
+
+static void media_drop(const struct media_socket *m)
+{
+    atomic_fetch_add_explicit(&m->relay->dropped, 1, memory_order_relaxed);
+}
+
+/* Packets from elsewhere may be the client's behind another address, or anybody's: only so
+ * many are looked into. */
+static bool media_may_look(struct relay_seat *s, const union media_address *from, int64_t now_ms)
+{
+    if (!window_open(&s->window, now_ms))
+        return false;
+    if (s->has_address && same_address(&s->address, from))
+        return true;
+    return s->window.foreign++ < WINDOW_FOREIGN;
+}
+
+static void media_rtp(struct media_socket *m, struct relay_seat *s, struct str datagram,
+                      const union media_address *from)
+{
+    int64_t now_ms = media_now_ms();
+    struct rtp_packet p;
+    bool newest = false, fresh = false;
+
+    if (!s->seal || !rtp_read(datagram, &p) || !media_may_look(s, from, now_ms) ||
+        !media_authenticate(m, s, &p, &newest, &fresh)) {
+        media_drop(m);
+        return;
+    }
+    media_window_takes(&s->window, now_ms, datagram.n);
+    if (newest && !(s->has_address && same_address(&s->address, from)))
+        seat_bind(s, from);
+    /* Audio alone is passed on. */
+    if (p.ssrc != s->ssrc || p.type != RTP_OPUS || !s->speaks) {
+        media_drop(m);
+        return;
+    }
+    if (!s->announced)
+        seat_announce(s, 1);
+    media_fan_out(m, s, fresh);
+    media_note_active(s, now_ms);
+}
+
+static void media_take(struct media_socket *m, struct str datagram, const union media_address *from)
+{
+    enum packet_kind kind = packet_kind(datagram);
+
+    if (kind == PACKET_NONE)
+        return;
+    if (kind == PACKET_PINGS) {
+        media_ping(m, datagram, from);
+        return;
+    }
+    struct relay_seat *s = seats_by_ssrc(m->relay->seats, packet_ssrc(kind, datagram));
+    if (!s)
+        media_drop(m);
+    else if (kind == PACKET_ASKS_ADDRESS)
+        media_discover(m, s, from);
+    else if (kind == PACKET_RTP)
+        media_rtp(m, s, datagram, from);
+}
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static int media_receive(struct media_socket *m)
+{
+    for (unsigned i = 0; i < BATCH_IN; i++) {
+        m->in_bytes[i] = (struct iovec){ m->in_data[i], sizeof m->in_data[i] };
+        m->in[i].msg_hdr = (struct msghdr){
+            .msg_name = &m->from[i],
+            .msg_namelen = sizeof m->from[i],
+            .msg_iov = &m->in_bytes[i],
+            .msg_iovlen = 1,
+        };
+    }
+    return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
+}
+
+static void media_readable(uv_poll_t *poll, int status, int events)
+{
+    struct media_socket *m = container_of(poll, struct media_socket, poll);
+    int64_t until = clock_mono() + TURN_NS;
+    int count;
+
+    (void)status;
+    (void)events;
+    loop_part("voice_media");
+    do {
+        count = media_receive(m);
+        notes_read(m->relay);
+        for (int i = 0; i < count; i++) {
+            struct str datagram = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
+
+            atomic_fetch_add_explicit(&m->relay->packets_in, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&m->relay->bytes_in, datagram.n, memory_order_relaxed);
+            media_take(m, datagram, &m->from[i]);
+        }
+        media_flush(m);
+    } while (count == BATCH_IN && clock_mono() < until);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+static bool media_parse_host(const char *host, int port, union media_address *ret)
+{
+    *ret = (union media_address){ 0 };
+    return uv_ip4_addr(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &ret->in) == 0 ||
+           uv_ip6_addr(host, port, &ret->in6) == 0;
+}
+
+/* An IPv6 socket takes IPv4 too, where the system lets it. */
+static int media_socket_new(const union media_address *a)
+{
+    int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int off = 0, size = SOCKET_BUFFER;
+
+    if (fd < 0)
+        return -1;
+    if (a->any.sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    if (bind(fd, &a->any, address_size(a)) == 0)
+        return fd;
+    int problem = errno;
+    close(fd);
+    errno = problem;
+    return -1;
+}
+
+static int media_bound_port(int fd)
+{
+    union media_address a = { 0 };
+    socklen_t n = sizeof a;
+
+    if (getsockname(fd, &a.any, &n) != 0)
+        return 0;
+    return ntohs(a.any.sa_family == AF_INET6 ? a.in6.sin6_port : a.in.sin_port);
+}
+
+enum err media_open(struct relay *r, struct media_socket **ret)
+{
+    union media_address a;
+    int fd = -1;
+
+    if (!media_parse_host(r->options.host, r->options.port, &a))
+        log_error("voice-port needs an address to receive on, not '%s'", r->options.host);
+    else if ((fd = media_socket_new(&a)) < 0)
+        log_error("cannot receive voice on %s, UDP port %d: %s", r->options.host, r->options.port,
+                  strerror(errno));
+    if (fd < 0)
+        return ERR_INTERNAL;
+    struct media_socket *m = mem_new(sizeof *m);
+    m->relay = r;
+    m->fd = fd;
+    r->port = media_bound_port(fd);
+    uv_poll_init(loop_uv(relay_loop(r)), &m->poll, fd);
+    uv_poll_start(&m->poll, UV_READABLE, media_readable);
+    *ret = m;
+    return OK;
+}
+
+static void media_closed(uv_handle_t *handle)
+{
+    struct media_socket *m = container_of(handle, struct media_socket, poll);
+
+    close(m->fd);
+    mem_free(m);
+}
+
+void media_close(struct media_socket *m)
+{
+    if (!m)
+        return;
+    uv_poll_stop(&m->poll);
+    uv_close((uv_handle_t *)&m->poll, media_closed);
+}

@@ -1,0 +1,158 @@
+/* packets.c - datagrams of voice, over bytes. */
+#include "relay/packets.h"
+
+enum {
+    DISCOVERY_ASK = 1,
+    DISCOVERY_ANSWER = 2,
+    DISCOVERY_LENGTH = PACKET_DISCOVERY - 4,
+    DISCOVERY_TEXT = 64,
+    RTCP_FIRST = 200,
+    RTCP_LAST = 206,
+    RTCP_HEADER = 8,
+};
+
+static const unsigned char ping_head[4] = { 0x13, 0x37, 0xca, 0xfe };
+static const unsigned char pong_head[4] = { 0x13, 0x37, 0xf0, 0x0d };
+
+static uint16_t read_u16(const char *p)
+{
+    const unsigned char *b = (const unsigned char *)p;
+
+    return (uint16_t)(b[0] << 8 | b[1]);
+}
+
+static uint32_t read_u32(const char *p)
+{
+    return (uint32_t)read_u16(p) << 16 | read_u16(p + 2);
+}
+
+static void write_u16(unsigned char *p, unsigned v)
+{
+    p[0] = (unsigned char)(v >> 8);
+    p[1] = (unsigned char)v;
+}
+
+/* --- kinds ---------------------------------------------------------------------------- */
+
+enum packet_kind packet_kind(struct str d)
+{
+    if (d.n == PACKET_PING)
+        return memcmp(d.p, ping_head, sizeof ping_head) == 0 ? PACKET_PINGS : PACKET_NONE;
+    if (d.n == PACKET_DISCOVERY && read_u16(d.p) == DISCOVERY_ASK &&
+        read_u16(d.p + 2) == DISCOVERY_LENGTH)
+        return PACKET_ASKS_ADDRESS;
+    if (d.n < RTP_HEADER || d.n > PACKET_MAX || ((unsigned char)d.p[0] & 0xc0) != 0x80)
+        return PACKET_NONE;
+    unsigned char type = (unsigned char)d.p[1];
+    return type >= RTCP_FIRST && type <= RTCP_LAST ? PACKET_RTCP : PACKET_RTP;
+}
+
+uint32_t packet_ssrc(enum packet_kind kind, struct str d)
+{
+    return read_u32(d.p + (kind == PACKET_RTP ? 8 : 4));
+}
+
+void packet_write_address(uint32_t ssrc, struct str address, unsigned port,
+                          unsigned char out[PACKET_DISCOVERY])
+{
+    memset(out, 0, PACKET_DISCOVERY);
+    write_u16(out, DISCOVERY_ANSWER);
+    write_u16(out + 2, DISCOVERY_LENGTH);
+    write_u16(out + 4, ssrc >> 16);
+    write_u16(out + 6, ssrc);
+    memcpy(out + 8, address.p, address.n < DISCOVERY_TEXT ? address.n : DISCOVERY_TEXT - 1);
+    write_u16(out + 8 + DISCOVERY_TEXT, port);
+}
+
+void packet_write_pong(struct str ping, unsigned char out[PACKET_PING])
+{
+    memcpy(out, pong_head, sizeof pong_head);
+    memcpy(out + sizeof pong_head, ping.p + sizeof ping_head, PACKET_PING - sizeof ping_head);
+}
+
+bool rtp_read(struct str d, struct rtp_packet *ret)
+{
+    unsigned char first = (unsigned char)d.p[0];
+    unsigned sources = first & 0x0f;
+    bool extended = first & 0x10;
+    size_t clear = RTP_HEADER + 4 * (size_t)sources + (extended ? RTP_PREAMBLE : 0);
+
+    if (d.n < clear)
+        return false;
+    *ret = (struct rtp_packet){
+        .clear = str_slice(d.p, clear),
+        .sealed = str_from(d, clear),
+        .ssrc = read_u32(d.p + 8),
+        .timestamp = read_u32(d.p + 4),
+        .sequence = read_u16(d.p + 2),
+        .type = (unsigned char)d.p[1] & 0x7f,
+        .sources = sources,
+        .extended = extended,
+    };
+    return true;
+}
+
+/* --- what was there before ------------------------------------------------------------ */
+
+static bool window_bit(const struct replay_window *w, uint64_t back)
+{
+    return w->seen[back / 64] >> (back % 64) & 1;
+}
+
+bool window_is_new(const struct replay_window *w, uint64_t number)
+{
+    if (!w->begun || number > w->highest)
+        return true;
+    uint64_t back = w->highest - number;
+    return back < REPLAY_WINDOW && !window_bit(w, back);
+}
+
+/* Everything that was seen is so many numbers further back. */
+static void window_shift(struct replay_window *w, uint64_t by)
+{
+    if (by >= REPLAY_WINDOW) {
+        w->seen[0] = w->seen[1] = 0;
+    } else if (by >= 64) {
+        w->seen[1] = w->seen[0] << (by - 64);
+        w->seen[0] = 0;
+    } else if (by) {
+        w->seen[1] = w->seen[1] << by | w->seen[0] >> (64 - by);
+        w->seen[0] <<= by;
+    }
+}
+
+void window_add(struct replay_window *w, uint64_t number)
+{
+    if (!w->begun || number > w->highest) {
+        window_shift(w, w->begun ? number - w->highest : 0);
+        w->highest = number;
+        w->begun = true;
+    }
+    uint64_t back = w->highest - number;
+    if (back < REPLAY_WINDOW)
+        w->seen[back / 64] |= UINT64_C(1) << (back % 64);
+}
+
+/* Sequence numbers come again after 65,536 packets, timestamps after a day: a packet that by
+ * its sequence is a new one and by its time is ten seconds old has been there before. */
+bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret)
+{
+    if (!highest->begun) {
+        *ret = (UINT64_C(1) << 32) + p->sequence;
+        return true;
+    }
+    int64_t ahead = (int16_t)(uint16_t)(p->sequence - (uint16_t)highest->number);
+    int64_t later = (int32_t)(p->timestamp - highest->timestamp);
+
+    if (later < -10 * RTP_CLOCK)
+        return false;
+    *ret = (uint64_t)((int64_t)highest->number + ahead);
+    return true;
+}
+
+void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number)
+{
+    if (highest->begun && number <= highest->number)
+        return;
+    *highest = (struct rtp_place){ number, p->timestamp, true };
+}

@@ -1,0 +1,270 @@
+/* relay.c - the relay of a process: its beginning, its doors, its end. */
+#include "relay/internal.h"
+
+#include "base/mem.h"
+
+/* --- notes and letters ---------------------------------------------------------------- */
+
+struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text)
+{
+    struct relay_note *n = mem_new(sizeof *n + text);
+
+    n->relay = r;
+    n->kind = kind;
+    n->n = text;
+    return n;
+}
+
+static void note_read(struct relay_note *n)
+{
+    if (!n->relay->stopping)
+        seats_take(n->relay->seats, n);
+    else if (n->kind == NOTE_FACT)
+        mem_free(n->fact.claim);
+    mem_free(n);
+}
+
+void notes_read(struct relay *r)
+{
+    struct relay_note *newest = atomic_exchange(&r->notes, NULL), *oldest = NULL;
+
+    while (newest) {
+        struct relay_note *next = newest->next;
+
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    while (oldest) {
+        struct relay_note *next = oldest->next;
+
+        note_read(oldest);
+        oldest = next;
+    }
+}
+
+static void relay_woken(struct post *p)
+{
+    struct relay *r = container_of(p, struct relay, wake);
+
+    r->woken = false;
+    notes_read(r);
+}
+
+/* They do not go through the loop's own posts, because those wait while packets are read. */
+void note_send(struct relay_note *n)
+{
+    struct relay *r = n->relay;
+
+    n->next = atomic_load(&r->notes);
+    while (!atomic_compare_exchange_weak(&r->notes, &n->next, n))
+        ;
+    if (!atomic_exchange(&r->woken, true))
+        loop_post(relay_loop(r), &r->wake);
+}
+
+static void letter_posted(struct post *p)
+{
+    struct relay_letter *l = container_of(p, struct relay_letter, post);
+
+    relay_hub_deliver(l->relay->hubs[loop_index(l->loop)], l);
+    mem_free(l);
+}
+
+void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_kind kind,
+                 enum relay_close code, const struct relay_place *place, struct str text)
+{
+    struct relay_letter *l = mem_new(sizeof *l + text.n);
+
+    l->post.run = letter_posted;
+    l->relay = r;
+    l->loop = loop;
+    l->kind = kind;
+    l->peer = peer;
+    l->code = code;
+    l->n = text.n;
+    if (place)
+        l->place = *place;
+    if (text.n)
+        memcpy(l->text, text.p, text.n);
+    loop_post(loop, &l->post);
+}
+
+/* --- doors ---------------------------------------------------------------------------- */
+
+void relay_heard(struct relay *r, const struct voice_fact *fact)
+{
+    if (!r || r->stopping)
+        return;
+    struct relay_note *n = note_new(r, NOTE_FACT, 0);
+
+    n->fact = *fact;
+    note_send(n);
+}
+
+void relay_refuse(struct relay_claim *c, enum relay_close code)
+{
+    struct relay *r = c->relay;
+
+    letter_send(r, c->loop, c->peer, LETTER_CLOSE, code, NULL, (struct str){ 0 });
+    mem_free(c);
+}
+
+/* The last one counts, as with every client that repeats itself. */
+static const struct voice_door *door_of(const struct relay *r, struct str query)
+{
+    uint64_t version = 0;
+
+    while (query.n) {
+        struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
+
+        if (str_is(name, "v") && !str_to_u64(value, &version))
+            version = 0;
+    }
+    return &r->doors[version >= VOICE_OLDEST && version <= VOICE_NEWEST ? version : 0];
+}
+
+bool relay_upgrade(struct relay *r, const struct http_request *request,
+                   struct websocket_handler *ret)
+{
+    if (!r || (!str_is(request->path, "/voice") && !str_is(request->path, "/voice/")))
+        return false;
+    *ret = (struct websocket_handler){
+        .arg = (void *)(uintptr_t)door_of(r, request->query),
+        .max_message = VOICE_MAX_MESSAGE,
+        .too_large = RELAY_BAD_PAYLOAD,
+        .max_waiting = VOICE_MAX_WAITING,
+        .open = voice_peer_open,
+        .message = voice_peer_message,
+        .closed = voice_peer_closed,
+        .shutdown = voice_peer_shutdown,
+    };
+    return true;
+}
+
+/* --- strangers ------------------------------------------------------------------------ */
+
+enum { STRANGERS_OF_ADDRESS = 64 };
+
+bool relay_count_stranger(struct relay *r, uint64_t address)
+{
+    pthread_mutex_lock(&r->lock);
+    uintptr_t count = (uintptr_t)map_get(&r->strangers, address);
+    bool ok = count < STRANGERS_OF_ADDRESS;
+    if (ok)
+        map_put(&r->strangers, address, (void *)(count + 1));
+    pthread_mutex_unlock(&r->lock);
+    return ok;
+}
+
+void relay_uncount_stranger(struct relay *r, uint64_t address)
+{
+    pthread_mutex_lock(&r->lock);
+    uintptr_t count = (uintptr_t)map_get(&r->strangers, address);
+    if (count > 1)
+        map_put(&r->strangers, address, (void *)(count - 1));
+    else
+        map_remove(&r->strangers, address);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+static void make_hub(struct loop *loop, void *arg)
+{
+    struct relay *r = arg;
+
+    r->hubs[loop_index(loop)] = relay_hub_new(r, loop);
+}
+
+static void drop_hub(struct loop *loop, void *arg)
+{
+    struct relay *r = arg;
+
+    relay_hub_free(r->hubs[loop_index(loop)]);
+}
+
+struct media_opening {
+    struct relay *relay;
+    enum err result;
+};
+
+static void open_media(struct loop *loop, void *arg)
+{
+    struct media_opening *o = arg;
+
+    (void)loop;
+    o->relay->seats = seats_new(o->relay);
+    o->result = media_open(o->relay, &o->relay->media);
+}
+
+static void close_media(struct loop *loop, void *arg)
+{
+    struct relay *r = arg;
+
+    (void)loop;
+    media_close(r->media);
+    seats_free(r->seats);
+}
+
+enum err relay_start(struct loops *loops, const struct relay_options *options, struct relay **ret)
+{
+    struct relay *r = mem_new(sizeof *r);
+    struct media_opening opening = { .relay = r };
+
+    r->options = *options;
+    r->loops = loops;
+    r->wake.run = relay_woken;
+    for (int v = VOICE_OLDEST; v <= VOICE_NEWEST; v++)
+        r->doors[v].version = v;
+    for (int v = 0; v <= VOICE_NEWEST; v++)
+        r->doors[v].relay = r;
+    pthread_mutex_init(&r->lock, NULL);
+    map_init(&r->strangers);
+    r->hubs = mem_new(loops_count(loops) * sizeof *r->hubs);
+    for (unsigned i = 0; i < loops_count(loops); i++)
+        loop_call(loops_at(loops, i), make_hub, r);
+    r->own = loops_start(1, NULL, NULL);
+    loop_call(relay_loop(r), open_media, &opening);
+    if (opening.result)
+        relay_stop(r);
+    else
+        *ret = r;
+    return opening.result;
+}
+
+void relay_stop(struct relay *r)
+{
+    if (!r)
+        return;
+    r->stopping = true;
+    loop_call(relay_loop(r), close_media, r);
+    /* What was on its way to a loop arrives before its hub goes, and may be answered. */
+    for (unsigned i = 0; i < loops_count(r->loops); i++)
+        loop_call(loops_at(r->loops, i), drop_hub, r);
+    loops_stop(r->own);
+    notes_read(r);
+    map_clear(&r->strangers);
+    pthread_mutex_destroy(&r->lock);
+    mem_free(r->hubs);
+    mem_free(r);
+}
+
+int relay_port(const struct relay *r)
+{
+    return r->port;
+}
+
+void relay_stats(const struct relay *r, struct relay_stats *ret)
+{
+    *ret = (struct relay_stats){
+        .sockets = r->sockets,
+        .seats = r->seated,
+        .packets_in = r->packets_in,
+        .packets_out = r->packets_out,
+        .bytes_in = r->bytes_in,
+        .bytes_out = r->bytes_out,
+        .dropped = r->dropped,
+        .unsent = r->unsent,
+    };
+}

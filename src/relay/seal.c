@@ -1,0 +1,250 @@
+/* seal.c - how media is encrypted between one participant and us. */
+#include "relay/seal.h"
+
+#include <assert.h>
+#include <openssl/evp.h>
+#include <sodium.h>
+
+#include "base/mem.h"
+
+enum { TAG = 16, COUNTER = 4, GCM_NONCE = 12, LONG_NONCE = 24 };
+
+struct seal {
+    const struct seal_mode *mode;
+    unsigned char key[SEAL_KEY];
+    uint32_t next; /* our counter */
+    bool spent;
+    EVP_CIPHER_CTX *opener, *writer; /* AES alone: the expanded key */
+};
+
+struct seal_mode {
+    const char *name;
+    bool header_nonce; /* the header is the nonce; else a counter at the end */
+    /* Of the bytes behind the clear part. False: not authentic. */
+    bool (*open)(struct seal *s, struct str clear, struct str body, const unsigned char *nonce,
+                 unsigned char *out);
+    void (*write)(struct seal *s, struct str clear, struct str plain, const unsigned char *nonce,
+                  unsigned char *out);
+};
+
+/* --- AES-256-GCM ---------------------------------------------------------------------- */
+
+static const unsigned char *bytes_of(struct str s)
+{
+    return (const unsigned char *)s.p;
+}
+
+static bool aes_open(struct seal *s, struct str clear, struct str body, const unsigned char *nonce,
+                     unsigned char *out)
+{
+    EVP_CIPHER_CTX *c = s->opener;
+    size_t text = body.n - TAG;
+    unsigned char tag[TAG];
+    int n;
+
+    memcpy(tag, body.p + text, TAG);
+    return EVP_DecryptInit_ex2(c, NULL, NULL, nonce, NULL) == 1 &&
+           EVP_DecryptUpdate(c, NULL, &n, bytes_of(clear), (int)clear.n) == 1 &&
+           EVP_DecryptUpdate(c, out, &n, bytes_of(body), (int)text) == 1 &&
+           EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, TAG, tag) == 1 &&
+           EVP_DecryptFinal_ex(c, out + n, &n) == 1;
+}
+
+static void aes_write(struct seal *s, struct str clear, struct str plain,
+                      const unsigned char *nonce, unsigned char *out)
+{
+    EVP_CIPHER_CTX *c = s->writer;
+    int n;
+    bool done = EVP_EncryptInit_ex2(c, NULL, NULL, nonce, NULL) == 1 &&
+                EVP_EncryptUpdate(c, NULL, &n, bytes_of(clear), (int)clear.n) == 1 &&
+                EVP_EncryptUpdate(c, out, &n, bytes_of(plain), (int)plain.n) == 1 &&
+                EVP_EncryptFinal_ex(c, out + n, &n) == 1 &&
+                EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, TAG, out + plain.n) == 1;
+
+    assert(done);
+    (void)done;
+}
+
+/* --- XChaCha20-Poly1305 and XSalsa20-Poly1305 ----------------------------------------- */
+
+static bool chacha_open(struct seal *s, struct str clear, struct str body,
+                        const unsigned char *nonce, unsigned char *out)
+{
+    return crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, bytes_of(body), body.n,
+                                                      bytes_of(clear), clear.n, nonce, s->key) == 0;
+}
+
+static void chacha_write(struct seal *s, struct str clear, struct str plain,
+                         const unsigned char *nonce, unsigned char *out)
+{
+    crypto_aead_xchacha20poly1305_ietf_encrypt(out, NULL, bytes_of(plain), plain.n, bytes_of(clear),
+                                               clear.n, NULL, nonce, s->key);
+}
+
+static bool salsa_open(struct seal *s, struct str clear, struct str body,
+                       const unsigned char *nonce, unsigned char *out)
+{
+    (void)clear;
+    return crypto_secretbox_open_easy(out, bytes_of(body), body.n, nonce, s->key) == 0;
+}
+
+static void salsa_write(struct seal *s, struct str clear, struct str plain,
+                        const unsigned char *nonce, unsigned char *out)
+{
+    (void)clear;
+    crypto_secretbox_easy(out, bytes_of(plain), plain.n, nonce, s->key);
+}
+
+/* The order in which they are offered: clients take the first that they know. */
+static const struct seal_mode modes[] = {
+    { "aead_aes256_gcm_rtpsize", false, aes_open, aes_write },
+    { "aead_xchacha20_poly1305_rtpsize", false, chacha_open, chacha_write },
+    { "xsalsa20_poly1305", true, salsa_open, salsa_write },
+};
+
+const struct seal_mode *seal_mode_find(struct str name)
+{
+    for (unsigned i = 0; i < COUNT_OF(modes); i++)
+        if (str_is(name, modes[i].name))
+            return &modes[i];
+    return NULL;
+}
+
+const char *seal_mode_name(unsigned i)
+{
+    return i < COUNT_OF(modes) ? modes[i].name : NULL;
+}
+
+/* --- a key ---------------------------------------------------------------------------- */
+
+static EVP_CIPHER_CTX *aes_context(const unsigned char *key, int encrypts)
+{
+    EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+    bool ready = c && EVP_CipherInit_ex2(c, EVP_aes_256_gcm(), key, NULL, encrypts, NULL) == 1;
+
+    assert(ready);
+    (void)ready;
+    return c;
+}
+
+struct seal *seal_new(const struct seal_mode *mode, const unsigned char key[SEAL_KEY])
+{
+    struct seal *s = mem_new(sizeof *s);
+
+    s->mode = mode;
+    s->next = SEAL_OURS;
+    memcpy(s->key, key, SEAL_KEY);
+    if (mode->open == aes_open) {
+        s->opener = aes_context(key, 0);
+        s->writer = aes_context(key, 1);
+    }
+    return s;
+}
+
+void seal_free(struct seal *s)
+{
+    if (!s)
+        return;
+    EVP_CIPHER_CTX_free(s->opener);
+    EVP_CIPHER_CTX_free(s->writer);
+    sodium_memzero(s->key, sizeof s->key);
+    mem_free(s);
+}
+
+const char *seal_name(const struct seal *s)
+{
+    return s->mode->name;
+}
+
+bool seal_uses_header(const struct seal *s)
+{
+    return s->mode->header_nonce;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+bool seal_counter(const struct seal *s, const struct rtp_packet *p, uint32_t *ret)
+{
+    *ret = 0;
+    if (s->mode->header_nonce)
+        return p->sealed.n > TAG;
+    if (p->sealed.n <= TAG + COUNTER)
+        return false;
+    const unsigned char *at = bytes_of(p->sealed) + p->sealed.n - COUNTER;
+    *ret = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+    return *ret < SEAL_OURS;
+}
+
+/* The header alone is clear, and the preamble of an extension is in what is sealed. */
+static bool open_by_header(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret)
+{
+    unsigned char nonce[LONG_NONCE] = { 0 };
+    struct str body = str_slice(p->clear.p + RTP_HEADER, p->clear.n - RTP_HEADER + p->sealed.n);
+
+    if (p->sources || body.n <= TAG)
+        return false;
+    memcpy(nonce, p->clear.p, RTP_HEADER);
+    ret->n = body.n - TAG;
+    return s->mode->open(s, p->clear, body, nonce, ret->bytes) &&
+           (!p->extended || ret->n >= RTP_PREAMBLE);
+}
+
+static bool open_by_counter(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret)
+{
+    unsigned char nonce[LONG_NONCE] = { 0 };
+    struct str body = str_slice(p->sealed.p, p->sealed.n - COUNTER);
+    size_t preamble = p->extended ? RTP_PREAMBLE : 0;
+
+    memcpy(nonce, p->sealed.p + body.n, COUNTER);
+    memcpy(ret->bytes, p->clear.p + p->clear.n - preamble, preamble);
+    ret->n = preamble + body.n - TAG;
+    return s->mode->open(s, p->clear, body, nonce, ret->bytes + preamble);
+}
+
+bool seal_open(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret)
+{
+    uint32_t counter;
+
+    if (p->clear.n + p->sealed.n > PACKET_MAX || !seal_counter(s, p, &counter))
+        return false;
+    memcpy(ret->header, p->clear.p, RTP_HEADER);
+    ret->header[0] &= 0xf0; /* contributing sources are not passed on */
+    ret->extended = p->extended;
+    return s->mode->header_nonce ? open_by_header(s, p, ret) : open_by_counter(s, p, ret);
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+static size_t write_by_header(struct seal *s, const struct rtp_plain *p, unsigned char *out)
+{
+    unsigned char nonce[LONG_NONCE] = { 0 };
+    struct str plain = str_slice((const char *)p->bytes, p->n);
+
+    memcpy(out, p->header, RTP_HEADER);
+    memcpy(nonce, p->header, RTP_HEADER);
+    s->mode->write(s, (struct str){ 0 }, plain, nonce, out + RTP_HEADER);
+    return RTP_HEADER + TAG + plain.n;
+}
+
+size_t seal_write(struct seal *s, const struct rtp_plain *p, unsigned char out[SEAL_MAX])
+{
+    unsigned char nonce[LONG_NONCE] = { 0 };
+    size_t clear = RTP_HEADER + (p->extended ? RTP_PREAMBLE : 0);
+
+    if (s->mode->header_nonce)
+        return write_by_header(s, p, out);
+    if (s->spent)
+        return 0;
+    nonce[0] = (unsigned char)(s->next >> 24);
+    nonce[1] = (unsigned char)(s->next >> 16);
+    nonce[2] = (unsigned char)(s->next >> 8);
+    nonce[3] = (unsigned char)s->next;
+    s->spent = ++s->next == 0;
+    size_t preamble = clear - RTP_HEADER;
+    struct str plain = str_slice((const char *)p->bytes + preamble, p->n - preamble);
+    memcpy(out, p->header, RTP_HEADER);
+    memcpy(out + RTP_HEADER, p->bytes, preamble);
+    s->mode->write(s, str_slice((const char *)out, clear), plain, nonce, out + clear);
+    memcpy(out + clear + plain.n + TAG, nonce, COUNTER);
+    return clear + plain.n + TAG + COUNTER;
+}

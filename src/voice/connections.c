@@ -1,0 +1,167 @@
+/* connections.c - voice connections: whose they are, and what states say about them. */
+#include "voice/internal.h"
+
+#include <sodium.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "model/regions.h"
+#include "platform/guilds/guilds.h"
+#include "voice/state_rows.h"
+
+static _Atomic(const char *) relay_endpoint;
+
+void voice_set_relay(const char *endpoint)
+{
+    relay_endpoint = endpoint;
+}
+
+struct str voice_endpoint(struct arena *arena, struct str region)
+{
+    struct str named = region_endpoint(arena, region);
+
+    return named.p ? named : str_of(relay_endpoint);
+}
+
+/* --- who somebody is ------------------------------------------------------------------ */
+
+/* A private call is named by its channel. */
+static enum err connection_find(struct tx *tx, const struct relay_claim *c, struct voice_state *ret)
+{
+    enum err e = voice_find(tx, c->server_id, c->user_id, ret);
+
+    if (e != ERR_UNKNOWN_VOICE_STATE)
+        return e;
+    e = voice_find(tx, 0, c->user_id, ret);
+    return !e && voice_channel(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
+}
+
+/* Without a state it matters to the client whether the server is one at all. */
+static enum err connection_refuse_unknown(struct tx *tx, const struct relay_claim *c,
+                                          enum relay_close *ret)
+{
+    struct guild guild;
+    enum err e = guild_find(tx, c->server_id, &guild);
+
+    *ret = e == ERR_UNKNOWN_GUILD ? RELAY_NO_SERVER : RELAY_NO_SESSION;
+    return e && e != ERR_UNKNOWN_GUILD ? e : ERR_UNKNOWN_VOICE_STATE;
+}
+
+/* 0: the claim is good. */
+static enum relay_close connection_judge(const struct api *api, const struct relay_claim *c,
+                                         const struct voice_state *s)
+{
+    unsigned char token[VOICE_TOKEN];
+
+    voice_token(api, s, token);
+    if (sodium_memcmp(token, c->token, sizeof token) != 0)
+        return RELAY_BAD_TOKEN;
+    if (!str_is(s->session_id, c->session_id))
+        return RELAY_NO_SESSION;
+    return c->channel_id && c->channel_id != voice_channel(s) ? RELAY_NO_SESSION : 0;
+}
+
+/* The claim is the relay's again once its fact is told, which is after the commit. */
+static enum err connection_identify(struct call *call)
+{
+    struct relay_claim *c = *(struct relay_claim **)call->data;
+    struct voice_state s;
+    enum err e = connection_find(call->tx, c, &s);
+
+    c->refusal = RELAY_UNKNOWN;
+    if (e == ERR_UNKNOWN_VOICE_STATE)
+        return connection_refuse_unknown(call->tx, c, &c->refusal);
+    if (e)
+        return e;
+    c->refusal = connection_judge(call->api, c, &s);
+    if (c->refusal)
+        return ERR_UNKNOWN_VOICE_STATE;
+    s.live = true;
+    e = voice_put(call->tx, &s);
+    if (e)
+        return e;
+    struct voice_fact fact = voice_fact_of(&s);
+    fact.claim = c;
+    call_note_voice(call, &fact);
+    return OK;
+}
+
+static void connection_identified(struct call *call, enum err e, void *arg)
+{
+    struct relay_claim *c = arg;
+
+    (void)call;
+    if (e)
+        relay_refuse(c, c->refusal ? c->refusal : RELAY_UNKNOWN);
+}
+
+static void source_identify(void *arg, struct relay_claim *c)
+{
+    struct api *api = arg;
+
+    if (api_draining(api)) {
+        relay_refuse(c, RELAY_GOING);
+        return;
+    }
+    errand_start(api, loop_current(),
+                 &(struct errand){ .name = "voice_identify",
+                                   .store = ROUTE_STORE_WRITE,
+                                   .run = connection_identify,
+                                   .done = connection_identified,
+                                   .data = &c,
+                                   .size = sizeof c,
+                                   .arg = c });
+}
+
+/* --- what states say ------------------------------------------------------------------ */
+
+struct connection_change {
+    struct relay_place place;
+    bool live, active; /* one of them is what changes */
+};
+
+/* Nothing, when the state is not the one that was connected. */
+static enum err connection_change(struct call *call)
+{
+    const struct connection_change *c = call->data;
+    struct voice_state s;
+    enum err e = voice_find(call->tx, c->place.guild_id, c->place.user_id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+    if (!str_eq(s.salt, str_slice((const char *)c->place.salt, sizeof c->place.salt)))
+        return OK;
+    if (c->active)
+        s.active_at = clock_us();
+    else
+        s.live = c->live;
+    return voice_put(call->tx, &s);
+}
+
+static void connection_change_start(struct api *api, const struct connection_change *c)
+{
+    if (api_draining(api))
+        return;
+    errand_start(api, loop_current(),
+                 &(struct errand){ .name = "voice_connection",
+                                   .store = ROUTE_STORE_WRITE,
+                                   .run = connection_change,
+                                   .data = c,
+                                   .size = sizeof *c });
+}
+
+static void source_live(void *arg, const struct relay_place *p, bool live)
+{
+    connection_change_start(arg, &(struct connection_change){ .place = *p, .live = live });
+}
+
+static void source_active(void *arg, const struct relay_place *p)
+{
+    connection_change_start(arg, &(struct connection_change){ .place = *p, .active = true });
+}
+
+struct relay_source voice_relay_source(struct api *api)
+{
+    return (struct relay_source){ api, source_identify, source_live, source_active };
+}

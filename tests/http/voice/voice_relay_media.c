@@ -1,0 +1,347 @@
+/* voice_relay_media.c - what is said in voice: who hears it, who does not, and what strangers
+ * can do to it. */
+#include "phones.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEMBER "/guilds/%s/members/%s"
+
+/* --- frames --------------------------------------------------------------------------- */
+
+static void frames_arrive_unchanged_and_in_order(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct phone phones[] = { phone_call(&h, h.ada, h.voice, PHONE_AES),
+                              phone_call(&h, h.bob, h.voice, PHONE_CHACHA),
+                              phone_call(&h, cleo, h.voice, PHONE_SALSA) };
+    char frame[16];
+
+    for (int from = 0; from < 3; from++) {
+        for (int i = 0; i < 20; i++) {
+            snprintf(frame, sizeof frame, "%d says %d", from, i);
+            phone_say(&phones[from], frame);
+        }
+        for (int to = 0; to < 3; to++) {
+            for (int i = 0; to != from && i < 20; i++) {
+                struct heard_frame f = phone_hear(&phones[to], 20000);
+
+                snprintf(frame, sizeof frame, "%d says %d", from, i);
+                expect(str_is(f.frame, frame) && f.ssrc == phones[from].ssrc);
+                expect(f.sequence == i && f.timestamp == (uint32_t)i * 960);
+            }
+        }
+    }
+    /* Nobody hears itself, and who sends first is announced by that. */
+    for (int i = 0; i < 3; i++)
+        expect_deaf(&phones[i]);
+    expect(str_is(dom_at(phone_await(&phones[1], 5), "d.user_id")->text, h.ada->id));
+    for (int i = 0; i < 3; i++)
+        phone_hang_up(&phones[i]);
+}
+
+static void rooms_do_not_hear_each_other(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
+                 bob = phone_call(&h, h.bob, h.other, PHONE_AES),
+                 third = phone_call(&h, cleo, h.voice, PHONE_AES);
+
+    phone_say(&ada, "here");
+    expect_heard(&third, &ada, "here");
+    expect_deaf(&bob);
+    phone_hang_up(&ada);
+    phone_hang_up(&bob);
+    phone_hang_up(&third);
+}
+
+/* --- moderation ----------------------------------------------------------------------- */
+
+struct two_phones {
+    struct hall hall;
+    struct phone ada, bob;
+};
+
+static struct two_phones world_pair(struct world *w)
+{
+    struct two_phones p = { .hall = world_hall(w) };
+
+    p.ada = phone_call(&p.hall, p.hall.ada, p.hall.voice, PHONE_AES);
+    p.bob = phone_call(&p.hall, p.hall.bob, p.hall.voice, PHONE_CHACHA);
+    phone_say(&p.ada, "a");
+    expect_heard(&p.bob, &p.ada, "a");
+    phone_say(&p.bob, "b");
+    expect_heard(&p.ada, &p.bob, "b");
+    return p;
+}
+
+static void pair_hang_up(struct two_phones *p)
+{
+    phone_hang_up(&p->ada);
+    phone_hang_up(&p->bob);
+}
+
+static void who_is_muted_is_not_heard(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct hall *h = &p.hall;
+
+    expect_status(client_patch(h->ada, "{'mute': true}", MEMBER, h->guild, h->bob->id), 200);
+    phone_say(&p.bob, "muted");
+    expect_deaf(&p.ada);
+    expect_status(client_patch(h->ada, "{'mute': false}", MEMBER, h->guild, h->bob->id), 200);
+    phone_say(&p.bob, "free");
+    expect_heard(&p.ada, &p.bob, "free");
+    pair_hang_up(&p);
+}
+
+static void who_is_deafened_hears_nothing(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct hall *h = &p.hall;
+
+    expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
+    phone_say(&p.ada, "secret");
+    expect_deaf(&p.bob);
+    phone_say(&p.bob, "audible");
+    expect_heard(&p.ada, &p.bob, "audible");
+    expect_status(client_patch(h->ada, "{'deaf': false}", MEMBER, h->guild, h->bob->id), 200);
+    phone_say(&p.ada, "open");
+    expect_heard(&p.bob, &p.ada, "open");
+    pair_hang_up(&p);
+}
+
+static void what_somebody_says_about_itself_counts(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct hall *h = &p.hall;
+
+    ask_voice(h->bob, h->guild, h->voice, ", 'self_mute': true, 'self_deaf': true");
+    expect_voice(h->bob, "VOICE_STATE_UPDATE", "{'self_mute': true}");
+    phone_say(&p.bob, "muted");
+    phone_say(&p.ada, "deaf");
+    expect_deaf(&p.ada);
+    expect_deaf(&p.bob);
+    pair_hang_up(&p);
+}
+
+static void who_may_not_speak_any_more_is_not_heard(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct hall *h = &p.hall;
+    const char *deny = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(SPEAK)));
+
+    expect_status(client_put(h->ada, deny, "/channels/%s/permissions/%s", h->voice, h->bob->id),
+                  204);
+    phone_say(&p.bob, "suppressed");
+    expect_deaf(&p.ada);
+    pair_hang_up(&p);
+}
+
+static void on_a_stage_only_speakers_are_heard(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone ada = phone_call(&h, h.ada, h.stage, PHONE_AES),
+                 bob = phone_call(&h, h.bob, h.stage, PHONE_AES);
+
+    phone_say(&ada, "audience");
+    expect_deaf(&bob);
+    expect_status(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': false}", h.stage),
+                               "/guilds/%s/voice-states/@me", h.guild),
+                  204);
+    phone_say(&ada, "speaker");
+    expect_heard(&bob, &ada, "speaker");
+    phone_hang_up(&ada);
+    phone_hang_up(&bob);
+}
+
+static void who_is_moved_or_removed_is_cut_off(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct hall *h = &p.hall;
+
+    expect_status(client_patch(h->ada, TEXT(w, "{'channel_id': '%s'}", h->other), MEMBER, h->guild,
+                               h->bob->id),
+                  200);
+    phone_say(&p.bob, "from elsewhere");
+    phone_say(&p.ada, "to elsewhere");
+    expect_deaf(&p.ada);
+    expect_deaf(&p.bob);
+    for (const struct dom *m; (m = gate_read(p.bob.gate, 20000));)
+        ;
+    expect(gate_close_code(p.bob.gate) == 4014);
+    expect(str_is(dom_at(phone_await(&p.ada, 13), "d.user_id")->text, h->bob->id));
+    /* The token of before opens nothing. */
+    phone_dial(&p.bob, 8);
+    expect_close(p.bob.gate, 4004);
+    expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, h->ada->id), 200);
+    for (const struct dom *m; (m = gate_read(p.ada.gate, 20000));)
+        ;
+    expect(gate_close_code(p.ada.gate) == 4014);
+    pair_hang_up(&p);
+}
+
+static void a_guild_that_ends_takes_its_voice_with_it(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct hall *h = &p.hall;
+
+    expect_status(client_delete(h->ada, "/guilds/%s", h->guild), 204);
+    for (const struct dom *m; (m = gate_read(p.bob.gate, 20000));)
+        ;
+    expect(gate_close_code(p.bob.gate) == 4014);
+    pair_hang_up(&p);
+}
+
+/* --- strangers ------------------------------------------------------------------------ */
+
+static struct str bent(struct world *w, struct str packet, size_t at)
+{
+    char *copy = (char *)(uintptr_t)str_dup(world_arena(w), packet).p;
+
+    copy[at] ^= 1;
+    return str_slice(copy, packet.n);
+}
+
+static void packets_are_taken_once_and_whole(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct phone *from[] = { &p.ada, &p.bob };
+
+    for (int i = 0; i < 2; i++) {
+        struct phone *to = from[!i];
+        struct str packet = phone_seal(from[i], STR("once"));
+
+        for (size_t at = 0; at < packet.n; at++)
+            phone_send(from[i], bent(w, packet, at));
+        for (size_t n = 0; n < packet.n; n++)
+            phone_send(from[i], str_slice(packet.p, n));
+        phone_send(from[i], packet);
+        phone_send(from[i], packet);
+        expect_heard(to, from[i], "once");
+        phone_say(from[i], "next");
+        expect_heard(to, from[i], "next");
+        phone_send(from[i], packet);
+        expect_deaf(to);
+    }
+    pair_hang_up(&p);
+}
+
+static void late_packets_are_taken_in_a_window(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    struct str late = phone_seal(&p.ada, STR("late")), lost = phone_seal(&p.ada, STR("lost"));
+
+    for (int i = 0; i < 126; i++)
+        phone_seal(&p.ada, STR("unsent"));
+    phone_say(&p.ada, "new");
+    phone_send(&p.ada, lost);
+    phone_send(&p.ada, late);
+    expect_heard(&p.bob, &p.ada, "new");
+    expect_heard(&p.bob, &p.ada, "lost");
+    expect_deaf(&p.bob);
+    pair_hang_up(&p);
+}
+
+static void only_who_has_the_key_moves_an_address(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    int thief = phone_socket(), own = p.bob.fd, port;
+    struct pollfd steals = { .fd = thief, .events = POLLIN };
+    char address[64];
+
+    /* A room-mate knows the SSRC. It may ask with it, and send with it, and gets nothing. */
+    expect(phone_discover(thief, p.bob.port, p.bob.ssrc, address, &port));
+    struct phone fake = p.bob;
+    memset(fake.key, 7, sizeof fake.key);
+    fake.fd = thief;
+    phone_say(&fake, "forged");
+    /* Neither does one that sends again what was sent. */
+    struct str packet = phone_seal(&p.bob, STR("mine"));
+    phone_send(&p.bob, packet);
+    expect_heard(&p.ada, &p.bob, "mine");
+    phone_send(&fake, packet);
+    phone_say(&p.ada, "for bob");
+    expect_heard(&p.bob, &p.ada, "for bob");
+    expect(poll(&steals, 1, 100) == 0);
+    /* The client itself may come from elsewhere. */
+    p.bob.fd = phone_socket();
+    phone_say(&p.bob, "moved");
+    expect_heard(&p.ada, &p.bob, "moved");
+    phone_say(&p.ada, "follows");
+    expect_heard(&p.bob, &p.ada, "follows");
+    close(thief);
+    close(own);
+    pair_hang_up(&p);
+}
+
+static void strangers_are_not_answered(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone p = phone_join(&h, h.ada, h.voice);
+    char address[64];
+    int port, stranger = phone_socket();
+    struct pollfd answered = { .fd = stranger, .events = POLLIN };
+
+    phone_dial(&p, 8);
+    phone_ready(&p);
+    expect(!phone_discover(stranger, p.port, p.ssrc ^ 0x1000, address, &port));
+    struct phone ping = { .fd = stranger, .port = p.port, .client = h.ada };
+    phone_send(&ping, str_slice("\x13\x37\xca\xfe\0\0\0\1", 8));
+    phone_send(&ping, str_slice("\x80\xc8\0\0", 4));
+    phone_send(&ping, str_slice("\0\0\0\0\0\0\0\0", 8));
+    for (size_t n = 0; n < 100; n++) {
+        char bytes[100];
+
+        memset(bytes, 0x80, sizeof bytes);
+        phone_send(&ping, str_slice(bytes, n));
+    }
+    expect(poll(&answered, 1, 150) == 0);
+    /* Who is known by its address may ping; before its key is there it sends nothing else. */
+    p.fd = phone_socket();
+    expect(phone_discover(p.fd, p.port, p.ssrc, address, &port));
+    phone_select(&p, PHONE_AES);
+    phone_send(&p, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
+    char pong[16];
+    struct pollfd poller = { .fd = p.fd, .events = POLLIN };
+    expect(poll(&poller, 1, 20000) == 1 && recv(p.fd, pong, sizeof pong, 0) == 8);
+    expect(memcmp(pong, "\x13\x37\xf0\x0d\0\0\0\7", 8) == 0);
+    close(stranger);
+    phone_hang_up(&p);
+}
+
+static void a_sender_has_a_pace(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    int heard = 0;
+
+    for (int i = 0; i < 2000; i++)
+        phone_say(&p.ada, "flood");
+    while (phone_hear(&p.bob, 300).frame.p)
+        heard++;
+    /* A second or a little more of what is allowed. */
+    expect(heard >= 200 && heard < 1500);
+    pair_hang_up(&p);
+}
+
+const struct test voice_relay_media_tests[] = {
+    TEST_WITH(frames_arrive_unchanged_and_in_order, with_relay),
+    TEST_WITH(rooms_do_not_hear_each_other, with_relay),
+    TEST_WITH(who_is_muted_is_not_heard, with_relay),
+    TEST_WITH(who_is_deafened_hears_nothing, with_relay),
+    TEST_WITH(what_somebody_says_about_itself_counts, with_relay),
+    TEST_WITH(who_may_not_speak_any_more_is_not_heard, with_relay),
+    TEST_WITH(on_a_stage_only_speakers_are_heard, with_relay),
+    TEST_WITH(who_is_moved_or_removed_is_cut_off, with_relay),
+    TEST_WITH(a_guild_that_ends_takes_its_voice_with_it, with_relay),
+    TEST_WITH(packets_are_taken_once_and_whole, with_relay),
+    TEST_WITH(late_packets_are_taken_in_a_window, with_relay),
+    TEST_WITH(only_who_has_the_key_moves_an_address, with_relay),
+    TEST_WITH(strangers_are_not_answered, with_relay),
+    TEST_WITH(a_sender_has_a_pace, with_relay),
+    { 0 },
+};

@@ -1,0 +1,315 @@
+/* phones.c - people who are connected to voice. */
+#include "phones.h"
+
+#include <arpa/inet.h>
+#include <openssl/evp.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 20000, QUIET_MS = 150, HEADER = 12, TAG = 16, LARGEST = 2048 };
+
+static const char *const mode_names[] = { "aead_aes256_gcm_rtpsize",
+                                          "aead_xchacha20_poly1305_rtpsize", "xsalsa20_poly1305" };
+
+void with_relay(struct config *config)
+{
+    config->voice_port = "0";
+}
+
+static long number_in(const struct dom *d, const char *path)
+{
+    const struct dom *n = dom_at(d, path);
+
+    expect(n && n->kind == JSON_NUMBER);
+    return strtol(n->text.p, NULL, 10);
+}
+
+static const char *text_in(struct world *w, const struct dom *d, const char *path)
+{
+    const struct dom *t = dom_at(d, path);
+
+    expect(t && t->kind == JSON_STRING);
+    return str_dupz(world_arena(w), t->text);
+}
+
+/* --- the voice gateway ---------------------------------------------------------------- */
+
+struct phone phone_join(const struct hall *h, struct client *c, const char *channel)
+{
+    struct phone p = { .client = c, .guild = h->guild, .fd = -1 };
+
+    ask_voice(c, h->guild, channel, "");
+    for (;;) {
+        const struct dom *m = next_voice(c);
+
+        expect(m);
+        if (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"))
+            continue;
+        p.session = gate_id(c->gate);
+        p.token = text_in(h->world, m, "d.token");
+        return p;
+    }
+}
+
+void phone_dial(struct phone *p, int version)
+{
+    char target[32];
+
+    snprintf(target, sizeof target, "/voice?v=%d", version);
+    p->version = version;
+    p->gate = gate_open_at(p->client, target);
+    expect_op(p->gate, 8);
+    gate_send(p->gate,
+              "{'op': 0, 'd': {'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
+              "'token': '%s', 'max_dave_protocol_version': 1}}",
+              p->guild, p->client->id, p->session, p->token);
+}
+
+const struct dom *phone_await(struct phone *p, int op)
+{
+    for (;;) {
+        const struct dom *m = gate_read(p->gate, PATIENCE_MS);
+
+        if (!m)
+            fail_test(__FILE__, __LINE__, "op %d did not come; closed with %d", op,
+                      gate_close_code(p->gate));
+        if (number_in(m, "op") == op)
+            return m;
+    }
+}
+
+void phone_expect_none(struct phone *p, int op)
+{
+    gate_send(p->gate, "{'op': 3, 'd': {'t': 1}}");
+    for (;;) {
+        const struct dom *m = gate_read(p->gate, PATIENCE_MS);
+
+        expect(m);
+        if (number_in(m, "op") == 6)
+            return;
+        expect(number_in(m, "op") != op);
+    }
+}
+
+int phone_socket(void)
+{
+    struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    expect(fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof any) == 0);
+    return fd;
+}
+
+static void send_to(int fd, int port, struct str bytes)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+    expect(sendto(fd, bytes.p, bytes.n, 0, (const struct sockaddr *)&to, sizeof to) ==
+           (ssize_t)bytes.n);
+}
+
+bool phone_discover(int fd, int port, uint32_t ssrc, char address[64], int *ret_port)
+{
+    unsigned char ask[74] = { 0, 1, 0, 70 }, answer[LARGEST];
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    uint32_t wire = htonl(ssrc);
+
+    memcpy(ask + 4, &wire, 4);
+    send_to(fd, port, str_slice((const char *)ask, sizeof ask));
+    if (poll(&p, 1, QUIET_MS * 4) <= 0)
+        return false;
+    ssize_t n = recv(fd, answer, sizeof answer, 0);
+    expect(n == 74 && memcmp(answer, "\0\2\0\106", 4) == 0 && memcmp(answer + 4, &wire, 4) == 0);
+    memcpy(address, answer + 8, 64);
+    *ret_port = answer[72] << 8 | answer[73];
+    return true;
+}
+
+const struct dom *phone_ready(struct phone *p)
+{
+    const struct dom *ready = phone_await(p, 2);
+
+    p->ssrc = (uint32_t)number_in(ready, "d.ssrc");
+    p->port = (int)number_in(ready, "d.port");
+    return ready;
+}
+
+void phone_select(struct phone *p, enum phone_mode mode)
+{
+    p->mode = mode;
+    gate_send(p->gate,
+              "{'op': 1, 'd': {'protocol': 'udp', 'data': {'address': '127.0.0.1', 'port': 1, "
+              "'mode': '%s'}}}",
+              mode_names[mode]);
+    const struct dom *d = phone_await(p, 4), *key = dom_at(d, "d.secret_key");
+    expect(str_is(dom_at(d, "d.mode")->text, mode_names[mode]));
+    expect(number_in(d, "d.dave_protocol_version") == 0);
+    expect(key && key->count == sizeof p->key);
+    for (size_t i = 0; i < sizeof p->key; i++)
+        p->key[i] = (unsigned char)strtol(key->items[i].text.p, NULL, 10);
+}
+
+void phone_connect(struct phone *p, enum phone_mode mode)
+{
+    char address[64];
+    int port;
+
+    phone_ready(p);
+    p->fd = phone_socket();
+    expect(phone_discover(p->fd, p->port, p->ssrc, address, &port));
+    expect(strcmp(address, "127.0.0.1") == 0);
+    phone_select(p, mode);
+}
+
+struct phone phone_call(const struct hall *h, struct client *c, const char *channel,
+                        enum phone_mode mode)
+{
+    struct phone p = phone_join(h, c, channel);
+
+    phone_dial(&p, 8);
+    phone_connect(&p, mode);
+    return p;
+}
+
+void phone_hang_up(struct phone *p)
+{
+    if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
+}
+
+/* --- media ---------------------------------------------------------------------------- */
+
+static void put_u32(unsigned char *at, uint32_t v)
+{
+    v = htonl(v);
+    memcpy(at, &v, 4);
+}
+
+static size_t aes(const struct phone *p, bool seals, const unsigned char *nonce,
+                  const unsigned char *in, size_t n, const unsigned char *head, unsigned char *out)
+{
+    EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+    size_t text = seals ? n : n - TAG;
+    int used;
+    bool good = EVP_CipherInit_ex(c, EVP_aes_256_gcm(), NULL, p->key, nonce, seals) == 1 &&
+                EVP_CipherUpdate(c, NULL, &used, head, HEADER) == 1 &&
+                EVP_CipherUpdate(c, out, &used, in, (int)text) == 1;
+
+    if (good && !seals)
+        EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_SET_TAG, TAG, (void *)(uintptr_t)(in + text));
+    good = good && EVP_CipherFinal_ex(c, out + used, &used) == 1;
+    if (good && seals)
+        EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_GET_TAG, TAG, out + text);
+    EVP_CIPHER_CTX_free(c);
+    return good ? (seals ? n + TAG : text) : 0;
+}
+
+/* Returns the bytes behind the header, without the counter; 0: not authentic. */
+static size_t phone_crypt(const struct phone *p, bool seals, const unsigned char *nonce,
+                          const unsigned char *in, size_t n, const unsigned char *head,
+                          unsigned char *out)
+{
+    unsigned long long made = 0;
+    bool good;
+
+    if (p->mode == PHONE_AES)
+        return aes(p, seals, nonce, in, n, head, out);
+    if (p->mode == PHONE_SALSA) {
+        good = (seals ? crypto_secretbox_easy(out, in, n, nonce, p->key)
+                      : crypto_secretbox_open_easy(out, in, n, nonce, p->key)) == 0;
+        return good ? (seals ? n + TAG : n - TAG) : 0;
+    }
+    good = (seals ? crypto_aead_xchacha20poly1305_ietf_encrypt(out, &made, in, n, head, HEADER,
+                                                               NULL, nonce, p->key)
+                  : crypto_aead_xchacha20poly1305_ietf_decrypt(out, &made, NULL, in, n, head,
+                                                               HEADER, nonce, p->key)) == 0;
+    return good ? (size_t)made : 0;
+}
+
+struct str phone_seal(struct phone *p, struct str frame)
+{
+    unsigned char out[LARGEST] = { 0x80, 0x78 }, nonce[24] = { 0 };
+    bool counted = p->mode != PHONE_SALSA;
+
+    out[2] = (unsigned char)(p->sequence >> 8);
+    out[3] = (unsigned char)p->sequence;
+    put_u32(out + 4, p->timestamp);
+    put_u32(out + 8, p->ssrc);
+    p->sequence++;
+    p->timestamp += 960;
+    if (counted)
+        put_u32(nonce, p->counter++);
+    else
+        memcpy(nonce, out, HEADER);
+    size_t n = HEADER + phone_crypt(p, true, nonce, (const unsigned char *)frame.p, frame.n, out,
+                                    out + HEADER);
+    if (counted) {
+        memcpy(out + n, nonce, 4);
+        n += 4;
+    }
+    return str_dup(world_arena(p->client->world), str_slice((const char *)out, n));
+}
+
+void phone_send(struct phone *p, struct str datagram)
+{
+    send_to(p->fd, p->port, datagram);
+}
+
+void phone_say(struct phone *p, const char *frame)
+{
+    phone_send(p, phone_seal(p, str_of(frame)));
+}
+
+struct heard_frame phone_hear(struct phone *p, int wait_ms)
+{
+    unsigned char in[LARGEST], out[LARGEST], nonce[24] = { 0 };
+    struct pollfd poller = { .fd = p->fd, .events = POLLIN };
+    size_t suffix = p->mode == PHONE_SALSA ? 0 : 4;
+    uint32_t word;
+
+    if (poll(&poller, 1, wait_ms) <= 0)
+        return (struct heard_frame){ 0 };
+    ssize_t got = recv(p->fd, in, sizeof in, 0);
+    expect(got > (ssize_t)(HEADER + TAG + suffix));
+    size_t n = (size_t)got;
+    if (suffix)
+        memcpy(nonce, in + n - suffix, suffix);
+    else
+        memcpy(nonce, in, HEADER);
+    size_t made = phone_crypt(p, false, nonce, in + HEADER, n - HEADER - suffix, in, out);
+    expect(made);
+    struct heard_frame f = { .frame = str_dup(world_arena(p->client->world),
+                                              str_slice((const char *)out, made)),
+                             .sequence = (uint16_t)(in[2] << 8 | in[3]) };
+    memcpy(&word, in + 4, 4);
+    f.timestamp = ntohl(word);
+    memcpy(&word, in + 8, 4);
+    f.ssrc = ntohl(word);
+    expect(in[0] == 0x80 && in[1] == 0x78);
+    return f;
+}
+
+void expect_heard_at(const char *file, int line, struct phone *p, const struct phone *from,
+                     const char *frame)
+{
+    struct heard_frame f = phone_hear(p, PATIENCE_MS);
+
+    if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc)
+        fail_test(file, line, "heard '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc,
+                  frame);
+}
+
+void expect_deaf_at(const char *file, int line, struct phone *p)
+{
+    struct heard_frame f = phone_hear(p, QUIET_MS);
+
+    if (f.frame.p)
+        fail_test(file, line, "heard '%.*s'", STR_FMT(f.frame));
+}

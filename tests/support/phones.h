@@ -1,0 +1,71 @@
+/* phones.h - people who are connected to voice: a socket of the voice gateway and one of UDP.
+ *
+ * They encrypt by themselves, from the description of the modes, and not with what the server
+ * uses. */
+#ifndef TESTS_PHONES_H
+#define TESTS_PHONES_H
+
+#include "voices.h"
+
+enum phone_mode { PHONE_AES, PHONE_CHACHA, PHONE_SALSA };
+
+struct phone {
+    struct client *client;
+    struct gate *gate;
+    int version;
+    const char *guild, *session, *token;
+    int fd; /* UDP; -1: none */
+    uint32_t ssrc;
+    int port; /* of the server */
+    enum phone_mode mode;
+    unsigned char key[32];
+    uint32_t counter, timestamp;
+    uint16_t sequence;
+};
+
+/* A server that carries voice. */
+void with_relay(struct config *config);
+
+/* Joins a channel by op 4 and reads what the voice connection needs; others may be told. */
+struct phone phone_join(const struct hall *h, struct client *c, const char *channel);
+/* Opens the socket, reads Hello, identifies; nothing else is read. */
+void phone_dial(struct phone *p, int version);
+/* All of it: until media may flow. */
+struct phone phone_call(const struct hall *h, struct client *c, const char *channel,
+                        enum phone_mode mode);
+/* What follows a dial: Ready, discovery, protocol, description. */
+void phone_connect(struct phone *p, enum phone_mode mode);
+const struct dom *phone_ready(struct phone *p);
+void phone_select(struct phone *p, enum phone_mode mode);
+void phone_hang_up(struct phone *p);
+
+/* The next message with this opcode; others are passed over. Fails when it does not come. */
+const struct dom *phone_await(struct phone *p, int op);
+/* No message with this opcode before the answer to a heartbeat. */
+void phone_expect_none(struct phone *p, int op);
+
+/* A packet of audio, sealed; with what was sealed, to be sent again. */
+struct str phone_seal(struct phone *p, struct str frame);
+void phone_send(struct phone *p, struct str datagram);
+void phone_say(struct phone *p, const char *frame);
+
+/* The next datagram of media that is for this phone: its frame, which was sealed for it. */
+struct heard_frame {
+    struct str frame; /* p NULL: none came */
+    uint32_t ssrc, timestamp;
+    uint16_t sequence;
+};
+struct heard_frame phone_hear(struct phone *p, int wait_ms);
+#define expect_heard(p, from, frame) expect_heard_at(__FILE__, __LINE__, (p), (from), (frame))
+void expect_heard_at(const char *file, int line, struct phone *p, const struct phone *from,
+                     const char *frame);
+/* What `from` says now arrives at nobody: a pair that can hear each other shows that it had
+ * its time. */
+#define expect_deaf(p) expect_deaf_at(__FILE__, __LINE__, (p))
+void expect_deaf_at(const char *file, int line, struct phone *p);
+
+/* Asks for its address; false: no answer. Another socket may ask for it. */
+bool phone_discover(int fd, int port, uint32_t ssrc, char address[64], int *ret_port);
+int phone_socket(void);
+
+#endif

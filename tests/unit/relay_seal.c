@@ -1,0 +1,201 @@
+/* relay_seal.c - the modes of encryption, against packets that others made.
+ *
+ * The vectors come from implementations of XChaCha20, XSalsa20 and the packets' layout that
+ * were written for this from the papers, and are not libsodium's. */
+#include "unit.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "relay/seal.h"
+
+#define AES    "aead_aes256_gcm_rtpsize"
+#define CHACHA "aead_xchacha20_poly1305_rtpsize"
+#define SALSA  "xsalsa20_poly1305"
+
+/* The frame is "opus frame", the extension one word of elements before it; the key counts
+ * from 0 to 31. What clients send has the counter 1, ours 0x80000000. */
+static const struct {
+    const char *mode;
+    bool extended;
+    const char *theirs, *ours;
+} vectors[] = {
+    { AES, false,
+      "8078000100000002000000102b46b8d92c3c86c932598bc81ccced037165cf82c22c6d876c6c00000001",
+      "807800010000000200000010772ade5afa905fb5c5962e5ddfdccfa567651076ba32760b62c680000000" },
+    { AES, true,
+      "907800010000000200000010bede000154c9cdaa632a81db7f5a17f1c4d80f1997301a018ea77079db26ad8c7be0"
+      "00000001",
+      "907800010000000200000010bede000108a5ab29b58658a78895fb8972d3bbfdf5637a6c20e1f7fdc4527510d75e"
+      "80000000" },
+    { CHACHA, false,
+      "80780001000000020000001066d724534f66e3bea382b0288356ca3decc06472c3ebb3406cdc00000001",
+      "8078000100000002000000106100114695d336705c2258d0df9bfd538f116520e1a531dd37d880000000" },
+    { SALSA, false, "807800010000000200000010607abd9544ed9ccb340394660a2c8866a1c24522751b33be8df4",
+      "807800010000000200000010607abd9544ed9ccb340394660a2c8866a1c24522751b33be8df4" },
+    { SALSA, true,
+      "9078000100000002000000109a337844d853b0304bb959a790f2afe4b51a150e3d8f95e188ef78f696dfb0df9700",
+      "9078000100000002000000109a337844d853b0304bb959a790f2afe4b51a150e3d8f95e188ef78f696dfb0df9700" },
+};
+enum { VECTORS = sizeof vectors / sizeof *vectors };
+
+static struct seal *seal_of(const char *mode)
+{
+    unsigned char key[SEAL_KEY];
+
+    for (int i = 0; i < SEAL_KEY; i++)
+        key[i] = (unsigned char)i;
+    return seal_new(seal_mode_find(str_of(mode)), key);
+}
+
+static size_t from_hex(const char *hex, unsigned char *out)
+{
+    size_t n;
+
+    assert_int_equal(sodium_hex2bin(out, SEAL_MAX, hex, strlen(hex), NULL, &n, NULL), 0);
+    return n;
+}
+
+static struct rtp_packet packet_of(const unsigned char *bytes, size_t n)
+{
+    struct rtp_packet p;
+
+    assert_true(rtp_read(str_slice((const char *)bytes, n), &p));
+    return p;
+}
+
+static void packets_of_others_are_opened(void **state)
+{
+    unsigned char bytes[SEAL_MAX];
+    struct rtp_plain plain;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        struct seal *s = seal_of(vectors[i].mode);
+        struct rtp_packet p = packet_of(bytes, from_hex(vectors[i].theirs, bytes));
+        const char *expected =
+            vectors[i].extended ? "\xbe\xde\0\1\x10\xff\0\0opus frame" : "opus frame";
+
+        assert_true(seal_open(s, &p, &plain));
+        assert_int_equal(plain.extended, vectors[i].extended);
+        assert_int_equal(plain.n, vectors[i].extended ? 18 : 10);
+        assert_memory_equal(plain.bytes, expected, plain.n);
+        seal_free(s);
+    }
+}
+
+static void ours_are_what_others_make(void **state)
+{
+    unsigned char theirs[SEAL_MAX], ours[SEAL_MAX], made[SEAL_MAX];
+    struct rtp_plain plain;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        struct seal *s = seal_of(vectors[i].mode);
+        struct rtp_packet p = packet_of(theirs, from_hex(vectors[i].theirs, theirs));
+        size_t n = from_hex(vectors[i].ours, ours);
+
+        assert_true(seal_open(s, &p, &plain));
+        assert_int_equal(seal_write(s, &plain, made), n);
+        assert_memory_equal(made, ours, n);
+        seal_free(s);
+    }
+}
+
+static void modes_can_be_changed_on_the_way(void **state)
+{
+    unsigned char bytes[SEAL_MAX], made[SEAL_MAX];
+    struct rtp_plain plain, again;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        for (unsigned to = 0; seal_mode_name(to); to++) {
+            struct seal *a = seal_of(vectors[i].mode), *b = seal_of(seal_mode_name(to));
+            struct rtp_packet p = packet_of(bytes, from_hex(vectors[i].theirs, bytes));
+            uint32_t counter;
+
+            assert_true(seal_open(a, &p, &plain));
+            size_t n = seal_write(b, &plain, made);
+            /* What has a counter of ours is not taken from a client. */
+            p = packet_of(made, n);
+            assert_int_equal(seal_counter(b, &p, &counter), seal_uses_header(b));
+            if (seal_uses_header(b)) {
+                assert_true(seal_open(b, &p, &again));
+                assert_int_equal(again.n, plain.n);
+                assert_memory_equal(again.bytes, plain.bytes, plain.n);
+            } else {
+                assert_false(seal_open(b, &p, &again));
+            }
+            seal_free(a);
+            seal_free(b);
+        }
+    }
+}
+
+static void nothing_bent_or_cut_is_opened(void **state)
+{
+    unsigned char bytes[SEAL_MAX];
+    struct rtp_plain plain;
+    struct rtp_packet p;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        struct seal *s = seal_of(vectors[i].mode);
+        size_t n = from_hex(vectors[i].theirs, bytes);
+
+        for (size_t at = 0; at < n; at++) {
+            bytes[at] ^= 4;
+            if (rtp_read(str_slice((const char *)bytes, n), &p))
+                assert_false(seal_open(s, &p, &plain));
+            bytes[at] ^= 4;
+        }
+        for (size_t cut = RTP_HEADER; cut < n; cut++)
+            if (rtp_read(str_slice((const char *)bytes, cut), &p))
+                assert_false(seal_open(s, &p, &plain));
+        p = packet_of(bytes, n);
+        assert_true(seal_open(s, &p, &plain));
+        seal_free(s);
+    }
+}
+
+static void no_nonce_is_used_twice(void **state)
+{
+    unsigned char out[SEAL_MAX];
+    struct rtp_plain plain = { .header = { 0x80, 0x78 }, .n = 1 };
+    struct seal *s = seal_of(CHACHA);
+
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++) {
+        size_t n = seal_write(s, &plain, out);
+
+        assert_int_equal(n, RTP_HEADER + 1 + SEAL_OVERHEAD);
+        uint32_t counter = (uint32_t)out[n - 4] << 24 | (uint32_t)out[n - 3] << 16 |
+                           (uint32_t)out[n - 2] << 8 | out[n - 1];
+        assert_int_equal(counter, SEAL_OURS + i);
+    }
+    seal_free(s);
+}
+
+static void modes_are_found_by_name(void **state)
+{
+    (void)state;
+    assert_non_null(seal_mode_find(STR(AES)));
+    assert_null(seal_mode_find(STR("plain")));
+    assert_null(seal_mode_find(STR("")));
+    assert_string_equal(seal_mode_name(0), AES);
+    assert_null(seal_mode_name(3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packets_of_others_are_opened),
+        cmocka_unit_test(ours_are_what_others_make),
+        cmocka_unit_test(modes_can_be_changed_on_the_way),
+        cmocka_unit_test(nothing_bent_or_cut_is_opened),
+        cmocka_unit_test(no_nonce_is_used_twice),
+        cmocka_unit_test(modes_are_found_by_name),
+    };
+
+    return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
