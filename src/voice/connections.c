@@ -65,7 +65,7 @@ static enum relay_close connection_judge(const struct api *api, const struct rel
 /* The claim is the relay's again once its fact is told, which is after the commit. */
 static enum err connection_identify(struct call *call)
 {
-    struct relay_claim *c = *(struct relay_claim **)call->data;
+    struct relay_claim *c = call_passed(call, "relay_claim");
     struct voice_state s;
     enum err e = connection_find(call->tx, c, &s);
 
@@ -109,8 +109,8 @@ static void source_identify(void *arg, struct relay_claim *c)
                                    .store = ROUTE_STORE_WRITE,
                                    .run = connection_identify,
                                    .done = connection_identified,
-                                   .data = &c,
-                                   .size = sizeof c,
+                                   .type = "relay_claim",
+                                   .data = c,
                                    .arg = c });
 }
 
@@ -124,7 +124,7 @@ struct connection_change {
 /* Nothing, when the state is not the one that was connected. */
 static enum err connection_change(struct call *call)
 {
-    const struct connection_change *c = call->data;
+    const struct connection_change *c = call_passed(call, "connection_change");
     struct voice_state s;
     enum err e = voice_find(call->tx, c->place.guild_id, c->place.user_id, &s);
 
@@ -147,6 +147,7 @@ static void connection_change_start(struct api *api, const struct connection_cha
                  &(struct errand){ .name = "voice_connection",
                                    .store = ROUTE_STORE_WRITE,
                                    .run = connection_change,
+                                   .type = "connection_change",
                                    .data = c,
                                    .size = sizeof *c });
 }
