@@ -1,4 +1,4 @@
-/* columns.c - columns that hold JSON. */
+/* columns.c - rows that become lists, and columns that hold JSON. */
 #include "model/rows.h"
 
 enum { LONGEST_COLUMN = 4 * 1024 * 1024 };
@@ -26,4 +26,17 @@ struct list column_list(struct arena *arena, const struct type *type, struct str
     const struct list *list = column_decode(arena, type, text);
 
     return list ? *list : (struct list){ 0 };
+}
+
+enum err tx_list(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                 size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, values, count, &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read(&rows, list_add(tx_arena(tx), ret, size));
+    return rows_end(&rows);
 }

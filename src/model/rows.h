@@ -33,6 +33,11 @@ static inline struct value v_opt_id(struct opt_id id)
     return id.given == GIVEN ? v_id(id.value) : v_null();
 }
 
+/* Adds every row of a query to the list, each read into a struct of that size, in the
+ * transaction's arena. */
+enum err tx_list(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                 size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
+
 /* Columns that hold JSON, of 4 MiB at most: more spoils the arena. What cannot be read any
  * more is NULL. */
 struct str column_encode(struct arena *arena, const struct type *type, const void *value);

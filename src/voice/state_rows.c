@@ -12,8 +12,10 @@
     "select " STATE_COLUMNS "from voice_states v left join members m " \
     "on m.guild_id = v.guild_id and m.user_id = v.user_id "
 
-static void read_state(const struct rows *r, struct voice_state *s)
+static void read_state(const struct rows *r, void *ret)
 {
+    struct voice_state *s = ret;
+
     *s = (struct voice_state){
         .guild_id = given_id(row_id(r, 0)),
         .user_id = row_id(r, 1),
@@ -68,15 +70,8 @@ enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret
 
 static enum err read_all(struct tx *tx, const char *sql, struct value of, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(of), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_state(&rows, list_add(tx_arena(tx), ret, sizeof(struct voice_state)));
-    return rows_end(&rows);
+    return tx_list(tx, sql, BIND(of), sizeof(struct voice_state), read_state, ret);
 }
 
 static const char OF_SESSION[] = STATES "where v.session_id = $1 order by v.guild_id, v.user_id";

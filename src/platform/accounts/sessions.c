@@ -77,8 +77,9 @@ static const struct schema session_logout_schema = {
 };
 const struct type session_logout_body = { .kind = KIND_OBJECT, .schema = &session_logout_schema };
 
-static void read_session(const struct rows *r, struct login_session *s)
+static void read_session(const struct rows *r, void *ret)
 {
+    struct login_session *s = ret;
     struct arena *arena = tx_arena(r->tx);
     struct client_info *info = arena_alloc(arena, sizeof *info);
     char hash[LOGIN_HASH_SIZE];
@@ -97,15 +98,9 @@ static const char SESSIONS_OF[] =
 
 static enum err sessions_of(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, SESSIONS_OF, BIND(v_id(user_id), v_int(clock_us())), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_session(&rows, list_add(tx_arena(tx), ret, sizeof(struct login_session)));
-    return rows_end(&rows);
+    return tx_list(tx, SESSIONS_OF, BIND(v_id(user_id), v_int(clock_us())),
+                   sizeof(struct login_session), read_session, ret);
 }
 
 enum err get_sessions(struct call *call)

@@ -26,8 +26,9 @@ static struct opt_str text_or_absent(const struct rows *r, int column)
     return s;
 }
 
-static void read_application(const struct rows *r, struct application *a)
+static void read_application(const struct rows *r, void *ret)
 {
+    struct application *a = ret;
     struct arena *arena = tx_arena(r->tx);
     struct user *bot = NULL;
     bool everybody = row_bool(r, 7), code_grant = row_bool(r, 8);
@@ -115,14 +116,7 @@ static const char TEAM_APPLICATIONS[] =
 static enum err add_applications(struct tx *tx, const char *sql, snowflake user_id,
                                  struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(user_id)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_application(&rows, list_add(tx_arena(tx), ret, sizeof(struct application)));
-    return rows_end(&rows);
+    return tx_list(tx, sql, BIND(v_id(user_id)), sizeof(struct application), read_application, ret);
 }
 
 enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, struct list *ret)
@@ -306,7 +300,7 @@ enum err application_add_bot(struct tx *tx, struct application *a)
     return e ? e : tx_exec(tx, SET_BOT, BIND(v_id(a->id), v_id(a->bot_id)), NULL);
 }
 
-/* What it wrote stays, with its name. */
+/* The account stays, disabled, because its messages show its name. */
 enum err bot_disable(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);

@@ -45,8 +45,10 @@ static const struct thread_metadata *read_thread(const struct rows *r, struct ar
     return t;
 }
 
-static void read_channel(const struct rows *r, struct channel *c)
+static void read_channel(const struct rows *r, void *ret)
 {
+    struct channel *c = ret;
+
     *c = (struct channel){
         .id = row_id(r, 0),
         .guild_id = row_opt_id(r, 1),
@@ -116,15 +118,10 @@ static int by_latest(const void *a, const void *b)
 
 enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, CHANNELS_OF_USER, BIND(v_id(user_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
-    e = rows_end(&rows);
+    enum err e = tx_list(tx, CHANNELS_OF_USER, BIND(v_id(user_id)), sizeof(struct channel),
+                         read_channel, ret);
+
     if (!e)
         e = user_channels_load(tx, user_id, ret);
     if (!e && ret->count)
@@ -314,15 +311,8 @@ static const char ARCHIVED_OF_PARENT[] =
 
 static enum err add_children(struct tx *tx, const char *sql, snowflake parent_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e =
-        tx_query(tx, sql, BIND(v_id(parent_id), v_int(MOST_CHILDREN - (int)ret->count)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_channel(&rows, list_add(tx_arena(tx), ret, sizeof(struct channel)));
-    return rows_end(&rows);
+    return tx_list(tx, sql, BIND(v_id(parent_id), v_int(MOST_CHILDREN - (int)ret->count)),
+                   sizeof(struct channel), read_channel, ret);
 }
 
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)

@@ -19,8 +19,9 @@ static const struct role_tags *read_tags(const struct rows *r, struct arena *are
     return tags;
 }
 
-static void read_role(const struct rows *r, struct role *role)
+static void read_role(const struct rows *r, void *ret)
 {
+    struct role *role = ret;
     struct arena *arena = tx_arena(r->tx);
     struct role_colors *colors = arena_alloc(arena, sizeof *colors);
 
@@ -53,15 +54,8 @@ static const char ROLES_OF_GUILD[] =
 
 enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_role(&rows, list_add(tx_arena(tx), ret, sizeof(struct role)));
-    return rows_end(&rows);
+    return tx_list(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)), sizeof(struct role), read_role, ret);
 }
 
 static const char FIND_ROLE[] =
@@ -136,7 +130,7 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id)
 }
 
 static const char DELETE_OVERWRITES[] = "delete from overwrites where target_id = $1 and type = 0";
-/* Not when others are left at its position: those above would become their equals. */
+/* The gap stays while another role has the position: roles above would become its equals. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
     "and not exists (select 1 from roles r where r.guild_id = $1 and r.position = $2)";

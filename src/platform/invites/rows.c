@@ -19,8 +19,10 @@ static struct opt_id id_or_absent(const struct rows *r, int column)
     return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
 }
 
-static void read_invite(const struct rows *r, struct invite *i)
+static void read_invite(const struct rows *r, void *ret)
 {
+    struct invite *i = ret;
+
     *i = (struct invite){
         .code = row_text(r, 0),
         .type = row_int(r, 1),
@@ -147,15 +149,10 @@ enum err invite_find_same(struct tx *tx, const struct invite *like, struct invit
 
 static enum err find_all(struct tx *tx, const char *sql, snowflake id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(id), v_int(clock_us())), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_invite(&rows, list_add(tx_arena(tx), ret, sizeof(struct invite)));
-    e = rows_end(&rows);
+    enum err e = tx_list(tx, sql, BIND(v_id(id), v_int(clock_us())), sizeof(struct invite),
+                         read_invite, ret);
+
     for (size_t i = 0; !e && i < ret->count; i++)
         e = invite_load(tx, &((struct invite *)ret->items)[i]);
     return e;

@@ -76,8 +76,10 @@ static const struct message_reference *read_reference(const struct rows *r)
     return ref;
 }
 
-static void read_message(const struct rows *r, struct message *m)
+static void read_message(const struct rows *r, void *ret)
 {
+    struct message *m = ret;
+
     *m = (struct message){
         .id = row_id(r, 0),
         .channel_id = row_id(r, 1),
@@ -135,14 +137,8 @@ static const char PAGE_AFTER[] =
 static enum err read_page(struct tx *tx, const char *sql, snowflake channel_id, snowflake from,
                           int64_t limit, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(channel_id), v_id(from), v_int(limit)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_message(&rows, list_add(tx_arena(tx), ret, sizeof(struct message)));
-    return rows_end(&rows);
+    return tx_list(tx, sql, BIND(v_id(channel_id), v_id(from), v_int(limit)),
+                   sizeof(struct message), read_message, ret);
 }
 
 static void message_reverse(struct list *l)
@@ -194,14 +190,7 @@ static const char PINS[] = "select " MESSAGE_COLUMNS
 
 enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, PINS, BIND(v_id(channel_id)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_message(&rows, list_add(tx_arena(tx), ret, sizeof(struct message)));
-    return rows_end(&rows);
+    return tx_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message), read_message, ret);
 }
 
 static const char COUNT_PINS[] =
@@ -305,8 +294,10 @@ static struct opt_int shown_int(const struct rows *r, int column)
     return (struct opt_int){ row_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
 }
 
-static void read_attachment(const struct rows *r, struct attachment *a)
+static void read_attachment(const struct rows *r, void *ret)
 {
+    struct attachment *a = ret;
+
     *a = (struct attachment){
         .id = row_id(r, 0),
         .filename = row_text(r, 1),
@@ -323,15 +314,9 @@ static const char ATTACHMENTS_OF[] =
 
 enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, ATTACHMENTS_OF, BIND(v_id(message_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_attachment(&rows, list_add(tx_arena(tx), ret, sizeof(struct attachment)));
-    return rows_end(&rows);
+    return tx_list(tx, ATTACHMENTS_OF, BIND(v_id(message_id)), sizeof(struct attachment),
+                   read_attachment, ret);
 }
 
 static const char ADD_ATTACHMENT[] =

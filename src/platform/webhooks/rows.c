@@ -5,8 +5,10 @@
 
 #define WEBHOOK_COLUMNS "id, guild_id, channel_id, user_id, application_id, name, avatar, salt"
 
-static void read_webhook(const struct rows *r, struct webhook *h)
+static void read_webhook(const struct rows *r, void *ret)
 {
+    struct webhook *h = ret;
+
     *h = (struct webhook){
         .id = row_id(r, 0),
         .type = 1,
@@ -45,14 +47,7 @@ static const char OF_GUILD[] =
 
 static enum err read_all(struct tx *tx, const char *sql, snowflake id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(id)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        read_webhook(&rows, list_add(tx_arena(tx), ret, sizeof(struct webhook)));
-    return rows_end(&rows);
+    return tx_list(tx, sql, BIND(v_id(id)), sizeof(struct webhook), read_webhook, ret);
 }
 
 enum err webhooks_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
