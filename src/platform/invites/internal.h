@@ -25,7 +25,7 @@ enum err invite_use(struct tx *tx, struct invite *invite);
 /* The inviter, where it leads, whom or what it is about. */
 enum err invite_load(struct tx *tx, struct invite *invite);
 
-/* --- create.c ------------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct invite_draft {
     int64_t max_age, max_uses;
@@ -36,7 +36,13 @@ struct invite_draft {
 struct friend_invite_draft {
     int64_t max_age, max_uses;
 };
+struct invite_query {
+    bool with_counts;
+};
 extern const struct type invite_body, friend_invite_body;
+extern const struct schema invite_query_schema;
+
+/* --- create.c ------------------------------------------------------------------------- */
 
 enum err admit_invite_creation(struct call *call);
 enum err create_channel_invite(struct call *call);

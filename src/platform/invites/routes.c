@@ -6,20 +6,6 @@
 #include "platform/relationships/bonds.h"
 #include "platform/relationships/friends.h"
 
-struct invite_query {
-    bool with_counts;
-};
-static const struct field query_fields[] = {
-    { FIELD(struct invite_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
-    { 0 },
-};
-static const struct schema query_schema = {
-    .name = "InviteQuery",
-    .size = sizeof(struct invite_query),
-    .fields = query_fields,
-    .doc = "What to tell about an invite.",
-};
-
 void invite_announce(struct call *call, enum event event, const struct schema *schema,
                      const struct invite *i)
 {
@@ -201,7 +187,7 @@ static const struct route routes[] = {
         .name = "get_invite",
         .doc = "Where an invite leads.",
         .auth = AUTH_OPEN,
-        .query = &query_schema,
+        .query = &invite_query_schema,
         .reply = &type_invite,
         .handle = get_invite,
     },

@@ -1,4 +1,4 @@
-/* guild.c - the integrations of a guild, and the routes of the whole domain. */
+/* routes.c - the integrations of a guild, and the rows of the whole domain. */
 #include "integrations/internal.h"
 
 #include "model/rows.h"

@@ -1,4 +1,4 @@
-/* create.c - POST /interactions: somebody asks something of an app.
+/* routes.c - POST /interactions: somebody asks something of an app.
  *
  * All checks are made on one snapshot, before the transaction that writes: what they say
  * held a moment ago, as if it had been asked then. What can happen once only (a nonce, a
@@ -132,7 +132,8 @@ static enum err interaction_look(struct call *call)
                                     .type = in->type,
                                     .nonce = in->nonce,
                                     .session = in->session_id } };
-    /* What was asked may be impossible now, because it was done: a modal is submitted. */
+    /* A repetition is recognised before the checks: what it asks for may be refused by now
+     * because the first one did it (a modal is submitted once). */
     enum err e = asked_before(call, &v->again);
     if (e || v->again)
         return e;

@@ -1,0 +1,85 @@
+/* schema.c - what bodies and queries about invites say. */
+#include "platform/invites/internal.h"
+
+enum { A_DAY = 86400, A_WEEK = 604800, FRIEND_USES = 5 };
+
+static const struct type type_age = {
+    .kind = KIND_INT, .min = 0, .max = A_WEEK, .doc = "Seconds; 0 for ever"
+};
+static const struct type type_uses = {
+    .kind = KIND_INT, .min = 0, .max = 100, .doc = "0: as often as people like"
+};
+static const struct choice targets[] = {
+    { INVITE_TO_STREAM, NULL, "STREAM", "Somebody's stream" },
+    { INVITE_TO_ACTIVITY, NULL, "ACTIVITY", "An app's activity" },
+    { 0 },
+};
+static const struct type type_target = { .kind = KIND_INT, .choices = targets };
+
+static const struct field draft_fields[] = {
+    { FIELD(struct invite_draft, max_age), .type = &type_age, .flags = OPTIONAL,
+      .fallback = A_DAY },
+    { FIELD(struct invite_draft, max_uses), .type = &type_uses, .flags = OPTIONAL },
+    { FIELD(struct invite_draft, temporary), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Those who come leave again unless they get a role" },
+    { FIELD(struct invite_draft, unique), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Never give an old one that is the same" },
+    { FIELD(struct invite_draft, target_type), .type = &type_target, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct invite_draft, target_user_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
+      .doc = "Whose stream" },
+    { FIELD(struct invite_draft, target_application_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "Whose activity" },
+    { 0 },
+};
+
+/* A target that is named needs its id. */
+static void check_target(struct form *form, const struct place *here, const void *object)
+{
+    const struct invite_draft *in = object;
+    struct place user = place_key(here, STR("target_user_id"));
+    struct place app = place_key(here, STR("target_application_id"));
+
+    if (in->target_type.given != GIVEN)
+        return;
+    if (in->target_type.value == INVITE_TO_STREAM && in->target_user_id.given != GIVEN &&
+        !form_failed_at(form, &user))
+        form_fail(form, &user, FORM_REQUIRED);
+    if (in->target_type.value == INVITE_TO_ACTIVITY && in->target_application_id.given != GIVEN &&
+        !form_failed_at(form, &app))
+        form_fail(form, &app, FORM_REQUIRED);
+}
+
+static const struct schema draft_schema = {
+    .name = "InviteDraft",
+    .size = sizeof(struct invite_draft),
+    .fields = draft_fields,
+    .check = check_target,
+    .doc = "How long an invite lasts and what it is for.",
+};
+const struct type invite_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+
+static const struct field friend_draft_fields[] = {
+    { FIELD(struct friend_invite_draft, max_age), .type = &type_age, .flags = OPTIONAL,
+      .fallback = A_WEEK },
+    { FIELD(struct friend_invite_draft, max_uses), .type = &type_uses, .flags = OPTIONAL,
+      .fallback = FRIEND_USES },
+    { 0 },
+};
+static const struct schema friend_draft_schema = {
+    .name = "FriendInviteDraft",
+    .size = sizeof(struct friend_invite_draft),
+    .fields = friend_draft_fields,
+    .doc = "How long a friend invite lasts.",
+};
+const struct type friend_invite_body = { .kind = KIND_OBJECT, .schema = &friend_draft_schema };
+
+static const struct field query_fields[] = {
+    { FIELD(struct invite_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema invite_query_schema = {
+    .name = "InviteQuery",
+    .size = sizeof(struct invite_query),
+    .fields = query_fields,
+    .doc = "What to tell about an invite.",
+};
