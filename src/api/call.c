@@ -147,7 +147,7 @@ static void add_announcement(struct call *call, struct announcement made)
     struct announcement *a = arena_alloc(call->arena, sizeof *a);
 
     *a = made;
-    /* Who leaves a private channel later in the same call has still heard of this. */
+    /* The people are read now: somebody who leaves the channel later in this call still hears. */
     if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !call->announce_error)
         call->announce_error = call->api->people(call->tx, a->to.id, &a->people);
     *call->announced_end = a;
@@ -208,7 +208,7 @@ enum err call_limit(struct call *call, const struct limit *limit, struct str key
     l->verdict.of = limit;
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
-    /* Nothing else has been said so far. */
+    /* The only lines so far are those of the route's limit. */
     buf_reset(&call->headers);
     limits_headers(&l->verdict, limit, &call->headers);
     return OK;

@@ -136,7 +136,7 @@ void life_follow(struct life *l, bool input_is_long);
 
 /* In its DECODE stage. */
 enum err errand_decode(struct call *call);
-/* Ends it: nothing of it is there afterwards. */
+/* Ends the errand and frees it. */
 void errand_end(struct life *l, enum err e);
 
 /* --- attempt.c --------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ void answer_success(struct life *l);
 void answer_error(struct life *l, enum err e);
 /* To OPTIONS. */
 void answer_options(struct life *l);
-/* Whatever the answer was going to be. */
+/* Drops what was replied so far. */
 void reply_forget(struct call *call);
 /* The methods of the path, in a line of this name. */
 void answer_add_allow(struct life *l, const char *name);
@@ -167,7 +167,7 @@ void answer_add_allow(struct life *l, const char *name);
 void cors_init(struct api *api);
 /* Does a browser ask whether its page may call? */
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
-/* It may. */
+/* Allows the page what it asked for. */
 void cors_allow(struct call *call);
 
 /* --- known.c ----------------------------------------------------------------------- */

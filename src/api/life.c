@@ -57,7 +57,7 @@ static void tx_done(struct work *w, enum err e)
     struct call *call = &l->call;
 
     loop_part(call->route->name);
-    /* A refusal says nothing of what was on its way. */
+    /* A refusal has none of the lines that its stage added. */
     if (e)
         buf_cut(&call->headers, l->lines_before);
     switch (call->stage) {

@@ -91,7 +91,7 @@ enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id
 static const char TEXTS_OF[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* Whoever shows a text puts something in before its last brace. */
+/* A text must end with its brace: lists insert members before it. */
 static bool is_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';

@@ -98,7 +98,7 @@ enum err drafts_settle(struct call *call, struct command_drafts **ret)
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* It has grown since. */
+    /* The commands have grown too long for the transaction since look saw them. */
     if (call->look && is_long(call, &d->rows))
         return call_look_again(call);
     return d->change->make(call, d);

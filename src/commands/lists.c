@@ -28,7 +28,7 @@ static bool is_whole(struct str definition)
     return definition.n < COMMAND_MOST_BYTES / 2 || json_valid(definition);
 }
 
-/* It is kept as it is shown, unless some of it is not. */
+/* The text is kept as it is shown, unless its row says that it has to be written anew. */
 static enum err show_whole(const struct rows *r, struct arena *arena, struct list *list)
 {
     struct str text = row_text(r, 0);
@@ -95,7 +95,7 @@ static enum err list_localized(struct call *call, const struct bundle *b, struct
     struct bundle_walk walk;
     struct str text;
 
-    /* Nothing has: it is finished, as one piece. */
+    /* Without words to choose, the bundle's text is the answer in one piece. */
     if (b->texts.n && !has_words(b, locales)) {
         *(struct str *)list_add(call->arena, list, sizeof b->texts) = b->texts;
         return OK;

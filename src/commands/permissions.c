@@ -24,7 +24,7 @@ enum err admit_read_permissions(struct call *call)
     return may ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-/* Whoever sets who may use a command may use it. */
+/* Only a member who may use the command sets who may use it. */
 enum err admit_modify_permissions(struct call *call)
 {
     const struct command *k = call->target.command;

@@ -229,7 +229,7 @@ enum err command_update(struct tx *tx, const struct command *k, const struct com
     return e ? e : set_definition(tx, k, texts->definition);
 }
 
-/* No name has a space in front, so this is nobody's. */
+/* A name cannot begin with a space, so this one collides with no command's. */
 static const char UNNAME_COMMAND[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 

@@ -98,7 +98,7 @@ void gif_choice_prepare(struct call *call)
         noted->term = STR("");
 }
 
-/* Nothing is kept of a GIF that there is not. */
+/* The select keeps choices of unknown GIFs out. */
 static const char NOTE[] = "insert into gif_choices (n, user_id, gif, locale, term, at) "
                            "select cast($1 as bigint), cast($2 as bigint), g.n, cast($4 as text), "
                            "cast($5 as text), cast($6 as bigint) from gifs g where g.id = $3";

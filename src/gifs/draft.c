@@ -17,7 +17,7 @@ static bool is_id(struct str s)
               c == '_' || c == '-'))
             return false;
     }
-    /* Such ids are the other server's. */
+    /* Ids that begin with u_ belong to the other server's GIFs. */
     return !str_starts(s, STR("u_"));
 }
 

@@ -100,7 +100,7 @@ static const char FORGET[] = "update integration_members set lapsed_at = null "
 static const char STILL_LAPSED[] = "select 1 from integration_members where integration_id = $1 "
                                    "and user_id = $2 and lapsed_at <= $3";
 
-/* Who runs the guild stays in it, whatever they subscribe to. */
+/* Owners and those who manage the guild are never removed from it by an expiry. */
 static enum err may_kick(struct tx *tx, const struct integration_row *i, snowflake user_id,
                          bool *ret)
 {

@@ -132,7 +132,7 @@ static enum err check_room(struct call *call, const struct linking *l)
     return e || row_int(&row, 0) < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
 
-/* Who proves last that an account is theirs has it. */
+/* The last account that proves ownership gets the connection; it is taken from others. */
 static enum err take_from_others(struct call *call, const struct linking *l)
 {
     struct linked_account old;
@@ -206,7 +206,7 @@ enum err linking_finish(struct call *call, struct linking *l, struct linked_acco
 
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
-/* Somebody else's state is none. */
+/* A state that was made for another account is refused as unknown. */
 static enum err look_at_state(struct call *call)
 {
     struct linking *l = call_passed(call, "linking");
@@ -258,7 +258,7 @@ static const char JOINED_THROUGH[] =
     "and s.integration_id = i.id where c.user_id = $1 and c.type = $2 "
     "and (c.id = i.account_id or s.subscriber_id is not null)) order by x.guild_id";
 
-/* Nothing but being a partner brought them there, and they no longer are one. */
+/* Finds members who joined only as partners and are partners no longer. */
 static const char JOINED_AS_PARTNER[] =
     "select 1 from members m join guilds g on g.id = m.guild_id where m.guild_id = $2 "
     "and m.user_id = $1 and m.join_source = $3 and g.owner_id <> $1 and not exists "

@@ -92,7 +92,7 @@ static bool read_account(struct http_question *k, struct str body, struct provid
     if (!account)
         return false;
     a->account = *account;
-    /* Somebody else's account is no answer. */
+    /* An answer about another account than the one asked about is refused. */
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 

@@ -71,7 +71,7 @@ static enum err run_removal(struct call *call, const struct job *job)
     bool found;
     enum err e = tx_one(call->tx, FIND, BIND(v_id(job->key)), &row, &found);
 
-    /* It may have gone with its guild. */
+    /* The integration may have been removed together with its guild. */
     return e || !found ? e : take_step(call, job->key, row_id(&row, 0), row_id(&row, 1));
 }
 

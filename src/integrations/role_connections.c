@@ -132,7 +132,7 @@ static bool value_fits(const struct role_connection_metadata *m, struct str valu
     return str_is(value, "0") || str_is(value, "1");
 }
 
-/* Only what the app said that it can say. */
+/* An app may set only the keys that its own metadata declares. */
 static enum err check_values(struct call *call, const struct list *values)
 {
     const struct pair *all = values->items;

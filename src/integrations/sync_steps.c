@@ -71,7 +71,7 @@ enum err sync_end_for_good(struct call *call, snowflake integration_id)
     return e ? e : job_cancel(call, &expiry_kind, integration_id);
 }
 
-/* Not all at the same second. */
+/* Integrations sync at different seconds of the hour, so that they do not start together. */
 static int64_t next_hour(snowflake id)
 {
     return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
@@ -123,7 +123,7 @@ static enum err note_owner(struct call *call, struct sync *s, struct integration
 
     if (e)
         return e;
-    /* Nobody has the account any more: the platform would not tell us either. */
+    /* Without a connection to the account the platform would refuse the sync. */
     s->refused = !found || c.revoked;
     struct str secret =
         found ? secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret)

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-/* What came of it. */
+/* What a callback made. */
 struct callback_outcome {
     struct message message;
     bool has_message;

@@ -149,6 +149,6 @@ enum err look_at_command(struct call *call)
     note_command(v);
     if (v->command.type == COMMAND_CHAT_INPUT)
         return options_take(call);
-    /* Nothing else has anything to type. */
+    /* Menu commands have no options, so there is nothing to complete. */
     return v->it.type == INTERACTION_AUTOCOMPLETE ? refuse_command(call) : OK;
 }

@@ -95,7 +95,7 @@ enum err create_follow_up(struct call *call)
     struct message m;
     bool promised;
 
-    /* Who is typing has not asked for anything yet. */
+    /* An autocompletion cannot be answered with messages. */
     if (it->type == INTERACTION_AUTOCOMPLETE)
         return ERR_UNKNOWN_WEBHOOK;
     enum err e = response_load(call, it, call->body, &r);
@@ -105,7 +105,7 @@ enum err create_follow_up(struct call *call)
         return e;
     if (promised) {
         e = response_edit(call, &r, &m);
-        /* Still loading: nothing was said. */
+        /* A message that is still loading after the edit got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
         return e ? e : call_reply(call, &m);

@@ -235,7 +235,7 @@ static enum err write_parts(struct call *call, const struct list *parts, struct 
     return e;
 }
 
-/* Whatever was sent belongs to the modal. */
+/* Each entry that was sent must name a component of the modal. */
 static bool all_known(const struct list *parts, const struct list *entries)
 {
     const struct entry_in *in = entries->items;

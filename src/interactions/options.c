@@ -217,7 +217,7 @@ static enum err take_value(struct option_taking *t)
     }
 }
 
-/* Whatever is being typed is text, and not finished. */
+/* The focused option is passed as text, whatever its type: it is not complete yet. */
 static enum err take_focused(struct option_taking *t)
 {
     struct invoking *v = invoking_of(t->call);

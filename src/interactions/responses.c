@@ -194,7 +194,7 @@ enum err response_draft(struct call *call, const struct response *r, struct mess
     const struct message_body *in = message_sending_of(call)->in;
     struct sender from = r->from;
 
-    /* Nothing is refused for want of these; what is not allowed does not happen. */
+    /* A missing right refuses no answer: files are always allowed, and response_fill drops tts. */
     from.rights |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES);
     enum err e = draft_from_body(call, &from, ret);
     if (!e && in->flags.given == GIVEN)

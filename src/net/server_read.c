@@ -60,7 +60,7 @@ static size_t head_length(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Only as many headers as there are. */
+/* Copies only the headers that are used. */
 static struct http_request *copy_request(struct arena *a, const struct http_request *r)
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];

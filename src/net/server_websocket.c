@@ -148,7 +148,7 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
     ws->long_message = m;
 }
 
-/* Whatever is not plain sailing waits for the end of the turn, errors too. */
+/* Sends what the socket takes at once; the rest, and errors, wait for the end of the turn. */
 void websocket_flush(struct websocket *ws)
 {
     size_t n = connection_try(ws->c, buf_str(&ws->out));
@@ -215,7 +215,7 @@ static void send_owed_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* Nobody needs ten a second for long. */
+/* No client needs more than ten control frames a second for a minute. */
 static bool controls_in_pace(struct websocket *ws)
 {
     uint64_t now = uv_now(loop_uv(websocket_loop(ws)));

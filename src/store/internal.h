@@ -79,7 +79,7 @@ void tx_remove_cursor(struct tx *tx, struct row_cursor *c);
 /* Notes that the transaction cannot succeed any more; returns e. */
 enum err tx_fail(struct tx *tx, enum err e);
 
-/* A read that tries to write is a bug: stops a debug build. */
+/* A read that tries to write is a bug: ends the process. */
 enum err tx_refuse_write(const char *sql);
 
 /* Hands the result over, on the work's loop; the work is its owner's again. */

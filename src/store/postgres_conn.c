@@ -493,6 +493,6 @@ bool postgres_conn_alive(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
 
-    /* Nothing was asked, so what can be read is a farewell. */
+    /* No command is under way, so readable bytes mean that the server closes the connection. */
     return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);
 }

@@ -155,7 +155,7 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
 
 /* --- all tries ------------------------------------------------------------------------ */
 
-/* Those who met part for random times, longer each time. */
+/* Transactions that conflicted wait for random times, longer at each try. */
 static void step_aside(struct postgres_worker *w, unsigned tries)
 {
     unsigned most_us = 1000u << (tries < 6 ? tries : 6);

@@ -51,7 +51,8 @@ static enum err writer_run(struct sqlite *q, struct work *w)
 {
     struct tx tx = { .store = &q->store, .work = w, .connection = q->writer };
 
-    /* What has no name is a tool's or a migration's: nobody waits for it. */
+    /* Work without a name is a tool's or a migration's and is not measured: no caller waits for it.
+     */
     if (!w->name)
         return tx_run(&tx);
     hold_part(&q->meter, w->name);
@@ -128,7 +129,7 @@ static void run_together(struct sqlite *q, struct work *batch)
         run_apart(q, batch, culprit);
         return;
     }
-    /* Also those that failed by themselves saw what is not there after all. */
+    /* A failed commit fails the whole batch: also calls that were refused read rows of it. */
     e = writer_commit(q);
     if (e)
         set_results(batch, e);

@@ -262,7 +262,7 @@ void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *
             break;
         invoke_wait_hear(&w, &e);
     }
-    /* It was promised, or asked for, and did not come. */
+    /* The app promised a message, or follow-ups were asked for, and they did not come. */
     if (!w.over && out->status == INVOKE_ANSWERED &&
         ((out->message && is_loading(out->message)) ||
          (int64_t)out->follow_ups.count < v->options->follow_ups))

@@ -140,7 +140,7 @@ static enum err leave_everywhere(struct call *call, struct session_order *o)
 static const struct voice_opcode repeat_row = { .run = repeat_voice_server };
 static const struct voice_opcode leave_row = { .run = leave_everywhere };
 
-/* What is still owed comes a little later, as an order of its own. */
+/* An update that the pace held back is sent later, by an order of its own. */
 static void repeat_later(struct line *l, const struct session_order *o)
 {
     struct arena *arena = arena_new();
@@ -196,7 +196,7 @@ static void order_done(struct call *call, enum err e, void *arg)
     if (!e && (o->row->aim || o->row == &repeat_row))
         order_note(l, o);
     if (again) {
-        /* Nobody else would take it out: it is tried until it is done. */
+        /* The session is gone, so its leaving is tried again until it succeeds. */
         links_append(&l->waiting, &o->link);
         deadline_touch(v->later[loop_index(o->loop)], &o->later);
     }

@@ -29,7 +29,7 @@ static struct voice_state without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* Who is no longer a member is told of without one. */
+/* A state of somebody who has left the guild is shown without a member. */
 static enum err load_member(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -157,7 +157,7 @@ enum err voice_camera_fits(struct tx *tx, snowflake channel_id, int64_t max, boo
     return e;
 }
 
-/* Somebody who is moved fares like one who goes there itself, but finds the door open. */
+/* A move follows the rules of a join, but needs no right to connect. */
 enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to)
 {
     snowflake from = voice_channel(s);

@@ -67,7 +67,8 @@ void voice_send_server(struct call *call, const struct voice_state *s);
 
 /* --- what it hears of ----------------------------------------------------------------- */
 
-/* What goes takes its voice with it; of a guild nobody is left to be told. */
+/* Listeners of hooks: voice ends with its member, recipient, channel or guild. The end of a guild
+ * is not announced: nobody is left to hear it. */
 enum err voice_drop_member(struct call *call, const struct member_leave *leave);
 enum err voice_drop_recipient(struct call *call, const struct recipient_change *c);
 enum err voice_drop_channel(struct call *call, const struct channel *c);

@@ -101,9 +101,9 @@ enum err password_guess(struct call *call, const struct guess *g, bool *ret_righ
 
 /* Has the account been entered from the caller's address? */
 enum err address_find(struct call *call, snowflake user_id, bool *ret_known);
-/* It has, now. */
+/* Notes that the account has logged in from the call's address. */
 enum err address_keep(struct call *call, snowflake user_id);
-/* With a new password nobody has been there before. */
+/* After a change of the password every address is unknown again. */
 enum err addresses_forget(struct call *call, snowflake user_id);
 
 /* --- locale.c ------------------------------------------------------------------------- */

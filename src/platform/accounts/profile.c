@@ -51,7 +51,7 @@ static enum err refuse_password(struct call *call)
     return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH", "Password does not match.");
 }
 
-/* Whoever got hold of a token must not guess the password with it. */
+/* Tries are counted, because somebody who stole a token could guess the password here. */
 static enum err check_password(struct call *call)
 {
     const struct user_patch *in = call->body;

@@ -8,7 +8,7 @@ static bool email_holds(struct str s)
     if (!at || at == s.p || at == s.p + s.n - 1)
         return false;
     struct str domain = str_from(s, (size_t)(at - s.p) + 1);
-    /* Nothing that could become another line of a mail's head. */
+    /* An address has no line breaks, which would add lines to a mail's head. */
     return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n) && rule_name.holds(s);
 }
 

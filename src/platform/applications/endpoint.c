@@ -133,7 +133,7 @@ static void send_ping(struct call *call, bool wrong_signature,
                   });
 }
 
-/* What anybody could have sent must be refused. */
+/* An endpoint must refuse a PING with a wrong signature. */
 static void wrong_signature_answered(void *arg, enum fetch_result result, int status,
                                      struct str content_type, struct buf *body)
 {

@@ -140,7 +140,7 @@ static enum err target_check(struct call *call, const struct overwrite *o)
     return e || found ? e : ERR_UNKNOWN_MEMBER;
 }
 
-/* What is not changed may stay, whoever set it. */
+/* Overwrites that stay as they were need no right. */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own)
 {

@@ -47,7 +47,7 @@ static enum err choose_overwrites(struct call *call, const struct channel_edit *
             c->permission_overwrites = category.permission_overwrites;
         return e;
     }
-    /* Who may give others the right to change rights is the administrator's to say. */
+    /* Only administrators may give MANAGE_ROLES by an overwrite. */
     if (!(own & PERMISSION(ADMINISTRATOR)))
         own &= ~PERMISSION(MANAGE_ROLES);
     c->permission_overwrites = in->permission_overwrites;

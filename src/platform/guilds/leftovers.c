@@ -317,7 +317,7 @@ enum err channel_remove(struct call *call, snowflake id)
     return e ? e : step_channel(call, id);
 }
 
-/* It gives no right any more, and belongs to nobody who would look for it. */
+/* A marked role gives no right, and no bot or integration finds it as its own. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";

@@ -263,7 +263,7 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     return e ? e : member_store_roles(tx, m);
 }
 
-/* What moderators did to a member is not undone by leaving and coming back. */
+/* Sanctions are kept when a member leaves, so that coming back does not undo them. */
 static const char KEEP_SANCTIONS[] =
     "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
     "select guild_id, user_id, timed_out_until, mute, deaf from members "

@@ -225,7 +225,7 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     if (!e)
         e = message_complete(call, m);
     struct message event = *m;
-    /* Nothing is read out twice. */
+    /* An edit is not read out again. */
     event.tts = false;
     if (!e)
         e = message_for_gateway(call, c, &event);

@@ -56,7 +56,7 @@ static enum err get_message(struct call *call)
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* What a bot answered to an interaction is its own, too. */
+/* A bot is the author also of what it answered to interactions (by its webhook). */
 static bool is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -66,7 +66,7 @@ static bool is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Others come in as well where they keep order: they may hide embeds. */
+/* Moderators pass too; check_edit lets them change nothing but flags. */
 static enum err may_edit(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);

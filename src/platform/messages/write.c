@@ -226,7 +226,7 @@ static void edit_flags(const struct sender *from, const struct message_body *in,
     if (in->flags.given == ABSENT)
         return;
     m->flags = (m->flags & ~may) | (in->flags.value & may);
-    /* Once a message is made of components only, it stays so. */
+    /* An edit can set this flag and cannot take it back. */
     if (from->rich)
         m->flags |= in->flags.value & MESSAGE_IS_COMPONENTS_V2;
 }

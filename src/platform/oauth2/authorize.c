@@ -122,7 +122,7 @@ static enum err reply_denied(struct call *call, const struct request *r, struct 
     return reply_redirect(call, url_with(call->arena, url, "error", why));
 }
 
-/* No code and nothing to refresh it with: it lasts until it ends. */
+/* The implicit grant: a token at once, without a code and without a refresh token. */
 static enum err reply_token(struct call *call, const struct request *r, struct str url)
 {
     struct arena *a = call->arena;

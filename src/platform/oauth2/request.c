@@ -194,7 +194,7 @@ enum err request_install(struct call *call, const struct application *a, const s
         .guild_id = guild_id,
         .user_id = call->caller->id,
         .scopes = guild_scopes(call->arena, s),
-        /* Nobody gives away what they do not have. */
+        /* An installer gives the app only rights that the installer has. */
         .permissions = permissions & PERMISSIONS_ALL & standing.rights,
     };
     return application_install_guild(call, &in);

@@ -341,7 +341,7 @@ static enum err forget_authorization(struct call *call, const struct caller *hol
     bool found;
     enum err e = authorization_of(call->tx, holder->id, holder->application_id, &a, &found);
 
-    /* What is installed stays so until the person removes it. */
+    /* An app that is installed keeps its authorization until the person removes it. */
     if (e || !found || a.installed)
         return e;
     return authorization_delete(call, &a);

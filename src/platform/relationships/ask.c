@@ -104,7 +104,7 @@ static enum err friend_ask(struct call *call, const struct friend_asking *in, co
 
 /* --- saying yes ----------------------------------------------------------------------- */
 
-/* Somebody who was a stranger may be known by now. */
+/* The mark of a stranger may be outdated: the two may have met since the request. */
 static enum err check_confirmed(struct call *call, const struct friend_asking *in,
                                 const struct bond *bond)
 {

@@ -74,7 +74,7 @@ static enum err bond_save(struct tx *tx, snowflake owner, snowflake other, const
                    NULL);
 }
 
-/* Takes a half away that the other side knows nothing of. */
+/* Removes a relationship that only one of the two sides has. */
 static enum err bond_repair(struct tx *tx, snowflake owner, snowflake other, struct side *s)
 {
     log_warn("relationships: %" PRIu64 " had half a relationship with %" PRIu64, owner, other);

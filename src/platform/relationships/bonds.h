@@ -25,7 +25,7 @@ struct bond {
     struct side mine, theirs;
 };
 
-/* Both sides, to change them: a half that the other side knows nothing of is taken away. */
+/* Both sides, to change them; a relationship that only one of them has is removed. */
 enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bond *ret);
 
 /* --- changing it ---------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };
 
-/* Whoever looks for others by number can be found by one. */
+/* An account needs a number of its own to look for others by theirs. */
 static enum err own_phone(struct call *call, struct str *ret)
 {
     struct user me;
@@ -77,7 +77,7 @@ static enum err take_back_all(struct call *call, const struct contact_list *mine
 
 /* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
 
-/* Nothing is known from there any more. */
+/* Removes everything that the address book brought. */
 static enum err contact_withdraw(struct call *call)
 {
     struct list none = { 0 };

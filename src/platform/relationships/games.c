@@ -67,7 +67,7 @@ static enum err game_find(struct call *call, snowflake their_id, struct couple *
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* What follows is what follows for friends everywhere. False in ret: nothing does. */
+/* Games use the transitions of friends. *ret_changes: false when the operation changes nothing. */
 static enum err game_decide(enum operation op, const struct couple *before, struct bond_change *ret,
                             bool *ret_changes)
 {
@@ -132,7 +132,7 @@ static enum err game_apply(struct call *call, const struct couple *before,
     return e ? e : game_tell(call, &before->theirs, &after.theirs, c->theirs.news);
 }
 
-/* Whoever asked hears that it was worth it. */
+/* Shows the asker a notice that the request was accepted. */
 static enum err notify_asker(struct call *call, snowflake asker)
 {
     struct user me;

@@ -53,14 +53,14 @@ static enum err send_friend_request(struct call *call)
     enum err e = user_find_tag(call->tx, &tag, &user);
     if (e)
         return e;
-    /* Whoever types the name of a stranger knows whom they mean. */
+    /* A request by name needs no confirmation: the name was typed for this person. */
     struct friend_asking asking = {
         .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
     };
     return relationship_ask(call, &asking);
 }
 
-/* Who is blocked is nothing else any more, here and in games. */
+/* A block ends every other relationship, also those in games. */
 static enum err relationship_block(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;

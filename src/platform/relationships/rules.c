@@ -76,7 +76,7 @@ static const struct transition transitions[][BOND_STATES] = {
         [BLOCKED_BY]    = REFUSED(NO_INCOMING_REQUEST),
         [BLOCKING_BOTH] = REFUSED(NO_INCOMING_REQUEST),
     },
-    /* Nobody is told of being blocked: it looks like the end of a friendship. */
+    /* The blocked side is told only that its relationship ended, never that it is blocked. */
     [OPERATION_BLOCK] = {
         [STRANGERS]     = { BLOCKING, NEWS_ADDED, NEWS_NONE, OK },
         [FRIENDS]       = { BLOCKING, NEWS_ADDED, NEWS_REMOVED, OK },

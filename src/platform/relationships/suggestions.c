@@ -298,7 +298,7 @@ static int compare_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-/* Whoever brings an address book looks at what comes of it anyway. */
+/* A call shows no notice: somebody who uploads an address book waits for the result. */
 static void tell_new(struct call *call, snowflake owner, const struct friend_suggestion *s)
 {
     call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema, s);
@@ -368,7 +368,7 @@ enum err suggestions_replace(struct call *call, snowflake owner, struct str sour
     return e;
 }
 
-/* Whoever is not to be found by number any more is not to be seen, either. */
+/* An account that cannot be found by number any more is not suggested by number either. */
 enum err suggestions_hide(struct call *call, const struct settings_change *c)
 {
     int64_t lost =

@@ -180,7 +180,7 @@ enum err suggestions_from_connections(struct call *call, snowflake owner)
 
 /* --- every day ------------------------------------------------------------------------ */
 
-/* Whoever knows nobody is looked at again after making a friend. */
+/* An account without friends and connections gets no next job until it makes a friend. */
 static enum err look_around(struct call *call, const struct job *job)
 {
     struct list friends, platforms;

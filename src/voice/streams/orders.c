@@ -269,7 +269,7 @@ enum err delete_stream(struct call *call, struct session_order *o)
     return stream_unwatch(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 
-/* Where a stream is hosted does not change behind anybody's back. */
+/* A stream keeps its host, so a ping is answered with nothing new. */
 enum err ping_stream(struct call *call, struct session_order *o)
 {
     const struct stream_name *in = o->d;
