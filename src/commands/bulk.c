@@ -183,7 +183,7 @@ static enum err check_counts(const struct bulk_overwrite *b)
     return OK;
 }
 
-/* What launches the application is not lost by leaving it out. */
+/* A bulk overwrite cannot remove the entry point of an embedded application by leaving it out. */
 static enum err check_entry_point(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))

@@ -27,7 +27,7 @@ extern const struct type type_index_applications;
 
 /* --- index_rows.c --------------------------------------------------------------------- */
 
-/* Whose applications. */
+/* Whose applications the index shows. */
 enum index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
 
 struct command_uses {

@@ -159,7 +159,7 @@ enum err command_fit(struct form *form, const struct place *here, const struct a
 /* How many of a type one scope may have, and the error of one more. */
 int64_t most_commands(int64_t type);
 enum err most_commands_error(int64_t type);
-/* That many more of a type; ERR_MAX_COMMANDS and its sisters. */
+/* Is there room for one more of a type? most_commands_error otherwise. */
 enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake guild_id,
                              int64_t type);
 /* Notes new ids; ERR_MAX_DAILY_COMMANDS. ids: snowflakes. */

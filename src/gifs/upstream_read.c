@@ -179,7 +179,7 @@ static struct upstream_answer upstream_said(const struct call *call, enum upstre
     return in ? in->of[kind].answer : (struct upstream_answer){ 0 };
 }
 
-/* Nothing of theirs: an error only where they are all there is. */
+/* The other server gave nothing: an error only where ours has nothing to show either. */
 static enum err upstream_read_without(const struct upstream_answer *a, const struct list *ours)
 {
     bool alone = gif_config()->source == GIFS_UPSTREAM && !ours->count;

@@ -95,7 +95,7 @@ static enum err run_page(struct call *call)
     return e;
 }
 
-/* Those who are here as well are suggested, now and from day to day. */
+/* Accounts here that the friends belong to are suggested, now and each day. */
 static enum err run_end(struct call *call)
 {
     const struct friends_step *s = call_passed(call, "friends_step");

@@ -67,7 +67,7 @@ static enum err write_command(struct call *call, struct json *j, const struct in
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* What every interaction's has; the object is left open. */
+/* The members that every kind has; the caller closes the object. */
 static enum err write_common(struct call *call, struct json *j, const struct interaction *it,
                              const struct user *user)
 {

@@ -12,7 +12,7 @@ static bool speaks_up(const struct voice_state *s, const struct stage_request *r
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
-/* Who was invited is not suppressed any more, so accepting takes no right. */
+/* Accepting an invitation takes no right: the invited state is no longer suppressed. */
 uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request)
 {
     uint64_t needs = speaks_up(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;

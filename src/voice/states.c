@@ -52,7 +52,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- GET ------------------------------------------------------------------------------ */
 
-/* Who cannot view the channel does not hear that somebody is there. */
+/* A state in a channel that the caller cannot view is refused as if there were none. */
 static enum err check_sight(struct call *call, const struct voice_state *s)
 {
     enum err e = s->user_id == call->caller->id ? OK : channel_enter(call, voice_channel(s));

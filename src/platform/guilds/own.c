@@ -69,7 +69,7 @@ static enum err find_entries(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* Whatever end they were counted from, the oldest guild comes first. */
+/* A page that was counted from its end is turned round: the oldest guild comes first. */
 static void put_in_order(struct list *list)
 {
     struct own_guild_entry *e = list->items;

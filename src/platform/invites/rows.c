@@ -13,7 +13,7 @@
     "uses, is_temporary, target_type, target_user_id, target_application_id"
 #define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
 
-/* What is null is left out, but for the end of its time. */
+/* Null columns are absent members, except expires_at, which is shown as null. */
 static struct opt_id id_or_absent(const struct rows *r, int column)
 {
     return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };

@@ -97,7 +97,7 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
     return given == other && (!given || str_eq(a.value, b.value));
 }
 
-/* What differs is put into m. An empty nick is none. */
+/* Puts what differs into m and says whether anything did; an empty nick removes it. */
 static bool member_apply(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;

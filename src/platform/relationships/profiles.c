@@ -242,7 +242,7 @@ static enum err get_profile(struct call *call)
         e = relationship_type(call->tx, user.id, call->caller->id, &theirs);
     if (e)
         return e;
-    /* Who blocks the caller shows only what everybody sees anyway. */
+    /* A profile of somebody who blocks the caller has only the public part. */
     if (theirs == RELATIONSHIP_BLOCKED)
         user.bio = STR("");
     else

@@ -49,7 +49,7 @@ static enum err refuse_taken(struct importing *im, const char *sql, struct str v
     return e;
 }
 
-/* Where it is a member already it is found by its names of today. */
+/* Brings the names by which members are searched up to date. */
 static enum err follow_names(struct tx *tx, snowflake id)
 {
     enum err e = tx_exec(tx, FOLLOW_USERNAME, BIND(v_id(id)), NULL);

@@ -19,7 +19,7 @@ enum err stream_of_path(struct call *call, struct stream *ret)
     return e;
 }
 
-/* Who cannot view the channel does not hear that there is a stream. */
+/* A stream in a channel that the caller cannot view is refused as if there were none. */
 enum err stream_admit_owner(struct call *call)
 {
     struct stream s;
