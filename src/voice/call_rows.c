@@ -10,14 +10,7 @@ static const char RINGING[] =
 
 static enum err load_ringing(struct tx *tx, struct voice_call *c)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, RINGING, BIND(v_id(c->channel_id)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ids_add(tx_arena(tx), &c->ringing, row_id(&rows, 0));
-    return rows_end(&rows);
+    return tx_ids(tx, RINGING, BIND(v_id(c->channel_id)), &c->ringing);
 }
 
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret)

@@ -92,14 +92,7 @@ static const char CHANNELS_OF_CATEGORY[] =
 
 static enum err channels_of_category(struct tx *tx, snowflake category_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
-    return rows_end(&rows);
+    return tx_ids(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), ret);
 }
 
 /* The category itself was written and told in the same transaction. */

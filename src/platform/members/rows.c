@@ -37,14 +37,7 @@ static const char ROLES_OF_MEMBER[] =
 
 static enum err load_roles(struct tx *tx, struct member *m)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, ROLES_OF_MEMBER, BIND(v_id(m->guild_id), v_id(m->user_id)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ids_add(tx_arena(tx), &m->roles, row_id(&rows, 0));
-    return rows_end(&rows);
+    return tx_ids(tx, ROLES_OF_MEMBER, BIND(v_id(m->guild_id), v_id(m->user_id)), &m->roles);
 }
 
 static const char FIND_MEMBER[] =

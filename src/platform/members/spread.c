@@ -14,15 +14,7 @@ static const char GUILDS_AFTER[] =
 
 static enum err guilds_after(struct tx *tx, snowflake user_id, snowflake after, struct list *ret)
 {
-    struct rows rows;
-    enum err e =
-        tx_query(tx, GUILDS_AFTER, BIND(v_id(user_id), v_id(after), v_int(GUILDS_A_STEP)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
-    return rows_end(&rows);
+    return tx_ids(tx, GUILDS_AFTER, BIND(v_id(user_id), v_id(after), v_int(GUILDS_A_STEP)), ret);
 }
 
 static enum err tell_guild(struct call *call, snowflake guild_id, const struct user *user)

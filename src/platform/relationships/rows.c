@@ -112,16 +112,7 @@ static const char LIST_INCOMING[] =
 
 enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored, struct list *ret)
 {
-    struct rows rows;
-    enum err e =
-        tx_query(tx, LIST_INCOMING, BIND(v_id(user_id), v_int(spam), v_int(ignored)), &rows);
-
-    *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
-    return rows_end(&rows);
+    return tx_ids(tx, LIST_INCOMING, BIND(v_id(user_id), v_int(spam), v_int(ignored)), ret);
 }
 
 static const char OLDEST_SPAM[] =
