@@ -16,6 +16,7 @@
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
 #include "platform/teams/teams.h"
+#include "platform/threads/threads.h"
 #include "platform/webhooks/webhooks.h"
 #include "voice/states.h"
 #include "voice/voice.h"

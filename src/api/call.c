@@ -142,6 +142,16 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
     return ERR_INVALID_FORM_BODY;
 }
 
+/* A private thread is not in the gateway's view of the guild: its members come along. */
+static void add_thread_people(struct call *call, struct announcement *a)
+{
+    struct list people = { 0 };
+
+    call->announce_error = call->api->people(call->tx, a->to.channel_id, &people);
+    a->to.people = people.items;
+    a->to.people_count = people.count;
+}
+
 static void add_announcement(struct call *call, struct announcement made)
 {
     struct announcement *a = arena_alloc(call->arena, sizeof *a);
@@ -150,22 +160,38 @@ static void add_announcement(struct call *call, struct announcement made)
     /* The people are read now: somebody who leaves the channel later in this call still hears. */
     if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !call->announce_error)
         call->announce_error = call->api->people(call->tx, a->to.id, &a->people);
+    else if (a->to.thread_type && a->to.closed && call->api->people && !call->announce_error)
+        add_thread_people(call, a);
     *call->announced_end = a;
     call->announced_end = &a->next;
 }
 
-void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
-               const void *object)
+static void announce_object(struct call *call, struct announcement a, const struct schema *schema,
+                            const void *object)
 {
-    struct announcement a = { .event = event, .to = to };
     struct buf payload;
     struct json j = json_to(&payload);
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
     a.payload = buf_take(&payload, call->arena);
-    a.facts = facts_of(event, schema, object, call->arena);
+    a.facts = facts_of(a.event, schema, object, call->arena);
     add_announcement(call, a);
+}
+
+void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
+               const void *object)
+{
+    announce_object(call, (struct announcement){ .event = event, .to = to }, schema, object);
+}
+
+void call_emit_in(struct call *call, enum event event, snowflake user_id, snowflake guild_id,
+                  const struct schema *schema, const void *object)
+{
+    announce_object(
+        call,
+        (struct announcement){ .event = event, .to = to_user(user_id), .guild_id = guild_id },
+        schema, object);
 }
 
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,

@@ -189,6 +189,9 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
 /* Announce when the transaction has committed, not before. */
 void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
                const void *object);
+/* The same to an account, about something in a guild: a sharded bot hears of it there. */
+void call_emit_in(struct call *call, enum event event, snowflake user_id, snowflake guild_id,
+                  const struct schema *schema, const void *object);
 /* The same with an object that is JSON in the call's arena already, of an event without
  * facts. guild_id: where an account's event belongs to, or 0; a sharded bot hears of it where
  * it hears of the guild. */

@@ -8,6 +8,7 @@
 #include "api/call.h"
 #include "model/application.h"
 #include "model/guild.h"
+#include "model/message.h"
 #include "model/voice_state.h"
 
 struct user_settings;
@@ -53,6 +54,10 @@ struct voice_order {
     struct opt_id to; /* another channel, or null: none */
     bool silenced;    /* ordered: mute or deaf is another than before */
 };
+struct message_coming {
+    const struct channel *thread;
+    struct message *message;
+};
 struct recipient_change {
     const struct channel *channel;
     snowflake user_id, by;
@@ -96,6 +101,10 @@ struct hooks {
 #define HANG_UP_EVENTS                                                                      \
     EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
         EVENT_STREAM_DELETE
+/* A message in a thread wakes it up, and people come to it. */
+#define SPEAKING_EVENTS                                                           \
+    EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE,         \
+        EVENT_THREAD_MEMBERS_UPDATE
 #define FRIEND_EVENTS                                                                              \
     EVENT_RELATIONSHIP_ADD, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_FRIEND_SUGGESTION_DELETE, \
         EVENT_PRESENCE_UPDATE

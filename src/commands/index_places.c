@@ -12,18 +12,20 @@
 struct open_channel {
     snowflake id, parent_id, starter_id;
     int64_t type;
-    bool nsfw;
+    bool nsfw, member; /* of a private thread */
     struct list overwrites; /* struct overwrite: those about the member */
 };
 
 static const char OPEN_CHANNELS[] =
-    "select id, type, coalesce(parent_id, 0), nsfw, coalesce(owner_id, 0) from channels "
-    "where guild_id = $1 and thread_archived = 0 order by id";
+    "select id, type, coalesce(parent_id, 0), nsfw, coalesce(owner_id, 0), case when type = 12 and "
+    "exists (select 1 from thread_members m where m.thread_id = channels.id and m.user_id = $2) "
+    "then 1 else 0 end from channels where guild_id = $1 and thread_archived = 0 order by id";
 
-static enum err load_channels(struct tx *tx, snowflake guild_id, struct list *ret)
+static enum err load_channels(struct tx *tx, snowflake guild_id, snowflake user_id,
+                              struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, OPEN_CHANNELS, BIND(v_id(guild_id)), &rows);
+    enum err e = tx_query(tx, OPEN_CHANNELS, BIND(v_id(guild_id), v_id(user_id)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
@@ -36,6 +38,7 @@ static enum err load_channels(struct tx *tx, snowflake guild_id, struct list *re
                 .parent_id = row_id(&rows, 2),
                 .nsfw = row_bool(&rows, 3),
                 .starter_id = row_id(&rows, 4),
+                .member = row_bool(&rows, 5),
             };
     return rows_end(&rows);
 }
@@ -95,7 +98,7 @@ static bool place_of(const struct standing *s, const struct list *channels,
         return false;
     uint64_t rights = rights_here(s, of, thread);
     if (thread)
-        rights = rights_past_door(&s->rights_of, c->type, c->starter_id, rights);
+        rights = rights_past_door(&s->rights_of, c->type, c->starter_id, c->member, rights);
     *ret = (struct index_place){ rights, of->id, of->nsfw, thread };
     return (rights & needs) == needs;
 }
@@ -115,7 +118,7 @@ enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, 
 {
     struct list channels;
     struct index_place p;
-    enum err e = load_channels(tx, s->guild_id, &channels);
+    enum err e = load_channels(tx, s->guild_id, s->user_id, &channels);
 
     *ret = (struct list){ 0 };
     if (!e)

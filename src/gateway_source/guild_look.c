@@ -1,5 +1,8 @@
 /* guild_look.c - a guild with all that is in it, as one of its members sees it. */
+#include <string.h>
+
 #include "gateway_source/gateway_source.h"
+#include "model/thread.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -39,15 +42,35 @@ static void show_channels(struct arena *arena, const struct rights_of *who, bool
             *(struct channel *)list_add(arena, &ret->channels, sizeof *c) = c[i];
 }
 
-static void show_threads(struct arena *arena, const struct rights_of *who,
-                         const struct list *channels, const struct list *threads,
-                         struct gateway_guild *ret)
+/* What a guild consists of is for all who look at it: the viewer's own is kept apart. */
+static void show_thread(struct arena *arena, struct channel thread, struct list *ret)
 {
-    const struct channel *t = threads->items;
+    if (thread.member) {
+        struct thread_member *own = arena_alloc(arena, sizeof *own);
 
-    for (size_t i = 0; i < threads->count; i++)
-        if (can_view(who, &t[i], channels))
-            *(struct channel *)list_add(arena, &ret->threads, sizeof *t) = t[i];
+        *own = *thread.member;
+        own->id.given = own->user_id.given = ABSENT;
+        thread.member = own;
+    }
+    *(struct channel *)list_add(arena, ret, sizeof thread) = thread;
+}
+
+/* Bots are shown all open threads that they may see, people those that they are in. */
+static enum err show_threads(struct tx *tx, const struct rights_of *who, bool bot,
+                             const struct guild_parts *parts, struct gateway_guild *ret)
+{
+    struct arena *arena = tx_arena(tx);
+    size_t size = parts->threads.count * sizeof(struct channel);
+    struct list threads = { size ? arena_alloc(arena, size) : NULL, parts->threads.count };
+    struct channel *t = threads.items;
+
+    if (size)
+        memcpy(t, parts->threads.items, size);
+    enum err e = threads_load_own(tx, who->guild_id, who->user_id, &threads);
+    for (size_t i = 0; !e && i < threads.count; i++)
+        if ((bot || t[i].member) && can_view(who, &t[i], &parts->channels))
+            show_thread(arena, t[i], &ret->threads);
+    return e;
 }
 
 static enum err show_members(struct tx *tx, const struct guild_look *look, bool all,
@@ -76,9 +99,10 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     ret->joined_at = look->member->joined_at;
     ret->large = ret->guild.member_count > GUILD_LISTED;
     show_channels(tx_arena(tx), &who, look->user->bot.value, &parts.channels, ret);
-    show_threads(tx_arena(tx), &who, &parts.channels, &parts.threads, ret);
+    e = show_threads(tx, &who, look->user->bot.value, &parts, ret);
     bool all = ret->guild.member_count <= look->listed_up_to;
-    e = show_members(tx, look, all, ret);
+    if (!e)
+        e = show_members(tx, look, all, ret);
     if (!e)
         e = stages_show(tx, ret);
     return e ? e : voice_show(tx, &who, &parts.channels, all, ret);

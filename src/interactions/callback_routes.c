@@ -1,4 +1,5 @@
 /* callback_routes.c - the table of callbacks and follow-ups. */
+#include "api/hooks.h"
 #include "api/jobs.h"
 #include "interactions/answers.h"
 
@@ -56,7 +57,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_INTERACTION_SUCCESS, EVENT_INTERACTION_MODAL_CREATE,
                                        EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE,
                                        EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
-                                       EVENT_CHANNEL_CREATE, EVENT_THREAD_UPDATE, 0 },
+                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
         .prepare = prepare_callback,
         .admit = may_acknowledge,
         .handle = create_interaction_response,
@@ -73,7 +74,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
-                                       EVENT_CHANNEL_CREATE, EVENT_THREAD_UPDATE, 0 },
+                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
         .prepare = prepare_follow_up,
         .handle = create_follow_up,
     },

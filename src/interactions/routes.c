@@ -3,6 +3,7 @@
  * All checks are made on one snapshot, before the transaction that writes: what they say
  * held a moment ago, as if it had been asked then. What can happen once only (a nonce, a
  * modal), and whether the command is still the same, is decided where it is written. */
+#include "api/hooks.h"
 #include "interactions/invoke.h"
 
 #include "base/clock.h"
@@ -224,7 +225,7 @@ static const struct route routes[] = {
         .status = 204,
         .fires = (const enum event[]){ EVENT_INTERACTION_CREATE, EVENT_INTERACTION_SUCCESS,
                                        EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
-                                       EVENT_THREAD_UPDATE, EVENT_NONE },
+                                       SPEAKING_EVENTS, EVENT_NONE },
         .limit = &asking,
         .prepare = prepare_create_interaction,
         .handle = create_interaction,

@@ -1,6 +1,7 @@
 /* channel.c - the interface's channel object, row by row. */
 #include "model/types.h"
-#include "model/channel.h"
+#include "model/message.h"
+#include "model/thread.h"
 
 static const struct choice channel_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text in a guild" },
@@ -14,6 +15,7 @@ static const struct choice channel_types[] = {
     { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread by invitation" },
     { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
     { CHANNEL_FORUM, NULL, "FORUM", "Holds threads only" },
+    { CHANNEL_MEDIA, NULL, "MEDIA", "The same, for pictures and films" },
     { 0 },
 };
 
@@ -25,8 +27,8 @@ const struct type type_channel_name = { .kind = KIND_STRING,
                                         .max = 100,
                                         .doc = "Channel name" };
 const struct type type_topic = { .kind = KIND_STRING,
-                                 .max = 1024,
-                                 .doc = "What the channel is about" };
+                                 .max = FORUM_TOPIC_MAX,
+                                 .doc = "What the channel is about; 1024 characters outside of forums" };
 
 static const struct choice archive_minutes[] = {
     { 60, NULL, "HOUR", "An hour" },
@@ -68,6 +70,8 @@ static const struct field thread_fields[] = {
     { FIELD(struct thread_metadata, locked), .type = &type_bool },
     { FIELD(struct thread_metadata, create_timestamp), .type = &type_time,
       .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct thread_metadata, invitable), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Of private threads: members may add others" },
     { 0 },
 };
 static const struct schema thread_schema = {
@@ -78,6 +82,40 @@ static const struct schema thread_schema = {
 };
 static const struct type type_thread = { .kind = KIND_OBJECT, .schema = &thread_schema };
 static const struct type type_recipients = { .kind = KIND_ARRAY, .of = &type_partial_user };
+
+static const struct type type_tag_name = { .kind = KIND_STRING, .min = 1, .max = 50 };
+static const struct field tag_fields[] = {
+    { FIELD(struct forum_tag, id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct forum_tag, name), .type = &type_tag_name },
+    { FIELD(struct forum_tag, moderated), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Given and taken by MANAGE_THREADS alone" },
+    { FIELD(struct forum_tag, emoji_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct forum_tag, emoji_name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+const struct schema forum_tag_schema = {
+    .name = "ForumTag",
+    .size = sizeof(struct forum_tag),
+    .fields = tag_fields,
+    .doc = "What posts of a forum can be marked with.",
+};
+const struct type type_forum_tag = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
+const struct type type_forum_tags = { .kind = KIND_ARRAY, .of = &type_forum_tag };
+
+static const struct field reaction_fields[] = {
+    { FIELD(struct default_reaction, emoji_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct default_reaction, emoji_name), .type = &type_text,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+const struct schema default_reaction_schema = {
+    .name = "DefaultReaction",
+    .size = sizeof(struct default_reaction),
+    .fields = reaction_fields,
+    .doc = "The emoji that posts are offered: one of both.",
+};
+const struct type type_default_reaction = { .kind = KIND_OBJECT,
+                                            .schema = &default_reaction_schema };
 
 static const struct field nick_fields[] = {
     { FIELD(struct channel_nick, id), .type = &type_id },
@@ -129,6 +167,21 @@ static const struct field channel_fields[] = {
       .doc = "In private channels, and in interactions" },
     { FIELD(struct channel, origin_channel_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct channel, newly_created), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct channel, total_message_sent), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, member), .type = &type_thread_member, .flags = OPTIONAL,
+      .doc = "Threads: the caller's own, where it is in it" },
+    { FIELD(struct channel, message), .type = &type_message, .flags = OPTIONAL,
+      .doc = "The first message of a new post" },
+    { FIELD(struct channel, applied_tags), .type = &type_ids, .flags = OPTIONAL },
+    { FIELD(struct channel, default_thread_rate_limit_per_user), .type = &type_count,
+      .flags = OPTIONAL },
+    { FIELD(struct channel, available_tags), .type = &type_forum_tags, .flags = OPTIONAL },
+    { FIELD(struct channel, default_reaction_emoji), .type = &type_default_reaction,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, default_sort_order), .type = &type_count,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel, default_forum_layout), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct channel, default_tag_setting), .type = &type_text, .flags = OPTIONAL },
     { 0 },
 };
 const struct schema channel_schema = {
@@ -182,9 +235,14 @@ bool channel_is_voice(int64_t type)
     return type == CHANNEL_VOICE || type == CHANNEL_STAGE;
 }
 
+bool channel_holds_posts(int64_t type)
+{
+    return type == CHANNEL_FORUM || type == CHANNEL_MEDIA;
+}
+
 bool channel_takes_messages(int64_t type)
 {
-    return type != CHANNEL_CATEGORY && type != CHANNEL_FORUM;
+    return type != CHANNEL_CATEGORY && !channel_holds_posts(type);
 }
 
 bool overwrites_equal(const struct list *a, const struct list *b)
@@ -212,8 +270,23 @@ const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id
 
 static void leave_out_thread(struct channel *c)
 {
-    c->message_count.given = c->member_count.given = ABSENT;
+    c->message_count.given = c->member_count.given = c->total_message_sent.given = ABSENT;
+    c->applied_tags.given = ABSENT;
     c->thread_metadata = NULL;
+}
+
+/* Text and news have threads too, but no posts. */
+static void shape_parent(struct channel *c)
+{
+    bool posts = channel_holds_posts(c->type);
+
+    if (!posts && c->type != CHANNEL_TEXT && c->type != CHANNEL_NEWS)
+        c->default_thread_rate_limit_per_user.given = ABSENT;
+    if (!posts)
+        c->available_tags.given = c->default_reaction_emoji.given = c->default_sort_order.given =
+            c->default_tag_setting.given = ABSENT;
+    if (c->type != CHANNEL_FORUM)
+        c->default_forum_layout.given = ABSENT;
 }
 
 static void shape_private(struct channel *c)
@@ -252,6 +325,7 @@ void channel_shape(struct channel *c)
 {
     bool category = c->type == CHANNEL_CATEGORY, voice = channel_is_voice(c->type);
 
+    shape_parent(c);
     if (channel_is_private(c->type))
         shape_private(c);
     else

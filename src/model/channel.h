@@ -16,12 +16,19 @@ enum channel_type {
     CHANNEL_PRIVATE_THREAD = 12,
     CHANNEL_STAGE = 13,
     CHANNEL_FORUM = 15,
+    CHANNEL_MEDIA = 16,
 };
 
 bool channel_is_private(int64_t type); /* DM or group */
 bool channel_is_thread(int64_t type);
 bool channel_is_voice(int64_t type); /* voice or stage */
+bool channel_holds_posts(int64_t type); /* a forum or a media channel */
 bool channel_takes_messages(int64_t type);
+
+enum channel_flags {
+    CHANNEL_PINNED = 1 << 1,      /* a thread of a forum */
+    CHANNEL_REQUIRE_TAG = 1 << 4, /* a forum */
+};
 
 enum overwrite_type { OVERWRITE_ROLE = 0, OVERWRITE_MEMBER = 1 };
 
@@ -36,7 +43,23 @@ struct thread_metadata {
     int64_t auto_archive_duration;
     int64_t archive_timestamp;
     struct opt_int create_timestamp;
+    struct opt_bool invitable; /* private ones */
 };
+
+struct forum_tag {
+    snowflake id;
+    struct str name;
+    bool moderated;
+    struct opt_id emoji_id;
+    struct opt_str emoji_name;
+};
+struct default_reaction {
+    struct opt_id emoji_id;
+    struct opt_str emoji_name;
+};
+
+struct message;
+struct thread_member;
 
 struct channel {
     snowflake id;
@@ -56,6 +79,20 @@ struct channel {
     struct opt_int last_pin_timestamp; /* in interactions */
     struct opt_id origin_channel_id;   /* of a group that began as a direct channel */
     struct opt_bool newly_created;     /* of a thread in THREAD_CREATE */
+
+    /* Threads. */
+    struct opt_int total_message_sent;
+    const struct thread_member *member; /* the reader's own; never in what many read */
+    const struct message *message;      /* in the answer to a new post: its first */
+    struct opt_list applied_tags;       /* snowflakes; in forums */
+    int64_t messages_written;           /* not shown: with one that is not counted */
+    bool begun;                         /* not shown: there is such a one */
+
+    /* Channels that threads hang on. */
+    struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
+    struct opt_str default_tag_setting;
+    struct opt_object default_reaction_emoji; /* struct default_reaction */
+    struct opt_list available_tags;           /* struct forum_tag */
 };
 
 struct channel_nick {
@@ -76,7 +113,10 @@ extern const struct schema channel_schema, overwrite_schema;
 extern const struct schema thread_gone_schema;     /* THREAD_DELETE */
 extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD, _REMOVE */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
+extern const struct schema forum_tag_schema, default_reaction_schema;
+extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;
 extern const struct type type_channel_name, type_topic, type_archive_minutes;
+enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 
 /* The same rights for the same targets? Lists are in the order of ids. */
 bool overwrites_equal(const struct list *a, const struct list *b);

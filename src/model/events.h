@@ -2,6 +2,7 @@
 #ifndef MODEL_EVENTS_H
 #define MODEL_EVENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/snowflake.h"
@@ -60,6 +61,8 @@ enum event_flags {
     EVENT_CONTENT = 4,    /* a message: its content is for those who asked for it */
     EVENT_OWN = 8,        /* about the receiver itself it needs no intent */
     EVENT_BY_INTENT = 16, /* people need the subject's rights, bots only the intent */
+    /* All of it with the intent GUILD_MEMBERS; who it is about hears its own part without. */
+    EVENT_CONCERNED = 32,
 };
 
 struct event_info {
@@ -84,6 +87,9 @@ struct subject {
     /* When that channel is a thread: what decides who can view it. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
+    bool closed;             /* it is a private one */
+    const snowflake *people; /* then: its members, by id */
+    size_t people_count;
     uint64_t any_of;     /* SUBJECT_GUILD: 0, or only who has one of these rights */
     snowflake hidden_id; /* SUBJECT_GUILD: 0, or only who cannot view this channel */
 };

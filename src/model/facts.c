@@ -7,6 +7,7 @@
 #include "model/guild.h"
 #include "model/message.h"
 #include "model/presence.h"
+#include "model/thread.h"
 #include "model/voice_state.h"
 
 /* --- one kind after the other: fills the head and returns where the items come from ------ */
@@ -86,6 +87,12 @@ static const struct list *take_message(const void *object, struct facts *f)
     return &m->mentions;
 }
 
+static const struct list *take_people(const void *object, struct facts *f)
+{
+    (void)f;
+    return &((const struct thread_members_update *)object)->concerned;
+}
+
 /* What each event is announced with, and what is taken from it. */
 static const struct facts_row {
     enum facts_kind kind;
@@ -108,6 +115,7 @@ static const struct facts_row {
     [EVENT_VOICE_STATE_UPDATE] = { FACTS_MEMBER, &voice_state_schema, take_voice_state },
     [EVENT_MESSAGE_CREATE] = { FACTS_MESSAGE, &gateway_message_schema, take_message },
     [EVENT_MESSAGE_UPDATE] = { FACTS_MESSAGE, &gateway_message_schema, take_message },
+    [EVENT_THREAD_MEMBERS_UPDATE] = { FACTS_PEOPLE, &thread_members_update_schema, take_people },
 };
 
 enum facts_kind facts_kind(enum event event)

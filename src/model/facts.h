@@ -16,6 +16,7 @@ enum facts_kind {
     FACTS_CHANNEL, /* items: struct overwrite */
     FACTS_MEMBER,  /* or a presence or voice state; items: ids of roles */
     FACTS_MESSAGE, /* items: ids of those it mentions */
+    FACTS_PEOPLE,  /* items: ids of those it is about */
 };
 
 struct facts {

@@ -98,7 +98,9 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, call), .type = &type_raw, .flags = OPTIONAL },                         \
     { FIELD(struct message, message_reference), .type = &type_reference, .flags = OPTIONAL },      \
     { FIELD(struct message, referenced_message), .type = &type_message,                            \
-      .flags = OPTIONAL | NULLABLE }
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct message, position), .type = &type_count, .flags = OPTIONAL },                   \
+    { FIELD(struct message, thread), .type = &type_channel, .flags = OPTIONAL }
 /* clang-format on */
 
 static const struct field message_fields[] = { MESSAGE_FIELDS(&type_mentions), { 0 } };

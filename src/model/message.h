@@ -27,8 +27,10 @@ enum message_type {
 
 enum message_flags {
     MESSAGE_SUPPRESS_EMBEDS = 1 << 2,
+    MESSAGE_HAS_THREAD = 1 << 5,
     MESSAGE_EPHEMERAL = 1 << 6, /* only for its receiver; not part of the channel */
     MESSAGE_LOADING = 1 << 7,
+    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* a mentioned role has more members than a thread takes */
     MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
     MESSAGE_IS_VOICE_MESSAGE = 1 << 13,
     MESSAGE_IS_COMPONENTS_V2 = 1 << 15,
@@ -74,6 +76,8 @@ struct message {
     struct opt_id webhook_id, application_id;
     const struct message_reference *message_reference;
     struct opt_object referenced_message; /* struct message */
+    struct opt_int position;              /* in threads */
+    const struct channel *thread;         /* that was started from it */
 
     /* Only in events. */
     struct opt_id guild_id;

@@ -23,7 +23,7 @@ struct said {
     const struct role_ref *role;
     int64_t type;
     struct opt_list permission_overwrites;
-    struct list roles, mentions;
+    struct list roles, mentions, added_members, removed_member_ids;
     struct opt_int communication_disabled_until;
 };
 
@@ -57,6 +57,14 @@ static const struct type any_overwrite = { .kind = KIND_OBJECT, .schema = &overw
 static const struct type any_overwrites = { .kind = KIND_ARRAY, .of = &any_overwrite };
 static const struct type any_ids = { .kind = KIND_ARRAY, .of = &any_id };
 static const struct type any_refs = { .kind = KIND_ARRAY, .of = &any_ref };
+static const struct field thread_member_fields[] = {
+    { FIELD_AS(struct ref, id, "user_id"), .type = &any_id },
+    { 0 },
+};
+static const struct schema thread_member_rows = { .size = sizeof(struct ref),
+                                                  .fields = thread_member_fields };
+static const struct type any_thread_member = { .kind = KIND_OBJECT, .schema = &thread_member_rows };
+static const struct type any_thread_members = { .kind = KIND_ARRAY, .of = &any_thread_member };
 
 enum { MAYBE = OPTIONAL | NULLABLE };
 
@@ -89,12 +97,19 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
+static const struct field people_fields[] = {
+    { FIELD(struct said, added_members), .type = &any_thread_members, .flags = OPTIONAL },
+    { FIELD(struct said, removed_member_ids), .type = &any_ids, .flags = OPTIONAL },
+    { 0 },
+};
+
 static const struct schema schemas[] = {
     [FACTS_GUILD] = { .size = sizeof(struct said), .fields = guild_fields },
     [FACTS_ROLE] = { .size = sizeof(struct said), .fields = role_event_fields },
     [FACTS_CHANNEL] = { .size = sizeof(struct said), .fields = channel_fields },
     [FACTS_MEMBER] = { .size = sizeof(struct said), .fields = member_fields },
     [FACTS_MESSAGE] = { .size = sizeof(struct said), .fields = message_fields },
+    [FACTS_PEOPLE] = { .size = sizeof(struct said), .fields = people_fields },
 };
 
 /* Fills the head; the items. */
@@ -120,6 +135,8 @@ static struct list take(const struct said *s, struct facts *f)
     case FACTS_MESSAGE:
         f->message.author_id = s->author ? s->author->id : 0;
         return s->mentions; /* struct ref is an id */
+    case FACTS_PEOPLE:
+        return s->added_members.count ? s->added_members : s->removed_member_ids;
     case FACTS_NONE:
         break;
     }

@@ -30,15 +30,34 @@ static unsigned intents_here(const struct delivery *d)
     }
 }
 
+static bool concerns_people(const struct facts *f, snowflake id)
+{
+    for (uint32_t i = 0; f->kind == FACTS_PEOPLE && i < f->count; i++)
+        if (facts_ids(f)[i] == id)
+            return true;
+    return false;
+}
+
 static bool about_itself(const struct delivery *d, const struct session *s)
 {
     return facts_about(d->facts) == s->caller.id;
+}
+
+/* One announcement is for those who asked to hear of members, others for each account that it
+ * is about: those are for who did not ask. */
+static bool asked_for_part(const struct delivery *d, const struct session *s)
+{
+    bool all = !s->bot || s->intents & INTENT(GUILD_MEMBERS);
+
+    return d->news->to.kind == SUBJECT_GUILD ? all : !all && s->intents & INTENT(GUILDS);
 }
 
 static bool asked_for(const struct delivery *d, const struct session *s)
 {
     unsigned intents = intents_here(d);
 
+    if (d->info->flags & EVENT_CONCERNED)
+        return asked_for_part(d, s);
     if (s->bot && d->info->flags & EVENT_TO_USERS)
         return false;
     if (!d->info->intents || intents & s->intents || (!intents && !s->bot))
@@ -63,7 +82,9 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
-    bool own = d->info->flags & EVENT_OWN && about_itself(d, seat->session);
+    bool own = (d->info->flags & EVENT_OWN && about_itself(d, seat->session)) ||
+               (d->info->flags & EVENT_CONCERNED &&
+                concerns_people(d->facts, seat->session->caller.id));
 
     if (to->hidden_id && (own || seat_rights(seat, to->hidden_id) & PERMISSION(VIEW_CHANNEL)))
         return false;
@@ -74,7 +95,9 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
         return true;
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
-    bool looks = to->channel_id && !(seat->session->bot && d->info->flags & EVENT_STRUCTURE);
+    /* Bots are told of every channel, but not of threads by invitation. */
+    bool looks = to->channel_id &&
+                 (to->closed || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)
         return true;
     uint64_t rights = seat_rights_for(seat, to);
@@ -83,7 +106,7 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
 
 bool delivery_receives(const struct delivery *d, const struct session *s)
 {
-    if ((s->bot || s->intents) && !asked_for(d, s))
+    if ((s->bot || s->intents || d->info->flags & EVENT_CONCERNED) && !asked_for(d, s))
         return false;
     if (d->news->except && d->news->except == s->number)
         return false;

@@ -162,6 +162,23 @@ uint64_t seat_rights(struct seat *seat, snowflake channel_id)
                       : rights_in_guild(&who);
 }
 
+static bool is_among_people(const struct subject *to, snowflake id)
+{
+    size_t from = 0, end = to->people_count;
+
+    while (from < end) {
+        size_t middle = from + (end - from) / 2;
+
+        if (to->people[middle] == id)
+            return true;
+        if (to->people[middle] < id)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return false;
+}
+
 uint64_t seat_rights_for(struct seat *seat, const struct subject *to)
 {
     if (!to->thread_type)
@@ -170,5 +187,6 @@ uint64_t seat_rights_for(struct seat *seat, const struct subject *to)
         return 0;
     struct rights_of who = standing_of(seat);
     uint64_t rights = rights_at(&who, seat->topic->view, to->parent_id, true);
-    return rights_past_door(&who, to->thread_type, to->starter_id, rights);
+    bool member = to->closed && is_among_people(to, who.user_id);
+    return rights_past_door(&who, to->thread_type, to->starter_id, member, rights);
 }

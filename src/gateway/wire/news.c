@@ -29,6 +29,11 @@ struct news *news_announced(const struct announcement *a, struct subject to)
     n->event = a->event;
     n->to = to;
     n->guild_id = a->guild_id;
+    if (to.people_count) {
+        n->people = mem_resize(NULL, to.people_count * sizeof *n->people);
+        memcpy(n->people, to.people, to.people_count * sizeof *n->people);
+        n->to.people = n->people;
+    }
     n->forms[0] = bytes_new(a->payload);
     if (a->facts)
         memcpy((char *)n + offsetof(struct news, facts), a->facts, facts_size(a->facts));
@@ -54,6 +59,7 @@ void news_unref(struct news *n)
         return;
     for (int i = 0; i < NEWS_FORMS; i++)
         mem_free(n->forms[i]);
+    mem_free(n->people);
     mem_free(n);
 }
 

@@ -17,9 +17,12 @@ enum err standing_rights_in(struct tx *tx, const struct standing *s, const struc
             rights_in_channel(&s->rights_of, c->type, overwrites->items, overwrites->count, false);
         return OK;
     }
+    struct channel thread = *c;
     enum err e = channel_find(tx, c->parent_id.value, &parent);
+    if (!e && c->type == CHANNEL_PRIVATE_THREAD)
+        e = thread_load_own(tx, s->user_id, &thread);
     if (!e)
-        *ret = rights_in_thread(&s->rights_of, c, &parent);
+        *ret = rights_in_thread(&s->rights_of, &thread, &parent);
     return e;
 }
 

@@ -24,6 +24,44 @@ bool thread_is_quiet(const struct channel *c)
            (c->thread_metadata->archived || quiet_until(c) - MINUTE_US < clock_us());
 }
 
+enum err thread_check_open(const struct channel *c, uint64_t rights)
+{
+    const struct thread_metadata *t = c->thread_metadata;
+
+    if (!channel_is_thread(c->type))
+        return OK;
+    if (t->archived)
+        return ERR_THREAD_ARCHIVED;
+    return t->locked && !(rights & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_LOCKED : OK;
+}
+
+static const char ACTIVE_THREADS[] =
+    "select count(*) from channels where guild_id = $1 and thread_archived = 0 and type >= 10 and "
+    "type <= 12";
+
+enum err thread_check_room(struct tx *tx, snowflake guild_id)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, ACTIVE_THREADS, BIND(v_id(guild_id)), &row, &found);
+
+    if (e)
+        return e;
+    return row_int(&row, 0) < MAX_ACTIVE_THREADS ? OK : ERR_MAX_ACTIVE_THREADS;
+}
+
+void emit_thread_gone(struct call *call, const struct channel *thread)
+{
+    struct thread_gone gone = {
+        .id = thread->id,
+        .guild_id = thread->guild_id.value,
+        .parent_id = thread->parent_id.value,
+        .type = thread->type,
+    };
+
+    call_emit(call, EVENT_THREAD_DELETE, to_channel_viewers(thread), &thread_gone_schema, &gone);
+}
+
 static enum err archiving_archive(struct call *call, const struct job *job)
 {
     struct thread_metadata thread;
@@ -34,6 +72,9 @@ static enum err archiving_archive(struct call *call, const struct job *job)
         return OK;
     if (e)
         return e;
+    /* What is pinned stays where everybody sees it. */
+    if (c.flags & CHANNEL_PINNED)
+        return OK;
     if (quiet_until(&c) > clock_us())
         return thread_watch(call, &c);
     thread = *c.thread_metadata;
@@ -46,15 +87,13 @@ static enum err archiving_archive(struct call *call, const struct job *job)
     return e;
 }
 
-static const struct job_kind archive_kind = {
+const struct job_kind thread_archiving = {
     .name = "archive_thread",
     .doc = "Archives a thread in which nothing happened for as long as it says.",
     .run = archiving_archive,
 };
 
-const struct job_kind *const thread_jobs[] = { &archive_kind, NULL };
-
 enum err thread_watch(struct call *call, const struct channel *thread)
 {
-    return job_schedule(call, &archive_kind, thread->id, quiet_until(thread), STR(""));
+    return job_schedule(call, &thread_archiving, thread->id, quiet_until(thread), STR(""));
 }

@@ -18,6 +18,8 @@ enum err get_channel(struct call *call)
 
     if (channel_is_private(c->type))
         e = channel_load_recipients(call->tx, c, call->caller->id);
+    else if (channel_is_thread(c->type))
+        e = thread_load_own(call->tx, call->caller->id, c);
     return e ? e : call_reply(call, c);
 }
 
@@ -59,7 +61,7 @@ enum err admit_modify_channel(struct call *call)
     if (c->type == CHANNEL_GROUP)
         return OK;
     if (channel_is_thread(c->type))
-        return admit_modify_thread(call);
+        return hook_thread_edit_admitted(call, c);
     return call->target.rights & PERMISSION(MANAGE_CHANNELS) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
@@ -146,7 +148,7 @@ enum err modify_channel(struct call *call)
 
     if (c->type == CHANNEL_GROUP)
         return modify_group(call, call_passed(call, "edit_stages"));
-    return channel_is_thread(c->type) ? modify_thread(call) : modify_guild_channel(call);
+    return channel_is_thread(c->type) ? hook_thread_edited(call, c) : modify_guild_channel(call);
 }
 
 /* --- DELETE --------------------------------------------------------------------------- */
@@ -230,5 +232,5 @@ enum err remove_channel(struct call *call)
 
     if (channel_is_private(c->type))
         return leave_private_channel(call, query->silent);
-    return channel_is_thread(c->type) ? delete_thread(call) : delete_guild_channel(call);
+    return channel_is_thread(c->type) ? hook_thread_deleted(call, c) : delete_guild_channel(call);
 }

@@ -75,8 +75,70 @@ enum err slow_mode_wait(struct call *call, const struct channel *c, enum slow_ki
 /* The caller does one of this kind now. ERR_SLOW_MODE: not yet. */
 enum err slow_mode_pass(struct call *call, const struct channel *c, enum slow_kind kind);
 
+/* What can be said about a channel when it is made or changed; which of it counts
+ * depends on the channel's type. */
+struct channel_edit {
+    struct opt_str name, topic, rtc_region, default_tag_setting;
+    struct opt_int type, position, bitrate, user_limit, rate_limit_per_user, video_quality_mode,
+        default_auto_archive_duration, auto_archive_duration, flags,
+        default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
+    struct opt_id parent_id, owner;
+    struct opt_bool nsfw, archived, locked, invitable;
+    struct opt_list permission_overwrites, available_tags, applied_tags;
+    struct opt_object default_reaction_emoji;
+    struct opt_image icon;
+};
+/* Writes all but the overwrites. */
+enum err channel_save(struct tx *tx, const struct channel *c);
+
+/* --- threads: what rights, messages and the gateway need of them; the rest is threads/ ---- */
+
+enum { MAX_THREAD_MEMBERS = 1000 };
+
+/* Which threads, with .member where the viewer is in them. */
+enum thread_list { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
+struct thread_page {
+    enum thread_list list;
+    snowflake of; /* the guild, or the channel they hang on */
+    snowflake viewer, guild_id;
+    int64_t type, limit; /* archived ones */
+    int64_t before;      /* archived ones: microseconds; joined ones: an id */
+};
+/* The newest first: by when they were archived, joined and open ones by id. */
+enum err threads_list(struct tx *tx, const struct thread_page *page, struct list *ret);
+
+struct thread_member;
+enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_id,
+                            struct thread_member *ret, bool *ret_found);
+/* By account, with no more than so many of those after an id. */
+enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int64_t limit,
+                        struct list *ret);
+enum err thread_member_ids(struct tx *tx, snowflake thread_id, struct list *ret);
+enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret);
+enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
+                              int64_t flags, bool *ret_new);
+enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user_id,
+                              bool *ret_found);
+enum err thread_member_load_mute(struct tx *tx, struct thread_member *m);
+enum err thread_member_save(struct tx *tx, const struct thread_member *m);
+enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, int64_t flags);
+/* Takes somebody out of threads of a guild that were joined until then, so many at most. */
+enum err thread_members_forget(struct tx *tx, snowflake guild_id, snowflake user_id, int64_t until,
+                               int64_t limit, int64_t *ret_gone);
+/* Sets .member of the open threads of a guild, which are in the order of their ids, or of one. */
+enum err threads_load_own(struct tx *tx, snowflake guild_id, snowflake user_id,
+                          struct list *threads);
+enum err thread_load_own(struct tx *tx, snowflake user_id, struct channel *thread);
+
+/* THREAD_DELETE to those who see it; its members must still be there. */
+void emit_thread_gone(struct call *call, const struct channel *thread);
+
 /* Whether a guild may have one more thread that is not archived. ERR_MAX_ACTIVE_THREADS. */
 enum err thread_check_room(struct tx *tx, snowflake guild_id);
+
+/* May a thread's messages be changed or reacted to: ERR_THREAD_ARCHIVED, ERR_THREAD_LOCKED. Of
+ * other channels nothing is refused. */
+enum err thread_check_open(const struct channel *c, uint64_t rights);
 
 /* An open thread is archived when it has been quiet for as long as it says. To be said when
  * it is made, opened again, or its time changes. */
@@ -90,6 +152,5 @@ struct subject to_channel_viewers(const struct channel *c);
 extern const struct domain access_domain;           /* resolvers and rights that all share */
 extern const struct domain channels_domain;         /* of guilds, and what all share */
 extern const struct domain private_channels_domain; /* direct ones and groups */
-extern const struct domain threads_domain;
 
 #endif

@@ -1,6 +1,7 @@
 /* edits.c - what may be said about a channel of a guild, and what it does. */
 #include "platform/channels/internal.h"
 
+#include "base/utf8.h"
 #include "model/regions.h"
 
 static enum err edits_refuse(struct call *call, const struct place *here, const char *field,
@@ -73,6 +74,15 @@ enum err edit_check(struct call *call, const struct place *here, const struct ch
     if (c->type == CHANNEL_VOICE && in->user_limit.given == GIVEN &&
         in->user_limit.value > VOICE_MAX_USERS)
         e = refuse_above(call, here, "user_limit", VOICE_MAX_USERS);
+    if (in->topic.given == GIVEN && !channel_holds_posts(c->type) &&
+        utf8_length(in->topic.value) > CHANNEL_TOPIC_MAX)
+        e = edits_refuse(call, here, "topic", "BASE_TYPE_BAD_LENGTH",
+                         "Must be between 0 and 1024 in length.");
+    if (channel_holds_posts(c->type)) {
+        enum err forum = forum_check(call, here, in, c);
+
+        e = forum ? forum : e;
+    }
     if (in->rtc_region.given == GIVEN) {
         enum err region = check_region(call, here, in->rtc_region.value, c->guild_id.value);
 
@@ -114,6 +124,9 @@ void edit_apply(const struct channel_edit *in, struct channel *c)
         c->parent_id = in->parent_id;
     if (in->nsfw.given != ABSENT)
         c->nsfw = (struct opt_bool){ GIVEN, in->nsfw.given == GIVEN && in->nsfw.value };
+    edit_int(&c->default_thread_rate_limit_per_user, &in->default_thread_rate_limit_per_user);
+    if (channel_holds_posts(c->type))
+        forum_apply(in, c);
     channel_shape(c);
 }
 

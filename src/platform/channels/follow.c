@@ -30,8 +30,6 @@ static const struct schema follow_schema = {
 };
 static const struct type type_follow = { .kind = KIND_OBJECT, .schema = &follow_schema };
 
-static const struct job_kind follow_kind;
-
 /* A channel that went elsewhere meanwhile, or has overwrites of its own, is left alone. One
  * that follows gets what the category has now, which may be a later change. */
 static enum err follow_one(struct call *call, const struct follow *f, snowflake id)
@@ -63,7 +61,7 @@ static enum err follow_step(struct call *call, struct follow *f, snowflake key, 
         return e;
     f->channels.items = (snowflake *)f->channels.items + done;
     f->channels.count -= done;
-    return job_schedule(call, &follow_kind, key, clock_us(),
+    return job_schedule(call, &category_follow_kind, key, clock_us(),
                         column_encode(call->arena, &type_follow, f));
 }
 
@@ -78,13 +76,11 @@ static enum err run_follow(struct call *call, const struct job *job)
     return follow_step(call, &left, job->key, ROWS_A_STEP);
 }
 
-static const struct job_kind follow_kind = {
+const struct job_kind category_follow_kind = {
     .name = "category-follow",
     .doc = "Gives channels the overwrites of their category that they had before.",
     .run = run_follow,
 };
-
-const struct job_kind *const channel_jobs[] = { &follow_kind, NULL };
 
 static const char CHANNELS_OF_CATEGORY[] =
     "select id from channels where guild_id = (select guild_id from channels where id = $1) and "

@@ -25,8 +25,6 @@ enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwri
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
 /* The second channel has the overwrites of the first then; only rows that differ are written. */
 enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
-/* All but the overwrites. */
-enum err channel_save(struct tx *tx, const struct channel *c);
 /* Channels of a category, or threads of a channel: five hundred of them, archived ones last. */
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
@@ -47,17 +45,6 @@ bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_er
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* What can be said about a channel when it is made or changed; which of it counts
- * depends on the channel's type. */
-struct channel_edit {
-    struct opt_str name, topic, rtc_region;
-    struct opt_int type, position, bitrate, user_limit, rate_limit_per_user, video_quality_mode,
-        default_auto_archive_duration, auto_archive_duration;
-    struct opt_id parent_id, owner;
-    struct opt_bool nsfw, archived, locked;
-    struct opt_list permission_overwrites;
-    struct opt_image icon;
-};
 struct channel_move {
     snowflake id;
     struct opt_int position;
@@ -96,13 +83,26 @@ enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel
  * now. */
 enum err channel_announce(struct call *call, snowflake id);
 
+/* --- forums.c ------------------------------------------------------------------------- */
+
+enum { MAX_FORUM_TAGS = 20 };
+/* Tags that are doubled, too many or unknown; an emoji that is none. */
+enum err forum_check(struct call *call, const struct place *here, const struct channel_edit *in,
+                     const struct channel *c);
+/* New tags get an id. */
+void forum_apply(const struct channel_edit *in, struct channel *c);
+extern const struct type forum_tag_body;
+enum err create_forum_tag(struct call *call);
+enum err replace_forum_tag(struct call *call);
+enum err delete_forum_tag(struct call *call);
+
 /* --- follow.c ------------------------------------------------------------------------- */
 
 /* After the overwrites of a channel were written and told: it was as given, and has so many
  * now. Those of its category's channels that had the same follow, at once or soon.
  * ERR_MAX_GUILD_OVERWRITES. */
 enum err overwrites_settle(struct call *call, const struct channel *was, size_t now);
-extern const struct job_kind *const channel_jobs[];
+extern const struct job_kind category_follow_kind;
 
 /* --- handlers ------------------------------------------------------------------------- */
 
@@ -150,10 +150,6 @@ struct edit_stages {
 
 enum err modify_group(struct call *call, const struct edit_stages *stages);
 enum err leave_private_channel(struct call *call, bool silent);
-enum err admit_modify_thread(struct call *call);
-enum err modify_thread(struct call *call);
-enum err delete_thread(struct call *call);
-extern const struct job_kind *const thread_jobs[];
-void emit_thread_gone(struct call *call, const struct channel *thread);
+extern const struct job_kind thread_archiving;
 
 #endif

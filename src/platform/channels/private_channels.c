@@ -248,7 +248,10 @@ static const struct route routes[] = {
 
 static enum err people_in(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return channel_others(tx, channel_id, 0, ret);
+    enum err e = channel_others(tx, channel_id, 0, ret);
+
+    /* A private thread, then. */
+    return e || ret->count ? e : thread_member_ids(tx, channel_id, ret);
 }
 
 const struct domain private_channels_domain = {

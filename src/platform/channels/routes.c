@@ -2,9 +2,17 @@
 #include "platform/channels/internal.h"
 
 static const struct resolver resolvers[] = {
+    { .name = "tag.id", .field = "tag_id", .doc = "A tag of the forum." },
     { .name = "overwrite.id", .field = "overwrite_id", .doc = "A role's id, or a user's." },
     { 0 },
 };
+
+#define TAG_EVENTS                                                                        \
+    (const enum event[])                                                                  \
+    {                                                                                     \
+        EVENT_CHANNEL_UPDATE, EVENT_VOICE_STATE_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, \
+            EVENT_NONE                                                                    \
+    }
 
 static const struct route routes[] = {
     {
@@ -66,7 +74,7 @@ static const struct route routes[] = {
         .body = &channel_edit_body,
         .max_body = BODY_WITH_PICTURES(1),
         .reply = &type_channel,
-        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_THREAD_UPDATE, VOICE_EVENTS,
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, SPEAKING_EVENTS, VOICE_EVENTS,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
                                        EVENT_CHANNEL_CREATE, EVENT_NONE },
         .prepare = prepare_modify_channel,
@@ -113,6 +121,38 @@ static const struct route routes[] = {
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = delete_overwrite,
     },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/tags",
+        .name = "create_forum_tag",
+        .doc = "Give a forum one more tag; needs MANAGE_CHANNELS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &forum_tag_body,
+        .reply = &type_channel,
+        .fires = TAG_EVENTS,
+        .handle = create_forum_tag,
+    },
+    {
+        .method = PUT,
+        .path = "/channels/{channel.id}/tags/{tag.id}",
+        .name = "replace_forum_tag",
+        .doc = "Change a tag of a forum; what is left out gets its default.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &forum_tag_body,
+        .reply = &type_channel,
+        .fires = TAG_EVENTS,
+        .handle = replace_forum_tag,
+    },
+    {
+        .method = DELETE,
+        .path = "/channels/{channel.id}/tags/{tag.id}",
+        .name = "delete_forum_tag",
+        .doc = "Take a tag from a forum, and so from its posts.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_channel,
+        .fires = TAG_EVENTS,
+        .handle = delete_forum_tag,
+    },
     { 0 },
 };
 
@@ -121,6 +161,6 @@ const struct domain channels_domain = {
     .doc = "Channels of guilds.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = channel_jobs,
+    .jobs = (const struct job_kind *const[]){ &category_follow_kind, &thread_archiving, NULL },
     .hooks = &(const struct hooks){ .guild_made = channels_found },
 };

@@ -3,15 +3,20 @@
 
 #include <stdlib.h>
 
+#include "model/ids.h"
 #include "model/rows.h"
+#include "model/thread.h"
 
-#define COLUMNS_WITH(last_message_id, thread_message_count)                                      \
+#define COLUMNS_WITH(last_message_id, thread_message_count, counted)                             \
     "id, guild_id, type, name, topic, position, parent_id, nsfw, rate_limit_per_user, bitrate, " \
     "user_limit, rtc_region, video_quality_mode, " last_message_id ", flags, owner_id, "         \
     "application_id, icon, default_auto_archive_duration, thread_archived, thread_archived_at, " \
-    "thread_archive_minutes, thread_locked, " thread_message_count
+    "thread_archive_minutes, thread_locked, " thread_message_count ", thread_begun, "            \
+    "thread_deleted, thread_invitable, default_thread_slowmode, available_tags, "                \
+    "default_reaction, default_sort_order, default_forum_layout, default_tag_setting, "          \
+    "applied_tags" counted
 
-#define STORED_COLUMNS COLUMNS_WITH("last_message_id", "thread_message_count")
+#define STORED_COLUMNS COLUMNS_WITH("last_message_id", "thread_message_count", "")
 
 /* Messages that came in lanes are noted there, and later than what the channel's own row
  * has (see note_last in messages/create.c). */
@@ -20,9 +25,19 @@
                  "where t.channel_id = channels.id), last_message_id)",          \
                  "case when type between 10 and 12 then thread_message_count + " \
                  "coalesce((select sum(t.messages) from channel_tails t "        \
-                 "where t.channel_id = channels.id), 0) else 0 end")
+                 "where t.channel_id = channels.id), 0) else 0 end",             \
+                 ", case when type between 10 and 12 then (select count(*) "     \
+                 "from (select 1 from thread_members m where m.thread_id = "     \
+                 "channels.id limit 50) x) else 0 end, case when applied_tags "  \
+                 "is null then null else (select p.available_tags from "         \
+                 "channels p where p.id = channels.parent_id) end")
+/* What a thread is to somebody, whose id is $2; after the others. */
+#define OWN_COLUMNS                                                                     \
+    ", (select o.joined_at from thread_members o where o.thread_id = channels.id and "  \
+    "o.user_id = $2), (select o.flags from thread_members o where o.thread_id = "       \
+    "channels.id and o.user_id = $2)"
 
-enum { TYPE_COLUMN = 2 };
+enum { TYPE_COLUMN = 2, OWN_COLUMN = 36 };
 /* Of a category or a channel, the archived threads last: more need not be told one by one. */
 enum { MOST_CHILDREN = 500 };
 
@@ -42,7 +57,62 @@ static const struct thread_metadata *read_thread(const struct rows *r, struct ar
         .locked = row_bool(r, 22),
         .create_timestamp = { GIVEN, snowflake_ms(row_id(r, 0)) * 1000 },
     };
+    if (row_int(r, TYPE_COLUMN) == CHANNEL_PRIVATE_THREAD)
+        t->invitable = given_bool(row_bool(r, 26));
     return t;
+}
+
+/* Of messages that were written one may not be counted, and others are gone. */
+static void read_counts(const struct rows *r, struct channel *c)
+{
+    c->messages_written = row_int(r, 23);
+    c->begun = row_bool(r, 24);
+    int64_t sent = c->messages_written - c->begun, left = sent - row_int(r, 25);
+    c->total_message_sent = given_int(sent > 0 ? sent : 0);
+    c->message_count = given_int(left > 0 ? left : 0);
+    c->member_count = given_int(row_int(r, 34));
+}
+
+static bool tags_hold(const struct list *tags, snowflake id)
+{
+    const struct forum_tag *t = tags->items;
+
+    for (size_t i = 0; i < tags->count; i++)
+        if (t[i].id == id)
+            return true;
+    return false;
+}
+
+/* Tags that the forum has no more are passed over: there may be many threads that have them. */
+static void read_tags(const struct rows *r, struct channel *c)
+{
+    struct arena *arena = tx_arena(r->tx);
+
+    if (!row_null(r, 33)) {
+        struct list all = column_list(arena, &type_forum_tags, row_text(r, 35));
+        struct list own = column_list(arena, &type_ids, row_text(r, 33));
+        const snowflake *ids = own.items;
+
+        c->applied_tags.given = GIVEN;
+        for (size_t i = 0; i < own.count; i++)
+            if (tags_hold(&all, ids[i]))
+                ids_add(arena, &c->applied_tags.value, ids[i]);
+    }
+    if (!channel_holds_posts(c->type))
+        return;
+    c->available_tags.given = GIVEN;
+    if (!row_null(r, 28))
+        c->available_tags.value = column_list(arena, &type_forum_tags, row_text(r, 28));
+    c->default_reaction_emoji.given = GIVEN_NULL;
+    if (!row_null(r, 29))
+        c->default_reaction_emoji = (struct opt_object){
+            GIVEN, (void *)column_decode(arena, &type_default_reaction, row_text(r, 29))
+        };
+    if (!c->default_reaction_emoji.value)
+        c->default_reaction_emoji.given = GIVEN_NULL;
+    c->default_sort_order = row_opt_int(r, 30);
+    c->default_forum_layout = channel_number(r, 31);
+    c->default_tag_setting = given_str(row_null(r, 32) ? STR("match_some") : row_text(r, 32));
 }
 
 static void read_channel(const struct rows *r, void *ret)
@@ -70,10 +140,11 @@ static void read_channel(const struct rows *r, void *ret)
         .icon = row_opt_text(r, 17),
         .default_auto_archive_duration = row_opt_int(r, 18),
         .permission_overwrites = { .given = GIVEN },
-        .message_count = channel_number(r, 23),
-        .member_count = { GIVEN, 1 },
+        .default_thread_rate_limit_per_user = channel_number(r, 27),
         .thread_metadata = read_thread(r, tx_arena(r->tx)),
     };
+    read_counts(r, c);
+    read_tags(r, c);
     channel_shape(c);
 }
 
@@ -144,7 +215,10 @@ enum err channel_find(struct tx *tx, snowflake id, struct channel *ret)
     if (!found)
         return ERR_UNKNOWN_CHANNEL;
     read_channel(&row, ret);
-    return channel_is_private(ret->type) ? OK : load_overwrites(tx, ret);
+    /* Threads have none of their own. */
+    if (channel_is_private(ret->type) || channel_is_thread(ret->type))
+        return OK;
+    return load_overwrites(tx, ret);
 }
 
 static const char CHANNELS_OF_GUILD[] =
@@ -247,9 +321,31 @@ static int64_t or_else(struct opt_int i, int64_t otherwise)
     return i.given == GIVEN ? i.value : otherwise;
 }
 
+static struct value v_column(struct tx *tx, const struct type *type, const struct opt_list *list)
+{
+    if (list->given != GIVEN || !list->value.count)
+        return v_null();
+    return v_text(column_encode(tx_arena(tx), type, &list->value));
+}
+
+static struct value v_reaction(struct tx *tx, const struct channel *c)
+{
+    const struct opt_object *reaction = &c->default_reaction_emoji;
+
+    if (reaction->given != GIVEN)
+        return v_null();
+    return v_text(column_encode(tx_arena(tx), &type_default_reaction, reaction->value));
+}
+
+static int64_t invitable_of(const struct thread_metadata *t)
+{
+    return t->invitable.given != GIVEN || t->invitable.value;
+}
+
 static const char ADD_CHANNEL[] =
     "insert into channels (" STORED_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
-    "$11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
+    "$11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, 0, $26, $27, $28, "
+    "$29, $30, $31, $32, $33)";
 
 enum err channel_insert(struct tx *tx, const struct channel *c)
 {
@@ -267,7 +363,11 @@ enum err channel_insert(struct tx *tx, const struct channel *c)
              v_opt_text(c->icon), v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
              t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
              v_int(t->auto_archive_duration), v_int(t->locked),
-             v_int(or_else(c->message_count, 0))),
+             v_int(or_else(c->message_count, 0)), v_int(c->begun), v_int(invitable_of(t)),
+             v_int(or_else(c->default_thread_rate_limit_per_user, 0)),
+             v_column(tx, &type_forum_tags, &c->available_tags), v_reaction(tx, c),
+             v_opt_int(c->default_sort_order), v_int(or_else(c->default_forum_layout, 0)),
+             v_opt_text(c->default_tag_setting), v_column(tx, &type_ids, &c->applied_tags)),
         NULL);
 
     return e ? e : overwrites_replace(tx, c->id, &c->permission_overwrites.value);
@@ -278,7 +378,9 @@ static const char SAVE_CHANNEL[] =
     "nsfw = $7, rate_limit_per_user = $8, bitrate = $9, user_limit = $10, rtc_region = $11, "
     "video_quality_mode = $12, owner_id = $13, icon = $14, default_auto_archive_duration = $15, "
     "thread_archived = $16, thread_archived_at = $17, thread_archive_minutes = $18, "
-    "thread_locked = $19 where id = $1";
+    "thread_locked = $19, flags = $20, thread_invitable = $21, default_thread_slowmode = $22, "
+    "available_tags = $23, default_reaction = $24, default_sort_order = $25, "
+    "default_forum_layout = $26, default_tag_setting = $27, applied_tags = $28 where id = $1";
 
 enum err channel_save(struct tx *tx, const struct channel *c)
 {
@@ -295,7 +397,11 @@ enum err channel_save(struct tx *tx, const struct channel *c)
              v_int(or_else(c->video_quality_mode, 1)), v_opt_id(c->owner_id), v_opt_text(c->icon),
              v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
              t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
-             v_int(t->auto_archive_duration), v_int(t->locked)),
+             v_int(t->auto_archive_duration), v_int(t->locked), v_int(c->flags),
+             v_int(invitable_of(t)), v_int(or_else(c->default_thread_rate_limit_per_user, 0)),
+             v_column(tx, &type_forum_tags, &c->available_tags), v_reaction(tx, c),
+             v_opt_int(c->default_sort_order), v_int(or_else(c->default_forum_layout, 0)),
+             v_opt_text(c->default_tag_setting), v_column(tx, &type_ids, &c->applied_tags)),
         NULL);
 }
 
@@ -361,6 +467,59 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
     return e;
 }
 
+/* --- threads, as somebody sees them ----------------------------------------------------- */
+
+static void read_own(const struct rows *r, snowflake user_id, struct channel *c)
+{
+    if (row_null(r, OWN_COLUMN))
+        return;
+    struct thread_member *m = arena_alloc(tx_arena(r->tx), sizeof *m);
+    *m = (struct thread_member){
+        .id = given_id(c->id),
+        .user_id = given_id(user_id),
+        .join_timestamp = row_int(r, OWN_COLUMN),
+        .flags = row_int(r, OWN_COLUMN + 1),
+    };
+    c->member = m;
+}
+
+#define THREADS "select " CHANNEL_COLUMNS OWN_COLUMNS " from channels where "
+static const char *const THREAD_LISTS[] = {
+    [THREADS_OPEN_IN_GUILD] = THREADS "guild_id = $1 and thread_archived = 0 and "
+                                      "type between 10 and 12 order by id desc",
+    [THREADS_OPEN] = THREADS "guild_id = (select guild_id from channels where id = $1) and "
+                             "thread_archived = 0 and +parent_id = $1 and type between 10 and 12 "
+                             "order by id desc",
+    [THREADS_ARCHIVED] = THREADS "parent_id = $1 and type = $3 and thread_archived = 1 and "
+                                 "thread_archived_at < $4 order by thread_archived_at desc, "
+                                 "id desc limit $5",
+    [THREADS_JOINED] = THREADS "id in (select j.thread_id from thread_members j join channels c on "
+                               "c.id = j.thread_id where j.user_id = $2 and j.guild_id = $6 and "
+                               "j.thread_id < $4 and c.parent_id = $1 and c.type = $3 and "
+                               "c.thread_archived = 1 order by j.thread_id desc limit $5) "
+                               "order by id desc",
+};
+
+enum err threads_list(struct tx *tx, const struct thread_page *page, struct list *ret)
+{
+    const struct value values[] = { v_id(page->of),      v_id(page->viewer), v_int(page->type),
+                                    v_int(page->before), v_int(page->limit), v_id(page->guild_id) };
+    size_t count = page->list == THREADS_JOINED ? 6 : page->list == THREADS_ARCHIVED ? 5 : 2;
+    struct rows rows;
+
+    *ret = (struct list){ 0 };
+    enum err e = tx_query(tx, THREAD_LISTS[page->list], values, count, &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct channel *c = list_add(tx_arena(tx), ret, sizeof *c);
+
+        read_channel(&rows, c);
+        read_own(&rows, page->viewer, c);
+    }
+    return rows_end(&rows);
+}
+
 struct subject to_channel_viewers(const struct channel *c)
 {
     if (channel_is_private(c->type))
@@ -370,6 +529,7 @@ struct subject to_channel_viewers(const struct channel *c)
         to.parent_id = c->parent_id.value;
         to.starter_id = c->owner_id.value;
         to.thread_type = c->type;
+        to.closed = c->type == CHANNEL_PRIVATE_THREAD;
     }
     return to;
 }

@@ -8,6 +8,7 @@ static const struct choice guild_types[] = {
     { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
     { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
     { CHANNEL_FORUM, NULL, "FORUM", "Holds threads only" },
+    { CHANNEL_MEDIA, NULL, "MEDIA", "The same, for pictures and films" },
     { 0 },
 };
 static const struct choice quality_modes[] = {
@@ -29,6 +30,27 @@ static const struct type type_slowmode = {
 };
 static const struct type type_region = { .kind = KIND_STRING, .doc = "Region id; null: automatic" };
 
+static const struct choice sort_orders[] = {
+    { 0, NULL, "LATEST_ACTIVITY", "By the last message" },
+    { 1, NULL, "CREATION_DATE", "By when they were made" },
+    { 0 },
+};
+static const struct choice layouts[] = {
+    { 0, NULL, "NOT_SET", "As the client likes" },
+    { 1, NULL, "LIST_VIEW", "A list" },
+    { 2, NULL, "GALLERY_VIEW", "Tiles" },
+    { 0 },
+};
+static const struct choice tag_settings[] = {
+    { 0, "match_some", "MATCH_SOME", "Posts with one of the tags" },
+    { 0, "match_all", "MATCH_ALL", "Posts with all of the tags" },
+    { 0 },
+};
+static const struct type type_sort_order = { .kind = KIND_INT, .choices = sort_orders };
+static const struct type type_layout = { .kind = KIND_INT, .choices = layouts };
+static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
+static const struct type type_applied_tags = { .kind = KIND_ARRAY, .max = 5, .of = &type_id };
+
 /* The same limits whether a channel is made or changed. */
 #define EDIT_FIELDS                                                                              \
     { FIELD(struct channel_edit, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },    \
@@ -49,6 +71,18 @@ static const struct type type_region = { .kind = KIND_STRING, .doc = "Region id;
           .flags = OPTIONAL | NULLABLE },                                                        \
         { FIELD(struct channel_edit, default_auto_archive_duration),                             \
           .type = &type_archive_minutes, .flags = OPTIONAL | NULLABLE },                         \
+        { FIELD(struct channel_edit, default_thread_rate_limit_per_user),                        \
+          .type = &type_slowmode, .flags = OPTIONAL | NULLABLE },                                \
+        { FIELD(struct channel_edit, available_tags), .type = &type_forum_tags,                  \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums; 20 at most" },                           \
+        { FIELD(struct channel_edit, default_reaction_emoji), .type = &type_default_reaction,    \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
+        { FIELD(struct channel_edit, default_sort_order), .type = &type_sort_order,              \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
+        { FIELD(struct channel_edit, default_forum_layout), .type = &type_layout,                \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
+        { FIELD(struct channel_edit, default_tag_setting), .type = &type_tag_setting,            \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
     {                                                                                            \
         FIELD(struct channel_edit, permission_overwrites), .type = &type_overwrites,             \
                                                            .flags = OPTIONAL | NULLABLE          \
@@ -80,6 +114,12 @@ static const struct field edit_fields[] = {
     { FIELD(struct channel_edit, locked), .type = &type_bool, .flags = OPTIONAL, .doc = "Threads" },
     { FIELD(struct channel_edit, auto_archive_duration), .type = &type_archive_minutes,
       .flags = OPTIONAL, .doc = "Threads" },
+    { FIELD(struct channel_edit, invitable), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Private threads" },
+    { FIELD(struct channel_edit, applied_tags), .type = &type_applied_tags,
+      .flags = OPTIONAL | NULLABLE, .doc = "Posts" },
+    { FIELD(struct channel_edit, flags), .type = &type_count, .flags = OPTIONAL,
+      .doc = "Posts: 2 (pinned); forums: 16 (a tag is required)" },
     { 0 },
 };
 static const struct schema edit_schema = {

@@ -1,6 +1,7 @@
 /* create.c - how messages come, change and go. */
 #include "platform/messages/internal.h"
 
+#include "base/clock.h"
 #include "model/ids.h"
 #include "platform/channels/channels.h"
 
@@ -46,7 +47,9 @@ static enum err note_last(struct call *call, const struct channel *c, snowflake 
     return e;
 }
 
-static const char WAKE_THREAD[] = "update channels set thread_archived = 0 where id = $1";
+static const char TOUCH_THREAD[] = "update channels set thread_archived = 0 where id = $1";
+static const char WAKE_THREAD[] =
+    "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
 /* A thread that is about to be archived is touched too: of a message and the job that
  * archives, one is tried again and sees the other. */
@@ -56,28 +59,40 @@ static enum err wake_thread(struct call *call, const struct channel *c)
     struct channel woken = *c;
     enum err e = archived ? thread_check_room(call->tx, c->guild_id.value) : OK;
 
+    if (!e && !archived)
+        return tx_exec(call->tx, TOUCH_THREAD, BIND(v_id(c->id)), NULL);
     if (!e)
-        e = tx_exec(call->tx, WAKE_THREAD, BIND(v_id(c->id)), NULL);
-    if (e || !archived)
+        e = tx_exec(call->tx, WAKE_THREAD, BIND(v_id(c->id), v_int(clock_us())), NULL);
+    if (e)
         return e;
     struct thread_metadata metadata = *c->thread_metadata;
     metadata.archived = false;
+    metadata.archive_timestamp = clock_us();
     woken.thread_metadata = &metadata;
+    woken.member = NULL;
     call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, &woken);
-    return thread_watch(call, &woken);
+    e = hook_thread_woken(call, &woken);
+    return e ? e : thread_watch(call, &woken);
 }
 
-static enum err message_notice(struct call *call, struct channel *c, snowflake id)
+static enum err message_notice(struct call *call, const struct channel *c, snowflake id)
 {
-    bool was_quiet = channel_is_thread(c->type) && thread_is_quiet(c);
     enum err e = note_last(call, c, id);
 
-    c->last_message_id = given_id(id);
-    if (!e && channel_is_private(c->type))
-        e = channel_open_for_all(call, c);
-    if (!e && was_quiet)
+    return e || !channel_is_private(c->type) ? e : channel_open_for_all(call, c);
+}
+
+/* Before a message is written in a thread: it wakes up, and people come to it. */
+static enum err enter_thread(struct call *call, struct channel *c, struct message *m)
+{
+    bool was_quiet = thread_is_quiet(c);
+    enum err e = OK;
+
+    m->position = given_int(c->messages_written);
+    c->last_message_id = given_id(m->id);
+    if (was_quiet)
         e = wake_thread(call, c);
-    return e;
+    return e ? e : hook_message_coming(call, &(struct message_coming){ c, m });
 }
 
 /* --- making one ----------------------------------------------------------------------- */
@@ -134,7 +149,11 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
     struct channel c = *draft->channel;
 
     message_fill(call, draft, ret);
-    enum err e = message_insert(call->tx, ret);
+    enum err e = OK;
+    if (channel_is_thread(c.type) && !ret->ephemeral_for)
+        e = enter_thread(call, &c, ret);
+    if (!e)
+        e = message_insert(call->tx, ret);
     if (!e)
         e = message_complete(call, ret);
     if (!e && !ret->ephemeral_for)
@@ -234,6 +253,30 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     return e;
 }
 
+enum err message_show_thread(struct call *call, const struct channel *c, struct message *m,
+                             bool shown)
+{
+    m->flags = shown ? m->flags | MESSAGE_HAS_THREAD : m->flags & ~(int64_t)MESSAGE_HAS_THREAD;
+    m->thread = NULL;
+    return message_save(call, c, m);
+}
+
+static const char COUNT_DELETED[] =
+    "update channels set thread_deleted = thread_deleted + $2 where id = $1";
+
+/* The message that a thread begins with was not counted. */
+static enum err count_deleted(struct call *call, const struct channel *c, const snowflake *ids,
+                              size_t count, bool starter)
+{
+    int64_t counted = (int64_t)count;
+
+    if (!channel_is_thread(c->type))
+        return OK;
+    for (size_t i = 0; i < count; i++)
+        counted -= starter || ids[i] == c->id;
+    return counted ? tx_exec(call->tx, COUNT_DELETED, BIND(v_id(c->id), v_int(counted)), NULL) : OK;
+}
+
 enum err message_forget(struct call *call, const struct message *m)
 {
     const struct attachment *a = m->attachments.items;
@@ -256,6 +299,8 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
 
     if (m->ephemeral_for)
         gone.guild_id.given = ABSENT;
+    else if (!e)
+        e = count_deleted(call, c, &m->id, 1, m->type == MESSAGE_THREAD_STARTER);
     if (!e)
         message_announce(call, EVENT_MESSAGE_DELETE, c, m, &message_gone_schema, &gone);
     return e;
@@ -295,6 +340,8 @@ enum err messages_delete(struct call *call, const struct channel *c, const struc
         if (!e && found)
             ids_add(call->arena, &gone.ids, id);
     }
+    if (!e)
+        e = count_deleted(call, c, gone.ids.items, gone.ids.count, false);
     if (!e && gone.ids.count)
         call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c), &messages_gone_schema,
                   &gone);

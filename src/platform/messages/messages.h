@@ -50,6 +50,10 @@ enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowfla
  * edited_timestamp) and announces MESSAGE_UPDATE. */
 enum err message_save(struct call *call, const struct channel *c, struct message *m);
 
+/* A thread was started from it (or shown is false: that one is gone). MESSAGE_UPDATE. */
+enum err message_show_thread(struct call *call, const struct channel *c, struct message *m,
+                             bool shown);
+
 /* Deletes it with its files and announces MESSAGE_DELETE. */
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m);
 /* The same without a word: what was only kept for a while. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "model/ids.h"
+#include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
 enum { BULK_DAYS = 14, BULK_LEAST = 2, BULK_MOST = 100 };
@@ -101,8 +102,10 @@ static enum err edit_message(struct call *call)
 {
     struct sender from = { call->target.channel, call->target.rights,
                            call->caller->kind == CALLER_BOT };
-    enum err e = check_edit(call);
+    enum err e = thread_check_open(call->target.channel, call->target.rights);
 
+    if (!e)
+        e = check_edit(call);
     if (!e)
         e = message_edit(call, &from, call->target.message);
     return e ? e : call_reply(call, call->target.message);
@@ -119,13 +122,24 @@ static enum err may_delete(struct call *call)
     return message_stays(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
 }
 
+/* What is locked away stays as it is. */
+static enum err check_delete(const struct call *call, const struct channel *c)
+{
+    bool shut = channel_is_thread(c->type) && c->thread_metadata->archived &&
+                c->thread_metadata->locked;
+
+    return shut && !(call->target.rights & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_ARCHIVED : OK;
+}
+
 /* DELETE /channels/{channel.id}/messages/{message.id} */
 static enum err delete_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
     const struct message *m = call->target.message;
-    enum err e = message_delete(call, c, m);
+    enum err e = check_delete(call, c);
 
+    if (!e)
+        e = message_delete(call, c, m);
     struct audit_options options = { .channel_id = given_id(c->id), .count = given_str(STR("1")) };
 
     if (!e && !is_author(call))
@@ -238,7 +252,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
-                                       EVENT_THREAD_UPDATE, 0 },
+                                       SPEAKING_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
         .admit = may_send,
@@ -310,7 +324,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
-                                       EVENT_CHANNEL_CREATE, EVENT_THREAD_UPDATE, 0 },
+                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
         .admit = may_pin,
         .handle = pin_message,
     },
@@ -344,7 +358,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
-                                       EVENT_CHANNEL_CREATE, EVENT_THREAD_UPDATE, 0 },
+                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
         .admit = may_pin,
         .handle = pin_message,
     },

@@ -9,7 +9,7 @@
     "mentions, mention_roles, embeds, components, pinned, flags, webhook_id, "          \
     "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
     "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
-    "reference_guild_id, pinned_at, call"
+    "reference_guild_id, pinned_at, call, position"
 
 static void read_ids(struct tx *tx, struct str json, struct list *ret)
 {
@@ -104,6 +104,7 @@ static void read_message(const struct rows *r, void *ret)
         .message_reference = read_reference(r),
         .pinned_at = row_int(r, 25),
         .call = shown_text(r, 26),
+        .position = { row_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
     };
     /* As many as there are; what they are is asked for later. */
     m->attachments.count = (size_t)row_int(r, 21);
@@ -231,9 +232,10 @@ static const char ADD_MESSAGE[] =
     "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
     "mentions, mention_roles, embeds, components, flags, nonce, webhook_id, webhook_name, "
     "webhook_avatar, application_id, interaction, interaction_metadata, ephemeral_for, "
-    "attachment_count, reference_message_id, reference_channel_id, reference_guild_id, call) "
+    "attachment_count, reference_message_id, reference_channel_id, reference_guild_id, call, "
+    "position) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-    "$19, $20, $21, $22, $23, $24, $25)";
+    "$19, $20, $21, $22, $23, $24, $25, $26)";
 
 enum err message_insert(struct tx *tx, const struct message *m)
 {
@@ -254,7 +256,7 @@ enum err message_insert(struct tx *tx, const struct message *m)
                               m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
                               v_int((int64_t)m->attachments.count), v_opt_id(ref->message_id),
                               refers ? v_id(ref->channel_id) : v_null(), v_opt_id(ref->guild_id),
-                              v_opt_text(m->call)),
+                              v_opt_text(m->call), v_opt_int(m->position)),
                          NULL);
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)

@@ -20,12 +20,12 @@ static enum err check_place(struct call *call, const struct channel *c)
     const struct thread_metadata *thread = c->thread_metadata;
 
     if (!channel_takes_messages(c->type))
-        return ERR_NOT_TEXT_CHANNEL;
+        return channel_holds_posts(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
     if (c->type == CHANNEL_DM)
         return channel_check_writer(call->tx, c, call->caller);
     if (channel_is_thread(c->type) && thread && thread->locked &&
         !(call->target.rights & PERMISSION(MANAGE_THREADS)))
-        return ERR_THREAD_ARCHIVED;
+        return ERR_THREAD_LOCKED;
     return OK;
 }
 

@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
 enum { URL_LIFE_S = 24 * 60 * 60 };
@@ -188,6 +189,22 @@ static enum err complete_reference(struct call *call, struct shown_people *peopl
     return message_complete_one(call, people, other);
 }
 
+/* The thread that was started from a message has its id. */
+static enum err show_thread(struct call *call, struct message *m)
+{
+    if (!(m->flags & MESSAGE_HAS_THREAD) || m->thread)
+        return OK;
+    struct channel *thread = arena_alloc(call->arena, sizeof *thread);
+    enum err e = channel_find(call->tx, m->id, thread);
+
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    if (call->caller)
+        e = thread_load_own(call->tx, call->caller->id, thread);
+    m->thread = thread;
+    return e;
+}
+
 enum err messages_complete(struct call *call, struct list *messages)
 {
     struct shown_people people = { .count = 0 };
@@ -199,6 +216,8 @@ enum err messages_complete(struct call *call, struct list *messages)
         e = message_complete_one(call, &people, m);
         if (!e)
             e = complete_reference(call, &people, m);
+        if (!e)
+            e = show_thread(call, m);
     }
     return e;
 }
@@ -223,6 +242,13 @@ enum err message_for_gateway(struct call *call, const struct channel *c, struct 
     enum err e = OK;
 
     m->channel_type = given_int(c->type);
+    if (m->thread && m->thread->member) {
+        struct channel *thread = arena_alloc(call->arena, sizeof *thread);
+
+        *thread = *m->thread;
+        thread->member = NULL; /* it is the caller's */
+        m->thread = thread;
+    }
     if (channel_is_private(c->type) || m->ephemeral_for)
         return OK;
     snowflake guild_id = c->guild_id.value;

@@ -1,4 +1,5 @@
 /* routes.c - the table of webhooks. */
+#include "api/hooks.h"
 #include "model/permissions.h"
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
@@ -152,7 +153,7 @@ static const struct route routes[] = {
         .body_kinds = BODY_MULTIPART,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
-        .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_THREAD_UPDATE, 0 },
+        .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, SPEAKING_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_execute_webhook,
         .handle = execute_webhook,

@@ -1,0 +1,48 @@
+/* thread.h - who is in a thread, and what is told about them. */
+#ifndef MODEL_THREAD_H
+#define MODEL_THREAD_H
+
+#include "model/channel.h"
+#include "model/member.h"
+
+enum thread_member_flags {
+    THREAD_HAS_INTERACTED = 1 << 0,
+    THREAD_ALL_MESSAGES = 1 << 1,
+    THREAD_ONLY_MENTIONS = 1 << 2,
+    THREAD_NO_MESSAGES = 1 << 3,
+};
+
+struct mute_config {
+    struct opt_int end_time;
+    int64_t selected_time_window; /* seconds; -1: until it is taken back */
+};
+
+struct thread_member {
+    struct opt_id id, user_id; /* the thread's, and whose it is; left out in a guild's threads */
+    int64_t join_timestamp, flags;
+    const struct member *member; /* where asked for, with .user */
+    struct opt_str presence;     /* JSON; of those who were added */
+    struct opt_bool muted;       /* to the person alone */
+    const struct mute_config *mute_config;
+    struct opt_id guild_id; /* in THREAD_MEMBER_UPDATE */
+};
+
+struct thread_members_update {
+    snowflake id, guild_id;
+    int64_t member_count;
+    struct opt_list added_members;      /* struct thread_member */
+    struct opt_list removed_member_ids; /* snowflakes */
+    struct list concerned;              /* snowflakes: both; not shown */
+};
+
+struct thread_list_sync {
+    snowflake guild_id;
+    struct opt_list channel_ids; /* snowflakes */
+    struct list threads, members;
+};
+
+extern const struct schema thread_member_schema, mute_config_schema;
+extern const struct schema thread_members_update_schema, thread_list_sync_schema;
+extern const struct type type_thread_member, type_thread_members, type_mute_config;
+
+#endif

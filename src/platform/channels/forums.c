@@ -1,0 +1,241 @@
+/* forums.c - what only forums and media channels have: tags, and how posts are shown. */
+#include "platform/channels/internal.h"
+
+enum { EMOJI_NAME_MAX = 64 };
+
+/* --- checking ------------------------------------------------------------------------- */
+
+static enum err forum_refuse(struct call *call, const struct place *at, const char *code,
+                             const char *message)
+{
+    form_fail(&call->form, at, code, "%s", message);
+    return ERR_INVALID_FORM_BODY;
+}
+
+static const char IS_EMOJI[] = "select 1 from emojis where id = $1 and guild_id = $2";
+
+/* At most one of both: an emoji of the guild, or one that everybody has. */
+static enum err emoji_check(struct call *call, const struct place *up, const struct opt_id *id,
+                            const struct opt_str *name, snowflake guild_id)
+{
+    struct place at = place_key(up, STR("emoji_id")), at_name = place_key(up, STR("emoji_name"));
+    struct rows row;
+    bool found = true;
+    enum err e = OK;
+
+    if (id->given == GIVEN && name->given == GIVEN)
+        return forum_refuse(call, &at_name, "INVALID_EMOJI", "One of both, not both.");
+    if (name->given == GIVEN && (!name->value.n || name->value.n > EMOJI_NAME_MAX))
+        return forum_refuse(call, &at_name, "INVALID_EMOJI", "Not an emoji.");
+    if (id->given == GIVEN)
+        e = tx_one(call->tx, IS_EMOJI, BIND(v_id(id->value), v_id(guild_id)), &row, &found);
+    return e || found ? e : forum_refuse(call, &at, "INVALID_EMOJI", "Unknown emoji.");
+}
+
+static bool is_known_tag(const struct channel *c, snowflake id)
+{
+    const struct forum_tag *t = c->available_tags.value.items;
+
+    for (size_t i = 0; i < c->available_tags.value.count; i++)
+        if (t[i].id == id)
+            return true;
+    return false;
+}
+
+static enum err tags_check(struct call *call, const struct place *here, const struct list *tags,
+                           const struct channel *c)
+{
+    const struct forum_tag *t = tags->items;
+    struct place all = place_key(here, STR("available_tags"));
+
+    if (tags->count > MAX_FORUM_TAGS)
+        return ERR_MAX_FORUM_TAGS;
+    for (size_t i = 0; i < tags->count; i++) {
+        struct place at = place_index(&all, i);
+        enum err e =
+            emoji_check(call, &at, &t[i].emoji_id, &t[i].emoji_name, c->guild_id.value);
+
+        if (e)
+            return e;
+        if (t[i].id && !is_known_tag(c, t[i].id))
+            return ERR_UNKNOWN_TAG_GIVEN;
+        for (size_t k = 0; k < i; k++) {
+            if (str_eq(t[k].name, t[i].name))
+                return ERR_TAG_NAMES;
+            if (t[i].id && t[k].id == t[i].id)
+                return ERR_UNKNOWN_TAG_GIVEN;
+        }
+    }
+    return OK;
+}
+
+enum err forum_check(struct call *call, const struct place *here, const struct channel_edit *in,
+                     const struct channel *c)
+{
+    const struct default_reaction *r = in->default_reaction_emoji.value;
+    struct place at = place_key(here, STR("default_reaction_emoji"));
+    enum err e = tags_check(call, here, &in->available_tags.value, c);
+
+    if (e || !r)
+        return e;
+    if (r->emoji_id.given != GIVEN && r->emoji_name.given != GIVEN)
+        return forum_refuse(call, &at, "INVALID_EMOJI", "One of both is needed.");
+    return emoji_check(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
+}
+
+/* --- doing ---------------------------------------------------------------------------- */
+
+/* What is kept and shown has both, null where there is none. */
+static void complete_emoji(struct opt_id *id, struct opt_str *name)
+{
+    if (id->given == ABSENT)
+        id->given = GIVEN_NULL;
+    if (name->given == ABSENT)
+        name->given = GIVEN_NULL;
+}
+
+static void forum_complete_tags(struct list *tags)
+{
+    struct forum_tag *t = tags->items;
+
+    for (size_t i = 0; i < tags->count; i++) {
+        if (!t[i].id)
+            t[i].id = snowflake_new();
+        complete_emoji(&t[i].emoji_id, &t[i].emoji_name);
+    }
+}
+
+static void forum_int(struct opt_int *field, const struct opt_int *in)
+{
+    if (in->given != ABSENT)
+        *field = *in;
+}
+
+void forum_apply(const struct channel_edit *in, struct channel *c)
+{
+    struct default_reaction *r = in->default_reaction_emoji.value;
+
+    if (in->available_tags.given != ABSENT) {
+        c->available_tags = (struct opt_list){ GIVEN, in->available_tags.value };
+        forum_complete_tags(&c->available_tags.value);
+    }
+    if (r)
+        complete_emoji(&r->emoji_id, &r->emoji_name);
+    if (in->default_reaction_emoji.given != ABSENT)
+        c->default_reaction_emoji = in->default_reaction_emoji;
+    forum_int(&c->default_sort_order, &in->default_sort_order);
+    if (in->default_forum_layout.given != ABSENT)
+        c->default_forum_layout = given_int(in->default_forum_layout.value);
+    if (in->default_tag_setting.given != ABSENT)
+        c->default_tag_setting = in->default_tag_setting.given == GIVEN
+                                     ? in->default_tag_setting
+                                     : given_str(STR("match_some"));
+    if (in->flags.given == GIVEN)
+        c->flags = (c->flags & ~(int64_t)CHANNEL_REQUIRE_TAG) |
+                   (in->flags.value & CHANNEL_REQUIRE_TAG);
+}
+
+/* --- one tag at a time ---------------------------------------------------------------- */
+
+const struct type forum_tag_body = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
+
+static enum err check_forum(const struct call *call)
+{
+    const struct channel *c = call->target.channel;
+
+    if (!channel_holds_posts(c->type))
+        return ERR_CHANNEL_TYPE;
+    return call->target.rights & PERMISSION(MANAGE_CHANNELS) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* The channel's tags, to be changed. */
+static struct list copy_tags(struct call *call)
+{
+    const struct list *tags = &call->target.channel->available_tags.value;
+    struct list out = { 0 };
+
+    for (size_t i = 0; i < tags->count; i++)
+        *(struct forum_tag *)list_add(call->arena, &out, sizeof(struct forum_tag)) =
+            ((struct forum_tag *)tags->items)[i];
+    return out;
+}
+
+static enum err save_tags(struct call *call, struct list tags)
+{
+    struct channel c = *call->target.channel;
+    enum err e = tags_check(call, NULL, &tags, &c);
+
+    if (e)
+        return e;
+    forum_complete_tags(&tags);
+    c.available_tags = (struct opt_list){ GIVEN, tags };
+    e = channel_save(call->tx, &c);
+    if (!e)
+        e = audit(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id);
+    if (!e)
+        e = channel_announce(call, c.id);
+    if (!e)
+        e = channel_find(call->tx, c.id, &c);
+    return e ? e : call_reply(call, &c);
+}
+
+/* POST /channels/{channel.id}/tags */
+enum err create_forum_tag(struct call *call)
+{
+    enum err e = check_forum(call);
+
+    if (e)
+        return e;
+    struct list tags = copy_tags(call);
+    struct forum_tag *t = list_add(call->arena, &tags, sizeof *t);
+    *t = *(const struct forum_tag *)call->body;
+    t->id = 0;
+    return save_tags(call, tags);
+}
+
+static enum err find_path_tag(struct call *call, const struct list *tags, size_t *ret)
+{
+    const struct forum_tag *t = tags->items;
+    snowflake id = call_id(call, "tag.id");
+
+    for (*ret = 0; *ret < tags->count; ++*ret)
+        if (t[*ret].id == id)
+            return OK;
+    return ERR_UNKNOWN_TAG;
+}
+
+/* PUT /channels/{channel.id}/tags/{tag.id} */
+enum err replace_forum_tag(struct call *call)
+{
+    enum err e = check_forum(call);
+    struct list tags = copy_tags(call);
+    struct forum_tag *t = tags.items;
+    size_t i;
+
+    if (!e)
+        e = find_path_tag(call, &tags, &i);
+    if (e)
+        return e;
+    snowflake id = t[i].id;
+    t[i] = *(const struct forum_tag *)call->body;
+    t[i].id = id;
+    return save_tags(call, tags);
+}
+
+/* DELETE /channels/{channel.id}/tags/{tag.id} */
+enum err delete_forum_tag(struct call *call)
+{
+    enum err e = check_forum(call);
+    struct list tags = copy_tags(call);
+    struct forum_tag *t = tags.items;
+    size_t i;
+
+    if (!e)
+        e = find_path_tag(call, &tags, &i);
+    if (e)
+        return e;
+    for (; i + 1 < tags.count; i++)
+        t[i] = t[i + 1];
+    tags.count--;
+    return save_tags(call, tags);
+}

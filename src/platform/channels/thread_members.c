@@ -1,0 +1,196 @@
+/* thread_members.c - who is in a thread, in the store. */
+#include "base/clock.h"
+#include "model/ids.h"
+#include "model/rows.h"
+#include "model/thread.h"
+#include "platform/channels/internal.h"
+
+#define MEMBER_COLUMNS "thread_id, user_id, joined_at, flags, muted, mute_until, mute_window"
+
+static void read_member(const struct rows *r, struct thread_member *m)
+{
+    *m = (struct thread_member){
+        .id = given_id(row_id(r, 0)),
+        .user_id = given_id(row_id(r, 1)),
+        .join_timestamp = row_int(r, 2),
+        .flags = row_int(r, 3),
+    };
+}
+
+static const char FIND_MEMBER[] =
+    "select " MEMBER_COLUMNS " from thread_members where thread_id = $1 and user_id = $2";
+
+enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_id,
+                            struct thread_member *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_MEMBER, BIND(v_id(thread_id), v_id(user_id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_member(&row, ret);
+    return e;
+}
+
+/* What only the person itself is shown. */
+enum err thread_member_load_mute(struct tx *tx, struct thread_member *m)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, FIND_MEMBER, BIND(v_id(m->id.value), v_id(m->user_id.value)), &row, &found);
+
+    if (e || !found)
+        return e;
+    m->muted = given_bool(row_bool(&row, 4));
+    if (row_null(&row, 6))
+        return OK;
+    struct mute_config *mute = arena_alloc(tx_arena(tx), sizeof *mute);
+    *mute = (struct mute_config){ row_opt_int(&row, 5), row_int(&row, 6) };
+    m->mute_config = mute;
+    return OK;
+}
+
+static const char ALL_MEMBERS[] =
+    "select " MEMBER_COLUMNS " from thread_members where thread_id = $1 and user_id > $2 "
+    "order by user_id limit $3";
+
+enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int64_t limit,
+                        struct list *ret)
+{
+    struct rows rows;
+    enum err e =
+        tx_query(tx, ALL_MEMBERS, BIND(v_id(thread_id), v_id(after), v_int(limit)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_member(&rows, list_add(tx_arena(tx), ret, sizeof(struct thread_member)));
+    return rows_end(&rows);
+}
+
+static const char MEMBER_IDS[] =
+    "select user_id from thread_members where thread_id = $1 order by user_id";
+
+enum err thread_member_ids(struct tx *tx, snowflake thread_id, struct list *ret)
+{
+    return tx_ids(tx, MEMBER_IDS, BIND(v_id(thread_id)), ret);
+}
+
+static const char COUNT_MEMBERS[] = "select count(*) from thread_members where thread_id = $1";
+
+enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_MEMBERS, BIND(v_id(thread_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
+static const char ADD_MEMBER[] =
+    "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
+    "values ($1, $2, $3, $4, $5) on conflict (thread_id, user_id) do nothing";
+
+enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
+                              int64_t flags, bool *ret_new)
+{
+    int64_t added;
+    enum err e = tx_exec(tx, ADD_MEMBER,
+                         BIND(v_id(thread->id), v_id(user_id), v_id(thread->guild_id.value),
+                              v_int(clock_us()), v_int(flags)),
+                         &added);
+
+    *ret_new = !e && added > 0;
+    return e;
+}
+
+static const char DELETE_MEMBER[] =
+    "delete from thread_members where thread_id = $1 and user_id = $2";
+
+enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user_id,
+                              bool *ret_found)
+{
+    int64_t gone;
+    enum err e = tx_exec(tx, DELETE_MEMBER, BIND(v_id(thread_id), v_id(user_id)), &gone);
+
+    *ret_found = !e && gone > 0;
+    return e;
+}
+
+static const char SAVE_MEMBER[] =
+    "update thread_members set flags = $3, muted = $4, mute_until = $5, mute_window = $6 "
+    "where thread_id = $1 and user_id = $2";
+
+enum err thread_member_save(struct tx *tx, const struct thread_member *m)
+{
+    const struct mute_config *mute = m->mute_config;
+
+    return tx_exec(tx, SAVE_MEMBER,
+                   BIND(v_id(m->id.value), v_id(m->user_id.value), v_int(m->flags),
+                        v_int(m->muted.value), mute ? v_opt_int(mute->end_time) : v_null(),
+                        mute ? v_int(mute->selected_time_window) : v_null()),
+                   NULL);
+}
+
+static const char MARK_INTERACTED[] =
+    "update thread_members set flags = $3 where thread_id = $1 and user_id = $2";
+
+enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, int64_t flags)
+{
+    return tx_exec(tx, MARK_INTERACTED, BIND(v_id(m->id.value), v_id(m->user_id.value), v_int(flags)),
+                   NULL);
+}
+
+static const char FORGET_SOME[] =
+    "delete from thread_members where user_id = $1 and guild_id = $2 and thread_id in "
+    "(select thread_id from thread_members where user_id = $1 and guild_id = $2 and "
+    "joined_at <= $3 limit $4)";
+
+enum err thread_members_forget(struct tx *tx, snowflake guild_id, snowflake user_id, int64_t until,
+                               int64_t limit, int64_t *ret_gone)
+{
+    return tx_exec(tx, FORGET_SOME,
+                   BIND(v_id(user_id), v_id(guild_id), v_int(until), v_int(limit)), ret_gone);
+}
+
+static const char OWN_IN_GUILD[] =
+    "select m.thread_id, m.user_id, m.joined_at, m.flags from channels c join thread_members m on "
+    "m.thread_id = c.id and m.user_id = $2 where c.guild_id = $1 and c.thread_archived = 0 and "
+    "c.type between 10 and 12 order by c.id";
+
+/* Both are in the order of threads' ids. */
+enum err threads_load_own(struct tx *tx, snowflake guild_id, snowflake user_id,
+                          struct list *threads)
+{
+    struct channel *c = threads->items, *end = c + threads->count;
+    struct rows rows;
+
+    if (!threads->count)
+        return OK;
+    enum err e = tx_query(tx, OWN_IN_GUILD, BIND(v_id(guild_id), v_id(user_id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        while (c < end && c->id < row_id(&rows, 0))
+            c++;
+        if (c == end || c->id != row_id(&rows, 0))
+            continue;
+        struct thread_member *m = arena_alloc(tx_arena(tx), sizeof *m);
+        read_member(&rows, m);
+        c->member = m;
+    }
+    return rows_end(&rows);
+}
+
+enum err thread_load_own(struct tx *tx, snowflake user_id, struct channel *thread)
+{
+    struct thread_member *m = arena_alloc(tx_arena(tx), sizeof *m);
+    bool found;
+    enum err e = thread_member_find(tx, thread->id, user_id, m, &found);
+
+    thread->member = !e && found ? m : NULL;
+    return e;
+}

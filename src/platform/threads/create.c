@@ -1,0 +1,238 @@
+/* create.c - starting a thread, in a channel or from a message. */
+#include "platform/threads/internal.h"
+
+#include "base/clock.h"
+
+enum { USUAL_MINUTES = 4320 };
+
+/* --- what all kinds share ------------------------------------------------------------- */
+
+static const char NEWEST_POST[] = "update channels set last_message_id = $2 where id = $1";
+
+enum err thread_make(struct call *call, const struct thread_plan *plan, struct channel *ret)
+{
+    const struct channel *parent = plan->parent;
+    struct thread_metadata thread = {
+        .archive_timestamp = clock_us(),
+        .auto_archive_duration = plan->auto_archive_duration.given == GIVEN
+                                     ? plan->auto_archive_duration.value
+                                     : USUAL_MINUTES,
+        .invitable = plan->invitable,
+    };
+    *ret = (struct channel){
+        .id = plan->id ? plan->id : snowflake_new(),
+        .guild_id = parent->guild_id,
+        .parent_id = given_id(parent->id),
+        .type = plan->type,
+        .name = given_str(plan->name),
+        .owner_id = given_id(plan->owner_id),
+        .rate_limit_per_user = plan->rate_limit_per_user.given == GIVEN
+                                   ? plan->rate_limit_per_user
+                                   : parent->default_thread_rate_limit_per_user,
+        .applied_tags = plan->applied_tags,
+        .begun = plan->begun,
+        .thread_metadata = &thread,
+    };
+
+    enum err e = thread_check_room(call->tx, parent->guild_id.value);
+    if (!e)
+        e = channel_insert(call->tx, ret);
+    if (!e && channel_holds_posts(parent->type))
+        e = tx_exec(call->tx, NEWEST_POST, BIND(v_id(parent->id), v_id(ret->id)), NULL);
+    if (!e)
+        e = channel_find(call->tx, ret->id, ret);
+    if (!e)
+        e = thread_watch(call, ret);
+    if (!e)
+        e = audit_with(call, parent->guild_id.value, AUDIT_THREAD_CREATE, ret->id, NULL,
+                       thread_changes(call, NULL, ret));
+    if (e)
+        return e;
+    ret->newly_created = given_bool(true);
+    call_emit(call, EVENT_THREAD_CREATE, to_channel_viewers(ret), &channel_schema, ret);
+    ret->newly_created.given = ABSENT;
+    return OK;
+}
+
+/* --- in a channel --------------------------------------------------------------------- */
+
+static enum err check_parent(const struct channel *parent)
+{
+    if (channel_is_private(parent->type))
+        return ERR_DM_CHANNEL;
+    return parent->type == CHANNEL_TEXT || parent->type == CHANNEL_NEWS ? OK : ERR_CHANNEL_TYPE;
+}
+
+/* News channels have news threads, and no others do. */
+static enum err check_type(struct call *call, const struct channel *parent, int64_t type)
+{
+    bool news = type == CHANNEL_NEWS_THREAD;
+
+    if (news == (parent->type == CHANNEL_NEWS))
+        return OK;
+    return call_invalid(call, "type", FORM_CHOICES, "This channel has no threads of this type.");
+}
+
+static enum err check_rights(const struct call *call, int64_t type)
+{
+    uint64_t needs = type == CHANNEL_PRIVATE_THREAD ? PERMISSION(CREATE_PRIVATE_THREADS)
+                                                    : PERMISSION(CREATE_PUBLIC_THREADS);
+
+    return call->target.rights & needs ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* The one who starts it has heard of it. */
+enum err add_starter(struct call *call, struct channel *thread)
+{
+    snowflake me = call->caller->id;
+    enum err e = thread_add_people(call, thread, &(struct list){ &me, 1 }, THREAD_HAS_INTERACTED,
+                                   true);
+
+    if (!e)
+        e = channel_find(call->tx, thread->id, thread);
+    return e ? e : thread_load_own(call->tx, me, thread);
+}
+
+/* What the channel shows of a public thread: a message with the thread's id. */
+static enum err write_created(struct call *call, const struct channel *parent,
+                              const struct channel *thread)
+{
+    struct message_reference ref = { .guild_id = thread->guild_id, .channel_id = thread->id };
+    struct message_draft draft = {
+        .id = thread->id,
+        .channel = parent,
+        .type = MESSAGE_THREAD_CREATED,
+        .flags = MESSAGE_HAS_THREAD,
+        .content = thread->name.value,
+        .message_reference = &ref,
+    };
+    struct message m;
+    struct user author;
+    enum err e = user_find(call->tx, call->caller->id, &author);
+
+    draft.author = &author;
+    return e ? e : message_create(call, &draft, &m);
+}
+
+static enum err create_plain_thread(struct call *call)
+{
+    const struct thread_draft *in = call->body;
+    const struct channel *parent = call->target.channel;
+    struct thread_plan plan = {
+        .parent = parent,
+        .type = in->type.given == GIVEN        ? in->type.value
+                : parent->type == CHANNEL_NEWS ? CHANNEL_NEWS_THREAD
+                                               : CHANNEL_PRIVATE_THREAD,
+        .name = in->name,
+        .auto_archive_duration = in->auto_archive_duration,
+        .rate_limit_per_user = in->rate_limit_per_user,
+        .invitable = in->invitable,
+        .owner_id = call->caller->id,
+    };
+    struct channel c;
+
+    enum err e = check_parent(parent);
+    if (!e)
+        e = check_type(call, parent, plan.type);
+    if (!e)
+        e = check_rights(call, plan.type);
+    if (!e)
+        e = slow_mode_pass(call, parent, SLOW_THREAD);
+    if (!e)
+        e = thread_make(call, &plan, &c);
+    if (!e)
+        e = add_starter(call, &c);
+    if (!e && plan.type != CHANNEL_PRIVATE_THREAD)
+        e = write_created(call, parent, &c);
+    return e ? e : call_reply(call, &c);
+}
+
+/* A message comes along where the channel holds posts: that is known after a look. */
+enum err prepare_create_thread(struct call *call)
+{
+    const struct thread_draft *in = call->body;
+
+    return in->message.value ? prepare_create_post(call, in) : OK;
+}
+
+/* POST /channels/{channel.id}/threads */
+enum err create_thread(struct call *call)
+{
+    return channel_holds_posts(call->target.channel->type) ? create_post(call)
+                                                           : create_plain_thread(call);
+}
+
+/* --- from a message ------------------------------------------------------------------- */
+
+static bool takes_thread(const struct message *m)
+{
+    return !message_is_system(m->type) || m->type == MESSAGE_USER_JOIN ||
+           m->webhook_id.given == GIVEN;
+}
+
+static enum err check_message(struct call *call, const struct message *m)
+{
+    struct channel there;
+
+    if (!takes_thread(m))
+        return ERR_SYSTEM_MESSAGE;
+    /* A thread has the id of its message, and keeps it. */
+    enum err e = channel_find(call->tx, m->id, &there);
+    return e == ERR_UNKNOWN_CHANNEL ? OK : e ? e : ERR_THREAD_EXISTS;
+}
+
+static enum err write_starter(struct call *call, const struct channel *thread)
+{
+    struct message_reference ref = { .message_id = given_id(thread->id),
+                                     .guild_id = thread->guild_id,
+                                     .channel_id = thread->parent_id.value };
+    struct message_draft draft = {
+        .channel = thread,
+        .type = MESSAGE_THREAD_STARTER,
+        .message_reference = &ref,
+    };
+    struct message m;
+    struct user author;
+    enum err e = user_find(call->tx, call->caller->id, &author);
+
+    draft.author = &author;
+    return e ? e : message_create(call, &draft, &m);
+}
+
+/* POST /channels/{channel.id}/messages/{message.id}/threads */
+enum err create_message_thread(struct call *call)
+{
+    const struct thread_draft *in = call->body;
+    const struct channel *parent = call->target.channel;
+    struct message *m = call->target.message;
+    struct thread_plan plan = {
+        .id = m->id,
+        .parent = parent,
+        .type = parent->type == CHANNEL_NEWS ? CHANNEL_NEWS_THREAD : CHANNEL_THREAD,
+        .name = in->name,
+        .auto_archive_duration = in->auto_archive_duration,
+        .rate_limit_per_user = in->rate_limit_per_user,
+        .begun = true,
+        .owner_id = call->caller->id,
+    };
+    struct channel c;
+
+    enum err e = check_parent(parent);
+    if (!e)
+        e = check_rights(call, plan.type);
+    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = check_message(call, m);
+    if (!e)
+        e = slow_mode_pass(call, parent, SLOW_THREAD);
+    if (!e)
+        e = thread_make(call, &plan, &c);
+    if (!e)
+        e = message_show_thread(call, parent, m, true);
+    if (!e)
+        e = add_starter(call, &c);
+    if (!e)
+        e = write_starter(call, &c);
+    return e ? e : call_reply(call, &c);
+}

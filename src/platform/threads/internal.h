@@ -1,0 +1,105 @@
+/* internal.h - what the files of threads/ share. */
+#ifndef PLATFORM_THREADS_INTERNAL_H
+#define PLATFORM_THREADS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "model/ids.h"
+#include "model/thread.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/messages/body.h"
+#include "platform/threads/threads.h"
+
+enum { MAX_APPLIED_TAGS = 5, MAX_ADDED_BY_ROLE = 250 };
+
+/* --- schema.c ------------------------------------------------------------------------- */
+
+struct thread_draft {
+    struct str name;
+    struct opt_int type, auto_archive_duration, rate_limit_per_user;
+    struct opt_bool invitable;
+    struct opt_list applied_tags;
+    struct opt_object message; /* struct message_body: of a post */
+};
+struct thread_settings {
+    struct opt_int flags;
+    struct opt_bool muted;
+    struct opt_object mute_config;
+};
+struct thread_list_reply {
+    struct list threads, members;
+    bool has_more;
+};
+struct archived_query {
+    struct opt_int before;
+    int64_t limit;
+};
+struct joined_query {
+    struct opt_id before;
+    int64_t limit;
+};
+struct thread_members_query {
+    bool with_member;
+    struct opt_id after;
+    int64_t limit;
+};
+
+extern const struct type thread_draft_body, message_thread_body, thread_settings_body;
+extern const struct type thread_list_type;
+extern const struct schema archived_query_schema, joined_query_schema, thread_members_query_schema;
+
+/* --- joining.c: who comes and goes ---------------------------------------------------- */
+
+/* The call's channel is a thread: ERR_CHANNEL_TYPE. */
+enum err check_thread(const struct call *call);
+/* Puts accounts of the guild into a thread and tells them and who sees it; those who are in it
+ * stay as they are. told: they have heard of the thread just now. ERR_MAX_THREAD_MEMBERS. */
+enum err thread_add_people(struct call *call, const struct channel *thread, const struct list *ids,
+                           int64_t flags, bool told);
+enum err thread_take_out(struct call *call, const struct channel *thread, snowflake user_id,
+                         bool *ret_found);
+/* May somebody see the channel that threads hang on? */
+enum err may_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
+                         bool *ret);
+/* Tells everybody in a thread what it is to them: after it was opened again. */
+enum err tell_members(struct call *call, const struct channel *thread);
+enum err join_by_message(struct call *call, const struct message_coming *coming);
+enum err leave_with_guild(struct call *call, const struct member_leave *leave);
+extern const struct job_kind thread_leaving;
+
+/* --- handlers ------------------------------------------------------------------------- */
+
+enum err prepare_create_thread(struct call *call);
+enum err create_thread(struct call *call);
+enum err create_message_thread(struct call *call);
+enum err prepare_create_post(struct call *call, const struct thread_draft *in);
+enum err create_post(struct call *call);
+/* May the caller, who has these rights, change the tags of a post from those to these? */
+enum err tags_permit(struct call *call, const struct channel *forum, const struct list *tags,
+                     const struct list *before, uint64_t rights);
+/* A forum may want every post to have one. ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS. */
+enum err tags_require(const struct channel *forum, const struct list *tags, uint64_t rights);
+/* The caller is its first member; the thread is read again. */
+enum err add_starter(struct call *call, struct channel *thread);
+
+enum err list_active_threads(struct call *call);
+enum err list_channel_threads(struct call *call);
+enum err list_public_archived_threads(struct call *call);
+enum err list_private_archived_threads(struct call *call);
+enum err list_joined_archived_threads(struct call *call);
+
+enum err list_thread_members(struct call *call);
+enum err get_thread_member(struct call *call);
+enum err add_thread_member(struct call *call);
+enum err remove_thread_member(struct call *call);
+enum err modify_thread_settings(struct call *call);
+
+enum err admit_modify_thread(struct call *call, const struct channel *thread);
+enum err modify_thread(struct call *call, const struct channel *thread);
+enum err delete_thread(struct call *call, const struct channel *thread);
+/* What an entry of the audit log says about a new thread, or about a change. */
+struct list thread_changes(struct call *call, const struct channel *before,
+                           const struct channel *now);
+
+#endif

@@ -1,0 +1,157 @@
+/* lists.c - threads of a guild or a channel, as the caller sees them. */
+#include "platform/threads/internal.h"
+
+#include "base/clock.h"
+
+/* One more is read than is shown, to see whether there is more. */
+static enum err reply_list(struct call *call, struct list *threads, int64_t limit)
+{
+    struct thread_list_reply out = { .threads = *threads };
+    struct channel *c = threads->items;
+
+    out.has_more = limit && (int64_t)threads->count > limit;
+    if (out.has_more)
+        out.threads.count = (size_t)limit;
+    for (size_t i = 0; i < out.threads.count; i++) {
+        if (c[i].member)
+            *(struct thread_member *)list_add(call->arena, &out.members,
+                                              sizeof(struct thread_member)) = *c[i].member;
+        c[i].member = NULL;
+    }
+    return call_reply(call, &out);
+}
+
+/* --- open ones ------------------------------------------------------------------------ */
+
+static bool may_view_thread(const struct standing *s, const struct channel *thread,
+                            const struct list *channels)
+{
+    const struct channel *parent = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++)
+        if (parent[i].id == thread->parent_id.value)
+            return rights_in_thread(&s->rights_of, thread, &parent[i]) & PERMISSION(VIEW_CHANNEL);
+    return false;
+}
+
+static void keep_visible(const struct standing *s, const struct list *channels,
+                         struct list *threads)
+{
+    struct channel *c = threads->items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < threads->count; i++)
+        if (may_view_thread(s, &c[i], channels))
+            c[kept++] = c[i];
+    threads->count = kept;
+}
+
+/* GET /guilds/{guild.id}/threads/active */
+enum err list_active_threads(struct call *call)
+{
+    struct thread_page page = { .list = THREADS_OPEN_IN_GUILD,
+                                .of = call->target.guild->id,
+                                .viewer = call->caller->id };
+    struct list channels, unused, threads;
+    enum err e = threads_list(call->tx, &page, &threads);
+
+    if (!e && threads.count)
+        e = guild_channels(call->tx, call->target.guild->id, &channels, &unused);
+    if (e)
+        return e;
+    if (threads.count)
+        keep_visible(call->target.standing, &channels, &threads);
+    return reply_list(call, &threads, 0);
+}
+
+/* Threads hang on these. */
+static enum err check_holder(const struct channel *c)
+{
+    if (channel_is_private(c->type))
+        return ERR_DM_CHANNEL;
+    return c->type == CHANNEL_TEXT || c->type == CHANNEL_NEWS || channel_holds_posts(c->type)
+               ? OK
+               : ERR_CHANNEL_TYPE;
+}
+
+/* GET /channels/{channel.id}/threads/active */
+enum err list_channel_threads(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    struct thread_page page = { .list = THREADS_OPEN, .of = c->id, .viewer = call->caller->id };
+    struct list threads;
+    enum err e = check_holder(c);
+
+    if (!e)
+        e = threads_list(call->tx, &page, &threads);
+    if (e)
+        return e;
+    keep_visible(call->target.standing, &(struct list){ (void *)c, 1 }, &threads);
+    return reply_list(call, &threads, 0);
+}
+
+/* --- archived ones -------------------------------------------------------------------- */
+
+static enum err list_archived(struct call *call, int64_t type)
+{
+    const struct archived_query *q = call->query;
+    const struct channel *c = call->target.channel;
+    struct thread_page page = {
+        .list = THREADS_ARCHIVED,
+        .of = c->id,
+        .viewer = call->caller->id,
+        .type = type,
+        .before = q->before.given == GIVEN ? q->before.value : INT64_MAX,
+        .limit = q->limit + 1,
+    };
+    struct list threads;
+    enum err e = check_holder(c);
+
+    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = threads_list(call->tx, &page, &threads);
+    return e ? e : reply_list(call, &threads, q->limit);
+}
+
+/* GET /channels/{channel.id}/threads/archived/public */
+enum err list_public_archived_threads(struct call *call)
+{
+    return list_archived(call, call->target.channel->type == CHANNEL_NEWS ? CHANNEL_NEWS_THREAD
+                                                                          : CHANNEL_THREAD);
+}
+
+/* GET /channels/{channel.id}/threads/archived/private */
+enum err list_private_archived_threads(struct call *call)
+{
+    enum err e = check_holder(call->target.channel);
+
+    if (!e && !(call->target.rights & PERMISSION(MANAGE_THREADS)))
+        e = ERR_MISSING_PERMISSIONS;
+    return e ? e : list_archived(call, CHANNEL_PRIVATE_THREAD);
+}
+
+/* GET /channels/{channel.id}/users/@me/threads/archived/private */
+enum err list_joined_archived_threads(struct call *call)
+{
+    const struct joined_query *q = call->query;
+    const struct channel *c = call->target.channel;
+    struct thread_page page = {
+        .list = THREADS_JOINED,
+        .of = c->id,
+        .viewer = call->caller->id,
+        .guild_id = c->guild_id.value,
+        .type = CHANNEL_PRIVATE_THREAD,
+        .before = q->before.given == GIVEN && q->before.value <= INT64_MAX ? (int64_t)q->before.value
+                                                                           : INT64_MAX,
+        .limit = q->limit + 1,
+    };
+    struct list threads;
+    enum err e = check_holder(c);
+
+    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = threads_list(call->tx, &page, &threads);
+    return e ? e : reply_list(call, &threads, q->limit);
+}

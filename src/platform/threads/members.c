@@ -1,0 +1,228 @@
+/* members.c - the routes of who is in a thread. */
+#include "platform/threads/internal.h"
+
+#include "base/clock.h"
+
+static const int64_t NOTIFICATIONS =
+    THREAD_ALL_MESSAGES | THREAD_ONLY_MENTIONS | THREAD_NO_MESSAGES;
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static enum err load_member(struct call *call, struct thread_member *m)
+{
+    struct member *member = arena_alloc(call->arena, sizeof *member);
+    enum err e =
+        member_find(call->tx, call->target.channel->guild_id.value, m->user_id.value, member);
+
+    if (!e)
+        e = member_load_user(call->tx, member);
+    if (!e)
+        m->member = member;
+    return e == ERR_UNKNOWN_MEMBER ? OK : e;
+}
+
+static const char MAY_LIST[] =
+    "select flags from applications where bot_id = $1 and removed = 0";
+enum { MEMBERS_INTENT = 1 << 14 | 1 << 15 };
+
+/* Bots list members only when their application may. */
+static enum err may_list(struct call *call)
+{
+    struct rows row;
+    bool found;
+
+    if (call->caller->kind != CALLER_BOT)
+        return OK;
+    enum err e = tx_one(call->tx, MAY_LIST, BIND(v_id(call->caller->id)), &row, &found);
+    if (e || !found)
+        return e;
+    return row_int(&row, 0) & MEMBERS_INTENT ? OK : ERR_MISSING_ACCESS;
+}
+
+/* GET /channels/{channel.id}/thread-members */
+enum err list_thread_members(struct call *call)
+{
+    const struct thread_members_query *q = call->query;
+    struct list members;
+    enum err e = check_thread(call);
+
+    if (!e)
+        e = may_list(call);
+    if (!e)
+        e = thread_members(call->tx, call->target.channel->id, q->with_member ? q->after.value : 0,
+                           q->with_member ? q->limit : MAX_THREAD_MEMBERS, &members);
+    struct thread_member *m = e ? NULL : members.items;
+    for (size_t i = 0; !e && q->with_member && i < members.count; i++)
+        e = load_member(call, &m[i]);
+    return e ? e : call_reply(call, &members);
+}
+
+/* GET /channels/{channel.id}/thread-members/{thread.member.id} */
+enum err get_thread_member(struct call *call)
+{
+    const struct thread_members_query *q = call->query;
+    struct thread_member m;
+    snowflake id = call_id(call, "thread.member.id");
+    bool found = false;
+    enum err e = check_thread(call);
+
+    if (!e)
+        e = thread_member_find(call->tx, call->target.channel->id, id, &m, &found);
+    if (!e && !found)
+        e = ERR_UNKNOWN_MEMBER;
+    if (!e && q->with_member)
+        e = load_member(call, &m);
+    return e ? e : call_reply(call, &m);
+}
+
+/* --- coming --------------------------------------------------------------------------- */
+
+static enum err check_not_archived(const struct call *call)
+{
+    enum err e = check_thread(call);
+
+    return e || !call->target.channel->thread_metadata->archived ? e : ERR_THREAD_ARCHIVED;
+}
+
+static enum err join_thread(struct call *call)
+{
+    snowflake me = call->caller->id;
+    enum err e = check_not_archived(call);
+
+    return e ? e
+             : thread_add_people(call, call->target.channel, &(struct list){ &me, 1 },
+                                 THREAD_HAS_INTERACTED, false);
+}
+
+static bool may_add(const struct call *call)
+{
+    const struct channel *c = call->target.channel;
+
+    if (!(call->target.rights & PERMISSION(SEND_MESSAGES)))
+        return false;
+    return c->type != CHANNEL_PRIVATE_THREAD || c->thread_metadata->invitable.value ||
+           c->owner_id.value == call->caller->id ||
+           call->target.rights & PERMISSION(MANAGE_THREADS);
+}
+
+/* PUT /channels/{channel.id}/thread-members/{thread.member.id} */
+enum err add_thread_member(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    struct thread_member there;
+    snowflake id = call_id(call, "thread.member.id");
+    bool found, views;
+
+    if (id == call->caller->id)
+        return join_thread(call);
+    enum err e = check_thread(call);
+    if (!e && !may_add(call))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = check_not_archived(call);
+    if (!e)
+        e = may_view_parent(call, c, id, &views);
+    if (!e && !views)
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = thread_member_find(call->tx, c->id, id, &there, &found);
+    if (e || found)
+        return e;
+    e = thread_add_people(call, c, &(struct list){ &id, 1 }, 0, false);
+    return e ? e
+             : message_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id, STR(""));
+}
+
+/* --- going ---------------------------------------------------------------------------- */
+
+static enum err leave_thread(struct call *call)
+{
+    bool found;
+    enum err e = check_not_archived(call);
+
+    return e ? e : thread_take_out(call, call->target.channel, call->caller->id, &found);
+}
+
+/* DELETE /channels/{channel.id}/thread-members/{thread.member.id} */
+enum err remove_thread_member(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    bool own = c->type == CHANNEL_PRIVATE_THREAD && c->owner_id.value == call->caller->id;
+    snowflake id = call_id(call, "thread.member.id");
+    bool found;
+
+    if (id == call->caller->id)
+        return leave_thread(call);
+    enum err e = check_thread(call);
+    if (!e && !own && !(call->target.rights & PERMISSION(MANAGE_THREADS)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = check_not_archived(call);
+    if (!e)
+        e = thread_take_out(call, c, id, &found);
+    if (!e && !found)
+        e = ERR_UNKNOWN_MEMBER;
+    return e ? e
+             : message_system(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id, id, STR(""));
+}
+
+/* --- settings ------------------------------------------------------------------------- */
+
+static enum err set_flags(const struct thread_settings *in, struct thread_member *m, bool *changed)
+{
+    int64_t wanted = in->flags.value & NOTIFICATIONS;
+
+    if (in->flags.given != GIVEN)
+        return OK;
+    if (in->flags.value & ~(NOTIFICATIONS | THREAD_HAS_INTERACTED) || wanted & (wanted - 1))
+        return ERR_THREAD_NOTIFICATIONS;
+    *changed = *changed || wanted != (m->flags & NOTIFICATIONS);
+    m->flags = (m->flags & ~NOTIFICATIONS) | wanted;
+    return OK;
+}
+
+static void set_mute(const struct thread_settings *in, struct thread_member *m, bool *changed)
+{
+    if (in->muted.given == GIVEN && in->muted.value != m->muted.value) {
+        m->muted = in->muted;
+        *changed = true;
+    }
+    if (in->mute_config.given == ABSENT)
+        return;
+    *changed = *changed || m->mute_config || in->mute_config.value;
+    m->mute_config = in->mute_config.value;
+}
+
+/* PATCH /channels/{channel.id}/thread-members/@me/settings */
+enum err modify_thread_settings(struct call *call)
+{
+    const struct thread_settings *in = call->body;
+    const struct channel *c = call->target.channel;
+    struct thread_member m;
+    bool found = false, changed = false;
+    enum err e = check_thread(call);
+
+    if (!e)
+        e = thread_member_find(call->tx, c->id, call->caller->id, &m, &found);
+    if (!e && !found)
+        e = ERR_UNKNOWN_MEMBER;
+    if (!e)
+        e = thread_member_load_mute(call->tx, &m);
+    if (!e)
+        e = set_flags(in, &m, &changed);
+    if (e)
+        return e;
+    set_mute(in, &m, &changed);
+    if (!changed) {
+        call_set_status(call, 204);
+        return OK;
+    }
+    e = thread_member_save(call->tx, &m);
+    if (e)
+        return e;
+    m.guild_id = c->guild_id;
+    call_emit_in(call, EVENT_THREAD_MEMBER_UPDATE, call->caller->id, c->guild_id.value,
+                 &thread_member_schema, &m);
+    m.guild_id.given = ABSENT;
+    return call_reply(call, &m);
+}

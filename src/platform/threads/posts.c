@@ -1,0 +1,144 @@
+/* posts.c - threads of forums and media channels: they begin with a message and have tags. */
+#include "platform/threads/internal.h"
+
+/* --- tags ----------------------------------------------------------------------------- */
+
+static const struct forum_tag *find_tag(const struct channel *forum, snowflake id)
+{
+    const struct forum_tag *t = forum->available_tags.value.items;
+
+    for (size_t i = 0; i < forum->available_tags.value.count; i++)
+        if (t[i].id == id)
+            return &t[i];
+    return NULL;
+}
+
+enum err tags_permit(struct call *call, const struct channel *forum, const struct list *tags,
+                     const struct list *before, uint64_t rights)
+{
+    const snowflake *ids = tags->items;
+
+    for (size_t i = 0; i < tags->count; i++) {
+        const struct forum_tag *tag = find_tag(forum, ids[i]);
+
+        if (!tag)
+            return ERR_UNKNOWN_TAG_GIVEN;
+        if (tag->moderated && !ids_hold(before, tag->id) && !(rights & PERMISSION(MANAGE_THREADS)))
+            return ERR_MISSING_PERMISSIONS;
+        for (size_t k = 0; k < i; k++)
+            if (ids[k] == ids[i])
+                return call_invalid(call, "applied_tags", "SET_TYPE_ALREADY_CONTAINS_VALUE",
+                                    "The Set already contains this value");
+    }
+    /* What only moderators give only they take away. */
+    ids = before->items;
+    for (size_t i = 0; i < before->count; i++) {
+        const struct forum_tag *tag = find_tag(forum, ids[i]);
+
+        if (tag && tag->moderated && !ids_hold(tags, tag->id) &&
+            !(rights & PERMISSION(MANAGE_THREADS)))
+            return ERR_MISSING_PERMISSIONS;
+    }
+    return OK;
+}
+
+static bool has_free_tag(const struct channel *forum)
+{
+    const struct forum_tag *t = forum->available_tags.value.items;
+
+    for (size_t i = 0; i < forum->available_tags.value.count; i++)
+        if (!t[i].moderated)
+            return true;
+    return false;
+}
+
+enum err tags_require(const struct channel *forum, const struct list *tags, uint64_t rights)
+{
+    if (tags->count || !(forum->flags & CHANNEL_REQUIRE_TAG) ||
+        !forum->available_tags.value.count)
+        return OK;
+    return has_free_tag(forum) || rights & PERMISSION(MANAGE_THREADS) ? ERR_TAG_REQUIRED
+                                                                      : ERR_NO_FREE_TAGS;
+}
+
+enum err post_check_tags(struct call *call, const struct channel *forum,
+                         const struct opt_list *tags, uint64_t rights)
+{
+    static const struct list none;
+    enum err e = tags_permit(call, forum, &tags->value, &none, rights);
+
+    return e ? e : tags_require(forum, &tags->value, rights);
+}
+
+/* --- making one ----------------------------------------------------------------------- */
+
+enum err post_make(struct call *call, struct thread_plan *plan, struct message_draft *draft,
+                   struct channel *ret, struct message *ret_message)
+{
+    /* The post has the id of its first message. */
+    plan->id = snowflake_new();
+    plan->begun = true;
+    plan->type = CHANNEL_THREAD;
+    enum err e = thread_make(call, plan, ret);
+
+    draft->channel = ret;
+    draft->id = plan->id;
+    return e ? e : message_create(call, draft, ret_message);
+}
+
+static enum err check_post_files(struct call *call)
+{
+    if (!channel_holds_posts(call->target.channel->type))
+        return ERR_CHANNEL_TYPE;
+    if (!(call->target.rights & PERMISSION(ATTACH_FILES)))
+        return ERR_MISSING_PERMISSIONS;
+    return check_uploads(call, &(struct list){ 0 });
+}
+
+enum err prepare_create_post(struct call *call, const struct thread_draft *in)
+{
+    struct place *here = arena_alloc(call->arena, sizeof *here);
+
+    *here = place_key(NULL, STR("message"));
+    return prepare_sending_part(call, in->message.value, here, check_post_files);
+}
+
+/* POST /channels/{channel.id}/threads of a forum */
+enum err create_post(struct call *call)
+{
+    const struct thread_draft *in = call->body;
+    const struct channel *forum = call->target.channel;
+    struct sender from = { forum, call->target.rights, call->caller->kind == CALLER_BOT };
+    struct thread_plan plan = {
+        .parent = forum,
+        .name = in->name,
+        .auto_archive_duration = in->auto_archive_duration,
+        .rate_limit_per_user = in->rate_limit_per_user,
+        .applied_tags = in->applied_tags,
+        .owner_id = call->caller->id,
+    };
+    struct message_draft draft;
+    struct message m;
+    struct channel c;
+    struct user author;
+
+    if (!(call->target.rights & PERMISSION(SEND_MESSAGES)))
+        return ERR_MISSING_PERMISSIONS;
+    if (!in->message.value)
+        return call_invalid(call, "message", FORM_REQUIRED);
+    enum err e = post_check_tags(call, forum, &in->applied_tags, call->target.rights);
+    if (!e)
+        e = draft_from_body(call, &from, &draft);
+    if (!e)
+        e = slow_mode_pass(call, forum, SLOW_THREAD);
+    if (!e)
+        e = user_find(call->tx, call->caller->id, &author);
+    draft.author = &author;
+    draft.member = call->target.standing->member;
+    if (!e)
+        e = post_make(call, &plan, &draft, &c, &m);
+    if (!e)
+        e = add_starter(call, &c);
+    c.message = &m;
+    return e ? e : call_reply(call, &c);
+}

@@ -1,0 +1,178 @@
+/* routes.c - the routes of threads. */
+#include "platform/threads/internal.h"
+
+static const struct limit limit_start = { .name = "thread-create", .count = 10, .window_s = 60 };
+
+#define ALL_KINDS (AUTH_USER | AUTH_BOT)
+#define MADE_EVENTS                                                                        \
+    (const enum event[])                                                                   \
+    {                                                                                      \
+        SPEAKING_EVENTS, EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,                         \
+            EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE                                 \
+    }
+#define MEMBER_EVENTS                                                                      \
+    (const enum event[])                                                                   \
+    {                                                                                      \
+        SPEAKING_EVENTS, EVENT_MESSAGE_CREATE, EVENT_NONE                                    \
+    }
+
+static const struct resolver resolvers[] = {
+    { .name = "thread.member.id",
+      .field = "user_id",
+      .me = true,
+      .doc = "Somebody in the thread, by user id." },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/threads",
+        .name = "create_thread",
+        .doc = "Start a thread, or a post in a forum. It takes CREATE_PUBLIC_THREADS, "
+               "CREATE_PRIVATE_THREADS for a private one, SEND_MESSAGES in a forum.",
+        .auth = ALL_KINDS,
+        .body = &thread_draft_body,
+        .body_kinds = BODY_MULTIPART,
+        .max_upload = MESSAGE_MAX_UPLOAD,
+        .reply = &type_channel,
+        .status = 201,
+        .fires = MADE_EVENTS,
+        .limit = &limit_start,
+        .prepare = prepare_create_thread,
+        .handle = create_thread,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/messages/{message.id}/threads",
+        .name = "create_message_thread",
+        .doc = "Start a thread from a message; it has the message's id.",
+        .auth = ALL_KINDS,
+        .body = &message_thread_body,
+        .reply = &type_channel,
+        .status = 201,
+        .fires = MADE_EVENTS,
+        .limit = &limit_start,
+        .handle = create_message_thread,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/threads/active",
+        .name = "list_active_threads",
+        .doc = "Threads that are not archived and that the caller sees, the newest first.",
+        .auth = ALL_KINDS,
+        .reply = &thread_list_type,
+        .aside = true,
+        .handle = list_active_threads,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/threads/active",
+        .name = "list_channel_threads",
+        .doc = "The same of one channel.",
+        .auth = ALL_KINDS,
+        .reply = &thread_list_type,
+        .aside = true,
+        .handle = list_channel_threads,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/threads/archived/public",
+        .name = "list_public_archived_threads",
+        .doc = "Archived threads of a channel, those archived last first; needs "
+               "READ_MESSAGE_HISTORY.",
+        .auth = ALL_KINDS,
+        .query = &archived_query_schema,
+        .reply = &thread_list_type,
+        .handle = list_public_archived_threads,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/threads/archived/private",
+        .name = "list_private_archived_threads",
+        .doc = "The same of private threads; needs MANAGE_THREADS too.",
+        .auth = ALL_KINDS,
+        .query = &archived_query_schema,
+        .reply = &thread_list_type,
+        .handle = list_private_archived_threads,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/users/@me/threads/archived/private",
+        .name = "list_joined_archived_threads",
+        .doc = "Archived private threads that the caller is in, the newest first; needs "
+               "READ_MESSAGE_HISTORY.",
+        .auth = ALL_KINDS,
+        .query = &joined_query_schema,
+        .reply = &thread_list_type,
+        .aside = true,
+        .handle = list_joined_archived_threads,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/thread-members",
+        .name = "list_thread_members",
+        .doc = "Who is in a thread. Bots need the members intent.",
+        .auth = ALL_KINDS,
+        .query = &thread_members_query_schema,
+        .reply = &type_thread_members,
+        .handle = list_thread_members,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
+        .name = "get_thread_member",
+        .doc = "Somebody who is in a thread.",
+        .auth = ALL_KINDS,
+        .query = &thread_members_query_schema,
+        .reply = &type_thread_member,
+        .handle = get_thread_member,
+    },
+    {
+        .method = PUT,
+        .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
+        .name = "add_thread_member",
+        .doc = "Join a thread (@me), or add somebody who sees its channel: that takes "
+               "SEND_MESSAGES, in a private one also that it is invitable, or the caller's own, or "
+               "MANAGE_THREADS.",
+        .auth = ALL_KINDS,
+        .fires = MEMBER_EVENTS,
+        .handle = add_thread_member,
+    },
+    {
+        .method = DELETE,
+        .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
+        .name = "remove_thread_member",
+        .doc = "Leave a thread (@me), or take somebody out: MANAGE_THREADS, or a private thread of "
+               "the caller's own.",
+        .auth = ALL_KINDS,
+        .fires = MEMBER_EVENTS,
+        .handle = remove_thread_member,
+    },
+    {
+        .method = PATCH,
+        .path = "/channels/{channel.id}/thread-members/@me/settings",
+        .name = "modify_thread_settings",
+        .doc = "What the caller hears of a thread that it is in; 204 when nothing changes.",
+        .auth = AUTH_USER,
+        .body = &thread_settings_body,
+        .reply = &type_thread_member,
+        .fires = (const enum event[]){ EVENT_THREAD_MEMBER_UPDATE, EVENT_NONE },
+        .handle = modify_thread_settings,
+    },
+    { 0 },
+};
+
+const struct domain threads_domain = {
+    .name = "Threads",
+    .doc = "Conversations that hang on a channel, and posts of forums.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .jobs = (const struct job_kind *const[]){ &thread_leaving, NULL },
+    .hooks = &(const struct hooks){ .thread_edit_admitted = admit_modify_thread,
+                                    .thread_edited = modify_thread,
+                                    .thread_deleted = delete_thread,
+                                    .thread_woken = tell_members,
+                                    .message_coming = join_by_message,
+                                    .member_left = leave_with_guild },
+};
