@@ -189,8 +189,7 @@ void call_emit_in(struct call *call, enum event event, snowflake user_id, snowfl
                   const struct schema *schema, const void *object)
 {
     announce_object(
-        call,
-        (struct announcement){ .event = event, .to = to_user(user_id), .guild_id = guild_id },
+        call, (struct announcement){ .event = event, .to = to_user(user_id), .guild_id = guild_id },
         schema, object);
 }
 

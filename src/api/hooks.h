@@ -102,8 +102,8 @@ struct hooks {
     EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
         EVENT_STREAM_DELETE
 /* A message in a thread wakes it up, and people come to it. */
-#define SPEAKING_EVENTS                                                           \
-    EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE,         \
+#define SPEAKING_EVENTS                                                   \
+    EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE, \
         EVENT_THREAD_MEMBERS_UPDATE
 #define FRIEND_EVENTS                                                                              \
     EVENT_RELATIONSHIP_ADD, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_FRIEND_SUGGESTION_DELETE, \

@@ -12,7 +12,7 @@
 struct open_channel {
     snowflake id, parent_id, starter_id;
     int64_t type;
-    bool nsfw, member; /* of a private thread */
+    bool nsfw, member;      /* of a private thread */
     struct list overwrites; /* struct overwrite: those about the member */
 };
 

@@ -26,9 +26,11 @@ const struct type type_channel_name = { .kind = KIND_STRING,
                                         .min = 1,
                                         .max = 100,
                                         .doc = "Channel name" };
-const struct type type_topic = { .kind = KIND_STRING,
-                                 .max = FORUM_TOPIC_MAX,
-                                 .doc = "What the channel is about; 1024 characters outside of forums" };
+const struct type type_topic = {
+    .kind = KIND_STRING,
+    .max = FORUM_TOPIC_MAX,
+    .doc = "What the channel is about; 1024 characters outside of forums"
+};
 
 static const struct choice archive_minutes[] = {
     { 60, NULL, "HOUR", "An hour" },

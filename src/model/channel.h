@@ -21,7 +21,7 @@ enum channel_type {
 
 bool channel_is_private(int64_t type); /* DM or group */
 bool channel_is_thread(int64_t type);
-bool channel_is_voice(int64_t type); /* voice or stage */
+bool channel_is_voice(int64_t type);    /* voice or stage */
 bool channel_holds_posts(int64_t type); /* a forum or a media channel */
 bool channel_takes_messages(int64_t type);
 

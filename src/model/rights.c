@@ -112,8 +112,8 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
 uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake starter, bool member,
                           uint64_t rights)
 {
-    bool open = type != CHANNEL_PRIVATE_THREAD || starter == who->user_id ||
-                member || rights & PERMISSION(MANAGE_THREADS);
+    bool open = type != CHANNEL_PRIVATE_THREAD || starter == who->user_id || member ||
+                rights & PERMISSION(MANAGE_THREADS);
 
     return open ? rights : 0;
 }

@@ -44,8 +44,7 @@ const struct type type_thread_members = { .kind = KIND_ARRAY, .of = &type_thread
 static const struct field update_fields[] = {
     { FIELD(struct thread_members_update, id), .type = &type_id },
     { FIELD(struct thread_members_update, guild_id), .type = &type_id },
-    { FIELD(struct thread_members_update, member_count), .type = &type_count,
-      .doc = "50 at most" },
+    { FIELD(struct thread_members_update, member_count), .type = &type_count, .doc = "50 at most" },
     { FIELD(struct thread_members_update, added_members), .type = &type_thread_members,
       .flags = OPTIONAL },
     { FIELD(struct thread_members_update, removed_member_ids), .type = &type_ids,

@@ -82,9 +82,9 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
-    bool own = (d->info->flags & EVENT_OWN && about_itself(d, seat->session)) ||
-               (d->info->flags & EVENT_CONCERNED &&
-                concerns_people(d->facts, seat->session->caller.id));
+    bool own =
+        (d->info->flags & EVENT_OWN && about_itself(d, seat->session)) ||
+        (d->info->flags & EVENT_CONCERNED && concerns_people(d->facts, seat->session->caller.id));
 
     if (to->hidden_id && (own || seat_rights(seat, to->hidden_id) & PERMISSION(VIEW_CHANNEL)))
         return false;
@@ -96,8 +96,8 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
     /* Bots are told of every channel, but not of threads by invitation. */
-    bool looks = to->channel_id &&
-                 (to->closed || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
+    bool looks =
+        to->channel_id && (to->closed || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)
         return true;
     uint64_t rights = seat_rights_for(seat, to);

@@ -76,8 +76,8 @@ enum err edit_check(struct call *call, const struct place *here, const struct ch
         e = refuse_above(call, here, "user_limit", VOICE_MAX_USERS);
     if (in->topic.given == GIVEN && !channel_holds_posts(c->type) &&
         utf8_length(in->topic.value) > CHANNEL_TOPIC_MAX)
-        e = edits_refuse(call, here, "topic", "BASE_TYPE_BAD_LENGTH",
-                         "Must be between 0 and 1024 in length.");
+        e = edits_refuse(call, here, "topic", "BASE_TYPE_MAX_LENGTH",
+                         "Must be 1024 or fewer in length.");
     if (channel_holds_posts(c->type)) {
         enum err forum = forum_check(call, here, in, c);
 

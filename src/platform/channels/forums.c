@@ -52,8 +52,7 @@ static enum err tags_check(struct call *call, const struct place *here, const st
         return ERR_MAX_FORUM_TAGS;
     for (size_t i = 0; i < tags->count; i++) {
         struct place at = place_index(&all, i);
-        enum err e =
-            emoji_check(call, &at, &t[i].emoji_id, &t[i].emoji_name, c->guild_id.value);
+        enum err e = emoji_check(call, &at, &t[i].emoji_id, &t[i].emoji_name, c->guild_id.value);
 
         if (e)
             return e;
@@ -131,8 +130,8 @@ void forum_apply(const struct channel_edit *in, struct channel *c)
                                      ? in->default_tag_setting
                                      : given_str(STR("match_some"));
     if (in->flags.given == GIVEN)
-        c->flags = (c->flags & ~(int64_t)CHANNEL_REQUIRE_TAG) |
-                   (in->flags.value & CHANNEL_REQUIRE_TAG);
+        c->flags =
+            (c->flags & ~(int64_t)CHANNEL_REQUIRE_TAG) | (in->flags.value & CHANNEL_REQUIRE_TAG);
 }
 
 /* --- one tag at a time ---------------------------------------------------------------- */

@@ -7,11 +7,11 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-#define TAG_EVENTS                                                                        \
-    (const enum event[])                                                                  \
-    {                                                                                     \
+#define TAG_EVENTS                                                                          \
+    (const enum event[])                                                                    \
+    {                                                                                       \
         EVENT_CHANNEL_UPDATE, EVENT_VOICE_STATE_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, \
-            EVENT_NONE                                                                    \
+            EVENT_NONE                                                                      \
     }
 
 static const struct route routes[] = {

@@ -32,9 +32,9 @@
                  "is null then null else (select p.available_tags from "         \
                  "channels p where p.id = channels.parent_id) end")
 /* What a thread is to somebody, whose id is $2; after the others. */
-#define OWN_COLUMNS                                                                     \
-    ", (select o.joined_at from thread_members o where o.thread_id = channels.id and "  \
-    "o.user_id = $2), (select o.flags from thread_members o where o.thread_id = "       \
+#define OWN_COLUMNS                                                                    \
+    ", (select o.joined_at from thread_members o where o.thread_id = channels.id and " \
+    "o.user_id = $2), (select o.flags from thread_members o where o.thread_id = "      \
     "channels.id and o.user_id = $2)"
 
 enum { TYPE_COLUMN = 2, OWN_COLUMN = 36 };
@@ -105,9 +105,9 @@ static void read_tags(const struct rows *r, struct channel *c)
         c->available_tags.value = column_list(arena, &type_forum_tags, row_text(r, 28));
     c->default_reaction_emoji.given = GIVEN_NULL;
     if (!row_null(r, 29))
-        c->default_reaction_emoji = (struct opt_object){
-            GIVEN, (void *)column_decode(arena, &type_default_reaction, row_text(r, 29))
-        };
+        c->default_reaction_emoji =
+            (struct opt_object){ GIVEN, (void *)column_decode(arena, &type_default_reaction,
+                                                              row_text(r, 29)) };
     if (!c->default_reaction_emoji.value)
         c->default_reaction_emoji.given = GIVEN_NULL;
     c->default_sort_order = row_opt_int(r, 30);
@@ -362,8 +362,8 @@ enum err channel_insert(struct tx *tx, const struct channel *c)
              v_int(c->flags), v_opt_id(c->owner_id), v_opt_id(c->application_id),
              v_opt_text(c->icon), v_opt_int(c->default_auto_archive_duration), v_int(t->archived),
              t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
-             v_int(t->auto_archive_duration), v_int(t->locked),
-             v_int(or_else(c->message_count, 0)), v_int(c->begun), v_int(invitable_of(t)),
+             v_int(t->auto_archive_duration), v_int(t->locked), v_int(or_else(c->message_count, 0)),
+             v_int(c->begun), v_int(invitable_of(t)),
              v_int(or_else(c->default_thread_rate_limit_per_user, 0)),
              v_column(tx, &type_forum_tags, &c->available_tags), v_reaction(tx, c),
              v_opt_int(c->default_sort_order), v_int(or_else(c->default_forum_layout, 0)),

@@ -52,40 +52,40 @@ static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = ta
 static const struct type type_applied_tags = { .kind = KIND_ARRAY, .max = 5, .of = &type_id };
 
 /* The same limits whether a channel is made or changed. */
-#define EDIT_FIELDS                                                                              \
-    { FIELD(struct channel_edit, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },    \
-        { FIELD(struct channel_edit, position), .type = &type_count,                             \
-          .flags = OPTIONAL | NULLABLE },                                                        \
-        { FIELD(struct channel_edit, parent_id), .type = &type_id, .flags = OPTIONAL | NULLABLE, \
-          .doc = "A category of the guild" },                                                    \
-        { FIELD(struct channel_edit, nsfw), .type = &type_bool, .flags = OPTIONAL | NULLABLE },  \
-        { FIELD(struct channel_edit, rate_limit_per_user), .type = &type_slowmode,               \
-          .flags = OPTIONAL | NULLABLE },                                                        \
-        { FIELD(struct channel_edit, bitrate), .type = &type_bitrate,                            \
-          .flags = OPTIONAL | NULLABLE },                                                        \
-        { FIELD(struct channel_edit, user_limit), .type = &type_user_limit,                      \
-          .flags = OPTIONAL | NULLABLE },                                                        \
-        { FIELD(struct channel_edit, rtc_region), .type = &type_region,                          \
-          .flags = OPTIONAL | NULLABLE },                                                        \
-        { FIELD(struct channel_edit, video_quality_mode), .type = &type_quality_mode,            \
-          .flags = OPTIONAL | NULLABLE },                                                        \
-        { FIELD(struct channel_edit, default_auto_archive_duration),                             \
-          .type = &type_archive_minutes, .flags = OPTIONAL | NULLABLE },                         \
-        { FIELD(struct channel_edit, default_thread_rate_limit_per_user),                        \
-          .type = &type_slowmode, .flags = OPTIONAL | NULLABLE },                                \
-        { FIELD(struct channel_edit, available_tags), .type = &type_forum_tags,                  \
-          .flags = OPTIONAL | NULLABLE, .doc = "Forums; 20 at most" },                           \
-        { FIELD(struct channel_edit, default_reaction_emoji), .type = &type_default_reaction,    \
-          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
-        { FIELD(struct channel_edit, default_sort_order), .type = &type_sort_order,              \
-          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
-        { FIELD(struct channel_edit, default_forum_layout), .type = &type_layout,                \
-          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
-        { FIELD(struct channel_edit, default_tag_setting), .type = &type_tag_setting,            \
-          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                       \
-    {                                                                                            \
-        FIELD(struct channel_edit, permission_overwrites), .type = &type_overwrites,             \
-                                                           .flags = OPTIONAL | NULLABLE          \
+#define EDIT_FIELDS                                                                               \
+    { FIELD(struct channel_edit, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },     \
+        { FIELD(struct channel_edit, position), .type = &type_count,                              \
+          .flags = OPTIONAL | NULLABLE },                                                         \
+        { FIELD(struct channel_edit, parent_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,  \
+          .doc = "A category of the guild" },                                                     \
+        { FIELD(struct channel_edit, nsfw), .type = &type_bool, .flags = OPTIONAL | NULLABLE },   \
+        { FIELD(struct channel_edit, rate_limit_per_user), .type = &type_slowmode,                \
+          .flags = OPTIONAL | NULLABLE },                                                         \
+        { FIELD(struct channel_edit, bitrate), .type = &type_bitrate,                             \
+          .flags = OPTIONAL | NULLABLE },                                                         \
+        { FIELD(struct channel_edit, user_limit), .type = &type_user_limit,                       \
+          .flags = OPTIONAL | NULLABLE },                                                         \
+        { FIELD(struct channel_edit, rtc_region), .type = &type_region,                           \
+          .flags = OPTIONAL | NULLABLE },                                                         \
+        { FIELD(struct channel_edit, video_quality_mode), .type = &type_quality_mode,             \
+          .flags = OPTIONAL | NULLABLE },                                                         \
+        { FIELD(struct channel_edit, default_auto_archive_duration),                              \
+          .type = &type_archive_minutes, .flags = OPTIONAL | NULLABLE },                          \
+        { FIELD(struct channel_edit, default_thread_rate_limit_per_user), .type = &type_slowmode, \
+          .flags = OPTIONAL | NULLABLE },                                                         \
+        { FIELD(struct channel_edit, available_tags), .type = &type_forum_tags,                   \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums; 20 at most" },                            \
+        { FIELD(struct channel_edit, default_reaction_emoji), .type = &type_default_reaction,     \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                        \
+        { FIELD(struct channel_edit, default_sort_order), .type = &type_sort_order,               \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                        \
+        { FIELD(struct channel_edit, default_forum_layout), .type = &type_layout,                 \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                        \
+        { FIELD(struct channel_edit, default_tag_setting), .type = &type_tag_setting,             \
+          .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                        \
+    {                                                                                             \
+        FIELD(struct channel_edit, permission_overwrites), .type = &type_overwrites,              \
+                                                           .flags = OPTIONAL | NULLABLE           \
     }
 
 static const struct field create_fields[] = {

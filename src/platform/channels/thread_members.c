@@ -58,8 +58,7 @@ enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int
                         struct list *ret)
 {
     struct rows rows;
-    enum err e =
-        tx_query(tx, ALL_MEMBERS, BIND(v_id(thread_id), v_id(after), v_int(limit)), &rows);
+    enum err e = tx_query(tx, ALL_MEMBERS, BIND(v_id(thread_id), v_id(after), v_int(limit)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
@@ -140,8 +139,8 @@ static const char MARK_INTERACTED[] =
 
 enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, int64_t flags)
 {
-    return tx_exec(tx, MARK_INTERACTED, BIND(v_id(m->id.value), v_id(m->user_id.value), v_int(flags)),
-                   NULL);
+    return tx_exec(tx, MARK_INTERACTED,
+                   BIND(v_id(m->id.value), v_id(m->user_id.value), v_int(flags)), NULL);
 }
 
 static const char FORGET_SOME[] =
@@ -152,8 +151,8 @@ static const char FORGET_SOME[] =
 enum err thread_members_forget(struct tx *tx, snowflake guild_id, snowflake user_id, int64_t until,
                                int64_t limit, int64_t *ret_gone)
 {
-    return tx_exec(tx, FORGET_SOME,
-                   BIND(v_id(user_id), v_id(guild_id), v_int(until), v_int(limit)), ret_gone);
+    return tx_exec(tx, FORGET_SOME, BIND(v_id(user_id), v_id(guild_id), v_int(until), v_int(limit)),
+                   ret_gone);
 }
 
 static const char OWN_IN_GUILD[] =

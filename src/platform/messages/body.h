@@ -33,10 +33,10 @@ struct reference_in {
 
 /* Routes take different parts of it. */
 struct message_body {
-    struct opt_str content, nonce, username, avatar_url;
+    struct opt_str content, nonce, username, avatar_url, thread_name;
     struct opt_str poll, sticker_ids; /* JSON; refused until they are kept */
     struct opt_bool tts, enforce_nonce;
-    struct opt_list embeds, components, attachments;
+    struct opt_list embeds, components, attachments, applied_tags;
     struct opt_object allowed_mentions, message_reference;
     struct opt_int flags;
 };

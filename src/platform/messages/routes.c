@@ -125,8 +125,8 @@ static enum err may_delete(struct call *call)
 /* What is locked away stays as it is. */
 static enum err check_delete(const struct call *call, const struct channel *c)
 {
-    bool shut = channel_is_thread(c->type) && c->thread_metadata->archived &&
-                c->thread_metadata->locked;
+    bool shut =
+        channel_is_thread(c->type) && c->thread_metadata->archived && c->thread_metadata->locked;
 
     return shut && !(call->target.rights & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_ARCHIVED : OK;
 }
@@ -251,8 +251,8 @@ static const struct route routes[] = {
         .body_kinds = BODY_MULTIPART,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
-        .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
-                                       SPEAKING_EVENTS, 0 },
+        .fires =
+            (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
         .admit = may_send,

@@ -128,6 +128,10 @@ static const struct type type_webhook_username = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .doc = "Instead of its name"
 };
 
+static const struct type type_applied_tags = {
+    .kind = KIND_ARRAY, .max = 5, .of = &type_id, .doc = "Of the post that thread_name opens"
+};
+
 enum { MOST_NONCE = 25 };
 
 static bool is_nonce(struct str json, struct arena *arena)
@@ -223,6 +227,8 @@ static const struct field webhook_fields[] = {
     MESSAGE_BODY_FIELDS,
     MESSAGE_BODY_FIELD(username, type_webhook_username),
     MESSAGE_BODY_FIELD(avatar_url, type_url),
+    MESSAGE_BODY_FIELD(thread_name, type_channel_name),
+    MESSAGE_BODY_FIELD(applied_tags, type_applied_tags),
     { 0 },
 };
 

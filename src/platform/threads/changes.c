@@ -38,8 +38,7 @@ struct list thread_changes(struct call *call, const struct channel *before,
     struct list out = { 0 };
     struct str none = { 0 };
 #define WAS(text) (before ? (text) : none)
-    add_change(call, &out, "name",
-               WAS(column_encode(call->arena, &type_text, &before->name.value)),
+    add_change(call, &out, "name", WAS(column_encode(call->arena, &type_text, &before->name.value)),
                column_encode(call->arena, &type_text, &now->name.value));
     add_change(call, &out, "type", WAS(int_text(call, before->type)), int_text(call, now->type));
     add_change(call, &out, "archived", WAS(bool_text(o->archived)), bool_text(t->archived));
@@ -52,8 +51,7 @@ struct list thread_changes(struct call *call, const struct channel *before,
     add_change(call, &out, "rate_limit_per_user",
                WAS(int_text(call, before->rate_limit_per_user.value)),
                int_text(call, now->rate_limit_per_user.value));
-    add_change(call, &out, "flags", WAS(int_text(call, before->flags)),
-               int_text(call, now->flags));
+    add_change(call, &out, "flags", WAS(int_text(call, before->flags)), int_text(call, now->flags));
     if (now->applied_tags.value.count || (before && before->applied_tags.value.count))
         add_change(call, &out, "applied_tags",
                    WAS(column_encode(call->arena, &type_ids, &before->applied_tags.value)),
@@ -109,8 +107,8 @@ static enum err allow_fields(const struct call *call, const struct channel *c,
 /* While it is archived only its lock changes. */
 static enum err check_state(const struct channel *c, const struct channel_edit *in)
 {
-    bool stays = c->thread_metadata->archived &&
-                 !(in->archived.given == GIVEN && !in->archived.value);
+    bool stays =
+        c->thread_metadata->archived && !(in->archived.given == GIVEN && !in->archived.value);
     bool other = in->name.given != ABSENT || in->auto_archive_duration.given != ABSENT ||
                  in->invitable.given != ABSENT || in->applied_tags.given != ABSENT ||
                  in->rate_limit_per_user.given != ABSENT || in->flags.given != ABSENT;

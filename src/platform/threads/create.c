@@ -85,8 +85,8 @@ static enum err check_rights(const struct call *call, int64_t type)
 enum err add_starter(struct call *call, struct channel *thread)
 {
     snowflake me = call->caller->id;
-    enum err e = thread_add_people(call, thread, &(struct list){ &me, 1 }, THREAD_HAS_INTERACTED,
-                                   true);
+    enum err e =
+        thread_add_people(call, thread, &(struct list){ &me, 1 }, THREAD_HAS_INTERACTED, true);
 
     if (!e)
         e = channel_find(call->tx, thread->id, thread);

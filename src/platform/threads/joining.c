@@ -197,15 +197,14 @@ static enum err add_role(struct call *call, const struct message_coming *coming,
     enum err e = tx_ids(call->tx, NEW_OF_ROLE,
                         BIND(v_id(role_id), v_id(coming->thread->id), v_int(*room + 1)), &found);
 
-    for (size_t i = 0; !e && i < found.count && *room > 0; i++, --*room)
+    for (size_t i = 0; !e && i<found.count && * room> 0; i++, --*room)
         e = add_mentioned(call, coming->thread, ((snowflake *)found.items)[i], ids);
     if (!e && (int64_t)found.count > MAX_ADDED_BY_ROLE)
         coming->message->flags |= MESSAGE_ROLES_NOT_ADDED;
     return e;
 }
 
-static enum err add_called(struct call *call, const struct message_coming *coming,
-                           struct list *ids)
+static enum err add_called(struct call *call, const struct message_coming *coming, struct list *ids)
 {
     const struct mention *mention = coming->message->mentions.items;
     const snowflake *roles = coming->message->mention_roles.items;
@@ -296,13 +295,14 @@ static enum err forget_step(struct call *call, snowflake guild_id, snowflake use
                             snowflake key)
 {
     int64_t gone = 0;
-    enum err e = thread_members_forget(call->tx, guild_id, user_id, until, FORGOTTEN_AT_ONCE, &gone);
+    enum err e =
+        thread_members_forget(call->tx, guild_id, user_id, until, FORGOTTEN_AT_ONCE, &gone);
 
     if (e || gone < FORGOTTEN_AT_ONCE)
         return e;
-    return job_schedule(call, &thread_leaving, key, clock_us(),
-                        str_printf(call->arena, "%" PRIu64 " %" PRIu64 " %" PRId64, guild_id,
-                                   user_id, until));
+    return job_schedule(
+        call, &thread_leaving, key, clock_us(),
+        str_printf(call->arena, "%" PRIu64 " %" PRIu64 " %" PRId64, guild_id, user_id, until));
 }
 
 static enum err run_leaving(struct call *call, const struct job *job)

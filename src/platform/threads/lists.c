@@ -142,8 +142,9 @@ enum err list_joined_archived_threads(struct call *call)
         .viewer = call->caller->id,
         .guild_id = c->guild_id.value,
         .type = CHANNEL_PRIVATE_THREAD,
-        .before = q->before.given == GIVEN && q->before.value <= INT64_MAX ? (int64_t)q->before.value
-                                                                           : INT64_MAX,
+        .before = q->before.given == GIVEN && q->before.value <= INT64_MAX
+                      ? (int64_t)q->before.value
+                      : INT64_MAX,
         .limit = q->limit + 1,
     };
     struct list threads;

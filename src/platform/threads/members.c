@@ -21,8 +21,7 @@ static enum err load_member(struct call *call, struct thread_member *m)
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
-static const char MAY_LIST[] =
-    "select flags from applications where bot_id = $1 and removed = 0";
+static const char MAY_LIST[] = "select flags from applications where bot_id = $1 and removed = 0";
 enum { MEMBERS_INTENT = 1 << 14 | 1 << 15 };
 
 /* Bots list members only when their application may. */
@@ -129,8 +128,7 @@ enum err add_thread_member(struct call *call)
     if (e || found)
         return e;
     e = thread_add_people(call, c, &(struct list){ &id, 1 }, 0, false);
-    return e ? e
-             : message_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id, STR(""));
+    return e ? e : message_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id, STR(""));
 }
 
 /* --- going ---------------------------------------------------------------------------- */
@@ -162,8 +160,7 @@ enum err remove_thread_member(struct call *call)
         e = thread_take_out(call, c, id, &found);
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
-    return e ? e
-             : message_system(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id, id, STR(""));
+    return e ? e : message_system(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id, id, STR(""));
 }
 
 /* --- settings ------------------------------------------------------------------------- */

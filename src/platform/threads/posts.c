@@ -54,8 +54,7 @@ static bool has_free_tag(const struct channel *forum)
 
 enum err tags_require(const struct channel *forum, const struct list *tags, uint64_t rights)
 {
-    if (tags->count || !(forum->flags & CHANNEL_REQUIRE_TAG) ||
-        !forum->available_tags.value.count)
+    if (tags->count || !(forum->flags & CHANNEL_REQUIRE_TAG) || !forum->available_tags.value.count)
         return OK;
     return has_free_tag(forum) || rights & PERMISSION(MANAGE_THREADS) ? ERR_TAG_REQUIRED
                                                                       : ERR_NO_FREE_TAGS;

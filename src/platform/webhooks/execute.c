@@ -4,6 +4,7 @@
 #include "model/permissions.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/body.h"
+#include "platform/threads/threads.h"
 
 /* The webhook's channel, or a thread of it. */
 static enum err find_place(struct call *call)
@@ -78,6 +79,47 @@ static snowflake webhook_payer(const struct webhook *h)
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
 }
 
+/* In a forum a message opens a post, or goes into one. */
+static enum err check_forum(const struct call *call, bool *ret_post)
+{
+    const struct message_body *in = call->body;
+    const struct execute_query *q = call->query;
+    const struct channel *c = call->target.channel;
+    bool named = in->thread_name.given == GIVEN, threaded = q->thread_id.given == GIVEN;
+
+    *ret_post = named;
+    if (named && threaded)
+        return ERR_WEBHOOK_TWO_THREADS;
+    if (channel_holds_posts(c->type))
+        return named ? OK : ERR_WEBHOOK_NEEDS_THREAD;
+    return named ? ERR_WEBHOOK_NO_FORUM : OK;
+}
+
+static enum err check_webhook_place(const struct call *call)
+{
+    const struct channel *c = call->target.channel;
+
+    if (!channel_takes_messages(c->type) && !channel_holds_posts(c->type))
+        return ERR_NOT_TEXT_CHANNEL;
+    return channel_is_thread(c->type) && c->thread_metadata->locked ? ERR_THREAD_LOCKED : OK;
+}
+
+/* Nobody started it: it has the webhook as its owner, and no members. */
+static enum err open_post(struct call *call, struct message_draft *draft, struct message *ret)
+{
+    const struct message_body *in = call->body;
+    const struct channel *forum = call->target.channel;
+    struct thread_plan plan = { .parent = forum,
+                                .name = in->thread_name.value,
+                                .applied_tags = in->applied_tags,
+                                .owner_id = call->target.webhook->id };
+    struct channel post;
+    enum err e = post_check_tags(call, forum, &in->applied_tags,
+                                 PERMISSIONS_ALL & ~PERMISSION(MANAGE_THREADS));
+
+    return e ? e : post_make(call, &plan, draft, &post, ret);
+}
+
 /* POST /webhooks/{webhook.id}/{webhook.token} */
 enum err execute_webhook(struct call *call)
 {
@@ -86,13 +128,16 @@ enum err execute_webhook(struct call *call)
     struct user author = { .id = h->id };
     struct message_draft draft;
     struct message m;
+    bool post = false;
 
     call->files_of = webhook_payer(h);
     enum err e = find_place(call);
     if (!e)
         e = check_name(call);
-    if (!e && !channel_takes_messages(call->target.channel->type))
-        e = ERR_NOT_TEXT_CHANNEL;
+    if (!e)
+        e = check_webhook_place(call);
+    if (!e)
+        e = check_forum(call, &post);
     struct sender from = webhook_sender(call);
     if (!e)
         e = draft_from_body(call, &from, &draft);
@@ -105,7 +150,7 @@ enum err execute_webhook(struct call *call)
     draft.webhook_avatar = h->avatar;
     if (h->application_id.given == GIVEN)
         draft.application_id = h->application_id.value;
-    e = message_create(call, &draft, &m);
+    e = post ? open_post(call, &draft, &m) : message_create(call, &draft, &m);
     if (e)
         return e;
     if (q->wait)

@@ -86,7 +86,8 @@ static void kinds_show_what_they_have(struct world *w)
     expect_absent(a, "bitrate");
     expect_absent(a, "recipients");
     expect_absent(a, "owner_id");
-    expect(a.json->count == 12); /* with id and position: nothing else */
+    expect_json(a, "{'default_thread_rate_limit_per_user': 0}");
+    expect(a.json->count == 13); /* with id and position: nothing else */
     a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'voice', 'type': 2}"));
     expect_json(a, "{'type': 2, 'bitrate': 64000, 'user_limit': 0, 'rtc_region': null, "
                    "'video_quality_mode': 1}");

@@ -10,8 +10,11 @@
 
 static const char *start(struct client *c, const char *channel, const char *rest)
 {
-    struct answer a = client_post(
-        c, str_printf(world_arena(c->world), "{'name': 'talk'%s}", rest).p, THREADS, channel);
+    struct answer a = client_post(c,
+                                  str_printf(world_arena(c->world), "{'name': 'talk'%s%s}", rest,
+                                             strstr(rest, "type") ? "" : ", 'type': 11")
+                                      .p,
+                                  THREADS, channel);
 
     expect_status(a, 201);
     forget_told(c->world);
@@ -25,22 +28,41 @@ static void a_thread_is_started_in_a_channel(struct world *w)
     const char *c = make_channel(ada, g, "{'name': 'a'}");
 
     put_member(g, bob);
-    struct answer a = client_post(bob, "{'name': 'talk', 'rate_limit_per_user': 5}", THREADS, c);
+    struct answer a =
+        client_post(bob, "{'name': 'talk', 'type': 11, 'rate_limit_per_user': 5}", THREADS, c);
     expect_status(a, 201);
     expect_json(a,
                 "{'type': 11, 'name': 'talk', 'parent_id': '%s', 'guild_id': '%s', 'owner_id': "
                 "'%s', 'rate_limit_per_user': 5, 'message_count': 0, 'member_count': 1, "
                 "'last_message_id': null, 'thread_metadata': {'archived': false, 'locked': false, "
-                "'auto_archive_duration': 1440}}",
-                c, g, bob->id);
+                "'auto_archive_duration': 4320}, "
+                "'total_message_sent': 0, 'member': {'user_id': '%s', 'flags': 1}}",
+                c, g, bob->id, bob->id);
     expect_absent(a, "permission_overwrites");
     expect_absent(a, "position");
     expect_absent(a, "newly_created");
     const char *id = answer_text(a, "id");
+    expect_audit(w, g, 110, id);
     expect_told(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
+    expect_told(w, viewers(g, id), "THREAD_MEMBERS_UPDATE",
+                "{'id': '%s', 'guild_id': '%s', 'member_count': 1, 'added_members': [{'id': '%s', "
+                "'user_id': '%s', 'flags': 1, 'presence': null, 'member': {'user': {'id': "
+                "'%s'}}}]}",
+                id, g, id, bob->id, bob->id);
+    expect_event(bob, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
+    expect_told(w, viewers(g, c), "MESSAGE_CREATE",
+                "{'id': '%s', 'channel_id': '%s', 'type': 18, 'content': 'talk', 'flags': 32, "
+                "'message_reference': {'channel_id': '%s', 'guild_id': '%s', 'type': 0}}",
+                id, c, id, g);
     expect_nothing_told(w);
     expect_json(client_get(ada, "/channels/%s", id), "{'id': '%s', 'type': 11}", id);
-    expect_json(client_get(ada, ACTIVE, g), "{'threads': [{'id': '%s'}], 'members': []}", id);
+    expect_absent(client_get(ada, "/channels/%s", id), "member");
+    expect_json(client_get(bob, "/channels/%s", id), "{'member': {'id': '%s'}}", id);
+    expect_json(client_get(ada, ACTIVE, g),
+                "{'threads': [{'id': '%s'}], 'members': [], 'has_more': false}", id);
+    expect_json(client_get(bob, "/channels/%s/threads/active", c),
+                "{'threads': [{'id': '%s'}], 'members': [{'id': '%s', 'user_id': '%s'}]}", id, id,
+                bob->id);
     /* Not among the channels. */
     a = client_get(ada, "/guilds/%s/channels", g);
     for (size_t i = 0; i < a.json->count; i++)
@@ -101,9 +123,10 @@ static void thread_bodies_have_limits(struct world *w)
                    "rate_limit_per_user", "NUMBER_TYPE_MAX");
     expect_json(client_post(ada, "{'name': 'a', 'auto_archive_duration': 4320}", THREADS, c),
                 "{'thread_metadata': {'auto_archive_duration': 4320}}");
-    /* The channel says what is usual. */
+    /* Three days, whatever the channel tells clients; private, where nothing is said. */
     expect_json(client_post(ada, "{'name': 'a'}", THREADS, c),
-                "{'thread_metadata': {'auto_archive_duration': 60}}");
+                "{'type': 12, 'thread_metadata': {'auto_archive_duration': 4320, 'invitable': "
+                "true}}");
 }
 
 static void kinds_of_channels_have_kinds_of_threads(struct world *w)
@@ -118,10 +141,11 @@ static void kinds_of_channels_have_kinds_of_threads(struct world *w)
     expect_json(client_post(ada, "{'name': 'a'}", THREADS, news), "{'type': 10}");
     expect_invalid(client_post(ada, "{'name': 'a', 'type': 11}", THREADS, news), "type",
                    "BASE_TYPE_CHOICES");
-    struct answer a = client_post(ada, "{'name': 'a'}", THREADS, forum);
+    expect_invalid(client_post(ada, "{'name': 'a'}", THREADS, forum), "message",
+                   "BASE_TYPE_REQUIRED");
+    struct answer a = client_post(ada, "{'name': 'a', 'type': 12, 'message': {'content': 'first'}}",
+                                  THREADS, forum);
     expect_json(a, "{'type': 11}");
-    expect_invalid(client_post(ada, "{'name': 'a', 'type': 12}", THREADS, forum), "type",
-                   "BASE_TYPE_CHOICES");
     expect_error(client_post(ada, "{'name': 'a'}", THREADS, voice), 400, 50024);
     expect_error(client_post(ada, "{'name': 'a'}", THREADS, cat), 400, 50024);
     expect_error(client_post(ada, "{'name': 'a'}", THREADS, answer_text(a, "id")), 400, 50024);
@@ -143,12 +167,12 @@ static void starting_takes_rights(struct world *w)
     put_member(g, bob);
     expect_status(client_put(ada, DENY(CREATE_PUBLIC_THREADS), "/channels/%s/permissions/%s", c, g),
                   204);
-    expect_error(client_post(bob, "{'name': 'a'}", THREADS, c), 403, 50013);
+    expect_error(client_post(bob, "{'name': 'a', 'type': 11}", THREADS, c), 403, 50013);
     expect_status(client_post(bob, "{'name': 'a', 'type': 12}", THREADS, c), 201);
     expect_status(
         client_put(ada, DENY(CREATE_PRIVATE_THREADS), "/channels/%s/permissions/%s", c, g), 204);
-    expect_status(client_post(bob, "{'name': 'a'}", THREADS, c), 201);
-    expect_error(client_post(bob, "{'name': 'a', 'type': 12}", THREADS, c), 403, 50013);
+    expect_status(client_post(bob, "{'name': 'a', 'type': 11}", THREADS, c), 201);
+    expect_error(client_post(bob, "{'name': 'a'}", THREADS, c), 403, 50013);
     expect_status(client_put(ada, DENY(VIEW_CHANNEL), "/channels/%s/permissions/%s", c, g), 204);
     expect_error(client_post(bob, "{'name': 'a'}", THREADS, c), 403, 50001);
 }
@@ -187,10 +211,10 @@ static void a_private_thread_is_for_its_starter_and_managers(struct world *w)
 
     /* Nor is it in the guild that a newcomer is shown. */
     struct client *eve = world_client(w, "eve");
-    const char *open = start(bob, c, "");
+    start(bob, c, "");
     const char *code = answer_text(client_post(ada, "{}", "/channels/%s/invites", c), "code");
     expect_status(client_post(eve, "{}", "/invites/%s", code), 200);
-    expect_event(eve, "GUILD_CREATE", "{'threads': [{'id': '%s'}]}", open);
+    expect_event(eve, "GUILD_CREATE", "{'threads': []}");
 }
 
 static void a_thread_is_changed_by_its_starter(struct world *w)
@@ -207,7 +231,9 @@ static void a_thread_is_changed_by_its_starter(struct world *w)
     struct answer a =
         client_patch(bob, "{'name': 'more', 'auto_archive_duration': 60}", "/channels/%s", id);
     expect_json(a, "{'name': 'more', 'thread_metadata': {'auto_archive_duration': 60}}");
+    expect_audit(w, g, 111, id);
     expect_told(w, viewers(g, id), "THREAD_UPDATE", "{'id': '%s', 'name': 'more'}", id);
+    expect_told(w, viewers(g, id), "MESSAGE_CREATE", "{'type': 4, 'content': 'more'}");
     expect_nothing_told(w);
     expect_invalid(client_patch(bob, "{'name': null}", "/channels/%s", id), "name",
                    "BASE_TYPE_REQUIRED");
@@ -240,6 +266,7 @@ static void an_archived_thread_is_woken_by_who_may_write_there(struct world *w)
     expect(strcmp(answer_text(a, "thread_metadata.archive_timestamp"), first) > 0);
     expect_json(client_get(bob, ACTIVE, g), "{'threads': []}");
     expect_error(client_patch(cleo, "{'name': 'x'}", "/channels/%s", id), 403, 50013);
+    expect_error(client_patch(bob, "{'name': 'x'}", "/channels/%s", id), 400, 50083);
     expect_json(client_patch(cleo, "{'archived': false}", "/channels/%s", id),
                 "{'thread_metadata': {'archived': false}}");
     expect_error(client_patch(cleo, "{'archived': true}", "/channels/%s", id), 403, 50013);
@@ -266,6 +293,8 @@ static void deleting_a_thread_takes_manage_threads(struct world *w)
     expect_json(client_delete(ada, "/channels/%s", id), "{'id': '%s'}", id);
     expect_told(w, viewers(g, id), "THREAD_DELETE",
                 "{'id': '%s', 'guild_id': '%s', 'parent_id': '%s', 'type': 11}", id, g, c);
+    expect_told(w, viewers(g, c), "MESSAGE_UPDATE", "{'id': '%s', 'flags': 0}", id);
+    expect_audit(w, g, 112, id);
     expect_nothing_told(w);
     expect_error(client_get(ada, "/channels/%s", id), 404, 10003);
 }
@@ -310,8 +339,23 @@ static void a_message_has_one_thread_with_its_id(struct world *w)
     struct answer a = client_post(ada, "{'name': 'about it', 'type': 12}", FROM, c, id);
     expect_status(a, 201);
     expect_json(a, "{'id': '%s', 'type': 11, 'parent_id': '%s', 'owner_id': '%s'}", id, c, ada->id);
+    expect_audit(w, g, 110, id);
     expect_told(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
+    expect_told(w, viewers(g, c), "MESSAGE_UPDATE",
+                "{'id': '%s', 'flags': 32, 'thread': {'id': '%s', 'name': 'about it'}}", id, id);
+    expect_told(w, viewers(g, id), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
+    expect_event(ada, "THREAD_MEMBERS_UPDATE", "{}");
+    expect_told(w, viewers(g, id), "MESSAGE_CREATE",
+                "{'type': 21, 'channel_id': '%s', 'content': '', 'position': 0, "
+                "'message_reference': {'channel_id': '%s', 'message_id': '%s'}, "
+                "'referenced_message': {'id': '%s', 'content': 'Look'}}",
+                id, c, id, id);
     expect_nothing_told(w);
+    expect_json(client_get(ada, "/channels/%s/messages/%s", c, id),
+                "{'flags': 32, 'thread': {'id': '%s', 'member': {'user_id': '%s'}}}", id, ada->id);
+    expect_absent(client_get(bob, "/channels/%s/messages/%s", c, id), "thread.member");
+    expect_json(client_get(ada, "/channels/%s", id),
+                "{'message_count': 0, 'total_message_sent': 0}");
     expect_error(client_post(bob, "{'name': 'again'}", FROM, c, id), 400, 160004);
     expect_error(client_post(bob, "{'name': 'a'}", FROM, c, c), 404, 10008);
     expect_invalid(client_post(bob, "{}", FROM, c, id), "name", "BASE_TYPE_REQUIRED");

@@ -246,6 +246,7 @@ static void private_threads_are_their_starters(struct world *w)
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{}");
     const char *thread = start_thread(&s, s.bob, open, 12);
     expect_dispatch(s.of_bob, "THREAD_CREATE", "{'id': '%s', 'type': 12}", thread);
+    expect_dispatch(s.of_bob, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
     expect_status(client_post(s.bob, "{'content': 'psst'}", "/channels/%s/messages", thread), 200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
     expect_quiet(of_cleo); /* sees the channel, but does not manage threads */
@@ -266,6 +267,8 @@ static void archived_threads_are_heard_of(struct world *w)
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{}");
     const char *thread = start_thread(&s, s.ada, open, 11);
     expect_dispatch(s.of_bob, "THREAD_CREATE", "{'id': '%s'}", thread);
+    expect_dispatch(s.of_bob, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
+    expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'type': 18}");
     struct answer a = client_post(s.ada, "{'content': 'first'}", "/channels/%s/messages", thread);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{}");
     expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", thread), 200);
@@ -280,6 +283,7 @@ static void archived_threads_are_heard_of(struct world *w)
     struct gate *late = gate_session(s.bob, PLAIN, "");
     expect_status(client_delete(s.ada, "/channels/%s", thread), 200);
     expect_dispatch(late, "THREAD_DELETE", "{'id': '%s'}", thread);
+    expect_dispatch(late, "MESSAGE_UPDATE", "{'id': '%s', 'flags': 0}", thread);
     expect_quiet(late);
 }
 

@@ -81,12 +81,16 @@ static void an_archived_thread_is_heard_of_by_who_sees_its_channel(struct world 
                         "{'id': '%s', 'thread_metadata': {'archived': "
                         "false}}",
                         thread);
+        if (i == 0) /* who started it */
+            expect_dispatch(all[i], "THREAD_MEMBER_UPDATE", "{'id': '%s'}", thread);
         expect_dispatch(all[i], "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
     }
     world_sql(w, "update channels set thread_archived = 1 where id = %s", thread);
     expect_status(client_patch(l.ada, "{'archived': false}", "/channels/%s", thread), 200);
+    expect_dispatch(l.a, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 111}");
     for (int i = 0; i < 3; i++)
         expect_dispatch(all[i], "THREAD_UPDATE", "{'id': '%s'}", thread);
+    expect_dispatch(l.a, "THREAD_MEMBER_UPDATE", "{'id': '%s'}", thread);
     world_sql(w, "update channels set thread_archived = 1 where id = %s", thread);
     expect_status(client_delete(l.ada, "/channels/%s", thread), 200);
     for (int i = 0; i < 3; i++)
@@ -95,7 +99,7 @@ static void an_archived_thread_is_heard_of_by_who_sees_its_channel(struct world 
     expect_quiet(l.e);
 }
 
-/* Bots know of all threads, but hear only what is said in those that they may see. */
+/* Bots know of all other threads, but not of those that they may not see. */
 static void a_private_thread_is_heard_of_by_its_starter_and_managers(struct world *w)
 {
     struct listeners l = invite(w);
@@ -111,10 +115,10 @@ static void a_private_thread_is_heard_of_by_its_starter_and_managers(struct worl
         for (int i = 0; i < 2; i++) {
             if (archived)
                 expect_dispatch(all[i], "THREAD_UPDATE", "{'id': '%s'}", thread);
+            if (archived && i == 1)
+                expect_dispatch(all[i], "THREAD_MEMBER_UPDATE", "{'id': '%s'}", thread);
             expect_dispatch(all[i], "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
         }
-        if (archived)
-            expect_dispatch(l.r, "THREAD_UPDATE", "{'id': '%s'}", thread);
         expect_quiet(l.r);
         expect_quiet(l.e);
         gate_close(l.a, 1000);

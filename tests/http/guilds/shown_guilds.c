@@ -64,11 +64,15 @@ static void threads_are_shown_while_they_are_alive(struct world *w)
     const char *g = found_guild(ada, "Hall");
     const char *c = make_channel(ada, g, "{'name': 'a'}");
     const char *thread =
-        answer_text(client_post(ada, "{'name': 't'}", "/channels/%s/threads", c), "id");
+        answer_text(client_post(ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", c), "id");
 
     put_member(g, bob);
     put_member(g, robot);
+    /* People are shown those that they are in, bots all. */
     struct gateway_guild seen = shown_to(bob, g);
+    expect(!holds(&seen.threads, thread));
+    expect_status(client_put(bob, "", "/channels/%s/thread-members/@me", thread), 204);
+    seen = shown_to(bob, g);
     expect(holds(&seen.threads, thread) && !holds(&seen.channels, thread));
     expect_status(client_patch(ada, "{'archived': true}", "/channels/%s", thread), 200);
     seen = shown_to(bob, g);

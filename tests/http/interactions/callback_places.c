@@ -66,6 +66,7 @@ static void an_answer_wakes_a_thread(struct world *w)
     struct room room = world_room(w, thread);
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
     expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_room_event(&room, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
     expect_room_event(&room, "MESSAGE_CREATE", "{'channel_id': '%s', 'guild_id': '%s'}", thread,
                       s.venue.id);
 }

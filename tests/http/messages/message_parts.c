@@ -554,10 +554,12 @@ static void a_message_wakes_a_thread(struct world *w)
     struct room room = world_room(w, "90001");
     expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 200);
     expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_room_event(&room, "THREAD_MEMBERS_UPDATE", "{'added_members': [{'user_id': '%s'}]}",
+                      bob->id);
     expect_room_event(&room, "MESSAGE_CREATE", "{'channel_type': 11}");
     expect_json(client_get(bob, "/channels/90001"), "{'message_count': 1}");
     world_sql(w, "update channels set thread_archived = 1, thread_locked = 1 where id = 90001");
-    expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 400, 50083);
+    expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 400, 160005);
     expect_status(client_post(ada, "{'content': 'x'}", MESSAGES, "90001"), 200);
 }
 

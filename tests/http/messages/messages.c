@@ -135,8 +135,8 @@ static void categories_and_forums_take_no_messages(struct world *w)
     world_sql(w, "insert into channels (id, guild_id, type, name) values (90002, %s, 15, 'f')",
               v.id);
     expect_error(client_post(ada, "{'content': 'x'}", MESSAGES, "90001"), 400, 50008);
-    expect_error(client_post(ada, "{'content': 'x'}", MESSAGES, "90002"), 400, 50008);
-    expect_error(client_post(ada, NULL, "/channels/90002/typing"), 400, 50008);
+    expect_error(client_post(ada, "{'content': 'x'}", MESSAGES, "90002"), 400, 40058);
+    expect_error(client_post(ada, NULL, "/channels/90002/typing"), 400, 40058);
 }
 
 static void speech_needs_a_right(struct world *w)

@@ -285,7 +285,7 @@ static void what_a_webhook_says_has_rules(struct world *w)
         "{'mention_everyone': true}");
     world_sql(w, "update channels set type = 15 where id = %s", v.channel);
     expect_error(client_post(nobody, "{'content': 'x'}", "/webhooks/%s/%s", h.id, h.token), 400,
-                 50008);
+                 220001);
 }
 
 static void a_webhook_speaks_in_threads_of_its_channel(struct world *w)

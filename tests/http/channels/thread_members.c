@@ -1,0 +1,351 @@
+/* thread_members.c - who is in a thread, who comes and goes, and who hears of it. */
+#include <stdlib.h>
+#include <stdlib.h>
+
+#include "channels.h"
+#include "gate.h"
+#include "venues.h"
+
+#define MEMBERS "/channels/%s/thread-members"
+#define MEMBER  "/channels/%s/thread-members/%s"
+
+static const char *const PLAIN = "v=10&encoding=json";
+
+struct hall {
+    struct client *ada, *bob, *cleo; /* the owner, two members */
+    const char *guild, *channel;
+};
+
+static struct hall open_hall(struct world *w)
+{
+    struct hall h = { world_client(w, "ada"), world_client(w, "bob"), world_client(w, "cleo") };
+
+    h.guild = found_guild(h.ada, "Hall");
+    h.channel = make_channel(h.ada, h.guild, "{'name': 'a'}");
+    put_member(h.guild, h.bob);
+    put_member(h.guild, h.cleo);
+    return h;
+}
+
+static const char *start(struct client *c, const char *channel, const char *rest)
+{
+    struct answer a =
+        client_post(c, str_printf(world_arena(c->world), "{'name': 'talk'%s}", rest).p,
+                    "/channels/%s/threads", channel);
+
+    expect_status(a, 201);
+    forget_told(c->world);
+    return answer_text(a, "id");
+}
+
+static void joining_and_leaving_is_told(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+
+    expect_error(client_get(h.cleo, MEMBER, t, "@me"), 404, 10007);
+    expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
+    expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t,
+                 h.cleo->id);
+    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+                "{'id': '%s', 'member_count': 2, 'added_members': [{'id': '%s', 'user_id': '%s'}]}",
+                t, t, h.cleo->id);
+    expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_nothing_told(w);
+    /* Again: nothing. */
+    expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
+    expect_nothing_told(w);
+    expect_json(client_get(h.cleo, MEMBER, t, h.cleo->id), "{'id': '%s', 'user_id': '%s'}", t,
+                h.cleo->id);
+    expect_json(client_get(h.cleo, "/channels/%s", t), "{'member_count': 2}");
+
+    expect_status(client_delete(h.cleo, MEMBER, t, "@me"), 204);
+    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+                "{'id': '%s', 'member_count': 1, 'removed_member_ids': ['%s']}", t, h.cleo->id);
+    expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'removed_member_ids': ['%s']}", h.cleo->id);
+    expect_nothing_told(w);
+    expect_status(client_delete(h.cleo, MEMBER, t, "@me"), 204);
+    expect_nothing_told(w);
+}
+
+static void members_are_listed_by_account(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+
+    expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
+    struct answer a = client_get(h.ada, MEMBERS, t);
+    expect(a.json->count == 2);
+    expect_absent(client_get(h.ada, MEMBER, t, h.bob->id), "member");
+    expect_json(client_get(h.ada, MEMBER "?with_member=true", t, h.bob->id),
+                "{'member': {'user': {'id': '%s'}}}", h.bob->id);
+    a = client_get(h.ada, MEMBERS "?with_member=true&limit=1", t);
+    expect(a.json->count == 1);
+    const char *first = dom_at(&a.json->items[0], "user_id")->text.p;
+    a = client_get(h.ada, MEMBERS "?with_member=true&limit=5&after=%.19s", t, first);
+    expect(a.json->count == 1);
+    expect_error(client_get(h.ada, MEMBERS, h.channel), 400, 50024);
+    expect_error(client_put(h.ada, "", MEMBER, h.channel, "@me"), 400, 50024);
+    expect_error(client_delete(h.ada, MEMBER, h.channel, "@me"), 400, 50024);
+}
+
+static void adding_somebody_takes_rights_and_a_view(struct world *w)
+{
+    struct hall h = open_hall(w);
+    struct client *dan = world_client(w, "dan"); /* a stranger */
+    const char *t = start(h.bob, h.channel, ", 'type': 12, 'invitable': false");
+
+    expect_json(client_get(h.bob, "/channels/%s", t), "{'thread_metadata': {'invitable': false}}");
+    expect_error(client_put(h.bob, "", MEMBER, t, dan->id), 404, 10007);
+    expect_error(client_put(h.cleo, "", MEMBER, t, "@me"), 403, 50001);
+    expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
+    expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {}}", t);
+    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE",
+                "{'type': 1, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", h.bob->id,
+                h.cleo->id);
+    expect_nothing_told(w);
+    expect_status(client_get(h.cleo, "/channels/%s", t), 200);
+    expect_json(client_get(h.cleo, "/guilds/%s/threads/active", h.guild),
+                "{'threads': [{'id': '%s'}], 'members': [{'user_id': '%s'}]}", t, h.cleo->id);
+    /* It is not invitable, and not cleo's. */
+    put_member(h.guild, dan);
+    expect_error(client_put(h.cleo, "", MEMBER, t, dan->id), 403, 50013);
+    expect_error(client_delete(h.cleo, MEMBER, t, h.bob->id), 403, 50013);
+    expect_error(client_delete(h.bob, MEMBER, t, dan->id), 404, 10007);
+    expect_status(client_patch(h.bob, "{'invitable': true}", "/channels/%s", t), 200);
+    expect_status(client_put(h.cleo, "", MEMBER, t, dan->id), 204);
+    expect_status(client_delete(h.bob, MEMBER, t, h.cleo->id), 204);
+    expect_error(client_get(h.cleo, "/channels/%s", t), 403, 50001);
+    expect_error(client_get(h.cleo, "/channels/%s/messages", t), 403, 50001);
+    /* Archived: nobody comes or goes. */
+    expect_status(client_patch(h.bob, "{'archived': true}", "/channels/%s", t), 200);
+    expect_error(client_put(h.bob, "", MEMBER, t, h.cleo->id), 400, 50083);
+    expect_error(client_delete(h.bob, MEMBER, t, dan->id), 400, 50083);
+    expect_error(client_delete(h.bob, MEMBER, t, "@me"), 400, 50083);
+}
+
+static void who_speaks_or_is_called_comes_to_the_thread(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 12");
+    struct arena *arena = world_arena(w);
+
+    struct answer a =
+        client_post(h.bob, str_printf(arena, "{'content': 'hey <@%s>'}", h.cleo->id).p,
+                    "/channels/%s/messages", t);
+    expect_json(a, "{'position': 0}");
+    expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s'}", t);
+    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'member_count': 2}");
+    expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{}");
+    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'position': 0}");
+    expect_nothing_told(w);
+    expect_json(client_get(h.cleo, MEMBER, t, "@me"), "{'flags': 0}");
+    expect_json(client_post(h.cleo, "{'content': 'yes'}", "/channels/%s/messages", t),
+                "{'position': 1}");
+    expect_json(client_get(h.cleo, MEMBER, t, "@me"), "{'flags': 1}");
+    expect_json(client_get(h.cleo, "/channels/%s", t),
+                "{'message_count': 2, 'total_message_sent': 2}");
+    expect_status(client_delete(h.bob, "/channels/%s/messages/%s", t, answer_text(a, "id")), 204);
+    expect_json(client_get(h.cleo, "/channels/%s", t),
+                "{'message_count': 1, 'total_message_sent': 2}");
+    /* The owner sees it, and comes by speaking. */
+    forget_told(w);
+    expect_status(client_post(h.ada, "{'content': 'order'}", "/channels/%s/messages", t), 200);
+    expect_event(h.ada, "THREAD_CREATE", "{'id': '%s'}", t);
+}
+
+static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
+{
+    struct hall h = open_hall(w);
+    struct client *dan = world_client(w, "dan"), *robot = world_bot(w, "robot");
+
+    put_member(h.guild, dan);
+    put_member(h.guild, robot);
+    struct gate *c = gate_session(h.cleo, PLAIN, ""), *d = gate_session(dan, PLAIN, "");
+    struct gate *r = gate_session(robot, PLAIN, "'intents': 515");
+    expect_dispatch(r, "GUILD_CREATE", "{}");
+    const char *t = start(h.bob, h.channel, ", 'type': 12");
+    expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
+    expect_dispatch(c, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t, h.cleo->id);
+    expect_dispatch(c, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_dispatch(c, "MESSAGE_CREATE", "{'type': 1}");
+    expect_status(client_post(h.bob, "{'content': 'psst'}", "/channels/%s/messages", t), 200);
+    expect_dispatch(c, "MESSAGE_CREATE", "{'content': 'psst'}");
+    expect_status(client_delete(h.bob, MEMBER, t, h.cleo->id), 204);
+    expect_dispatch(c, "THREAD_MEMBERS_UPDATE", "{'removed_member_ids': ['%s']}", h.cleo->id);
+    expect_status(client_post(h.bob, "{'content': 'gone'}", "/channels/%s/messages", t), 200);
+    expect_quiet(c);
+    expect_quiet(d);
+    expect_quiet(r); /* a bot that asked for members, but is not in it */
+}
+
+static void without_the_intent_a_bot_hears_of_itself(struct world *w)
+{
+    struct hall h = open_hall(w);
+    struct client *robot = world_bot(w, "robot");
+
+    put_member(h.guild, robot);
+    struct gate *r = gate_session(robot, PLAIN, "'intents': 1");
+    expect_dispatch(r, "GUILD_CREATE", "{}");
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    expect_dispatch(r, "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", t);
+    expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
+    expect_status(client_put(robot, "", MEMBER, t, "@me"), 204);
+    expect_dispatch(r, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t, robot->id);
+    expect_dispatch(r, "THREAD_MEMBERS_UPDATE",
+                    "{'member_count': 3, 'added_members': [{'user_id': '%s'}]}", robot->id);
+    expect_quiet(r);
+}
+
+static void a_thread_has_room_for_a_thousand(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+
+    world_sql(w, "with recursive n(i) as (select 1 union all select i + 1 from n where i < 999) "
+                 "insert into users (id, username) select i + 5000, 'user' || i "
+                 "from n");
+    world_sql(w,
+              "insert into thread_members (thread_id, user_id, guild_id, joined_at) "
+              "select %s, id, %s, 1 from users where id between 5001 and 5999",
+              t, h.guild);
+    expect_error(client_put(h.cleo, "", MEMBER, t, "@me"), 400, 30033);
+    expect_json(client_get(h.cleo, "/channels/%s", t), "{'member_count': 50}");
+    /* What is said is heard all the same. */
+    expect_status(client_post(h.cleo, "{'content': 'hi'}", "/channels/%s/messages", t), 200);
+    expect_error(client_get(h.cleo, MEMBER, t, "@me"), 404, 10007);
+    expect_status(client_delete(h.bob, MEMBER, t, "@me"), 204);
+    expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
+}
+
+static void settings_of_a_thread_are_ones_own(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+#define SETTINGS "/channels/%s/thread-members/@me/settings"
+
+    expect_error(client_patch(h.cleo, "{'flags': 2}", SETTINGS, t), 404, 10007);
+    expect_error(client_patch(h.bob, "{'flags': 6}", SETTINGS, t), 400, 50084);
+    expect_error(client_patch(h.bob, "{'flags': 16}", SETTINGS, t), 400, 50084);
+    expect_nothing_told(w);
+    expect_json(client_patch(h.bob, "{'flags': 4, 'muted': true}", SETTINGS, t),
+                "{'id': '%s', 'flags': 5, 'muted': true}", t);
+    expect_event(h.bob, "THREAD_MEMBER_UPDATE", "{'id': '%s', 'guild_id': '%s'}", t, h.guild);
+    expect_status(client_patch(h.bob, "{'flags': 4}", SETTINGS, t), 204);
+    expect_nothing_told(w);
+}
+
+static void archived_threads_are_listed_in_pages(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *open[3], *closed[3];
+#define ARCHIVED "/channels/%s/threads/archived/%s"
+#define JOINED   "/channels/%s/users/@me/threads/archived/private"
+
+    for (int i = 0; i < 3; i++) {
+        open[i] = start(h.bob, h.channel, ", 'type': 11");
+        closed[i] = start(h.bob, h.channel, ", 'type': 12");
+        world_wait(w, 1);
+        expect_status(client_patch(h.bob, "{'archived': true}", "/channels/%s", open[i]), 200);
+        expect_status(client_patch(h.bob, "{'archived': true}", "/channels/%s", closed[i]), 200);
+    }
+    struct answer a = client_get(h.cleo, ARCHIVED "?limit=2", h.channel, "public");
+    expect_json(a, "{'threads': [{'id': '%s'}, {'id': '%s'}], 'has_more': true, 'members': []}",
+                open[2], open[1]);
+    const char *at = answer_text(a, "threads.1.thread_metadata.archive_timestamp");
+    char before[40];
+    snprintf(before, sizeof before, "%.*sZ", 26, at);
+    a = client_get(h.bob, ARCHIVED "?limit=2&before=%s", h.channel, "public", before);
+    expect_json(a, "{'threads': [{'id': '%s'}], 'has_more': false, 'members': [{'id': '%s'}]}",
+                open[0], open[0]);
+    expect_error(client_get(h.bob, ARCHIVED, h.channel, "private"), 403, 50013);
+    expect_json(client_get(h.ada, ARCHIVED, h.channel, "private"),
+                "{'threads': [{'id': '%s'}, {'id': '%s'}, {'id': '%s'}], 'has_more': false}",
+                closed[2], closed[1], closed[0]);
+    expect_json(client_get(h.bob, JOINED "?limit=2", h.channel),
+                "{'threads': [{'id': '%s'}, {'id': '%s'}], 'has_more': true}", closed[2],
+                closed[1]);
+    expect_json(client_get(h.bob, JOINED "?before=%s", h.channel, closed[1]),
+                "{'threads': [{'id': '%s'}], 'has_more': false}", closed[0]);
+    expect_json(client_get(h.cleo, JOINED, h.channel), "{'threads': [], 'members': []}");
+    expect_invalid(client_get(h.bob, ARCHIVED "?limit=1", h.channel, "public"), "limit",
+                   "NUMBER_TYPE_MIN");
+    expect_error(client_get(h.bob, ARCHIVED, open[0], "public"), 400, 50024);
+}
+
+static void a_locked_thread_is_for_moderators(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct answer a = client_post(h.bob, "{'content': 'hi'}", "/channels/%s/messages", t);
+    const char *m = answer_text(a, "id");
+
+    expect_status(client_patch(h.ada, "{'locked': true}", "/channels/%s", t), 200);
+    expect_error(client_post(h.bob, "{'content': 'no'}", "/channels/%s/messages", t), 400, 160005);
+    expect_error(client_patch(h.bob, "{'content': 'no'}", "/channels/%s/messages/%s", t, m), 400,
+                 160005);
+    expect_error(client_patch(h.bob, "{'name': 'no'}", "/channels/%s", t), 403, 50013);
+    expect_status(client_post(h.ada, "{'content': 'yes'}", "/channels/%s/messages", t), 200);
+    expect_status(client_patch(h.ada, "{'archived': true}", "/channels/%s", t), 200);
+    expect_error(client_post(h.bob, "{'content': 'no'}", "/channels/%s/messages", t), 400, 160005);
+    expect_error(client_patch(h.bob, "{'content': 'no'}", "/channels/%s/messages/%s", t, m), 400,
+                 50083);
+    expect_error(client_delete(h.bob, "/channels/%s/messages/%s", t, m), 400, 50083);
+    expect_status(client_patch(h.ada, "{'locked': false}", "/channels/%s", t), 200);
+    /* What is archived wakes up: first the thread, then its members, then the message. */
+    forget_told(w);
+    expect_status(client_post(h.bob, "{'content': 'back'}", "/channels/%s/messages", t), 200);
+    expect_told(w, viewers(h.guild, t), "THREAD_UPDATE",
+                "{'thread_metadata': {'archived': false}}");
+    expect_event(h.ada, "THREAD_MEMBER_UPDATE", "{'user_id': '%s'}", h.ada->id);
+    expect_event(h.bob, "THREAD_MEMBER_UPDATE", "{'user_id': '%s'}", h.bob->id);
+    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'content': 'back'}");
+    expect_nothing_told(w);
+}
+
+static void starting_threads_is_slowed_apart(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    expect_status(client_patch(h.ada, "{'rate_limit_per_user': 30}", "/channels/%s", h.channel),
+                  200);
+    expect_status(client_post(h.bob, "{'content': 'hi'}", "/channels/%s/messages", h.channel), 200);
+    start(h.bob, h.channel, ", 'type': 11");
+    struct answer a =
+        client_post(h.bob, "{'name': 'b', 'type': 11}", "/channels/%s/threads", h.channel);
+    expect_error(a, 429, 20016);
+    expect_json(a, "{'global': false}");
+    expect(atof(dom_at(a.json, "retry_after")->text.p) > 29);
+    expect_status(
+        client_post(h.ada, "{'name': 'b', 'type': 11}", "/channels/%s/threads", h.channel), 201);
+    world_wait(w, 31);
+    start(h.bob, h.channel, ", 'type': 11");
+}
+
+static void who_leaves_the_guild_leaves_its_threads(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+
+    expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
+    expect_status(client_delete(h.cleo, "/users/@me/guilds/%s", h.guild), 204);
+    expect_error(client_get(h.bob, MEMBER, t, h.cleo->id), 404, 10007);
+}
+
+const struct test thread_members_tests[] = {
+    TEST(joining_and_leaving_is_told),
+    TEST(members_are_listed_by_account),
+    TEST(adding_somebody_takes_rights_and_a_view),
+    TEST(who_speaks_or_is_called_comes_to_the_thread),
+    TEST(a_private_thread_is_heard_of_by_its_members_alone),
+    TEST(without_the_intent_a_bot_hears_of_itself),
+    TEST(a_thread_has_room_for_a_thousand),
+    TEST(settings_of_a_thread_are_ones_own),
+    TEST(archived_threads_are_listed_in_pages),
+    TEST(a_locked_thread_is_for_moderators),
+    TEST(starting_threads_is_slowed_apart),
+    TEST(who_leaves_the_guild_leaves_its_threads),
+    { 0 },
+};
