@@ -75,10 +75,11 @@ static enum err wake_thread(struct call *call, const struct channel *c)
     return e ? e : thread_watch(call, &woken);
 }
 
-static enum err message_notice(struct call *call, const struct channel *c, snowflake id)
+static enum err message_notice(struct call *call, struct channel *c, snowflake id)
 {
     enum err e = note_last(call, c, id);
 
+    c->last_message_id = given_id(id);
     return e || !channel_is_private(c->type) ? e : channel_open_for_all(call, c);
 }
 
