@@ -57,30 +57,39 @@ static void of_those_who_want_one_name_one_gets_it(void **state)
     sem_destroy(&finished);
 }
 
-/* On PostgreSQL these meet each other and are tried again; none is lost. */
+static void add_many(struct fixture *f, size_t count)
+{
+    sem_t finished;
+    struct one *ones = ones_new(count, &finished);
+
+    for (size_t i = 0; i < count; i++)
+        store_submit(f->store, &ones[i].work);
+    for (size_t i = 0; i < count; i++)
+        wait_for(&finished);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(ones[i].result, OK);
+    ones_free(ones, count);
+    sem_destroy(&finished);
+}
+
+/* On PostgreSQL these meet each other and are tried again; none is lost. On a busy machine they
+ * may take turns by chance, so there are more until some have met. */
 static void concurrent_additions_make_the_exact_sum(void **state)
 {
-    enum { COUNT = 200 };
+    enum { COUNT = 200, MOST_ROUNDS = 100 };
     struct fixture *f = *state;
-    sem_t finished;
-    struct one *ones = ones_new(COUNT, &finished);
-    struct store_stats stats;
-    int64_t done = 0;
+    struct store_stats stats = { 0 };
+    int64_t rounds = 0;
 
     counter_make(f);
-    for (size_t i = 0; i < COUNT; i++)
-        store_submit(f->store, &ones[i].work);
-    for (size_t i = 0; i < COUNT; i++)
-        wait_for(&finished);
-    for (size_t i = 0; i < COUNT; i++)
-        done += ones[i].result == OK;
-    assert_int_equal(store_number(f->store, "select n from counter"), done);
-    assert_int_equal(done, COUNT);
-    store_stats(f->store, &stats);
+    do {
+        add_many(f, COUNT);
+        rounds++;
+        store_stats(f->store, &stats);
+    } while (f->postgres && !stats.retries && rounds < MOST_ROUNDS);
+    assert_int_equal(store_number(f->store, "select n from counter"), rounds * COUNT);
     if (f->postgres)
         assert_true(stats.retries > 0);
-    ones_free(ones, COUNT);
-    sem_destroy(&finished);
 }
 
 /* --- loops ---------------------------------------------------------------------------- */
@@ -426,7 +435,7 @@ static void a_read_that_takes_long_goes_on_beside_its_loop(void **state)
     struct fixture *f = *state;
     struct loops *loops = start_loops(f);
 
-    struct counting_read long_one = count_on_loop(f, loops, 3000000);
+    struct counting_read long_one = count_on_loop(f, loops, 300000);
     struct counting_read short_one = count_on_loop(f, loops, 10);
     loops_stop(loops);
     assert_false(long_one.ended_on_loop);
