@@ -34,6 +34,11 @@ int64_t clock_mono(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
+int64_t clock_thread(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void clock_advance(int64_t us)
 {
     atomic_fetch_add(&moved, us);

@@ -14,6 +14,8 @@ int64_t clock_s(void);
 
 /* Nanoseconds of a clock that nobody moves. */
 int64_t clock_mono(void);
+/* Processor time of the calling thread, in nanoseconds: what others do does not count. */
+int64_t clock_thread(void);
 
 /* Moves the clock of the whole process; clock_reset brings the real time back. */
 void clock_advance(int64_t us);

@@ -27,12 +27,7 @@ static void (*report_over)(const struct hold_record *r);
 
 static int64_t hold_now(void)
 {
-    struct timespec t;
-
-    if (!report_over)
-        return clock_mono();
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000 * MS + t.tv_nsec;
+    return report_over ? clock_thread() : clock_mono();
 }
 
 /* --- records -------------------------------------------------------------------------- */
