@@ -8,6 +8,7 @@
 #include "platform/accounts/accounts.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
+#include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
@@ -32,6 +33,7 @@ const struct domain *const guildhall_domains[] = {
     &roles_domain,
     &members_domain,
     &bans_domain,
+    &emojis_domain,
     &invites_domain,
     &channels_domain,
     &private_channels_domain,
@@ -41,6 +43,7 @@ const struct domain *const guildhall_domains[] = {
     &attachments_domain,
     &webhooks_domain,
     &applications_domain,
+    &application_emojis_domain,
     &teams_domain,
     &oauth2_domain,
     &commands_domain,
@@ -65,6 +68,7 @@ const struct domain *const guildhall_domains[] = {
     &gateway_addresses_domain,
     &assets_domain,
     &default_avatars_domain,
+    &emoji_files_domain,
     &gif_files_domain,
     &stream_files_domain,
     &service_domain,

@@ -41,6 +41,7 @@ struct target {
     struct channel *channel;
     uint64_t rights; /* the caller's in the channel, else in the guild */
     struct role *role;
+    struct emoji *emoji;
     struct member *member;
     struct message *message;
     struct webhook *webhook;

@@ -104,3 +104,53 @@ bool picture_look(struct str b, struct picture *ret)
     *ret = found;
     return true;
 }
+
+/* --- pictures that move ---------------------------------------------------------------- */
+
+bool picture_is_avif(struct str b)
+{
+    return b.n >= 12 && memcmp(b.p + 4, "ftyp", 4) == 0 &&
+           (memcmp(b.p + 8, "avif", 4) == 0 || memcmp(b.p + 8, "avis", 4) == 0);
+}
+
+/* Bytes of a table of colours, by the byte that announces it. */
+static size_t gif_colors(uint32_t packed)
+{
+    return packed & 0x80 ? (size_t)3 << ((packed & 7) + 1) : 0;
+}
+
+/* Past blocks that begin with their length, up to the empty one. */
+static size_t gif_skip_blocks(struct str b, size_t at)
+{
+    while (byte_at(b, at))
+        at += 1 + byte_at(b, at);
+    return at + 1;
+}
+
+static bool gif_is_animated(struct str b)
+{
+    size_t at = 13 + gif_colors(byte_at(b, 10));
+    int pictures = 0;
+
+    while (at < b.n && pictures < 2) {
+        if (byte_at(b, at) == 0x21) {
+            at = gif_skip_blocks(b, at + 2);
+        } else if (byte_at(b, at) == 0x2c) {
+            pictures++;
+            at = gif_skip_blocks(b, at + 11 + gif_colors(byte_at(b, at + 9)));
+        } else {
+            break;
+        }
+    }
+    return pictures > 1;
+}
+
+bool picture_is_animated(struct str b)
+{
+    if (picture_begins(b, "GIF8", 4))
+        return gif_is_animated(b);
+    if (picture_is_avif(b))
+        return memcmp(b.p + 8, "avis", 4) == 0;
+    return picture_begins(b, "RIFF", 4) && b.n > 20 && memcmp(b.p + 12, "VP8X", 4) == 0 &&
+           (b.p[20] & 2);
+}

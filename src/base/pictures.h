@@ -15,4 +15,9 @@ struct picture {
 /* PNG, JPEG, GIF or WebP; false: none of them. */
 bool picture_look(struct str bytes, struct picture *ret);
 
+/* By the brand in its first box. */
+bool picture_is_avif(struct str bytes);
+/* A GIF of two pictures or more, a WebP or an AVIF that says so. */
+bool picture_is_animated(struct str bytes);
+
 #endif

@@ -4,6 +4,7 @@
 #include "gateway_source/gateway_source.h"
 #include "model/thread.h"
 #include "platform/channels/channels.h"
+#include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "voice/states.h"
@@ -95,6 +96,9 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     if (e)
         return e;
     ret->guild.roles = parts.roles;
+    e = guild_emojis(tx, look->guild_id, &ret->guild.emojis);
+    if (e)
+        return e;
     struct rights_of who = guild_rights_of(&ret->guild, look->member);
     ret->joined_at = look->member->joined_at;
     ret->large = ret->guild.member_count > GUILD_LISTED;

@@ -71,7 +71,13 @@ enum err response_load(struct call *call, const struct interaction *it,
     if (e)
         return e;
     ret->by_user_only = owners_only_user(it->owners);
-    ret->from = (struct sender){ &ret->channel, rights, true, &only_users };
+    /* An app answers with whatever emoji its bot has, wherever it is asked. */
+    ret->from = (struct sender){ .channel = &ret->channel,
+                                 .rights = rights | PERMISSION(USE_EXTERNAL_EMOJIS),
+                                 .rich = true,
+                                 .allowed = &only_users,
+                                 .user_id = ret->application.bot_id,
+                                 .application_id = ret->application.id };
     return OK;
 }
 

@@ -5,6 +5,7 @@
 #include "json/internal.h"
 
 #include "base/arena.h"
+#include "base/pictures.h"
 
 static struct str skip_spaces(struct str s)
 {
@@ -45,7 +46,7 @@ static const char *image_extension(struct str bytes)
             return kinds[i].extension;
     if (str_starts(bytes, STR("RIFF")) && str_starts(str_from(bytes, 8), STR("WEBP")))
         return "webp";
-    return NULL;
+    return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
 /* What base64 text will be once decoded. */

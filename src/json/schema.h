@@ -113,7 +113,7 @@ struct opt_object {
 
 struct image {
     struct str bytes;
-    const char *extension; /* "png", "jpeg", "gif", "webp" */
+    const char *extension; /* "png", "jpeg", "gif", "webp", "avif" */
 };
 struct opt_image {
     enum given given;

@@ -5,23 +5,6 @@
 #include "model/permissions.h"
 #include "platform/accounts/settings.h"
 
-static const char FIND_EMOJI[] = "select guild_id, name, animated from emojis where id = $1";
-
-enum err emoji_find(struct tx *tx, snowflake id, struct effect_emoji *ret, snowflake *ret_guild_id)
-{
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_EMOJI, BIND(v_id(id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_EMOJI;
-    *ret_guild_id = row_id(&row, 0);
-    *ret = (struct effect_emoji){ given_id(id), given_str(row_text(&row, 1)), row_bool(&row, 2) };
-    return OK;
-}
-
 /* --- sounds that every server has ----------------------------------------------------- */
 
 #define NAMED(name_)                                         \
@@ -56,12 +39,14 @@ static const char FIND_SOUND[] =
 static enum err sound_emoji(struct tx *tx, const struct rows *row, const struct effect_emoji **ret)
 {
     struct effect_emoji *emoji = arena_alloc(tx_arena(tx), sizeof *emoji);
-    snowflake guild_id;
+    struct emoji found;
 
     *ret = emoji;
     if (!row_null(row, 2)) {
-        enum err e = emoji_find(tx, row_id(row, 2), emoji, &guild_id);
+        enum err e = emoji_find(tx, row_id(row, 2), &found);
 
+        if (!e)
+            *emoji = effect_emoji_of(&found);
         if (e != ERR_UNKNOWN_EMOJI)
             return e;
     }

@@ -1,9 +1,9 @@
 /* effects.c - what people in voice throw into the room: emoji and their own call sound. */
 #include "voice/effects.h"
 
+#include "base/emoji.h"
 #include "model/permissions.h"
 #include "platform/channels/channels.h"
-#include "voice/effect_rules.h"
 
 struct effect_draft {
     int64_t animation_type, animation_id;
@@ -81,20 +81,21 @@ static const struct field emoji_fields[] = {
     { FIELD(struct effect_emoji, animated), .type = &type_bool },
     { 0 },
 };
-static const struct schema emoji_schema = {
+static const struct schema effect_emoji_schema = {
     .name = "EffectEmoji",
     .size = sizeof(struct effect_emoji),
     .fields = emoji_fields,
     .doc = "An emoji in an effect.",
 };
-static const struct type type_emoji = { .kind = KIND_OBJECT, .schema = &emoji_schema };
+static const struct type type_effect_emoji = { .kind = KIND_OBJECT,
+                                               .schema = &effect_emoji_schema };
 static const struct type type_volume = { .kind = KIND_REAL, .min = 0, .max = 1 };
 
 static const struct field sent_fields[] = {
     { FIELD(struct effect, channel_id), .type = &type_id },
     { FIELD(struct effect, guild_id), .type = &type_id },
     { FIELD(struct effect, user_id), .type = &type_id },
-    { FIELD(struct effect, emoji), .type = &type_emoji, .flags = NULLABLE },
+    { FIELD(struct effect, emoji), .type = &type_effect_emoji, .flags = NULLABLE },
     { FIELD(struct effect, animation_type), .type = &type_animation },
     { FIELD(struct effect, animation_id), .type = &type_animation_id },
     { FIELD(struct effect, sound_id), .type = &type_raw, .flags = OPTIONAL },
@@ -161,19 +162,28 @@ static void effect_tell(struct call *call, struct effect *out)
               &sent_schema, out);
 }
 
+static enum err find_custom_emoji(struct call *call, snowflake id, struct effect_emoji *ret)
+{
+    struct emoji found;
+    enum err e = emoji_find(call->tx, id, &found);
+
+    if (e)
+        return e;
+    *ret = effect_emoji_of(&found);
+    if (found.application_id)
+        return found.application_id == call->caller->application_id ? OK : ERR_UNKNOWN_EMOJI;
+    if (found.guild_id != call->target.channel->guild_id.value &&
+        !(call->target.rights & PERMISSION(USE_EXTERNAL_EMOJIS)))
+        return ERR_MISSING_PERMISSIONS;
+    return OK;
+}
+
 static enum err find_emoji(struct call *call, struct effect_emoji *ret)
 {
     const struct effect_draft *in = call->body;
-    snowflake guild_id;
 
-    if (in->emoji_id.given == GIVEN) {
-        enum err e = emoji_find(call->tx, in->emoji_id.value, ret, &guild_id);
-
-        if (!e && guild_id != call->target.channel->guild_id.value &&
-            !(call->target.rights & PERMISSION(USE_EXTERNAL_EMOJIS)))
-            e = ERR_MISSING_PERMISSIONS;
-        return e;
-    }
+    if (in->emoji_id.given == GIVEN)
+        return find_custom_emoji(call, in->emoji_id.value, ret);
     if (in->emoji_name.given != GIVEN)
         return call_invalid(call, "emoji_name", FORM_REQUIRED);
     *ret = (struct effect_emoji){ given_id(0), in->emoji_name, false };

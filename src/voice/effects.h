@@ -2,13 +2,22 @@
 #ifndef VOICE_EFFECTS_H
 #define VOICE_EFFECTS_H
 
+#include "platform/emojis/emojis.h"
 #include "voice/internal.h"
+
+enum effect_animation { EFFECT_PREMIUM = 0, EFFECT_BASIC = 1 };
+enum { EFFECT_MAX_PREMIUM = 20 };
 
 struct effect_emoji {
     struct opt_id id;
     struct opt_str name;
     bool animated;
 };
+
+static inline struct effect_emoji effect_emoji_of(const struct emoji *e)
+{
+    return (struct effect_emoji){ given_id(e->id), given_str(e->name), e->animated };
+}
 
 /* A sound that plays with an effect. */
 struct effect_sound {
@@ -21,8 +30,5 @@ struct effect_sound {
 /* The caller's own, to be played in the channel of the path. ERR_UNKNOWN_SOUND when it
  * chose none, or one that is gone. */
 enum err call_sound_find(struct call *call, struct effect_sound *ret);
-
-/* An emoji of a guild; ERR_UNKNOWN_EMOJI. */
-enum err emoji_find(struct tx *tx, snowflake id, struct effect_emoji *ret, snowflake *ret_guild_id);
 
 #endif

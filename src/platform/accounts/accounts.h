@@ -36,6 +36,13 @@ enum err picture_drop(struct call *call, const char *area, snowflake owner,
 enum err picture_replace(struct call *call, const char *area, snowflake owner,
                          const struct opt_str *before, const struct opt_str *now);
 
+/* The name of a picture among those of its owner; id: of the upload. */
+struct str image_hash(struct arena *a, const struct image *image, snowflake id);
+/* Answers with it, for ever cacheable. ERR_NOT_FOUND. */
+enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
+/* Answers with a ring on a colour, for what has no picture of its own. */
+enum err picture_reply_default(struct call *call, snowflake owner);
+
 /* Argon2id at this cost; takes tens of milliseconds and megabytes, so never on a loop. */
 enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,
                        struct str *ret);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/pictures.h"
+
 static void picture_name(char out[256], const char *area, snowflake owner, struct str hash)
 {
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_FMT(hash));
@@ -53,6 +55,8 @@ static struct str content_type(const char *head, ssize_t n)
         return STR("image/jpeg");
     if (n >= 4 && memcmp(head, "GIF8", 4) == 0)
         return STR("image/gif");
+    if (n > 0 && picture_is_avif(str_slice(head, (size_t)n)))
+        return STR("image/avif");
     return STR("image/webp");
 }
 
@@ -111,18 +115,13 @@ static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
 static const char *const areas[] = { ASSETS(AREA) };
 #undef AREA
 
-/* GET a picture: the row says of which kind. */
-static enum err get_asset(struct call *call)
+enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash)
 {
-    const char *area = areas[call->route - routes];
-    struct str hash = without_extension(call_text(call, "file"));
     char name[256], head[12];
     int64_t size;
     int fd;
 
-    if (!is_hash(hash))
-        return ERR_NOT_FOUND;
-    picture_name(name, area, call_id(call, "owner.id"), hash);
+    picture_name(name, area, owner, hash);
     enum err e = blob_open(api_options(call->api)->store, name, &fd, &size);
     if (e)
         return e;
@@ -130,6 +129,17 @@ static enum err get_asset(struct call *call)
     /* The name is made of the content, so it never changes. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_file(call, content_type(head, n), fd, size);
+}
+
+/* GET a picture: the row says of which kind. */
+static enum err get_asset(struct call *call)
+{
+    const char *area = areas[call->route - routes];
+    struct str hash = without_extension(call_text(call, "file"));
+
+    if (!is_hash(hash))
+        return ERR_NOT_FOUND;
+    return picture_reply(call, area, call_id(call, "owner.id"), hash);
 }
 
 static const struct resolver resolvers[] = {

@@ -62,19 +62,30 @@ static void make_png(struct buf *out, const unsigned char color[3])
     add_chunk(out, "IEND", "", 0);
 }
 
-/* GET /embed/avatars/{file} */
-static enum err get_default_avatar(struct call *call)
+static enum err reply_ring(struct call *call, uint64_t n)
 {
-    struct str file = call_text(call, "file"), number = str_cut(&file, '.');
     struct buf png;
-    uint64_t n;
 
-    if (!str_to_u64(number, &n) || n >= AVATARS || !str_is(file, "png"))
-        return ERR_NOT_FOUND;
     buf_init(&png, 64 * 1024);
     make_png(&png, colors[n]);
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_buf(call, STR("image/png"), &png);
+}
+
+enum err picture_reply_default(struct call *call, snowflake owner)
+{
+    return reply_ring(call, (owner >> 22) % AVATARS);
+}
+
+/* GET /embed/avatars/{file} */
+static enum err get_default_avatar(struct call *call)
+{
+    struct str file = call_text(call, "file"), number = str_cut(&file, '.');
+    uint64_t n;
+
+    if (!str_to_u64(number, &n) || n >= AVATARS || !str_is(file, "png"))
+        return ERR_NOT_FOUND;
+    return reply_ring(call, n);
 }
 
 static const struct route routes[] = {

@@ -116,8 +116,4 @@ struct str locale_wanted(struct str named, struct str accepted);
 /* Whole years from one day to another, both YYYY-MM-DD. */
 int64_t age_on(struct str birth, struct str today);
 
-/* The name under which a picture is kept and shown: 32 hex digits, "a_" before them
- * when it is animated. */
-struct str image_hash(struct arena *a, const struct image *image, snowflake id);
-
 #endif

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
+#include "base/pictures.h"
 
 /* Dates of the same form compare like text: month and day decide whether this
  * year's birthday has been. */
@@ -33,23 +34,6 @@ bool username_reserved(struct str name)
     return false;
 }
 
-/* A GIF with more than one picture: a second image descriptor after a graphic
- * control extension is what every encoder writes. A WebP says so in its VP8X flags. */
-static bool is_animated(const struct image *image)
-{
-    const struct str b = image->bytes;
-
-    if (strcmp(image->extension, "gif") == 0) {
-        static const char control[] = { 0x21, (char)0xf9, 0x04 };
-        const char *first = memmem(b.p, b.n, control, sizeof control);
-
-        return first && memmem(first + 3, b.n - (size_t)(first + 3 - b.p), control, sizeof control);
-    }
-    if (strcmp(image->extension, "webp") == 0)
-        return b.n > 20 && memcmp(b.p + 12, "VP8X", 4) == 0 && (b.p[20] & 2);
-    return false;
-}
-
 struct str image_hash(struct arena *a, const struct image *image, snowflake id)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
@@ -60,5 +44,5 @@ struct str image_hash(struct arena *a, const struct image *image, snowflake id)
     crypto_hash_sha256_update(&state, (const unsigned char *)image->bytes.p, image->bytes.n);
     crypto_hash_sha256_final(&state, digest);
     struct str hex = str_hex(a, digest, 16);
-    return is_animated(image) ? str_printf(a, "a_%.*s", STR_FMT(hex)) : hex;
+    return picture_is_animated(image->bytes) ? str_printf(a, "a_%.*s", STR_FMT(hex)) : hex;
 }

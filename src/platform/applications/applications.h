@@ -110,8 +110,8 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
 #define UNINSTALL_EVENTS                                                                  \
     EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_GUILD_MEMBER_REMOVE, \
         EVENT_GUILD_DELETE, EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_ROLE_DELETE,               \
-        EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
+        EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
-extern const struct domain applications_domain;
+extern const struct domain applications_domain, application_emojis_domain;
 
 #endif

@@ -153,6 +153,28 @@ static enum err drop_others(struct call *call, struct removal *r)
     return e;
 }
 
+#define EMOJIS_OF \
+    "(select id, image from application_emojis where application_id = $1 order by id limit $2) x"
+static const char MARK_EMOJIS[] =
+    "update files set gone = 1 where name in (select 'emojis/' || id || '/' || image from " EMOJIS_OF
+    " where image is not null)";
+static const char DROP_EMOJIS[] =
+    "delete from application_emojis where id in (select id from " EMOJIS_OF ")";
+
+static enum err drop_emojis(struct call *call, struct removal *r)
+{
+    const struct value values[] = { v_id(r->a.id), v_int(r->room) };
+    int64_t marked = 0, gone = 0;
+    enum err e = tx_exec(call->tx, MARK_EMOJIS, values, 2, &marked);
+
+    if (marked)
+        call_dropped_blobs(call);
+    if (!e)
+        e = tx_exec(call->tx, DROP_EMOJIS, values, 2, &gone);
+    r->room -= gone;
+    return e;
+}
+
 static enum err drop_application(struct call *call, struct removal *r)
 {
     enum err e = picture_drop(call, "app-icons", r->a.id, &r->a.icon);
@@ -163,8 +185,8 @@ static enum err drop_application(struct call *call, struct removal *r)
 /* --- one step ------------------------------------------------------------------------- */
 
 static enum err (*const parts[])(struct call *call, struct removal *r) = {
-    leave_guilds, leave_users,   leave_groups,     end_elsewhere,
-    drop_others,  drop_commands, drop_application,
+    leave_guilds, leave_users,   leave_groups, end_elsewhere,
+    drop_others,  drop_commands, drop_emojis,  drop_application,
 };
 
 /* Every part that ends with room to spare has nothing left. */

@@ -66,7 +66,6 @@ static const char INTEGRATION_ROLES[] =
 
 enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake role_id)
 {
-    struct guild_role_gone gone = { guild_id, role_id };
     struct role role;
 
     enum err e = role_find(call->tx, guild_id, role_id, &role);
@@ -74,10 +73,7 @@ enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake 
         return OK;
     if (!e)
         e = role_delete(call, &role);
-    if (!e)
-        call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(guild_id), &guild_role_gone_schema,
-                  &gone);
-    return e;
+    return e ? e : role_announce_gone(call, &role);
 }
 
 static enum err remove_bot(struct call *call, snowflake guild_id, snowflake bot_id)

@@ -198,7 +198,7 @@ static enum err forget_in_guild(struct call *call, const struct channel *c)
         return e;
     e = guild_find(call->tx, c->guild_id.value, &guild);
     if (!e)
-        e = guild_load_roles(call->tx, &guild);
+        e = guild_show(call, &guild);
     if (!e)
         call_emit(call, EVENT_GUILD_UPDATE, to_guild(guild.id), &guild_schema, &guild);
     return e;

@@ -268,6 +268,6 @@ enum err create_guild(struct call *call)
     if (!e)
         e = guild_find(call->tx, f.guild.id, &made);
     if (!e)
-        e = guild_load_roles(call->tx, &made);
+        e = guild_show(call, &made);
     return e ? e : call_reply(call, &made);
 }

@@ -11,6 +11,8 @@
 /* ERR_UNKNOWN_GUILD. Without roles; guild_load_roles fills them. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_load_roles(struct tx *tx, struct guild *g);
+/* With all its lists, as calls and events show it. */
+enum err guild_show(struct call *call, struct guild *g);
 enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
 /* ERR_UNKNOWN_ROLE. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
@@ -19,8 +21,10 @@ enum err role_insert(struct tx *tx, const struct role *r);
 enum err role_update(struct tx *tx, const struct role *r);
 /* Every role but @everyone goes up by one, so that position 1 is free. */
 enum err roles_make_room(struct tx *tx, snowflake guild_id);
-/* Takes it from members and channels too; roles above it go down by one. */
+/* Takes it from members and channels too; roles above it go down by one. Nobody is told before
+ * role_announce_gone. */
 enum err role_delete(struct call *call, const struct role *r);
+enum err role_announce_gone(struct call *call, const struct role *r);
 
 /* --- the audit log -------------------------------------------------------------------- */
 
@@ -50,6 +54,9 @@ enum audit_action {
     AUDIT_WEBHOOK_CREATE = 50,
     AUDIT_WEBHOOK_UPDATE = 51,
     AUDIT_WEBHOOK_DELETE = 52,
+    AUDIT_EMOJI_CREATE = 60,
+    AUDIT_EMOJI_UPDATE = 61,
+    AUDIT_EMOJI_DELETE = 62,
     AUDIT_MESSAGE_DELETE = 72,
     AUDIT_MESSAGE_BULK_DELETE = 73,
     AUDIT_MESSAGE_PIN = 74,

@@ -75,6 +75,7 @@ static const struct leftovers of_role[] = {
 #define MEMBERS \
     "select user_id, avatar, banner from members where guild_id = $1 order by user_id limit $2"
 #define ROLES        "select id, icon from roles where guild_id = $1 order by id limit $2"
+#define EMOJIS       "select id, image from emojis where guild_id = $1 order by id limit $2"
 #define INTEGRATIONS "select id from integrations where guild_id = $1"
 #define GUILD(area, column)                                                                       \
     {                                                                                             \
@@ -122,6 +123,8 @@ static const struct leftovers of_guild[] = {
     { NULL, "delete from integration_members where (integration_id, user_id) in "
             "(select integration_id, user_id from integration_members where "
             "integration_id in (" INTEGRATIONS ") limit $2)" },
+    { PICTURES("emojis", "id", "image", EMOJIS),
+      "delete from emojis where id in (select id from (" EMOJIS ") x)" },
     { PICTURES("role-icons", "id", "icon", ROLES),
       "delete from roles where id in (select id from (" ROLES ") x)" },
     GUILD("icons", "icon"),

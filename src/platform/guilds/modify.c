@@ -246,7 +246,7 @@ enum err modify_guild(struct call *call)
     if (!e)
         e = audit(call, g.id, AUDIT_GUILD_UPDATE, g.id);
     if (!e)
-        e = guild_load_roles(call->tx, &g);
+        e = guild_show(call, &g);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);

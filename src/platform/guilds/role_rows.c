@@ -146,5 +146,13 @@ enum err role_delete(struct call *call, const struct role *r)
         e = role_remove(call, r->id);
     if (!e)
         e = tx_exec(tx, CLOSE_GAP, BIND(v_id(r->guild_id), v_int(r->position)), NULL);
-    return e ? e : hook_role_gone(call, r);
+    return e;
+}
+
+enum err role_announce_gone(struct call *call, const struct role *r)
+{
+    struct guild_role_gone gone = { r->guild_id, r->id };
+
+    call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(r->guild_id), &guild_role_gone_schema, &gone);
+    return hook_role_gone(call, r);
 }

@@ -164,18 +164,15 @@ static enum err modify_role(struct call *call)
 static enum err delete_role(struct call *call)
 {
     const struct role *role = call->target.role;
-    struct guild_role_gone gone = { role->guild_id, role->id };
 
     if (is_everyone(role) || role->managed)
         return ERR_INVALID_ROLE;
     enum err e = role_delete(call, role);
     if (!e)
         e = audit(call, role->guild_id, AUDIT_ROLE_DELETE, role->id);
-    if (e)
-        return e;
-    call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(role->guild_id), &guild_role_gone_schema,
-              &gone);
-    return hook_rights_changed(call, &(struct rights_change){ role->guild_id, NULL });
+    if (!e)
+        e = role_announce_gone(call, role);
+    return e ? e : hook_rights_changed(call, &(struct rights_change){ role->guild_id, NULL });
 }
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -247,8 +244,9 @@ static const struct route routes[] = {
         .doc = "Delete a role below the caller's highest, and take it from whoever has it.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
-        .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_VOICE_STATE_UPDATE,
-                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_EMOJIS_UPDATE,
+                                       EVENT_VOICE_STATE_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
         .handle = delete_role,
     },
     { 0 },

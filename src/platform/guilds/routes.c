@@ -8,7 +8,7 @@ static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
     struct guild *g = call->target.guild;
-    enum err e = guild_load_roles(call->tx, g);
+    enum err e = guild_show(call, g);
 
     if (e)
         return e;

@@ -1,6 +1,7 @@
 /* rows.c - guilds in the store. */
 #include "platform/guilds/internal.h"
 
+#include "api/hooks.h"
 #include "model/rows.h"
 
 #define GUILD_COLUMNS                                                                             \
@@ -63,6 +64,13 @@ enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
 enum err guild_load_roles(struct tx *tx, struct guild *g)
 {
     return guild_roles(tx, g->id, &g->roles);
+}
+
+enum err guild_show(struct call *call, struct guild *g)
+{
+    enum err e = guild_load_roles(call->tx, g);
+
+    return e ? e : hook_guild_shown(call, g);
 }
 
 static const char ADD_GUILD[] =

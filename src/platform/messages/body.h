@@ -74,6 +74,7 @@ struct sender {
     bool rich; /* embeds and components count: bots and webhooks */
     /* Whom a message calls that does not say so itself; NULL: everybody it names. */
     const struct allowed_mentions *allowed;
+    snowflake user_id, application_id; /* whose emoji may be used; 0: nobody's */
 };
 
 /* What the stages of every route with such a body pass on. */

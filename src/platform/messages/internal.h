@@ -74,6 +74,10 @@ void embeds_check(struct form *form, const struct place *here, const struct opt_
 
 /* --- components.c --------------------------------------------------------------------- */
 
+/* component_emojis.c: refuses emoji that the sender may not use, at their places, and gives
+ * those that came by id their name. here: of the body. */
+enum err components_take_emojis(struct call *call, const struct sender *from,
+                                const struct place *here, const struct list *components);
 void components_check(struct form *form, const struct place *here,
                       const struct opt_list *components, bool v2);
 

@@ -100,8 +100,11 @@ static enum err prepare_edit_message(struct call *call)
 /* PATCH /channels/{channel.id}/messages/{message.id} */
 static enum err edit_message(struct call *call)
 {
-    struct sender from = { call->target.channel, call->target.rights,
-                           call->caller->kind == CALLER_BOT };
+    struct sender from = { .channel = call->target.channel,
+                           .rights = call->target.rights,
+                           .rich = call->caller->kind == CALLER_BOT,
+                           .user_id = call->caller->id,
+                           .application_id = call->caller->application_id };
     enum err e = thread_check_open(call->target.channel, call->target.rights);
 
     if (!e)

@@ -72,7 +72,11 @@ enum err prepare_create_message(struct call *call)
 enum err create_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    struct sender from = { c, call->target.rights, call->caller->kind == CALLER_BOT };
+    struct sender from = { .channel = c,
+                           .rights = call->target.rights,
+                           .rich = call->caller->kind == CALLER_BOT,
+                           .user_id = call->caller->id,
+                           .application_id = call->caller->application_id };
     struct message_draft draft;
     struct user author;
     struct message m;

@@ -137,6 +137,9 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
     enum err e = check_uploads(call, &(struct list){ 0 });
 
     *ret = (struct message_draft){ .channel = from->channel };
+    if (!e)
+        e = components_take_emojis(call, from, ((struct message_sending *)call->data)->here,
+                                   &in->components.value);
     if (e)
         return e;
     take_parts(call, from, ret);
@@ -273,6 +276,9 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
     body_check_kind(&call->form, sending->here, in, m->flags & MESSAGE_IS_COMPONENTS_V2);
     if (form_failed(&call->form))
         return ERR_INVALID_FORM_BODY;
+    e = components_take_emojis(call, from, sending->here, &in->components.value);
+    if (e)
+        return e;
     edit_parts(call, from, m);
     e = check_kind(call, m);
     if (!e)

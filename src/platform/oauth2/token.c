@@ -126,7 +126,7 @@ static enum err add_guild(struct call *call, snowflake guild_id, struct access_r
     if (e)
         return e == ERR_UNKNOWN_GUILD ? OK : e;
     out->guild = guild;
-    return guild_load_roles(call->tx, guild);
+    return guild_show(call, guild);
 }
 
 static enum err use_code(struct call *call, const struct application *a,

@@ -38,7 +38,13 @@ enum err resolve_webhook_message(struct call *call)
 
 static struct sender webhook_sender(const struct call *call)
 {
-    return (struct sender){ call->target.channel, PERMISSIONS_ALL, true };
+    const struct webhook *h = call->target.webhook;
+
+    return (struct sender){ .channel = call->target.channel,
+                            .rights = PERMISSIONS_ALL,
+                            .rich = true,
+                            .user_id = h->user_id,
+                            .application_id = h->application_id.value };
 }
 
 /* --- new messages --------------------------------------------------------------------- */

@@ -1,6 +1,12 @@
 /* emojis.c - emoji and sounds of guilds, in and out of world files. */
 #include "platform/worlds/internal.h"
 
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/pictures.h"
+#include "platform/accounts/accounts.h"
+
 static const struct naming emoji_naming = {
     .word = "emoji",
     .by_name = "select min(id), count(*) from emojis where name = $1 and guild_id = $2",
@@ -18,9 +24,17 @@ static const struct naming sound_naming = {
 
 /* --- in ------------------------------------------------------------------------------- */
 
+/* What a file does not say stays as it is, and so does a picture that is there. */
 static const char SAVE_EMOJI[] =
-    "insert into emojis (id, guild_id, name, animated) values ($1, $2, $3, $4) "
-    "on conflict (id) do update set name = excluded.name, animated = excluded.animated";
+    "insert into emojis (id, guild_id, name, animated, user_id, roles) "
+    "values ($1, $2, $3, $4, $5, coalesce($6, '[]')) "
+    "on conflict (id) do update set name = excluded.name, animated = excluded.animated, "
+    "user_id = coalesce($5, emojis.user_id), roles = coalesce($6, emojis.roles) returning image";
+static const char SAVE_APPLICATION_EMOJI[] =
+    "insert into application_emojis (id, application_id, name, animated, user_id) "
+    "values ($1, $2, $3, $4, $5) on conflict (id) do update set name = excluded.name, "
+    "animated = excluded.animated, user_id = coalesce($5, application_emojis.user_id) "
+    "returning image";
 static const char SAVE_SOUND[] =
     "insert into sounds (id, guild_id, name, volume, emoji_id, emoji_name) "
     "values ($1, $2, $3, $4, $5, $6) on conflict (id) do update set name = excluded.name, "
@@ -38,17 +52,108 @@ static enum err place_of(struct importing *im, const struct naming *n, snowflake
     return e;
 }
 
+static const char NOTE_FILE[] =
+    "insert into files (id, name, owner_id, size, created_at) values ($1, $2, 0, $3, $4)";
+
+/* The rows of a picture; its bytes are kept when all is committed. */
+static enum err note_picture(struct importing *im, const struct world_emoji *in, snowflake id,
+                             const char *set_image)
+{
+    snowflake upload = snowflake_new();
+    struct str hash = image_hash(im->arena, &in->image.value, upload);
+    struct world_picture *p = list_add(im->arena, im->pictures, sizeof *p);
+
+    snprintf(p->name, sizeof p->name, "emojis/%llu/%.*s", (unsigned long long)id, STR_FMT(hash));
+    p->bytes = in->image.value.bytes;
+    enum err e = tx_exec(
+        im->tx, NOTE_FILE,
+        BIND(v_id(upload), v_text(str_of(p->name)), v_int((int64_t)p->bytes.n), v_int(clock_us())),
+        NULL);
+    return e ? e : tx_exec(im->tx, set_image, BIND(v_id(id), v_text(hash)), NULL);
+}
+
+static enum err find_emoji_roles(struct importing *im, const struct world_emoji *in,
+                                 snowflake guild, const struct place *up, struct list *ret)
+{
+    struct place all = place_key(up, STR("roles"));
+    const struct str *names = in->roles.value.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < in->roles.value.count && !e; i++) {
+        struct place at = place_index(&all, i);
+
+        e = refer(im, &role_naming, guild, names[i], &at,
+                  list_add(im->arena, ret, sizeof(snowflake)));
+    }
+    return e;
+}
+
+static bool world_emoji_moves(const struct world_emoji *in)
+{
+    return in->image.given == GIVEN ? picture_is_animated(in->image.value.bytes)
+                                    : in->animated.value;
+}
+
 enum err import_emoji(struct importing *im, const void *entry, const struct place *at,
                       snowflake guild)
 {
     const struct world_emoji *in = entry;
-    snowflake id = 0;
+    struct place by_at = place_key(at, STR("by"));
+    unsigned before = im->form->problems;
+    struct list roles = { 0 };
+    snowflake id = 0, by = 0;
+    struct rows row;
+    bool found;
     enum err e = place_of(im, &emoji_naming, guild, in->id, in->name, at, &id);
 
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
+    if (!e)
+        e = find_emoji_roles(im, in, guild, at, &roles);
+    if (e || !id || im->form->problems != before)
+        return e;
+    e = tx_one(im->tx, SAVE_EMOJI,
+               BIND(v_id(id), v_id(guild), v_text(in->name), v_int(world_emoji_moves(in)),
+                    by ? v_id(by) : v_null(),
+                    in->roles.given == GIVEN ? v_text(column_encode(im->arena, &type_ids, &roles))
+                                             : v_null()),
+               &row, &found);
+    if (e || in->image.given != GIVEN || !row_null(&row, 0))
+        return e;
+    return note_picture(im, in, id, "update emojis set image = $2 where id = $1");
+}
+
+static const struct naming application_emoji_naming = {
+    .word = "emoji",
+    .by_name =
+        "select min(id), count(*) from application_emojis where name = $1 and application_id = $2",
+    .by_id =
+        "select min(id), count(*) from application_emojis where id = $1 and application_id = $2",
+    .any_id = "select min(id), count(*) from application_emojis where id = $1",
+    .scoped = true,
+};
+
+enum err import_application_emoji(struct importing *im, const void *entry, const struct place *at,
+                                  snowflake application)
+{
+    const struct world_emoji *in = entry;
+    struct place by_at = place_key(at, STR("by"));
+    snowflake id = 0, by = 0;
+    struct rows row;
+    bool found;
+    enum err e = place_of(im, &application_emoji_naming, application, in->id, in->name, at, &id);
+
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
     if (e || !id)
         return e;
-    return tx_exec(im->tx, SAVE_EMOJI,
-                   BIND(v_id(id), v_id(guild), v_text(in->name), v_int(in->animated.value)), NULL);
+    e = tx_one(im->tx, SAVE_APPLICATION_EMOJI,
+               BIND(v_id(id), v_id(application), v_text(in->name), v_int(world_emoji_moves(in)),
+                    by ? v_id(by) : v_null()),
+               &row, &found);
+    if (e || in->image.given != GIVEN || !row_null(&row, 0))
+        return e;
+    return note_picture(im, in, id, "update application_emojis set image = $2 where id = $1");
 }
 
 enum err import_sound(struct importing *im, const void *entry, const struct place *at,
@@ -73,15 +178,30 @@ enum err import_sound(struct importing *im, const void *entry, const struct plac
 /* --- out ------------------------------------------------------------------------------ */
 
 static const char EMOJIS[] =
-    "select id, name, animated from emojis where guild_id = $1 order by id";
+    "select e.id, e.name, e.animated, u.username, e.roles from emojis e "
+    "left join users u on u.id = e.user_id where e.guild_id = $1 order by e.id";
+static const char APPLICATION_EMOJIS[] =
+    "select e.id, e.name, e.animated, u.username, '[]' from application_emojis e "
+    "left join users u on u.id = e.user_id where e.application_id = $1 order by e.id";
 static const char SOUNDS[] = "select s.id, s.name, s.volume, e.name, s.emoji_name from sounds s "
                              "left join emojis e on e.id = s.emoji_id "
                              "where s.guild_id = $1 order by s.id";
 
-enum err export_emojis(struct tx *tx, snowflake guild, struct opt_list *ret)
+static struct opt_list shown_ids(struct tx *tx, struct str json)
+{
+    struct list ids = column_list(tx_arena(tx), &type_ids, json);
+    struct opt_list out = { .given = ids.count ? GIVEN : ABSENT };
+
+    for (size_t i = 0; i < ids.count; i++)
+        *(struct str *)list_add(tx_arena(tx), &out.value, sizeof(struct str)) =
+            str_printf(tx_arena(tx), "%llu", (unsigned long long)((snowflake *)ids.items)[i]);
+    return out;
+}
+
+enum err export_emojis(struct tx *tx, snowflake owner, bool application, struct opt_list *ret)
 {
     struct rows r;
-    enum err e = tx_query(tx, EMOJIS, BIND(v_id(guild)), &r);
+    enum err e = tx_query(tx, application ? APPLICATION_EMOJIS : EMOJIS, BIND(v_id(owner)), &r);
 
     if (e)
         return e;
@@ -91,6 +211,8 @@ enum err export_emojis(struct tx *tx, snowflake guild, struct opt_list *ret)
                 .id = { GIVEN, row_id(&r, 0) },
                 .name = row_text(&r, 1),
                 .animated = shown_bool(&r, 2, false),
+                .by = shown_text(&r, 3, NULL),
+                .roles = shown_ids(tx, row_text(&r, 4)),
             };
     return rows_end(&r);
 }

@@ -359,7 +359,7 @@ static enum err export_inside(struct tx *tx, const struct world_parts *parts, st
     if (!e)
         e = export_followed(tx, id, &g->integrations);
     if (!e)
-        e = export_emojis(tx, id, &g->emojis);
+        e = export_emojis(tx, id, false, &g->emojis);
     if (!e)
         e = export_sounds(tx, id, &g->sounds);
     if (e)

@@ -9,6 +9,7 @@ struct world_import {
     struct arena *arena;
     struct world_report *report;
     struct form form;
+    struct list pictures; /* struct world_picture */
 };
 
 /* --- tokens --------------------------------------------------------------------------- */
@@ -66,8 +67,10 @@ static enum err import_all(struct tx *tx, void *arg)
                             .arena = in->arena,
                             .options = in->options,
                             .report = in->report,
-                            .form = &in->form };
+                            .form = &in->form,
+                            .pictures = &in->pictures };
 
+    in->pictures = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
     begin_report(in->report);
     enum err e = EACH(users, world_user, import_user);
@@ -108,6 +111,20 @@ static enum err hash_passwords(const struct world_options *o, struct world_file 
     return OK;
 }
 
+/* After the commit: nobody waits for a disk inside it. */
+static enum err keep_pictures(struct store *store, const struct list *pictures)
+{
+    const struct world_picture *p = pictures->items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < pictures->count && !e; i++) {
+        e = blob_put(store, p[i].name, p[i].bytes);
+        if (!e)
+            e = blob_settle(store, p[i].name);
+    }
+    return e;
+}
+
 enum err world_import(struct store *store, const struct world_options *options, struct str text,
                       struct arena *arena, struct world_report *ret)
 {
@@ -124,6 +141,8 @@ enum err world_import(struct store *store, const struct world_options *options, 
     }
     if (!e)
         e = store_run(store, STORE_WRITE, arena, import_all, &in);
+    if (!e)
+        e = keep_pictures(store, &in.pictures);
     if (e == ERR_INVALID_JSON)
         ret->problems = STR("the file: is not JSON, or holds more than 100000 values\n");
     else if (e == ERR_INVALID_FORM_BODY)

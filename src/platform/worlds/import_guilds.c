@@ -307,6 +307,8 @@ static enum err import_inside(struct importing *im, const struct world_guild *g,
         e = import_each(im, &g->members, sizeof(struct world_member), "members", at, import_member,
                         id);
     if (!e)
+        e = import_each(im, &g->emojis, sizeof(struct world_emoji), "emojis", at, import_emoji, id);
+    if (!e)
         e = import_each(im, &g->channels, sizeof(struct world_channel), "channels", at,
                         import_channel, id);
     if (!e)
@@ -320,8 +322,6 @@ static enum err import_inside(struct importing *im, const struct world_guild *g,
     if (!e)
         e = import_each(im, &g->integrations, sizeof(struct world_followed), "integrations", at,
                         import_followed, id);
-    if (!e)
-        e = import_each(im, &g->emojis, sizeof(struct world_emoji), "emojis", at, import_emoji, id);
     if (!e)
         e = import_each(im, &g->sounds, sizeof(struct world_sound), "sounds", at, import_sound, id);
     return e ? e : finish_guild(im, g, id, at);

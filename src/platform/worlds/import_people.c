@@ -219,6 +219,9 @@ enum err import_application(struct importing *im, const void *entry, const struc
         e = add_application(im, a, id, owner);
     if (!e)
         e = dress_application(im, a, id, owner);
+    if (!e)
+        e = import_each(im, &a->emojis, sizeof(struct world_emoji), "emojis", at,
+                        import_application_emoji, id);
     return e ? e : import_commands(im, &a->commands, (struct world_scope){ id, 0 }, at);
 }
 

@@ -27,6 +27,7 @@ struct world_application {
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
     struct opt_str commands; /* JSON, see world_parts */
+    struct opt_list emojis;  /* struct world_emoji */
 };
 struct world_role {
     struct opt_id id;
@@ -85,11 +86,14 @@ struct world_followed {
     struct opt_int expire_behavior, expire_grace_period;
     struct opt_bool enable_emoticons;
 };
-/* Only their names and marks: files of pictures and sounds are not kept. */
+/* An export has their names and marks, not their files. */
 struct world_emoji {
     struct opt_id id;
     struct str name;
     struct opt_bool animated;
+    struct opt_list roles; /* struct str; of guilds only */
+    struct opt_str by;
+    struct opt_image image;
 };
 struct world_sound {
     struct opt_id id;
@@ -153,6 +157,13 @@ struct importing {
     const struct world_options *options;
     struct world_report *report;
     struct form *form;
+    struct list *pictures; /* struct world_picture: what is to be kept once all is committed */
+};
+
+/* A picture of the file, under the name that its row has. */
+struct world_picture {
+    char name[96];
+    struct str bytes;
 };
 
 /* A kind of thing that is found by name. Queries give (least id, count). */
@@ -213,8 +224,8 @@ import_step import_user, import_application, import_relationship;
 import_step import_guild;
 import_step import_channel, dress_channel; /* of the guild; dress: once all are there */
 import_step import_direct, import_group;
-import_step import_account, import_followed; /* platforms.c */
-import_step import_emoji, import_sound;      /* emojis.c */
+import_step import_account, import_followed;                      /* platforms.c */
+import_step import_emoji, import_application_emoji, import_sound; /* emojis.c */
 /* Of an application, global or of a guild. */
 enum err import_commands(struct importing *im, const struct opt_str *json, struct world_scope scope,
                          const struct place *up);
@@ -229,7 +240,8 @@ enum err export_guilds(struct tx *tx, const struct world_parts *parts, struct op
 enum err export_private(struct tx *tx, struct world_file *ret);
 enum err export_accounts(struct tx *tx, struct opt_list *ret);
 enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret);
-enum err export_emojis(struct tx *tx, snowflake guild, struct opt_list *ret);
+/* owner: a guild or an application. */
+enum err export_emojis(struct tx *tx, snowflake owner, bool application, struct opt_list *ret);
 enum err export_sounds(struct tx *tx, snowflake guild, struct opt_list *ret);
 enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret);
 

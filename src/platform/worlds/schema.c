@@ -2,8 +2,10 @@
 #include "platform/worlds/internal.h"
 
 #include "json/read.h"
+#include "model/emoji.h"
 #include "model/guild.h"
 #include "model/user.h"
+#include "platform/emojis/emojis.h"
 
 enum { MANY = 1000000 };
 
@@ -87,6 +89,36 @@ static const struct field user_fields[] = {
     MAYBE(struct world_user, bot, type_bool),
     { 0 },
 };
+
+static const struct field emoji_fields[] = {
+    MAYBE(struct world_emoji, id, type_id),
+    MUST(struct world_emoji, name, type_emoji_name),
+    MAYBE(struct world_emoji, animated, type_bool),
+    MAYBE(struct world_emoji, roles, type_refs),
+    MAYBE(struct world_emoji, by, type_ref),
+    MAYBE(struct world_emoji, image, type_emoji_image),
+    { 0 },
+};
+static const struct field application_emoji_fields[] = {
+    MAYBE(struct world_emoji, id, type_id),
+    MUST(struct world_emoji, name, type_emoji_name),
+    MAYBE(struct world_emoji, animated, type_bool),
+    MAYBE(struct world_emoji, by, type_ref),
+    MAYBE(struct world_emoji, image, type_emoji_image),
+    { 0 },
+};
+static const struct schema emoji_rows = { .size = sizeof(struct world_emoji),
+                                          .fields = emoji_fields };
+static const struct schema application_emoji_rows = { .size = sizeof(struct world_emoji),
+                                                      .fields = application_emoji_fields };
+static const struct type emoji_entry = { .kind = KIND_OBJECT, .schema = &emoji_rows };
+static const struct type application_emoji_entry = { .kind = KIND_OBJECT,
+                                                     .schema = &application_emoji_rows };
+static const struct type emoji_list = { .kind = KIND_ARRAY, .max = MANY, .of = &emoji_entry };
+static const struct type application_emoji_list = { .kind = KIND_ARRAY,
+                                                    .max = MANY,
+                                                    .of = &application_emoji_entry };
+
 static const struct field application_fields[] = {
     MAYBE(struct world_application, id, type_id),
     MUST(struct world_application, name, type_any_name),
@@ -104,6 +136,7 @@ static const struct field application_fields[] = {
     MAYBE(struct world_application, role_connections_verification_url, type_url),
     MAYBE(struct world_application, custom_install_url, type_url),
     MAYBE(struct world_application, commands, type_raw),
+    MAYBE(struct world_application, emojis, application_emoji_list),
     { 0 },
 };
 static const struct field role_fields[] = {
@@ -344,12 +377,6 @@ static const struct field followed_fields[] = {
 
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
 static const struct type type_volume = { .kind = KIND_REAL, .min = 0, .max = 1 };
-static const struct field emoji_fields[] = {
-    MAYBE(struct world_emoji, id, type_id),
-    MUST(struct world_emoji, name, type_short_name),
-    MAYBE(struct world_emoji, animated, type_bool),
-    { 0 },
-};
 static const struct field sound_fields[] = {
     MAYBE(struct world_sound, id, type_id),
     MUST(struct world_sound, name, type_short_name),
@@ -361,7 +388,6 @@ static const struct field sound_fields[] = {
 
 OBJECT(account, account_fields, NULL);
 OBJECT(followed, followed_fields, NULL);
-OBJECT(emoji, emoji_fields, NULL);
 OBJECT(sound, sound_fields, check_sound);
 OBJECT(channel, channel_fields, NULL);
 OBJECT(member, member_fields, NULL);

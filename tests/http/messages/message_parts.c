@@ -192,7 +192,7 @@ static void components_are_kept_with_ids(struct world *w)
     struct answer a =
         with(w, bot, &v,
              "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'Yes', 'custom_id': "
-             "'yes', 'id': 1}, {'type': 2, 'style': 5, 'emoji': {'name': 'x'}, 'url': "
+             "'yes', 'id': 1}, {'type': 2, 'style': 5, 'emoji': {'name': '\xe2\xad\x90'}, 'url': "
              "'https://x.y'}]}, {'type': 1, 'components': [{'type': 3, 'custom_id': 'pick', "
              "'options': [{'label': 'a', 'value': 'b'}], 'max_values': 1}]}");
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "platform/worlds/internal.h"
 #include "platform/worlds/seed.h"
 #include "postgres.h"
@@ -566,8 +567,12 @@ static void integrations_of_a_file_are_synced_and_exported(struct world *w)
 }
 
 static const char RINGING_WORLD[] =
-    "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada',"
-    "   'emojis': [{'id': '71', 'name': 'wave', 'animated': true}, {'name': 'bell'}],"
+    "{'users': [{'username': 'ada'}], 'applications': [{'name': 'Helper', 'owner': 'ada',"
+    "   'bot': 'helper', 'emojis': [{'id': '61', 'name': 'own', 'by': 'ada', 'image': '" PNG
+    "'}]}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'roles': [{'name': 'some'}],"
+    "   'emojis': [{'id': '71', 'name': 'wave', 'animated': true, 'roles': ['some'], 'by': 'ada'},"
+    "     {'name': 'bell', 'image': '" PNG "'}],"
     "   'sounds': [{'id': '81', 'name': 'ring', 'volume': 0.5, 'emoji': 'bell'},"
     "     {'name': 'knock', 'unicode_emoji': '!'}]}]}";
 
@@ -581,6 +586,12 @@ static void emoji_and_sounds_of_a_file_are_there_and_exported(struct world *w)
     struct str first = exported_here(w);
     expect(world_number(w, "select count(*) from emojis") == 2);
     expect(world_number(w, "select count(*) from emojis where id = 71 and animated = 1") == 1);
+    expect(world_number(w,
+                        "select count(*) from emojis e join roles r on e.roles like '%%' || r.id "
+                        "|| '%%' where e.id = 71 and e.user_id is not null") == 1);
+    expect(world_number(w, "select count(*) from application_emojis where id = 61") == 1);
+    expect_files(w, "emojis", 2);
+    expect_status(client_request(world_stranger(w), "GET", "/emojis/61.png", "", STR("")), 200);
     expect(world_number(w, "select count(*) from sounds") == 2);
     expect(world_number(w, "select count(*) from sounds s join emojis e on e.id = s.emoji_id "
                            "where s.id = 81 and s.volume = 0.5 and e.name = 'bell'") == 1);

@@ -1,5 +1,5 @@
-/* effect_rules.c - is a text one emoji? */
-#include "voice/effect_rules.h"
+/* emoji.c - is a text one emoji? */
+#include "base/emoji.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,14 +41,14 @@ static bool is_flag_letter(uint32_t c)
     return c >= 0x1f1e6 && c <= 0x1f1ff;
 }
 
-static uint32_t effect_rules_peek(struct str s)
+static uint32_t emoji_peek(struct str s)
 {
     uint32_t c;
 
     return utf8_decode(s, &c) ? c : 0;
 }
 
-static uint32_t effect_rules_take(struct str *s)
+static uint32_t emoji_take(struct str *s)
 {
     uint32_t c = 0;
 
@@ -56,37 +56,44 @@ static uint32_t effect_rules_take(struct str *s)
     return c;
 }
 
-static bool take_if(struct str *s, uint32_t c)
+static bool emoji_take_if(struct str *s, uint32_t c)
 {
-    if (effect_rules_peek(*s) != c)
+    if (emoji_peek(*s) != c)
         return false;
-    effect_rules_take(s);
+    emoji_take(s);
     return true;
 }
 
 /* A picture with what may follow it: the mark of a picture, a tone, tags of a flag. */
-static bool take_picture(struct str *s)
+static bool emoji_take_picture(struct str *s)
 {
-    if (!is_picture(effect_rules_take(s)))
+    if (!is_picture(emoji_take(s)))
         return false;
-    take_if(s, AS_PICTURE);
-    if (is_tone(effect_rules_peek(*s)))
-        effect_rules_take(s);
-    if (effect_rules_peek(*s) < 0xe0020 || effect_rules_peek(*s) > TAG_END)
+    emoji_take_if(s, AS_PICTURE);
+    if (is_tone(emoji_peek(*s)))
+        emoji_take(s);
+    if (emoji_peek(*s) < 0xe0020 || emoji_peek(*s) > TAG_END)
         return true;
-    while (effect_rules_peek(*s) >= 0xe0020 && effect_rules_peek(*s) < TAG_END)
-        effect_rules_take(s);
-    return take_if(s, TAG_END);
+    while (emoji_peek(*s) >= 0xe0020 && emoji_peek(*s) < TAG_END)
+        emoji_take(s);
+    return emoji_take_if(s, TAG_END);
 }
 
 static bool is_keycap(struct str s)
 {
-    uint32_t c = effect_rules_take(&s);
+    uint32_t c = emoji_take(&s);
 
     if (!((c >= '0' && c <= '9') || c == '#' || c == '*'))
         return false;
-    take_if(&s, AS_PICTURE);
-    return take_if(&s, KEYCAP) && !s.n;
+    emoji_take_if(&s, AS_PICTURE);
+    return emoji_take_if(&s, KEYCAP) && !s.n;
+}
+
+bool is_lone_flag_letter(struct str text)
+{
+    uint32_t c = emoji_take(&text);
+
+    return is_flag_letter(c) && !text.n;
 }
 
 bool is_emoji(struct str text)
@@ -97,12 +104,12 @@ bool is_emoji(struct str text)
         return false;
     if (is_keycap(text))
         return true;
-    if (is_flag_letter(effect_rules_take(&rest)))
-        return is_flag_letter(effect_rules_take(&rest)) && !rest.n;
+    if (is_flag_letter(emoji_take(&rest)))
+        return is_flag_letter(emoji_take(&rest)) && !rest.n;
     rest = text;
     do {
-        if (!take_picture(&rest))
+        if (!emoji_take_picture(&rest))
             return false;
-    } while (take_if(&rest, JOINER));
+    } while (emoji_take_if(&rest, JOINER));
     return !rest.n;
 }

@@ -1,0 +1,189 @@
+/* emojis.c - an application's own emoji, which its bot uses everywhere. */
+#include "platform/applications/internal.h"
+
+#include "platform/emojis/emojis.h"
+
+enum { MOST_APPLICATION_EMOJIS = 2000 };
+
+struct emoji_items {
+    struct list items; /* struct emoji */
+};
+
+static const struct field items_fields[] = {
+    { FIELD(struct emoji_items, items), .type = &type_emojis },
+    { 0 },
+};
+static const struct schema items_schema = {
+    .name = "ApplicationEmojis",
+    .size = sizeof(struct emoji_items),
+    .fields = items_fields,
+    .doc = "All emoji of an application.",
+};
+static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_schema };
+
+/* GET /applications/{application.id}/emojis */
+static enum err list_application_emojis(struct call *call)
+{
+    struct emoji_items out;
+    enum err e = application_emojis(call->tx, call->target.application->id, &out.items);
+
+    if (!e)
+        e = emojis_load_users(call->tx, &out.items);
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err reply_with_user(struct call *call, struct emoji *emoji)
+{
+    struct list one = { emoji, 1 };
+    enum err e = emojis_load_users(call->tx, &one);
+
+    return e ? e : call_reply(call, emoji);
+}
+
+/* GET /applications/{application.id}/emojis/{emoji.id} */
+static enum err get_application_emoji(struct call *call)
+{
+    return reply_with_user(call, call->target.emoji);
+}
+
+/* --- bringing ------------------------------------------------------------------------- */
+
+static const char COUNT_EMOJIS[] =
+    "select count(*) from application_emojis where application_id = $1";
+static const char SAME_NAME[] =
+    "select id from application_emojis where application_id = $1 and name = $2 and id <> $3";
+
+static enum err check_emoji_name(struct call *call, snowflake id, struct str name)
+{
+    struct rows row;
+    bool taken;
+    enum err e =
+        tx_one(call->tx, SAME_NAME,
+               BIND(v_id(call->target.application->id), v_text(name), v_id(id)), &row, &taken);
+
+    if (e || !taken)
+        return e;
+    return call_invalid(call, "name", "APPLICATION_EMOJI_NAME_ALREADY_TAKEN",
+                        "The application has an emoji of this name.");
+}
+
+static enum err check_new_emoji(struct call *call)
+{
+    const struct emoji_draft *in = call->body;
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(call->target.application->id)), &row, &found);
+
+    if (e)
+        return e;
+    if (row_int(&row, 0) >= MOST_APPLICATION_EMOJIS)
+        return ERR_MAX_APPLICATION_EMOJIS;
+    return check_emoji_name(call, 0, in->name);
+}
+
+static enum err prepare_create_application_emoji(struct call *call)
+{
+    return emoji_prepare(call, check_new_emoji);
+}
+
+/* POST /applications/{application.id}/emojis */
+static enum err create_application_emoji(struct call *call)
+{
+    struct emoji emoji = emoji_from_draft(call);
+    enum err e = check_new_emoji(call);
+
+    emoji.application_id = call->target.application->id;
+    if (!e)
+        e = emoji_insert(call->tx, &emoji);
+    return e ? e : reply_with_user(call, &emoji);
+}
+
+/* --- changing and deleting ------------------------------------------------------------ */
+
+/* PATCH /applications/{application.id}/emojis/{emoji.id} */
+static enum err modify_application_emoji(struct call *call)
+{
+    const struct emoji_patch *in = call->body;
+    struct emoji *emoji = call->target.emoji;
+    enum err e = OK;
+
+    if (in->name.given == GIVEN) {
+        emoji->name = in->name.value;
+        e = check_emoji_name(call, emoji->id, emoji->name);
+        if (!e)
+            e = emoji_update(call->tx, emoji);
+    }
+    return e ? e : reply_with_user(call, emoji);
+}
+
+/* DELETE /applications/{application.id}/emojis/{emoji.id} */
+static enum err delete_application_emoji(struct call *call)
+{
+    return emoji_delete(call, call->target.emoji);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/applications/{application.id}/emojis",
+        .name = "list_application_emojis",
+        .doc = "All emoji of an application, the oldest first.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &items_reply,
+        .admit = application_modifiable,
+        .handle = list_application_emojis,
+    },
+    {
+        .method = GET,
+        .path = "/applications/{application.id}/emojis/{emoji.id}",
+        .name = "get_application_emoji",
+        .doc = "One emoji of an application.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_emoji,
+        .admit = application_modifiable,
+        .handle = get_application_emoji,
+    },
+    {
+        .method = POST,
+        .path = "/applications/{application.id}/emojis",
+        .name = "create_application_emoji",
+        .doc = "Bring an emoji, of a name that the application does not have yet.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &application_emoji_draft_body,
+        .reply = &type_emoji,
+        .status = 201,
+        .prepare = prepare_create_application_emoji,
+        .admit = application_modifiable,
+        .handle = create_application_emoji,
+    },
+    {
+        .method = PATCH,
+        .path = "/applications/{application.id}/emojis/{emoji.id}",
+        .name = "modify_application_emoji",
+        .doc = "Give an emoji of an application another name.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &application_emoji_patch_body,
+        .reply = &type_emoji,
+        .admit = application_modifiable,
+        .handle = modify_application_emoji,
+    },
+    {
+        .method = DELETE,
+        .path = "/applications/{application.id}/emojis/{emoji.id}",
+        .name = "delete_application_emoji",
+        .doc = "Delete an emoji of an application.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .admit = application_modifiable,
+        .handle = delete_application_emoji,
+    },
+    { 0 },
+};
+
+const struct domain application_emojis_domain = {
+    .name = "Application emoji",
+    .doc = "Little pictures that applications bring along, for their bots.",
+    .routes = routes,
+};

@@ -1,0 +1,39 @@
+/* files.c - GET /emojis/{file}: an emoji's picture, at the address that clients make
+ * themselves. */
+#include "platform/emojis/internal.h"
+
+/* Any extension gets the picture as it was brought. */
+static enum err get_emoji_picture(struct call *call)
+{
+    struct str file = call_text(call, "file"), number = str_cut(&file, '.');
+    struct emoji emoji;
+    snowflake id;
+
+    if (!snowflake_parse(number, &id))
+        return ERR_NOT_FOUND;
+    enum err e = emoji_find(call->tx, id, &emoji);
+    if (e)
+        return e == ERR_UNKNOWN_EMOJI ? ERR_NOT_FOUND : e;
+    if (emoji.image.given != GIVEN)
+        return picture_reply_default(call, id);
+    return picture_reply(call, "emojis", id, emoji.image.value);
+}
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/emojis/{file}",
+        .name = "get_emoji_picture",
+        .doc = "An emoji's picture, by its id and any extension.",
+        .service = true,
+        .status = 200,
+        .handle = get_emoji_picture,
+    },
+    { 0 },
+};
+
+const struct domain emoji_files_domain = {
+    .name = "Emoji pictures",
+    .doc = "Pictures of emoji, at the root, for anybody.",
+    .routes = routes,
+};

@@ -1,0 +1,291 @@
+/* guild_emojis.c - emoji of guilds: reading, bringing, changing and deleting them. */
+#include "platform/emojis/internal.h"
+
+#include <string.h>
+
+#include "api/hooks.h"
+#include "model/rows.h"
+#include "platform/guilds/guilds.h"
+
+#define EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
+
+enum err emojis_announce(struct call *call, snowflake guild_id)
+{
+    struct guild_emojis_event event = { .guild_id = guild_id };
+    enum err e = guild_emojis(call->tx, guild_id, &event.emojis);
+
+    if (!e)
+        call_emit(call, EVENT_GUILD_EMOJIS_UPDATE, to_guild(guild_id), &guild_emojis_event_schema,
+                  &event);
+    return e;
+}
+
+static enum err emojis_show_in_guild(struct call *call, struct guild *g)
+{
+    return guild_emojis(call->tx, g->id, &g->emojis);
+}
+
+/* Who brought an emoji is for those who could bring one. */
+static enum err emojis_dress(struct call *call, struct list *emojis)
+{
+    return call->target.rights & EXPRESSIONS ? emojis_load_users(call->tx, emojis) : OK;
+}
+
+static enum err emoji_reply(struct call *call, struct emoji *emoji)
+{
+    struct list one = { emoji, 1 };
+    enum err e = emojis_dress(call, &one);
+
+    return e ? e : call_reply(call, emoji);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* GET /guilds/{guild.id}/emojis */
+static enum err list_guild_emojis(struct call *call)
+{
+    struct list emojis;
+    enum err e = guild_emojis(call->tx, call->target.guild->id, &emojis);
+
+    if (!e)
+        e = emojis_dress(call, &emojis);
+    return e ? e : call_reply(call, &emojis);
+}
+
+/* GET /guilds/{guild.id}/emojis/{emoji.id} */
+static enum err get_guild_emoji(struct call *call)
+{
+    return emoji_reply(call, call->target.emoji);
+}
+
+/* --- the audit log -------------------------------------------------------------------- */
+
+static void note_change(struct call *call, struct list *changes, const char *key,
+                        const struct type *type, const void *before, const void *now)
+{
+    struct audit_change *c = list_add(call->arena, changes, sizeof *c);
+
+    c->key = str_of(key);
+    if (before)
+        c->old_value = given_str(column_encode(call->arena, type, before));
+    if (now)
+        c->new_value = given_str(column_encode(call->arena, type, now));
+}
+
+/* before, now: NULL where there was none, or is none any more. */
+static enum err emoji_audit(struct call *call, enum audit_action action, const struct emoji *before,
+                            const struct emoji *now)
+{
+    const struct emoji *any = now ? now : before;
+    struct list changes = { 0 };
+
+    if (!before || !now || !str_eq(before->name, now->name))
+        note_change(call, &changes, "name", &type_text, before ? &before->name : NULL,
+                    now ? &now->name : NULL);
+    if (before && now && !emoji_roles_equal(&before->roles, &now->roles))
+        note_change(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
+    return audit_with(call, any->guild_id, action, any->id, NULL, changes);
+}
+
+/* --- bringing ------------------------------------------------------------------------- */
+
+/* Still ones and those that move are counted apart. */
+static int64_t most_emojis(const struct guild *g)
+{
+    static const int64_t by_tier[] = { 50, 100, 150, 250 };
+    static const char more[] = "\"MORE_EMOJI\"";
+    int64_t most = by_tier[g->premium_tier & 3];
+
+    if (memmem(g->features.p, g->features.n, more, sizeof more - 1) && most < 200)
+        most = 200;
+    return most;
+}
+
+static const char COUNT_EMOJIS[] =
+    "select count(*) from emojis where guild_id = $1 and animated = $2";
+
+static enum err check_emoji_room(struct call *call)
+{
+    const struct guild *g = call->target.guild;
+    bool animated = emoji_from_draft(call).animated;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &row, &found);
+
+    if (e || row_int(&row, 0) < most_emojis(g))
+        return e;
+    return animated ? ERR_MAX_ANIMATED_EMOJIS : ERR_MAX_EMOJIS;
+}
+
+static enum err prepare_create_guild_emoji(struct call *call)
+{
+    return emoji_prepare(call, check_emoji_room);
+}
+
+/* POST /guilds/{guild.id}/emojis */
+static enum err create_guild_emoji(struct call *call)
+{
+    const struct emoji_draft *in = call->body;
+    struct emoji emoji = emoji_from_draft(call);
+
+    emoji.guild_id = call->target.guild->id;
+    enum err e = check_emoji_room(call);
+    if (!e)
+        e = emoji_check_roles(call, &in->roles.value, &emoji.roles);
+    if (!e)
+        e = emoji_insert(call->tx, &emoji);
+    if (!e)
+        e = emoji_audit(call, AUDIT_EMOJI_CREATE, NULL, &emoji);
+    if (!e)
+        e = emojis_announce(call, emoji.guild_id);
+    return e ? e : emoji_reply(call, &emoji);
+}
+
+/* --- changing and deleting ------------------------------------------------------------ */
+
+/* Own ones for those who could bring them, others' for those who manage them. */
+static enum err may_change_emoji(struct call *call)
+{
+    bool own = call->target.emoji->user_id == call->caller->id;
+    uint64_t any = own ? EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
+
+    return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+static bool emoji_is_same(const struct emoji *a, const struct emoji *b)
+{
+    return str_eq(a->name, b->name) && emoji_roles_equal(&a->roles, &b->roles);
+}
+
+/* PATCH /guilds/{guild.id}/emojis/{emoji.id} */
+static enum err modify_guild_emoji(struct call *call)
+{
+    const struct emoji_patch *in = call->body;
+    const struct emoji *before = call->target.emoji;
+    struct emoji now = *before;
+    enum err e = OK;
+
+    if (in->name.given == GIVEN)
+        now.name = in->name.value;
+    if (in->roles.given != ABSENT)
+        e = emoji_check_roles(call, &in->roles.value, &now.roles);
+    if (e || emoji_is_same(before, &now))
+        return e ? e : emoji_reply(call, &now);
+    e = emoji_update(call->tx, &now);
+    if (!e)
+        e = emoji_audit(call, AUDIT_EMOJI_UPDATE, before, &now);
+    if (!e)
+        e = emojis_announce(call, now.guild_id);
+    return e ? e : emoji_reply(call, &now);
+}
+
+/* DELETE /guilds/{guild.id}/emojis/{emoji.id} */
+static enum err delete_guild_emoji(struct call *call)
+{
+    const struct emoji *emoji = call->target.emoji;
+    enum err e = emoji_delete(call, emoji);
+
+    if (!e)
+        e = emoji_audit(call, AUDIT_EMOJI_DELETE, emoji, NULL);
+    return e ? e : emojis_announce(call, emoji->guild_id);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+/* {emoji.id}: of the guild or the application in the path. */
+static enum err resolve_emoji(struct call *call)
+{
+    struct emoji *emoji = call->target.emoji = arena_alloc(call->arena, sizeof *emoji);
+    enum err e = emoji_find(call->tx, call_id(call, "emoji.id"), emoji);
+    bool here = call->target.guild ? emoji->guild_id == call->target.guild->id
+                                   : emoji->application_id == call->target.application->id;
+
+    return e || here ? e : ERR_UNKNOWN_EMOJI;
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "emoji.id",
+        .field = "emoji_id",
+        .doc = "An emoji of the guild or the application.",
+        .resolve = resolve_emoji,
+    },
+    { 0 },
+};
+
+#define EMOJI_EVENTS                                                              \
+    (const enum event[])                                                          \
+    {                                                                             \
+        EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE \
+    }
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/emojis",
+        .name = "list_guild_emojis",
+        .doc = "All emoji of a guild, the oldest first.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_emojis,
+        .handle = list_guild_emojis,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/emojis/{emoji.id}",
+        .name = "get_guild_emoji",
+        .doc = "One emoji.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_emoji,
+        .handle = get_guild_emoji,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/emojis",
+        .name = "create_guild_emoji",
+        .doc = "Bring an emoji. Fifty may stand still and fifty may move, more with a higher "
+               "premium_tier or MORE_EMOJI.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(CREATE_EXPRESSIONS),
+        .body = &emoji_draft_body,
+        .reply = &type_emoji,
+        .status = 201,
+        .fires = EMOJI_EVENTS,
+        .limit = &expression_writes,
+        .prepare = prepare_create_guild_emoji,
+        .handle = create_guild_emoji,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/emojis/{emoji.id}",
+        .name = "modify_guild_emoji",
+        .doc = "Change an emoji's name and who may use it; others' only by MANAGE_EXPRESSIONS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &emoji_patch_body,
+        .reply = &type_emoji,
+        .fires = EMOJI_EVENTS,
+        .limit = &expression_writes,
+        .admit = may_change_emoji,
+        .handle = modify_guild_emoji,
+    },
+    {
+        .method = DELETE,
+        .path = "/guilds/{guild.id}/emojis/{emoji.id}",
+        .name = "delete_guild_emoji",
+        .doc = "Delete an emoji; others' only by MANAGE_EXPRESSIONS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = EMOJI_EVENTS,
+        .limit = &expression_writes,
+        .admit = may_change_emoji,
+        .handle = delete_guild_emoji,
+    },
+    { 0 },
+};
+
+const struct domain emojis_domain = {
+    .name = "Emoji",
+    .doc = "Little pictures that guilds bring along.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .guild_shown = emojis_show_in_guild,
+                                    .role_gone = emojis_forget_role },
+};

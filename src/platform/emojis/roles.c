@@ -1,0 +1,73 @@
+/* roles.c - the roles that an emoji is for. */
+#include "platform/emojis/internal.h"
+
+#include "model/ids.h"
+#include "platform/guilds/guilds.h"
+
+static bool roles_hold(const struct list *roles, snowflake id)
+{
+    const struct role *all = roles->items;
+
+    for (size_t i = 0; i < roles->count; i++)
+        if (all[i].id == id)
+            return true;
+    return false;
+}
+
+enum err emoji_check_roles(struct call *call, const struct list *given, struct list *ret)
+{
+    snowflake guild_id = call->target.guild->id;
+    const snowflake *ids = given->items;
+    struct place all = place_key(NULL, STR("roles"));
+    struct list roles;
+    enum err e = given->count ? guild_roles(call->tx, guild_id, &roles) : OK;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; !e && i < given->count; i++) {
+        struct place at = place_index(&all, i);
+
+        if (!roles_hold(&roles, ids[i]))
+            form_fail(&call->form, &at, "EMOJI_UNKNOWN_ROLE", "The guild has no such role.");
+        else if (ids[i] != guild_id && !ids_hold(ret, ids[i]))
+            ids_add(call->arena, ret, ids[i]);
+    }
+    return e || !form_failed(&call->form) ? e : ERR_INVALID_FORM_BODY;
+}
+
+bool emoji_roles_equal(const struct list *a, const struct list *b)
+{
+    bool equal = a->count == b->count;
+
+    for (size_t i = 0; equal && i < a->count; i++)
+        equal = ids_hold(b, ((const snowflake *)a->items)[i]);
+    return equal;
+}
+
+static void list_without(struct arena *arena, const struct list *ids, snowflake id,
+                         struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; i < ids->count; i++)
+        if (((const snowflake *)ids->items)[i] != id)
+            ids_add(arena, ret, ((const snowflake *)ids->items)[i]);
+}
+
+enum err emojis_forget_role(struct call *call, const struct role *role)
+{
+    struct list emojis;
+    bool changed = false;
+    enum err e = guild_emojis(call->tx, role->guild_id, &emojis);
+
+    for (size_t i = 0; !e && i < emojis.count; i++) {
+        struct emoji *emoji = &((struct emoji *)emojis.items)[i];
+        struct list left;
+
+        if (!ids_hold(&emoji->roles, role->id))
+            continue;
+        list_without(call->arena, &emoji->roles, role->id, &left);
+        emoji->roles = left;
+        e = emoji_update(call->tx, emoji);
+        changed = true;
+    }
+    return e || !changed ? e : emojis_announce(call, role->guild_id);
+}

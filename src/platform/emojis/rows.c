@@ -1,0 +1,147 @@
+/* rows.c - emoji in the store. */
+#include "platform/emojis/internal.h"
+
+#include "model/rows.h"
+
+#define OF_GUILDS "select id, name, animated, roles, user_id, image, guild_id, 0 from emojis "
+#define OF_APPLICATIONS                                                        \
+    "select id, name, animated, '[]', user_id, image, 0, application_id from " \
+    "application_emojis "
+
+static void read_emoji(const struct rows *r, struct emoji *e)
+{
+    struct str roles = row_text(r, 3);
+
+    *e = (struct emoji){
+        .id = row_id(r, 0),
+        .name = row_text(r, 1),
+        .animated = row_bool(r, 2),
+        .user_id = row_id(r, 4),
+        .image = row_opt_text(r, 5),
+        .guild_id = row_id(r, 6),
+        .application_id = row_id(r, 7),
+        .require_colons = true,
+        .available = true,
+    };
+    if (!str_is(roles, "[]"))
+        e->roles = column_list(tx_arena(r->tx), &type_ids, roles);
+}
+
+static enum err read_emojis(struct tx *tx, const char *sql, snowflake owner, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, BIND(v_id(owner)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_emoji(&rows, list_add(tx_arena(tx), ret, sizeof(struct emoji)));
+    return rows_end(&rows);
+}
+
+enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    return read_emojis(tx, OF_GUILDS "where guild_id = $1 order by id", guild_id, ret);
+}
+
+enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret)
+{
+    return read_emojis(tx, OF_APPLICATIONS "where application_id = $1 order by id", application_id,
+                       ret);
+}
+
+static const char FIND_EMOJI[] =
+    OF_GUILDS "where id = $1 union all " OF_APPLICATIONS "where id = $1";
+
+enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_EMOJI, BIND(v_id(id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_EMOJI;
+    read_emoji(&row, ret);
+    return OK;
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+static const char ADD_TO_GUILD[] =
+    "insert into emojis (id, guild_id, name, animated, user_id, image, roles) "
+    "values ($1, $2, $3, $4, $5, $6, $7)";
+static const char ADD_TO_APPLICATION[] =
+    "insert into application_emojis (id, application_id, name, animated, user_id, image) "
+    "values ($1, $2, $3, $4, $5, $6)";
+
+enum err emoji_insert(struct tx *tx, const struct emoji *e)
+{
+    const struct value values[] = {
+        v_id(e->id),
+        v_id(e->guild_id ? e->guild_id : e->application_id),
+        v_text(e->name),
+        v_int(e->animated),
+        e->user_id ? v_id(e->user_id) : v_null(),
+        v_opt_text(e->image),
+        v_text(column_encode(tx_arena(tx), &type_ids, &e->roles)),
+    };
+
+    return e->guild_id ? tx_exec(tx, ADD_TO_GUILD, values, 7, NULL)
+                       : tx_exec(tx, ADD_TO_APPLICATION, values, 6, NULL);
+}
+
+enum err emoji_update(struct tx *tx, const struct emoji *e)
+{
+    if (e->application_id)
+        return tx_exec(tx, "update application_emojis set name = $2 where id = $1",
+                       BIND(v_id(e->id), v_text(e->name)), NULL);
+    return tx_exec(tx, "update emojis set name = $2, roles = $3 where id = $1",
+                   BIND(v_id(e->id), v_text(e->name),
+                        v_text(column_encode(tx_arena(tx), &type_ids, &e->roles))),
+                   NULL);
+}
+
+enum err emoji_delete(struct call *call, const struct emoji *e)
+{
+    enum err err = picture_drop(call, "emojis", e->id, &e->image);
+
+    if (err)
+        return err;
+    return tx_exec(call->tx,
+                   e->application_id ? "delete from application_emojis where id = $1"
+                                     : "delete from emojis where id = $1",
+                   BIND(v_id(e->id)), NULL);
+}
+
+/* --- who brought them ----------------------------------------------------------------- */
+
+static const struct user *known_user(const struct emoji *all, size_t before, snowflake id)
+{
+    for (size_t i = before; i-- > 0;)
+        if (all[i].user && all[i].user_id == id)
+            return all[i].user;
+    return NULL;
+}
+
+enum err emojis_load_users(struct tx *tx, struct list *emojis)
+{
+    struct emoji *all = emojis->items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < emojis->count; i++) {
+        struct user *user;
+
+        if (!all[i].user_id || (all[i].user = known_user(all, i, all[i].user_id)))
+            continue;
+        user = arena_alloc(tx_arena(tx), sizeof *user);
+        e = user_find(tx, all[i].user_id, user);
+        if (!e)
+            all[i].user = user;
+        else if (e == ERR_UNKNOWN_USER)
+            e = OK;
+    }
+    return e;
+}

@@ -1,0 +1,97 @@
+/* component_emojis.c - the little pictures on components: may the sender use them? */
+#include "platform/messages/internal.h"
+
+#include "base/emoji.h"
+#include "platform/emojis/emojis.h"
+
+struct emoji_walk {
+    struct call *call;
+    struct emoji_user who;
+    enum err error; /* of the store */
+};
+
+static void refuse_emoji(struct emoji_walk *w, const struct place *here, const char *key)
+{
+    struct place at = place_key(here, str_of(key));
+
+    form_fail(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji");
+}
+
+/* One given by its id is kept with the name that it has. */
+static void take_emoji(struct emoji_walk *w, const struct place *up, struct opt_object *given)
+{
+    struct place here = place_key(up, STR("emoji"));
+    struct component_emoji *in = given->value;
+    struct emoji emoji;
+
+    if (given->given != GIVEN || w->error)
+        return;
+    if (in->id.given != GIVEN) {
+        if (in->name.given != GIVEN || !is_emoji(in->name.value))
+            refuse_emoji(w, &here, "name");
+        return;
+    }
+    enum err e = emoji_use(w->call->tx, &w->who, in->id.value, &emoji);
+    if (e == ERR_UNKNOWN_EMOJI) {
+        refuse_emoji(w, &here, "id");
+    } else if (e) {
+        w->error = e;
+    } else {
+        in->name = given_str(emoji.name);
+        in->animated = given_bool(emoji.animated);
+    }
+}
+
+static void walk_components(struct emoji_walk *w, const struct place *here,
+                            const struct list *components);
+
+static void walk_component(struct emoji_walk *w, const struct place *here, struct component *c)
+{
+    struct place inside = place_key(here, STR("components")),
+                 beside = place_key(here, STR("accessory")),
+                 within = place_key(here, STR("component")),
+                 options = place_key(here, STR("options"));
+
+    take_emoji(w, here, &c->emoji);
+    for (size_t i = 0; i < c->options.value.count; i++) {
+        struct place at = place_index(&options, i);
+
+        take_emoji(w, &at, &((struct component_option *)c->options.value.items)[i].emoji);
+    }
+    walk_components(w, &inside, &c->components.value);
+    if (c->accessory.value)
+        walk_component(w, &beside, c->accessory.value);
+    if (c->component.value)
+        walk_component(w, &within, c->component.value);
+}
+
+static void walk_components(struct emoji_walk *w, const struct place *here,
+                            const struct list *components)
+{
+    for (size_t i = 0; i < components->count; i++) {
+        struct place at = place_index(here, i);
+
+        walk_component(w, &at, &((struct component *)components->items)[i]);
+    }
+}
+
+enum err components_take_emojis(struct call *call, const struct sender *from,
+                                const struct place *here, const struct list *components)
+{
+    const struct channel *c = from->channel;
+    struct place list = place_key(here, STR("components"));
+    struct emoji_walk w = {
+        .call = call,
+        .who = { .user_id = from->user_id,
+                 .application_id = from->application_id,
+                 .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
+                 .rights = from->rights },
+    };
+
+    if (!from->rich || !components->count)
+        return OK;
+    walk_components(&w, &list, components);
+    if (w.error)
+        return w.error;
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
