@@ -71,14 +71,14 @@ const struct limit expression_writes = {
 static enum err keep_emoji(struct call *call)
 {
     const struct emoji_draft *in = call->body;
-    struct emoji_upload *upload = call->data;
+    struct emoji_upload *upload = call_passed(call, "emoji_upload");
 
     return picture_keep(call, "emojis", upload->id, &in->image, &upload->image);
 }
 
 enum err emoji_prepare(struct call *call, enum err (*check)(struct call *call))
 {
-    struct emoji_upload *upload = call->data = arena_alloc(call->arena, sizeof *upload);
+    struct emoji_upload *upload = call_pass(call, "emoji_upload", sizeof *upload);
 
     *upload = (struct emoji_upload){ .id = snowflake_new() };
     call->look = check;
@@ -89,7 +89,7 @@ enum err emoji_prepare(struct call *call, enum err (*check)(struct call *call))
 struct emoji emoji_from_draft(struct call *call)
 {
     const struct emoji_draft *in = call->body;
-    const struct emoji_upload *upload = call->data;
+    const struct emoji_upload *upload = call_passed(call, "emoji_upload");
 
     return (struct emoji){
         .id = upload->id,
