@@ -4,6 +4,7 @@
 #include "gifs/gifs.h"
 #include "model/platforms.h"
 #include "model/regions.h"
+#include "platform/reactions/reactions.h"
 #include "voice/voice.h"
 
 static bool set_gifs(const struct config *c)
@@ -58,5 +59,6 @@ bool config_apply(const struct config *c)
     }
     voice_keys_set(c->voice_second_label);
     voice_effects_set(c->everybody_is_premium);
+    reactions_set(c->everybody_is_premium);
     return set_gifs(c);
 }

@@ -14,6 +14,7 @@
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
 #include "platform/oauth2/oauth2.h"
+#include "platform/reactions/reactions.h"
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
 #include "platform/teams/teams.h"
@@ -41,6 +42,7 @@ const struct domain *const guildhall_domains[] = {
     &stages_domain,
     &messages_domain,
     &attachments_domain,
+    &reactions_domain,
     &webhooks_domain,
     &applications_domain,
     &application_emojis_domain,

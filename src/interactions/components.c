@@ -43,6 +43,8 @@ static enum err find_message(struct call *call)
     const struct application *a = &v->application;
     enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
+    m->reactions.given = ABSENT; /* they would be shown as the person sees them */
+
     if (e)
         return e;
     bool others = m->ephemeral_for && m->ephemeral_for != v->user.id;

@@ -302,6 +302,7 @@ enum err look_at_modal(struct call *call)
     e = write_data(call, modal);
     if (!e && opener.message_id) {
         e = message_find_ephemeral(call, opener.channel_id, opener.message_id, &v->message);
+        v->message.reactions.given = ABSENT;
         if (e == ERR_UNKNOWN_MESSAGE) {
             v->message.id = 0;
             e = OK;

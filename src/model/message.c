@@ -1,6 +1,8 @@
 /* message.c - the interface's message object, row by row. */
 #include "model/message.h"
 
+#include "model/reaction.h"
+
 static const struct type type_anything = { .kind = KIND_RAW,
                                            .doc = "Text or number, as it was sent" };
 static const struct type type_embeds = { .kind = KIND_RAW, .doc = "Embeds" };
@@ -103,7 +105,11 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, thread), .type = &type_channel, .flags = OPTIONAL }
 /* clang-format on */
 
-static const struct field message_fields[] = { MESSAGE_FIELDS(&type_mentions), { 0 } };
+static const struct field message_fields[] = {
+    MESSAGE_FIELDS(&type_mentions),
+    { FIELD(struct message, reactions), .type = &type_reactions, .flags = OPTIONAL },
+    { 0 },
+};
 static const struct field gateway_message_fields[] = {
     MESSAGE_FIELDS(&type_gateway_mentions),
     { FIELD(struct message, guild_id), .type = &type_id, .flags = OPTIONAL },

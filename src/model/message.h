@@ -78,6 +78,7 @@ struct message {
     struct opt_object referenced_message; /* struct message */
     struct opt_int position;              /* in threads */
     const struct channel *thread;         /* that was started from it */
+    struct opt_list reactions;            /* struct reaction; only in answers */
 
     /* Only in events. */
     struct opt_id guild_id;
@@ -89,6 +90,7 @@ struct message {
     int64_t pinned_at; /* 0: not known */
     struct opt_str webhook_name, webhook_avatar;
     snowflake ephemeral_for; /* 0: for everybody */
+    bool reacted;            /* it may have reactions */
 };
 
 struct message_gone {

@@ -36,13 +36,22 @@ struct leftovers {
         NULL, "delete from command_indexes where id = $1 and cast($2 as bigint) > 0" \
     }
 
+#define MESSAGES "select id from messages where channel_id = $1 order by id limit $2"
+/* Of the messages that go next: a step takes no more of those than it took of these. */
+#define REACTIONS "select id from reactions where message_id in (" MESSAGES ")"
+
 static const struct leftovers of_channel[] = {
     WEBHOOKS_OF("channel_id"),
     INVITES_OF("channel_id"),
     { "update files set gone = 1 where id in (" ATTACHMENTS ")",
       "delete from attachments where id in (" ATTACHMENTS ")" },
-    { NULL, "delete from messages where id in "
-            "(select id from messages where channel_id = $1 order by id limit $2)" },
+    { NULL, "delete from reaction_users where (reaction_id, burst, user_id) in (select "
+            "reaction_id, burst, user_id from reaction_users where reaction_id in (" REACTIONS
+            ") limit $2)" },
+    { NULL, "delete from reaction_counts where (reaction_id, lane) in (select reaction_id, lane "
+            "from reaction_counts where reaction_id in (" REACTIONS ") limit $2)" },
+    { NULL, "delete from reactions where id in (" REACTIONS " limit $2)" },
+    { NULL, "delete from messages where id in (" MESSAGES ")" },
     { NULL, "delete from slow_modes where channel_id = $1 and user_id in "
             "(select user_id from slow_modes where channel_id = $1 limit $2)" },
     { NULL, "delete from thread_members where thread_id = $1 and user_id in "

@@ -197,7 +197,8 @@ static enum err message_find_referenced(struct call *call, snowflake channel_id,
         return e;
     if (!found || (ret->ephemeral_for && !ephemeral))
         return ERR_UNKNOWN_MESSAGE;
-    return message_complete(call, ret);
+    e = message_complete(call, ret);
+    return e ? e : messages_show(call, &(struct list){ ret, 1 });
 }
 
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret)
@@ -285,6 +286,8 @@ enum err message_forget(struct call *call, const struct message *m)
 
     for (size_t i = 0; !e && a && i < m->attachments.count; i++)
         e = attachment_drop(call, a[i].id);
+    if (!e && m->reacted)
+        e = hook_message_gone(call, &m->id);
     return e ? e : message_remove(call->tx, m->id);
 }
 
@@ -314,18 +317,20 @@ static const char MARK_FILES[] =
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null)";
 static const char DELETE_PUBLIC[] =
     "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null "
-    "and (type < 1 or type > 5) and type <> 21";
+    "and (type < 1 or type > 5) and type <> 21 returning reacted";
 
-static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake id,
-                              int64_t *ret_gone)
+static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake id, bool *ret_gone)
 {
     const struct value values[] = { v_id(id), v_id(channel_id) };
     int64_t files = 0;
+    struct rows row;
     enum err e = tx_exec(call->tx, MARK_FILES, values, 2, &files);
 
     if (files)
         call_dropped_blobs(call);
-    return e ? e : tx_exec(call->tx, DELETE_PUBLIC, values, 2, ret_gone);
+    if (!e)
+        e = tx_one(call->tx, DELETE_PUBLIC, values, 2, &row, ret_gone);
+    return !e && *ret_gone && row_bool(&row, 0) ? hook_message_gone(call, &id) : e;
 }
 
 enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids)
@@ -335,7 +340,7 @@ enum err messages_delete(struct call *call, const struct channel *c, const struc
 
     for (size_t i = 0; !e && i < ids->count; i++) {
         snowflake id = ((snowflake *)ids->items)[i];
-        int64_t found = 0;
+        bool found = false;
 
         e = delete_unseen(call, c->id, id, &found);
         if (!e && found)

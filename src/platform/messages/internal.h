@@ -39,6 +39,8 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
 /* Author, where it is not known yet, mentions, attachments, the message it refers to. */
 enum err message_complete(struct call *call, struct message *m);
 enum err messages_complete(struct call *call, struct list *messages);
+/* Of one channel: adds what others keep about them, for answers. */
+enum err messages_show(struct call *call, struct list *messages);
 /* Adds what only events carry. */
 enum err message_for_gateway(struct call *call, const struct channel *c, struct message *m);
 bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, struct str filename);

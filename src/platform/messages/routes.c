@@ -41,6 +41,8 @@ static enum err list_messages(struct call *call)
         e = message_page(call->tx, call->target.channel->id, &page, &out);
     if (!e)
         e = messages_complete(call, &out);
+    if (!e)
+        e = messages_show(call, &out);
     return e ? e : call_reply(call, &out);
 }
 

@@ -9,7 +9,7 @@
     "mentions, mention_roles, embeds, components, pinned, flags, webhook_id, "          \
     "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
     "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
-    "reference_guild_id, pinned_at, call, position"
+    "reference_guild_id, pinned_at, call, position, reacted"
 
 static void read_ids(struct tx *tx, struct str json, struct list *ret)
 {
@@ -105,6 +105,7 @@ static void read_message(const struct rows *r, void *ret)
         .pinned_at = row_int(r, 25),
         .call = shown_text(r, 26),
         .position = { row_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
+        .reacted = row_bool(r, 28),
     };
     /* As many as there are; what they are is asked for later. */
     m->attachments.count = (size_t)row_int(r, 21);

@@ -222,6 +222,16 @@ enum err messages_complete(struct call *call, struct list *messages)
     return e;
 }
 
+enum err messages_show(struct call *call, struct list *messages)
+{
+    const struct message *m = messages->items;
+
+    for (size_t i = 0; i < messages->count; i++)
+        if (m[i].reacted)
+            return hook_messages_shown(call, messages);
+    return OK;
+}
+
 enum err message_complete(struct call *call, struct message *m)
 {
     return messages_complete(call, &(struct list){ m, 1 });

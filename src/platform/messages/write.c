@@ -138,10 +138,8 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
 
     *ret = (struct message_draft){ .channel = from->channel };
     if (!e)
-        e = components_take_emojis(
-            call, from,
-            ((const struct message_sending *)call_passed(call, "message_sending"))->here,
-            &in->components.value);
+        e = components_take_emojis(call, from, message_sending_of(call)->here,
+                                   &in->components.value);
     if (e)
         return e;
     take_parts(call, from, ret);

@@ -1,0 +1,45 @@
+/* reaction.h - emoji that people put under a message. */
+#ifndef MODEL_REACTION_H
+#define MODEL_REACTION_H
+
+#include "model/member.h"
+
+/* As it was when the message first got it. */
+struct reaction_emoji {
+    struct opt_id id; /* null: of Unicode */
+    struct str name;
+    struct opt_bool animated;
+};
+struct reaction_details {
+    int64_t normal, burst;
+};
+struct reaction {
+    const struct reaction_emoji *emoji;
+    int64_t count;
+    const struct reaction_details *count_details;
+    bool me, me_burst;
+    struct list burst_colors; /* always empty */
+
+    /* Not shown to anybody. */
+    snowflake id;
+    struct str key; /* what makes two emoji the same */
+};
+
+/* What all of the events carry some of. */
+struct reaction_event {
+    struct opt_id user_id, message_author_id, guild_id;
+    snowflake channel_id, message_id;
+    const struct member *member; /* with .user */
+    const struct reaction_emoji *emoji;
+    bool burst;
+    int64_t type;
+    struct opt_list burst_colors;
+};
+
+extern const struct type type_reactions;
+extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD */
+extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE */
+extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI */
+extern const struct schema reactions_removed_schema;      /* MESSAGE_REACTION_REMOVE_ALL */
+
+#endif

@@ -1,0 +1,174 @@
+/* add.c - PUT …/reactions/{emoji}/@me: somebody puts an emoji under a message. */
+#include "platform/reactions/internal.h"
+
+#include "platform/channels/channels.h"
+#include "platform/emojis/emojis.h"
+
+static bool everybody = true;
+
+void reactions_set(bool everybody_is_premium)
+{
+    everybody = everybody_is_premium;
+}
+
+/* --- what handlers share -------------------------------------------------------------- */
+
+enum err may_see_reactions(struct call *call)
+{
+    return call->target.rights & PERMISSION(READ_MESSAGE_HISTORY) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+enum err reaction_of_path(struct call *call, struct reaction_name *ret)
+{
+    return reaction_read(call->arena, call_text(call, "emoji"), ret) ? OK : ERR_NO_SUCH_EMOJI;
+}
+
+const struct reaction *reaction_there(const struct call *call, struct str key)
+{
+    const struct list *reactions = &call->target.message->reactions.value;
+    const struct reaction *r = reactions->items;
+
+    for (size_t i = 0; i < reactions->count; i++)
+        if (str_eq(r[i].key, key))
+            return &r[i];
+    return NULL;
+}
+
+struct reaction_event reaction_event(const struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    struct reaction_event e = { .channel_id = c->id, .message_id = call->target.message->id };
+
+    if (!channel_is_private(c->type))
+        e.guild_id = given_id(c->guild_id.value);
+    return e;
+}
+
+/* --- may they? ------------------------------------------------------------------------ */
+
+static enum err check_place(const struct call *call)
+{
+    const struct channel *c = call->target.channel;
+
+    if (call->target.standing && call->target.standing->rights_of.timed_out)
+        return ERR_MISSING_PERMISSIONS;
+    return c->thread_metadata && c->thread_metadata->archived ? ERR_THREAD_ARCHIVED : OK;
+}
+
+static enum err check_author(struct call *call)
+{
+    const struct message *m = call->target.message;
+    bool blocked = false;
+    enum err e = OK;
+
+    if (m->webhook_id.given != GIVEN && m->author_id != call->caller->id)
+        e = reaction_is_blocked(call->tx, m->author_id, call->caller->id, &blocked);
+    return e || !blocked ? e : ERR_REACTION_BLOCKED;
+}
+
+static enum err check_burst(struct call *call, bool burst)
+{
+    struct user user;
+
+    if (!burst)
+        return OK;
+    if (call->caller->kind == CALLER_BOT)
+        return ERR_NO_BURST_REACTIONS;
+    enum err e = everybody ? OK : user_find(call->tx, call->caller->id, &user);
+    return e || everybody || user.premium_type > 0 ? e : ERR_NO_BURST_REACTIONS;
+}
+
+/* What is under the message already is anybody's to use. */
+static enum err find_emoji(struct call *call, const struct reaction_name *name,
+                           struct reaction_emoji *ret)
+{
+    const struct channel *c = call->target.channel;
+    struct emoji_user who = { .user_id = call->caller->id,
+                              .application_id = call->caller->application_id,
+                              .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
+                              .rights = call->target.rights };
+    struct emoji emoji;
+
+    *ret = (struct reaction_emoji){ .id = { .given = GIVEN_NULL }, .name = name->text };
+    if (!name->id)
+        return OK;
+    enum err e = emoji_use(call->tx, &who, name->id, &emoji);
+    if (e)
+        return e == ERR_UNKNOWN_EMOJI ? ERR_NO_SUCH_EMOJI : e;
+    *ret = (struct reaction_emoji){ given_id(emoji.id), emoji.name, given_mark(emoji.animated) };
+    return OK;
+}
+
+static enum err check_new_emoji(const struct call *call)
+{
+    if (!(call->target.rights & PERMISSION(ADD_REACTIONS)))
+        return ERR_MISSING_PERMISSIONS;
+    return call->target.message->reactions.value.count < MOST_REACTIONS ? OK : ERR_MAX_REACTIONS;
+}
+
+/* --- doing it ------------------------------------------------------------------------- */
+
+static enum err reaction_tell(struct call *call, const struct reaction *r, bool burst)
+{
+    const struct message *m = call->target.message;
+    struct reaction_event event = reaction_event(call);
+    struct user *user = arena_alloc(call->arena, sizeof *user);
+    struct member member;
+    enum err e = OK;
+
+    event.user_id = given_id(call->caller->id);
+    if (m->webhook_id.given != GIVEN)
+        event.message_author_id = given_id(m->author_id);
+    event.emoji = r->emoji;
+    event.burst = burst;
+    event.type = burst;
+    event.burst_colors.given = burst ? GIVEN : ABSENT;
+    if (call->target.standing) {
+        e = user_find(call->tx, call->caller->id, user);
+        member = *call->target.standing->member;
+        member.user = user;
+        event.member = &member;
+    }
+    if (!e)
+        call_emit(call, EVENT_MESSAGE_REACTION_ADD, to_channel_viewers(call->target.channel),
+                  &reaction_added_schema, &event);
+    return e;
+}
+
+static enum err reaction_use(struct call *call, const struct reaction *r, bool burst)
+{
+    bool new = false;
+    enum err e = reaction_add_user(call->tx, r->id, burst, call->caller->id, &new);
+
+    if (e || !new)
+        return e;
+    e = reaction_count(call->tx, call->target.message->id, r->id, burst, 1);
+    return e ? e : reaction_tell(call, r, burst);
+}
+
+enum err create_reaction(struct call *call)
+{
+    bool burst = ((const struct reaction_query *)call->query)->type == 1;
+    struct reaction_name name;
+    struct reaction_emoji emoji;
+    enum err e = check_place(call);
+
+    if (!e)
+        e = reaction_of_path(call, &name);
+    const struct reaction *there = e ? NULL : reaction_there(call, name.key);
+    if (!e && !there)
+        e = find_emoji(call, &name, &emoji);
+    if (!e)
+        e = check_author(call);
+    if (!e)
+        e = check_burst(call, burst);
+    if (e || (there && (burst ? there->me_burst : there->me)))
+        return e;
+    if (there)
+        return reaction_use(call, there, burst);
+    struct reaction made = { .id = snowflake_new(), .key = name.key, .emoji = &emoji };
+    e = check_new_emoji(call);
+    if (!e)
+        e = reaction_insert(call->tx, call->target.message->id, &made);
+    return e ? e : reaction_use(call, &made, burst);
+}

@@ -1,0 +1,76 @@
+/* internal.h - what the files of reactions/ share. */
+#ifndef PLATFORM_REACTIONS_INTERNAL_H
+#define PLATFORM_REACTIONS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "api/jobs.h"
+#include "model/reaction.h"
+#include "platform/reactions/reactions.h"
+
+enum { MOST_REACTIONS = 20 }; /* different emoji under one message */
+
+/* --- names.c: the emoji in a path ----------------------------------------------------- */
+
+struct reaction_name {
+    snowflake id;    /* 0: of Unicode */
+    struct str text; /* of Unicode: as it was sent */
+    struct str key;
+};
+/* False: the text names no emoji. */
+bool reaction_read(struct arena *arena, struct str text, struct reaction_name *ret);
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+/* Fills in those of messages that stand in one channel, one after the other, as the account
+ * sees them; 0: nobody. */
+enum err reactions_load(struct tx *tx, snowflake user_id, struct list *messages);
+
+enum err reaction_add_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
+                           bool *ret_new);
+enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
+                              bool *ret_gone);
+/* Adds to what this lane has counted. */
+enum err reaction_count(struct tx *tx, snowflake message_id, snowflake id, bool burst, int64_t by);
+/* A new emoji under a message, used by nobody yet; those that nobody uses any more go.
+ * ERR_UNKNOWN_MESSAGE. */
+enum err reaction_insert(struct tx *tx, snowflake message_id, const struct reaction *r);
+/* An emoji that nobody uses any more. */
+enum err reaction_delete(struct tx *tx, snowflake message_id, snowflake id);
+/* Those who used it (struct user), by id. */
+enum err reaction_users(struct tx *tx, snowflake id, bool burst, snowflake after, int64_t limit,
+                        struct list *ret);
+/* Has the one blocked the other? */
+enum err reaction_is_blocked(struct tx *tx, snowflake by, snowflake user_id, bool *ret);
+
+/* --- removal.c: emoji that very many used --------------------------------------------- */
+
+/* Takes one emoji, or all (0), off a message, and removes those who used them, as many as a
+ * step may; a job goes on. */
+enum err reactions_remove(struct call *call, snowflake message_id, snowflake id);
+/* The same for a message that is deleted. */
+enum err reactions_go_with_message(struct call *call, const snowflake *message_id);
+extern const struct job_kind reaction_leftovers;
+
+/* --- add.c, remove.c: handlers -------------------------------------------------------- */
+
+struct reaction_query {
+    int64_t type; /* 1: a burst */
+};
+
+enum err may_see_reactions(struct call *call);
+enum err create_reaction(struct call *call);
+enum err delete_own_reaction(struct call *call);
+enum err delete_own_burst_reaction(struct call *call);
+enum err delete_user_reaction(struct call *call);
+enum err delete_user_burst_reaction(struct call *call);
+enum err delete_all_reactions_for_emoji(struct call *call);
+enum err delete_all_reactions(struct call *call);
+
+/* The emoji of the path; ERR_NO_SUCH_EMOJI. */
+enum err reaction_of_path(struct call *call, struct reaction_name *ret);
+/* What the message of the path has of it, or NULL. */
+const struct reaction *reaction_there(const struct call *call, struct str key);
+/* An event about the message of the path. */
+struct reaction_event reaction_event(const struct call *call);
+
+#endif

@@ -1,0 +1,60 @@
+/* names.c - how paths name emoji. */
+#include "platform/reactions/internal.h"
+
+#include "base/emoji.h"
+
+/* "<:name:id>", "<a:name:id>": what stands in messages. */
+static struct str without_brackets(struct str s)
+{
+    if (s.n > 2 && s.p[0] == '<' && s.p[s.n - 1] == '>')
+        return str_slice(s.p + 1, s.n - 2);
+    return s;
+}
+
+/* "name:id", "a:name:id" or ":name:id". Only the id counts. */
+static bool read_custom(struct arena *arena, struct str s, struct reaction_name *ret)
+{
+    size_t at = s.n;
+
+    s = without_brackets(s);
+    for (at = s.n; at > 0 && s.p[at - 1] != ':'; at--) {
+    }
+    if (at < 2 || !snowflake_parse(str_from(s, at), &ret->id) || !ret->id)
+        return false;
+    struct str name = str_slice(s.p, at - 1);
+    if (str_starts(name, STR("a:")))
+        name = str_from(name, 2);
+    else if (name.p[0] == ':')
+        name = str_from(name, 1);
+    if (!name.n || memchr(name.p, ':', name.n))
+        return false;
+    ret->key = str_printf(arena, ":%llu", (unsigned long long)ret->id);
+    return true;
+}
+
+/* The mark that asks for a coloured picture makes no other emoji. */
+static struct str without_marks(struct arena *arena, struct str s)
+{
+    static const char mark[] = "\xef\xb8\x8f";
+    char *out = arena_alloc(arena, s.n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n;) {
+        if (s.n - i >= 3 && memcmp(s.p + i, mark, 3) == 0)
+            i += 3;
+        else
+            out[n++] = s.p[i++];
+    }
+    return str_slice(out, n);
+}
+
+bool reaction_read(struct arena *arena, struct str text, struct reaction_name *ret)
+{
+    *ret = (struct reaction_name){ .text = text };
+    if (memchr(text.p, ':', text.n))
+        return read_custom(arena, text, ret);
+    if (!is_emoji(text) && !is_lone_flag_letter(text))
+        return false;
+    ret->key = without_marks(arena, text);
+    return true;
+}

@@ -1,0 +1,18 @@
+/* reactions.h - emoji that people put under messages.
+ *
+ * A message's emoji are rows of `reactions`, those who used one rows of `reaction_users`. How
+ * many they are is kept, not counted, in a row for each lane of the store, so that many react
+ * to one message without getting in each other's way. Whoever makes or removes a row that
+ * others count on (an emoji of the message, a lane's first count) touches the message's own
+ * row: of two such works one is tried again. Begin with rows.c. */
+#ifndef PLATFORM_REACTIONS_REACTIONS_H
+#define PLATFORM_REACTIONS_REACTIONS_H
+
+#include "platform/messages/messages.h"
+
+extern const struct domain reactions_domain;
+
+/* Whether burst reactions are for everybody, or for premium accounts. */
+void reactions_set(bool everybody_is_premium);
+
+#endif

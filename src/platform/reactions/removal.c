@@ -1,0 +1,73 @@
+/* removal.c - the end of emoji that very many people may have used.
+ *
+ * They are taken off their message at once, so that nothing finds them from then on. Those who
+ * used them go in steps: the first in the same transaction, and mostly the last; the others
+ * are a job's. */
+#include "platform/reactions/internal.h"
+
+#include "base/clock.h"
+#include "platform/guilds/leftovers.h"
+
+static const char NEXT_GONE[] = "select id from reactions where message_id = 0 limit 1";
+static const char DROP_USERS[] =
+    "delete from reaction_users where (reaction_id, burst, user_id) in (select reaction_id, burst, "
+    "user_id from reaction_users where reaction_id = $1 limit $2)";
+static const char DROP_GONE[] = "delete from reactions where id = $1 and message_id = 0";
+
+static enum err remove_some_users(struct call *call)
+{
+    int64_t room = LEFTOVERS_AT_ONCE;
+    bool found = true;
+    enum err e = OK;
+
+    while (!e && room > 0) {
+        struct rows row;
+        int64_t gone = 0;
+
+        e = tx_one(call->tx, NEXT_GONE, NO_BIND, &row, &found);
+        if (e || !found)
+            return e;
+        snowflake id = row_id(&row, 0);
+        e = tx_exec(call->tx, DROP_USERS, BIND(v_id(id), v_int(room)), &gone);
+        if (!e && gone < room)
+            e = tx_exec(call->tx, DROP_GONE, BIND(v_id(id)), NULL);
+        room -= gone + 1;
+    }
+    return e ? e : job_schedule(call, &reaction_leftovers, 0, clock_us(), STR(""));
+}
+
+static enum err run_leftovers(struct call *call, const struct job *job)
+{
+    (void)job;
+    return remove_some_users(call);
+}
+
+const struct job_kind reaction_leftovers = {
+    .name = "reaction-leftovers",
+    .doc = "Removes who used emoji that were taken off a message.",
+    .run = run_leftovers,
+};
+
+/* $2: one emoji, or 0. */
+#define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
+static const char DROP_COUNTS[] =
+    "delete from reaction_counts where reaction_id in (select id from reactions where " THESE ")";
+static const char TAKE_OFF[] = "update reactions set message_id = 0 where " THESE;
+static const char TOUCH_MESSAGE[] = "update messages set reacted = 1 where id = $1";
+
+enum err reactions_remove(struct call *call, snowflake message_id, snowflake id)
+{
+    const struct value values[] = { v_id(message_id), v_id(id) };
+    enum err e = tx_exec(call->tx, TOUCH_MESSAGE, BIND(v_id(message_id)), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, DROP_COUNTS, values, 2, NULL);
+    if (!e)
+        e = tx_exec(call->tx, TAKE_OFF, values, 2, NULL);
+    return e ? e : remove_some_users(call);
+}
+
+enum err reactions_go_with_message(struct call *call, const snowflake *message_id)
+{
+    return reactions_remove(call, *message_id, 0);
+}

@@ -1,0 +1,99 @@
+/* remove.c - DELETE …/reactions: emoji are taken off a message. */
+#include "platform/reactions/internal.h"
+
+#include "platform/channels/channels.h"
+
+/* --- of one account ------------------------------------------------------------------- */
+
+static enum err remove_one(struct call *call, snowflake user_id, bool burst)
+{
+    const struct message *m = call->target.message;
+    struct reaction_name name;
+    bool gone = false;
+    enum err e = reaction_of_path(call, &name);
+    const struct reaction *r = e ? NULL : reaction_there(call, name.key);
+
+    if (r)
+        e = reaction_remove_user(call->tx, r->id, burst, user_id, &gone);
+    if (e || !gone)
+        return e;
+    if (r->count > 1)
+        e = reaction_count(call->tx, m->id, r->id, burst, -1);
+    else
+        e = reaction_delete(call->tx, m->id, r->id);
+    struct reaction_event event = reaction_event(call);
+    event.user_id = given_id(user_id);
+    event.emoji = r->emoji;
+    event.burst = burst;
+    event.type = burst;
+    if (!e)
+        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE, to_channel_viewers(call->target.channel),
+                  &reaction_removed_schema, &event);
+    return e;
+}
+
+enum err delete_own_reaction(struct call *call)
+{
+    return remove_one(call, call->caller->id, false);
+}
+
+enum err delete_own_burst_reaction(struct call *call)
+{
+    return remove_one(call, call->caller->id, true);
+}
+
+/* What others put there is for those who keep order, where somebody does. */
+static enum err remove_of_user(struct call *call, bool burst)
+{
+    snowflake user_id = call_id(call, "reactor.id");
+
+    if (user_id == call->caller->id)
+        return remove_one(call, user_id, burst);
+    if (!call->target.standing)
+        return ERR_DM_CHANNEL;
+    if (!(call->target.rights & PERMISSION(MANAGE_MESSAGES)))
+        return ERR_MISSING_PERMISSIONS;
+    return remove_one(call, user_id, burst);
+}
+
+enum err delete_user_reaction(struct call *call)
+{
+    return remove_of_user(call, false);
+}
+
+enum err delete_user_burst_reaction(struct call *call)
+{
+    return remove_of_user(call, true);
+}
+
+/* --- of everybody --------------------------------------------------------------------- */
+
+enum err delete_all_reactions_for_emoji(struct call *call)
+{
+    struct reaction_event event = reaction_event(call);
+    struct reaction_name name;
+    enum err e = reaction_of_path(call, &name);
+    const struct reaction *r = e ? NULL : reaction_there(call, name.key);
+
+    if (!r)
+        return e;
+    e = reactions_remove(call, call->target.message->id, r->id);
+    event.emoji = r->emoji;
+    if (!e)
+        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
+                  to_channel_viewers(call->target.channel), &reaction_emoji_removed_schema, &event);
+    return e;
+}
+
+enum err delete_all_reactions(struct call *call)
+{
+    struct reaction_event event = reaction_event(call);
+
+    if (call->target.message->reactions.given != GIVEN)
+        return OK;
+    enum err e = reactions_remove(call, call->target.message->id, 0);
+    if (!e)
+        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_ALL, to_channel_viewers(call->target.channel),
+                  &reactions_removed_schema, &event);
+    return e;
+}

@@ -1,0 +1,162 @@
+/* routes.c - the table of reactions, and who used an emoji. */
+#include "platform/reactions/internal.h"
+
+#include "model/permissions.h"
+
+static const struct choice kinds[] = {
+    { 0, NULL, "NORMAL", "An ordinary one" },
+    { 1, NULL, "BURST", "With an animation, for premium accounts" },
+    { 0 },
+};
+static const struct type type_kind = { .kind = KIND_INT, .choices = kinds };
+
+static const struct field query_fields[] = {
+    { FIELD(struct reaction_query, type), .type = &type_kind, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema query_schema = {
+    .size = sizeof(struct reaction_query),
+    .fields = query_fields,
+    .doc = "Which kind of reaction.",
+};
+
+/* --- who used it ---------------------------------------------------------------------- */
+
+struct users_query {
+    int64_t type, limit;
+    struct opt_id after;
+};
+static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
+static const struct field users_fields[] = {
+    { FIELD(struct users_query, type), .type = &type_kind, .flags = OPTIONAL },
+    { FIELD(struct users_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct users_query, limit), .type = &type_limit, .flags = OPTIONAL, .fallback = 25 },
+    { 0 },
+};
+static const struct schema users_schema = {
+    .size = sizeof(struct users_query),
+    .fields = users_fields,
+    .doc = "Which of those who used an emoji.",
+};
+
+/* GET …/reactions/{emoji} */
+static enum err list_reactions(struct call *call)
+{
+    const struct users_query *q = call->query;
+    struct list users = { 0 };
+    struct reaction_name name;
+    enum err e = reaction_of_path(call, &name);
+    const struct reaction *r = e ? NULL : reaction_there(call, name.key);
+
+    if (r)
+        e = reaction_users(call->tx, r->id, q->type == 1, q->after.value, q->limit, &users);
+    return e ? e : call_reply(call, &users);
+}
+
+/* --- under messages ------------------------------------------------------------------- */
+
+static enum err reactions_show(struct call *call, struct list *messages)
+{
+    return reactions_load(call->tx, call->caller ? call->caller->id : 0, messages);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "emoji",
+        .field = "emoji",
+        .is_text = true,
+        .doc = "Unicode characters, or name:id.",
+    },
+    {
+        .name = "reactor.id",
+        .field = "user_id",
+        .me = true,
+        .doc = "Who used an emoji.",
+    },
+    { 0 },
+};
+
+/* Bots put many under a message, one after the other. */
+static const struct limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
+
+#define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"
+#define REMOVES(path_, name_, handle_, doc_)                                        \
+    {                                                                               \
+        .method = DELETE, .path = REACTIONS path_, .name = #name_, .doc = doc_,     \
+        .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                  \
+        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE }, \
+        .limit = &reaction_writes, .admit = may_see_reactions, .handle = handle_,   \
+    }
+
+static const struct route routes[] = {
+    {
+        .method = PUT,
+        .path = REACTIONS "/{emoji}/@me",
+        .name = "create_reaction",
+        .doc = "Put an emoji under a message; needs READ_MESSAGE_HISTORY, and ADD_REACTIONS when "
+               "nobody has used this one yet.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &query_schema,
+        .store = ROUTE_STORE_APPEND,
+        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_ADD, EVENT_NONE },
+        .limit = &reaction_writes,
+        .admit = may_see_reactions,
+        .handle = create_reaction,
+    },
+    REMOVES("/{emoji}/@me", delete_own_reaction, delete_own_reaction,
+            "Take one's own emoji off a message."),
+    REMOVES("/{emoji}/0/@me", delete_own_normal_reaction, delete_own_reaction,
+            "The same, with the kind said."),
+    REMOVES("/{emoji}/1/@me", delete_own_burst_reaction, delete_own_burst_reaction,
+            "The same for a burst reaction."),
+    REMOVES("/{emoji}/{reactor.id}", delete_user_reaction, delete_user_reaction,
+            "Take somebody's emoji off a message; others' only by MANAGE_MESSAGES."),
+    REMOVES("/{emoji}/0/{reactor.id}", delete_user_normal_reaction, delete_user_reaction,
+            "The same, with the kind said."),
+    REMOVES("/{emoji}/1/{reactor.id}", delete_user_burst_reaction, delete_user_burst_reaction,
+            "The same for a burst reaction."),
+    {
+        .method = DELETE,
+        .path = REACTIONS "/{emoji}",
+        .name = "delete_all_reactions_for_emoji",
+        .doc = "Take an emoji off a message, whoever used it.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_MESSAGES),
+        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE_EMOJI, EVENT_NONE },
+        .handle = delete_all_reactions_for_emoji,
+    },
+    {
+        .method = DELETE,
+        .path = REACTIONS,
+        .name = "delete_all_reactions",
+        .doc = "Take all emoji off a message.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_MESSAGES),
+        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE_ALL, EVENT_NONE },
+        .handle = delete_all_reactions,
+    },
+    {
+        .method = GET,
+        .path = REACTIONS "/{emoji}",
+        .name = "list_reactions",
+        .doc = "Who used an emoji, by id.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &users_schema,
+        .reply = &type_partial_users,
+        .admit = may_see_reactions,
+        .handle = list_reactions,
+    },
+    { 0 },
+};
+
+const struct domain reactions_domain = {
+    .name = "Reactions",
+    .doc = "Emoji that people put under messages.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .jobs = (const struct job_kind *const[]){ &reaction_leftovers, NULL },
+    .hooks = &(const struct hooks){ .messages_shown = reactions_show,
+                                    .message_gone = reactions_go_with_message },
+};

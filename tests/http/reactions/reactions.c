@@ -1,0 +1,307 @@
+/* reactions.c - emoji under messages: adding, removing, showing, and who hears of it. */
+#include "apps.h"
+#include "guilds.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES  "/channels/%s/messages"
+#define MESSAGE   MESSAGES "/%s"
+#define REACTIONS MESSAGE "/reactions"
+#define OWN       REACTIONS "/%s/@me"
+
+#define THUMB      "%F0%9F%91%8D"
+#define THUMB_TEXT "\xf0\x9f\x91\x8d"
+#define FIRE       "%F0%9F%94%A5"
+#define PLAY       "%E2%96%B6"
+#define PLAY_MARK  "%E2%96%B6%EF%B8%8F"
+
+/* ada's guild with bob in it, and a message of ada's. */
+struct stage {
+    struct client *ada, *bob;
+    struct venue v;
+    const char *message;
+    struct room room;
+};
+
+static struct stage open_stage(struct world *w)
+{
+    struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+
+    s.v = world_venue(w, s.ada);
+    venue_add(&s.v, s.bob);
+    s.message =
+        answer_text(client_post(s.ada, "{'content': 'hello'}", MESSAGES, s.v.channel), "id");
+    s.room = world_room(w, s.v.channel);
+    return s;
+}
+
+static struct answer react(struct stage *s, struct client *c, const char *emoji)
+{
+    return client_put(c, NULL, OWN, s->v.channel, s->message, emoji);
+}
+
+static struct answer shown(struct stage *s, struct client *c)
+{
+    return client_get(c, MESSAGE, s->v.channel, s->message);
+}
+
+/* --- adding --------------------------------------------------------------------------- */
+
+static void a_reaction_is_shown_and_told(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    expect_absent(shown(&s, s.ada), "reactions");
+    expect_status(react(&s, s.bob, THUMB), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_ADD",
+                      "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', "
+                      "'message_author_id': '%s', 'guild_id': '%s', 'member': {'roles': [], "
+                      "'user': {'id': '%s', 'username': 'bob'}}, "
+                      "'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'burst': false, 'type': 0}",
+                      s.bob->id, s.v.channel, s.message, s.ada->id, s.v.id, s.bob->id);
+    expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "burst_colors"));
+    expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "emoji.animated"));
+    expect_json(shown(&s, s.bob),
+                "{'reactions': [{'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'count': 1, "
+                "'count_details': {'normal': 1, 'burst': 0}, 'me': true, 'me_burst': false, "
+                "'burst_colors': []}]}");
+    expect_json(shown(&s, s.ada), "{'reactions': [{'count': 1, 'me': false}]}");
+    expect_status(react(&s, s.ada, THUMB), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{'user_id': '%s'}", s.ada->id);
+    expect_json(client_get(s.ada, MESSAGES, s.v.channel),
+                "[{'reactions': [{'count': 2, 'me': true}]}]");
+    /* Once more is nothing new. */
+    expect_status(react(&s, s.ada, THUMB), 204);
+    expect_room_silence(&s.room);
+    expect_json(shown(&s, s.ada), "{'reactions': [{'count': 2}]}");
+}
+
+static void a_page_shows_reactions_of_each_message(struct world *w)
+{
+    struct stage s = open_stage(w);
+    const char *second =
+        answer_text(client_post(s.ada, "{'content': 'two'}", MESSAGES, s.v.channel), "id");
+
+    client_post(s.ada, "{'content': 'three'}", MESSAGES, s.v.channel);
+    react(&s, s.bob, FIRE);
+    expect_status(client_put(s.ada, NULL, OWN, s.v.channel, second, THUMB), 204);
+    expect_status(client_put(s.ada, NULL, OWN, s.v.channel, second, FIRE), 204);
+    struct answer a = client_get(s.ada, MESSAGES, s.v.channel);
+    expect_json(a, "[{'content': 'three'}, {'reactions': [{'emoji': {'name': '" THUMB_TEXT
+                   "'}}, {'me': true}]}, {'reactions': [{'me': false}]}]");
+    expect_absent(a, "0.reactions");
+    expect_absent(a, "2.reactions.1");
+}
+
+static void only_answers_show_reactions(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    react(&s, s.bob, THUMB);
+    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
+    struct answer a = client_patch(s.ada, "{'content': 'new'}", MESSAGE, s.v.channel, s.message);
+    expect_json(a, "{'reactions': [{'count': 1}]}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': 'new'}");
+    expect(!dom_at(world_last_event(w, "MESSAGE_UPDATE"), "reactions"));
+    expect_status(client_put(s.ada, NULL, "/channels/%s/pins/%s", s.v.channel, s.message), 204);
+    expect_absent(client_get(s.ada, "/channels/%s/pins", s.v.channel), "0.reactions");
+    expect_absent(client_get(s.ada, "/channels/%s/messages/pins", s.v.channel),
+                  "items.0.message.reactions");
+    a = client_post(
+        s.ada, TEXT(w, "{'content': 'x', 'message_reference': {'message_id': '%s'}}", s.message),
+        MESSAGES, s.v.channel);
+    expect_json(a, "{'referenced_message': {'id': '%s'}}", s.message);
+    expect_absent(a, "referenced_message.reactions");
+}
+
+static void an_emoji_that_comes_back_stands_last(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    react(&s, s.bob, THUMB);
+    react(&s, s.bob, FIRE);
+    expect_json(shown(&s, s.bob), "{'reactions': [{'emoji': {'name': '" THUMB_TEXT "'}}, {}]}");
+    expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
+    react(&s, s.bob, THUMB);
+    expect_json(shown(&s, s.bob), "{'reactions': [{}, {'emoji': {'name': '" THUMB_TEXT "'}}]}");
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
+static void marks_make_no_other_emoji(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    expect_status(react(&s, s.ada, PLAY), 204);
+    expect_status(react(&s, s.bob, PLAY_MARK), 204);
+    expect_json(shown(&s, s.ada),
+                "{'reactions': [{'count': 2, 'emoji': {'name': '\xe2\x96\xb6'}}]}");
+    expect_absent(shown(&s, s.ada), "reactions.1");
+    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
+    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{'emoji': {'name': '\xe2\x96\xb6'}}");
+    expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, PLAY), 204);
+    /* Skin tones do. */
+    expect_status(react(&s, s.ada, THUMB), 204);
+    expect_status(react(&s, s.ada, THUMB "%F0%9F%8F%BD"), 204);
+    expect_json(shown(&s, s.ada), "{'reactions': [{}, {'count': 1}, {'count': 1}]}");
+}
+
+static void letters_of_flags_and_keycaps_are_emoji(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    expect_status(react(&s, s.ada, "%F0%9F%87%A6"), 204);
+    expect_status(react(&s, s.ada, "%F0%9F%87%A9%F0%9F%87%AA"), 204);
+    expect_status(react(&s, s.ada, "1%EF%B8%8F%E2%83%A3"), 204);
+    expect_json(shown(&s, s.ada), "{'reactions': [{}, {}, {}]}");
+}
+
+static void what_is_no_emoji_is_unknown(struct world *w)
+{
+    struct stage s = open_stage(w);
+    static const char *const wrong[] = { "smile",      "%3Asmile%3A",  "123456789", "a",   "%20",
+                                         "a:b:c:77",   "x:",           "%3A77",     "%2F", "x:y",
+                                         "%E2%96%B6x", "a%3A%3A77777", "x:0" };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        expect_error(react(&s, s.ada, wrong[i]), 400, 10014);
+        expect_error(client_get(s.ada, REACTIONS "/%s", s.v.channel, s.message, wrong[i]), 400,
+                     10014);
+    }
+    expect_absent(shown(&s, s.ada), "reactions");
+}
+
+static void of_a_custom_emoji_only_the_id_counts(struct world *w)
+{
+    struct stage s = open_stage(w);
+    static const char *const forms[] = { "wave:71",          "other%3A71",     "a:wave:71",
+                                         "a%3Awave%3A71",    ":wave:71",       "%3Cwave:71%3E",
+                                         "%3C%3Awave:71%3E", "%3Ca:wave:71%3E" };
+
+    world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'wave', 1)",
+              s.v.id);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        expect_status(react(&s, s.ada, forms[i]), 204);
+        expect_room_event(&s.room, "MESSAGE_REACTION_ADD",
+                          "{'emoji': {'id': '71', 'name': 'wave', 'animated': true}}");
+        expect_status(client_delete(s.ada, OWN, s.v.channel, s.message, "x:71"), 204);
+        expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'emoji': {'id': '71'}}");
+    }
+    expect_room_silence(&s.room);
+    /* The name stays when the emoji is gone, and everybody may join in. */
+    react(&s, s.ada, "wave:71");
+    world_sql(w, "delete from emojis");
+    expect_status(react(&s, s.bob, "wave:71"), 204);
+    expect_json(shown(&s, s.bob),
+                "{'reactions': [{'count': 2, 'emoji': {'id': '71', 'name': 'wave', "
+                "'animated': true}}]}");
+    expect_error(react(&s, s.bob, "wave:72"), 400, 10014);
+}
+
+/* --- removing ------------------------------------------------------------------------- */
+
+static void ones_own_reaction_goes(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    react(&s, s.ada, THUMB);
+    react(&s, s.bob, THUMB);
+    s.room = world_room(w, s.v.channel);
+    expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE",
+                      "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
+                      "'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'burst': false, 'type': 0}",
+                      s.bob->id, s.v.channel, s.message, s.v.id);
+    expect_json(shown(&s, s.bob), "{'reactions': [{'count': 1, 'me': false}]}");
+    /* What is not there goes without a word. */
+    expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
+    expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, FIRE), 204);
+    expect_status(client_delete(s.ada, REACTIONS "/%s/1/@me", s.v.channel, s.message, THUMB), 204);
+    expect_room_silence(&s.room);
+    expect_status(client_delete(s.ada, REACTIONS "/%s/0/@me", s.v.channel, s.message, THUMB), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.ada->id);
+    expect_absent(shown(&s, s.bob), "reactions");
+    expect(world_number(w, "select (select count(*) from reactions) + (select count(*) from "
+                           "reaction_counts) + (select count(*) from reaction_users)") == 0);
+}
+
+static void moderators_remove_others(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    react(&s, s.ada, THUMB);
+    react(&s, s.bob, THUMB);
+    react(&s, s.bob, FIRE);
+    s.room = world_room(w, s.v.channel);
+    expect_error(client_delete(s.bob, REACTIONS "/%s/%s", s.v.channel, s.message, THUMB, s.ada->id),
+                 403, 50013);
+    expect_error(client_delete(s.bob, REACTIONS "/%s", s.v.channel, s.message, THUMB), 403, 50013);
+    expect_error(client_delete(s.bob, REACTIONS, s.v.channel, s.message), 403, 50013);
+    expect_status(client_delete(s.ada, REACTIONS "/%s/1", s.v.channel, s.message, THUMB), 204);
+    expect_invalid(client_delete(s.ada, REACTIONS "/%s/x", s.v.channel, s.message, THUMB),
+                   "user_id", "NUMBER_TYPE_COERCE");
+    expect_room_silence(&s.room);
+    expect_status(
+        client_delete(s.ada, REACTIONS "/%s/%s", s.v.channel, s.message, THUMB, s.bob->id), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.bob->id);
+    expect_status(
+        client_delete(s.bob, REACTIONS "/%s/0/%s", s.v.channel, s.message, FIRE, s.bob->id), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.bob->id);
+    expect_status(client_delete(s.ada, REACTIONS "/%s", s.v.channel, s.message, THUMB), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE_EMOJI",
+                      "{'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
+                      "'emoji': {'name': '" THUMB_TEXT "'}}",
+                      s.v.channel, s.message, s.v.id);
+    expect_status(client_delete(s.ada, REACTIONS "/%s", s.v.channel, s.message, THUMB), 204);
+    expect_status(client_delete(s.ada, REACTIONS, s.v.channel, s.message), 204);
+    expect_room_silence(&s.room);
+    react(&s, s.ada, THUMB);
+    react(&s, s.bob, FIRE);
+    s.room = world_room(w, s.v.channel);
+    expect_status(client_delete(s.ada, REACTIONS, s.v.channel, s.message), 204);
+    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE_ALL",
+                      "{'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}", s.v.channel,
+                      s.message, s.v.id);
+    expect_room_silence(&s.room);
+    expect_absent(shown(&s, s.ada), "reactions");
+    expect_status(react(&s, s.bob, FIRE), 204);
+    expect_json(shown(&s, s.bob), "{'reactions': [{'count': 1, 'me': true}]}");
+}
+
+/* --- who used it ---------------------------------------------------------------------- */
+
+static void those_who_used_an_emoji_are_listed_by_id(struct world *w)
+{
+    struct stage s = open_stage(w);
+
+    react(&s, s.bob, THUMB);
+    react(&s, s.ada, THUMB);
+    struct answer a = client_get(s.ada, REACTIONS "/%s", s.v.channel, s.message, THUMB);
+    expect_json(a, "[{'id': '%s', 'username': 'ada'}, {'id': '%s'}]", s.ada->id, s.bob->id);
+    a = client_get(s.ada, REACTIONS "/%s?limit=1&after=%s", s.v.channel, s.message, THUMB,
+                   s.ada->id);
+    expect_json(a, "[{'id': '%s'}]", s.bob->id);
+    expect_json(client_get(s.ada, REACTIONS "/%s?type=1", s.v.channel, s.message, THUMB), "[]");
+    expect_json(client_get(s.ada, REACTIONS "/%s", s.v.channel, s.message, FIRE), "[]");
+    expect_invalid(client_get(s.ada, REACTIONS "/%s?limit=0", s.v.channel, s.message, THUMB),
+                   "limit", "NUMBER_TYPE_MIN");
+    expect_invalid(client_get(s.ada, REACTIONS "/%s?limit=101", s.v.channel, s.message, THUMB),
+                   "limit", "NUMBER_TYPE_MAX");
+    expect_invalid(client_get(s.ada, REACTIONS "/%s?type=2", s.v.channel, s.message, THUMB), "type",
+                   "BASE_TYPE_CHOICES");
+}
+
+const struct test reactions_tests[] = {
+    TEST(a_reaction_is_shown_and_told),
+    TEST(a_page_shows_reactions_of_each_message),
+    TEST(only_answers_show_reactions),
+    TEST(an_emoji_that_comes_back_stands_last),
+    TEST(marks_make_no_other_emoji),
+    TEST(letters_of_flags_and_keycaps_are_emoji),
+    TEST(what_is_no_emoji_is_unknown),
+    TEST(of_a_custom_emoji_only_the_id_counts),
+    TEST(ones_own_reaction_goes),
+    TEST(moderators_remove_others),
+    TEST(those_who_used_an_emoji_are_listed_by_id),
+    { 0 },
+};
