@@ -27,6 +27,8 @@ const struct option_row seed_rows[] = {
       .help = "Pairs of friends" },
     { "messages", OPTION_INT, AT(seed.messages), .fallback = "0", .min = 0, .max = MANY,
       .help = "Messages, in all channels together" },
+    { "reactions", OPTION_INT, AT(seed.reactions), .fallback = "0", .min = 0, .max = MANY,
+      .help = "Reactions, under all messages together" },
     { "random", OPTION_INT, AT(seed.random), .fallback = "1", .min = 0, .max = 1000000,
       .help = "Another number gives another world" },
     { "tokens", OPTION_INT, AT(token_count), .fallback = "0", .min = 0, .max = 10000,

@@ -9,16 +9,6 @@
 
 enum { MOST_REACTIONS = 20 }; /* different emoji under one message */
 
-/* --- names.c: the emoji in a path ----------------------------------------------------- */
-
-struct reaction_name {
-    snowflake id;    /* 0: of Unicode */
-    struct str text; /* of Unicode: as it was sent */
-    struct str key;
-};
-/* False: the text names no emoji. */
-bool reaction_read(struct arena *arena, struct str text, struct reaction_name *ret);
-
 /* --- rows.c --------------------------------------------------------------------------- */
 
 /* Fills in those of messages that stand in one channel, one after the other, as the account

@@ -28,6 +28,7 @@ static bool read_custom(struct arena *arena, struct str s, struct reaction_name 
         name = str_from(name, 1);
     if (!name.n || memchr(name.p, ':', name.n))
         return false;
+    ret->text = name;
     ret->key = str_printf(arena, ":%llu", (unsigned long long)ret->id);
     return true;
 }

@@ -10,6 +10,15 @@
 
 #include "platform/messages/messages.h"
 
+/* An emoji as paths and world files name it: the characters of Unicode, or name:id. */
+struct reaction_name {
+    snowflake id;    /* 0: of Unicode */
+    struct str text; /* the characters, or the name that stands before the id */
+    struct str key;  /* what makes two emoji the same */
+};
+/* False: the text names no emoji. */
+bool reaction_read(struct arena *arena, struct str text, struct reaction_name *ret);
+
 extern const struct domain reactions_domain;
 
 /* Whether burst reactions are for everybody, or for premium accounts. */

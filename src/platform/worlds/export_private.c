@@ -28,7 +28,8 @@ enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret)
             .pinned = shown_bool(&r, 5, false),
         };
     }
-    return rows_end(&r);
+    e = rows_end(&r);
+    return e ? e : export_reactions(tx, channel, ret);
 }
 
 /* --- private channels ----------------------------------------------------------------- */

@@ -62,12 +62,13 @@ static enum err import_message(struct importing *im, const struct world_message 
     count(im, COUNT_MESSAGES, id != 0);
     if (!id)
         return OK;
-    return tx_exec(im->tx, ADD_MESSAGE,
-                   BIND(v_id(id), v_id(channel), v_id(author), v_text(m->content),
-                        v_opt_int(m->edited_at),
-                        m->embeds.given == GIVEN ? v_opt_json(im, m->embeds) : v_text(STR("[]")),
-                        v_int(m->pinned.value)),
-                   NULL);
+    e = tx_exec(im->tx, ADD_MESSAGE,
+                BIND(v_id(id), v_id(channel), v_id(author), v_text(m->content),
+                     v_opt_int(m->edited_at),
+                     m->embeds.given == GIVEN ? v_opt_json(im, m->embeds) : v_text(STR("[]")),
+                     v_int(m->pinned.value)),
+                NULL);
+    return e ? e : import_reactions(im, &m->reactions, channel, id, up);
 }
 
 enum err import_messages(struct importing *im, const struct opt_list *messages, snowflake channel,

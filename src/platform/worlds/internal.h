@@ -45,6 +45,11 @@ struct world_message {
     struct opt_int at, minutes_ago, edited_at;
     struct opt_str embeds;
     struct opt_bool pinned;
+    struct opt_list reactions; /* struct world_reaction */
+};
+struct world_reaction {
+    struct str emoji;  /* of Unicode, name:id, or the name of one of the guild's */
+    struct list users; /* struct str */
 };
 struct world_channel {
     struct opt_id id;
@@ -243,6 +248,10 @@ enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret);
 /* owner: a guild or an application. */
 enum err export_emojis(struct tx *tx, snowflake owner, bool application, struct opt_list *ret);
 enum err export_sounds(struct tx *tx, snowflake guild, struct opt_list *ret);
+/* reactions.c: of messages that were just made, or are to be shown, in the order of ids. */
+enum err import_reactions(struct importing *im, const struct opt_list *reactions, snowflake channel,
+                          snowflake message, const struct place *up);
+enum err export_reactions(struct tx *tx, snowflake channel, struct opt_list *messages);
 enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret);
 
 /* Present unless it is what an import would take anyway. */

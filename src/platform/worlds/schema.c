@@ -162,6 +162,16 @@ static const struct field overwrite_fields[] = {
     MAYBE(struct world_overwrite, deny, type_rights),
     { 0 },
 };
+static const struct field reaction_fields[] = {
+    MUST(struct world_reaction, emoji, type_any_name),
+    MUST(struct world_reaction, users, type_refs),
+    { 0 },
+};
+static const struct schema reaction_rows = { .size = sizeof(struct world_reaction),
+                                             .fields = reaction_fields };
+static const struct type reaction_entry = { .kind = KIND_OBJECT, .schema = &reaction_rows };
+static const struct type reaction_list = { .kind = KIND_ARRAY, .max = 20, .of = &reaction_entry };
+
 static const struct field message_fields[] = {
     MAYBE(struct world_message, id, type_id),
     MUST(struct world_message, author, type_ref),
@@ -171,6 +181,7 @@ static const struct field message_fields[] = {
     MAYBE(struct world_message, edited_at, type_time),
     MAYBE(struct world_message, embeds, type_raw),
     MAYBE(struct world_message, pinned, type_bool),
+    MAYBE(struct world_message, reactions, reaction_list),
     { 0 },
 };
 

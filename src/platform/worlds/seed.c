@@ -190,8 +190,49 @@ static enum err add_member(struct tx *tx, const struct seed_options *o, struct p
                    BIND(v_id(guild_id), v_id(user_id), v_id(seed_role_id(o, guild, role))), NULL);
 }
 
-static const char ADD_MESSAGE[] =
-    "insert into messages (id, channel_id, author_id, content) values ($1, $2, $3, $4)";
+static const char ADD_REACTION[] =
+    "insert into reactions (id, message_id, emoji_key, name) values ($1, $2, $3, $3)";
+static const char ADD_REACTION_COUNT[] =
+    "insert into reaction_counts (reaction_id, lane, normal, burst) values ($1, 0, $2, 0)";
+static const char ADD_REACTION_USER[] =
+    "insert into reaction_users (reaction_id, burst, user_id) values ($1, 0, $2)";
+
+/* One emoji under a message, used by the guild's first members. */
+static enum err add_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
+                             snowflake message_id, int64_t emoji, int64_t count)
+{
+    /* Animals follow each other in Unicode. */
+    char text[] = { (char)0xf0, (char)0x9f, (char)0x90, (char)(0x80 + emoji) };
+    snowflake id = snowflake_new();
+    enum err e =
+        tx_exec(tx, ADD_REACTION,
+                BIND(v_id(id), v_id(message_id), v_text(str_slice(text, sizeof text))), NULL);
+
+    if (!e)
+        e = tx_exec(tx, ADD_REACTION_COUNT, BIND(v_id(id), v_int(count)), NULL);
+    for (int64_t i = 0; !e && i < count; i++)
+        e = tx_exec(tx, ADD_REACTION_USER,
+                    BIND(v_id(id), v_id(seed_user_id(o, seed_member(o, guild, i)))), NULL);
+    return e;
+}
+
+static enum err add_reactions(struct tx *tx, const struct seed_options *o,
+                              struct place_in_world *at, snowflake message_id, int64_t count)
+{
+    enum err e = OK;
+
+    for (int64_t i = 0; !e && i < SEED_EMOJI; i++) {
+        int64_t n = share_before(count, i + 1, SEED_EMOJI) - share_before(count, i, SEED_EMOJI);
+
+        if (n)
+            e = add_reaction(tx, o, at->i, message_id, i, n);
+    }
+    at->rows += count;
+    return e;
+}
+
+static const char ADD_MESSAGE[] = "insert into messages (id, channel_id, author_id, content, "
+                                  "reacted) values ($1, $2, $3, $4, $5)";
 
 static enum err add_message(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
@@ -205,13 +246,17 @@ static enum err add_message(struct tx *tx, const struct seed_options *o, struct 
     int64_t author = seed_member(o, guild, (int64_t)(draw % (uint64_t)seed_guild_size(o, guild)));
     int64_t channel = seed_message_channel(o, guild, j);
 
+    int64_t reactions = seed_reactions(o, guild, j);
+    snowflake id = seed_message_id(o, guild, j);
+
     at->j++;
     at->rows++;
-    return tx_exec(tx, ADD_MESSAGE,
-                   BIND(v_id(seed_message_id(o, guild, j)),
-                        v_id(seed_channel_id(o, guild, channel)), v_id(seed_user_id(o, author)),
-                        v_text(seed_words(o, guild, j))),
-                   NULL);
+    enum err e = tx_exec(tx, ADD_MESSAGE,
+                         BIND(v_id(id), v_id(seed_channel_id(o, guild, channel)),
+                              v_id(seed_user_id(o, author)), v_text(seed_words(o, guild, j)),
+                              v_int(reactions > 0)),
+                         NULL);
+    return e || !reactions ? e : add_reactions(tx, o, at, id, reactions);
 }
 
 /* --- the whole ------------------------------------------------------------------------ */
@@ -239,7 +284,8 @@ static int64_t rows_in_all(const struct seed_options *o)
     int64_t of_guild = 2 + o->roles_per_guild + o->channels_per_guild;
     int64_t of_members = o->members + (o->roles_per_guild ? o->members / 2 : 0);
 
-    return o->users + 2 * o->friends + o->guilds * of_guild + of_members + o->messages;
+    return o->users + 2 * o->friends + o->guilds * of_guild + of_members + o->messages +
+           o->reactions;
 }
 
 enum err world_seed(struct store *store, const struct seed_options *o,

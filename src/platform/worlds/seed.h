@@ -43,6 +43,9 @@ int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_
 snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j);
 /* 0: none. */
 snowflake seed_last_message(const struct seed_options *o, int64_t guild, int64_t channel);
+/* How many reactions that message has, of SEED_EMOJI emoji. */
+enum { SEED_EMOJI = 20 };
+int64_t seed_reactions(const struct seed_options *o, int64_t guild, int64_t j);
 struct str seed_words(const struct seed_options *o, int64_t guild, int64_t j);
 
 /* Pairs of friends: account n and account n + d, for d up to n's reach. */

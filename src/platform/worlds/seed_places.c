@@ -200,6 +200,14 @@ snowflake seed_last_message(const struct seed_options *o, int64_t guild, int64_t
     return next > first_message(o, guild, n) ? seed_message_id(o, guild, next - 1) : 0;
 }
 
+int64_t seed_reactions(const struct seed_options *o, int64_t guild, int64_t j)
+{
+    int64_t n = share_before(o->messages, guild, o->guilds) + j;
+
+    return share_before(o->reactions, n + 1, o->messages) -
+           share_before(o->reactions, n, o->messages);
+}
+
 struct str seed_words(const struct seed_options *o, int64_t guild, int64_t j)
 {
     static const char *const words[] = {
@@ -253,6 +261,10 @@ const char *seed_problem(const struct seed_options *o)
         return "a guild has room for 4000 roles and channels together";
     if (o->messages && (!o->guilds || !o->channels_per_guild))
         return "messages need guilds with channels";
+    if (o->reactions && !o->messages)
+        return "reactions need messages";
+    if (o->messages && o->reactions / o->messages >= SEED_EMOJI * seed_guild_size(o, o->guilds - 1))
+        return "a message has at most 20 reactions of each member: give fewer --reactions";
     if (seed_longest_reach(o) < 0)
         return "there are not so many pairs among the users: give fewer --friends";
     return NULL;

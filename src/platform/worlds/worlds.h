@@ -92,9 +92,10 @@ enum err world_give_token(struct store *store, struct token_request *request);
 struct seed_options {
     int64_t users, guilds, members; /* in all */
     int64_t channels_per_guild, roles_per_guild;
-    int64_t friends;  /* pairs */
-    int64_t messages; /* in all */
-    int64_t random;   /* the same number gives the same world */
+    int64_t friends;   /* pairs */
+    int64_t messages;  /* in all */
+    int64_t reactions; /* under all messages */
+    int64_t random;    /* the same number gives the same world */
 };
 
 /* NULL, or why there can be no such world. */

@@ -602,6 +602,38 @@ static void emoji_and_sounds_of_a_file_are_there_and_exported(struct world *w)
     expect_same(first, second);
 }
 
+static const char REACTED_WORLD[] =
+    "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'emojis': [{'id': '71', 'name': 'wave'}],"
+    "   'channels': [{'name': 'general', 'messages': [{'id': '900', 'author': 'ada',"
+    "     'content': 'hi', 'reactions': [{'emoji': 'wave', 'users': ['ada', 'bob']},"
+    "       {'emoji': '!', 'users': ['bob']}]}]}]}]}";
+
+static void reactions_of_a_file_are_there_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+    char good[sizeof REACTED_WORLD + 8];
+    const char *wrong = strstr(REACTED_WORLD, "'!'");
+
+    snprintf(good, sizeof good, "%.*s'\xf0\x9f\x94\xa5'%s", (int)(wrong - REACTED_WORLD),
+             REACTED_WORLD, wrong + 3);
+    expect_refused(w, REACTED_WORLD,
+                   "guilds.0.channels.0.messages.0.reactions.1.emoji: there is no emoji '!'\n");
+    imported(w, good);
+    imported(w, good);
+    struct str first = exported_here(w);
+    expect(world_number(w, "select count(*) from reaction_users") == 3);
+    expect(world_number(w, "select count(*) from reactions r join reaction_counts c on "
+                           "c.reaction_id = r.id where emoji_key = ':71' and c.normal = 2") == 1);
+    expect(world_number(w, "select count(*) from messages where reacted = 1") == 1);
+
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
 static void sounds_of_a_file_show_one_emoji_that_is_there(struct world *w)
 {
     expect_refused(w,
@@ -791,6 +823,7 @@ const struct test worlds_tests[] = {
     TEST(integrations_of_a_file_are_synced_and_exported),
     TEST(integrations_of_a_file_need_their_account),
     TEST(emoji_and_sounds_of_a_file_are_there_and_exported),
+    TEST(reactions_of_a_file_are_there_and_exported),
     TEST(sounds_of_a_file_show_one_emoji_that_is_there),
     TEST(a_seeded_world_has_what_was_asked_for),
     TEST(a_seeded_world_fits_together),
