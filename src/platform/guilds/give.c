@@ -29,7 +29,7 @@ enum err guild_give(struct call *call, const struct guild *g, snowflake user_id)
     if (!e)
         e = guild_update(call->tx, &now);
     if (!e)
-        e = guild_load_roles(call->tx, &now);
+        e = guild_show(call, &now);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_UPDATE, to_guild(now.id), &guild_schema, &now);
