@@ -107,7 +107,11 @@ enum err create_post(struct call *call)
 {
     const struct thread_draft *in = call->body;
     const struct channel *forum = call->target.channel;
-    struct sender from = { forum, call->target.rights, call->caller->kind == CALLER_BOT };
+    struct sender from = { .channel = forum,
+                           .rights = call->target.rights,
+                           .rich = call->caller->kind == CALLER_BOT,
+                           .user_id = call->caller->id,
+                           .application_id = call->caller->application_id };
     struct thread_plan plan = {
         .parent = forum,
         .name = in->name,
