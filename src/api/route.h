@@ -77,6 +77,7 @@ struct route {
     enum route_store store;
     bool aside; /* reads rows that nobody can bound: not on a loop */
     const struct limit *limit;
+    bool visitors;        /* who is not in the path's guild may call, if it can be discovered */
     bool service;         /* lies at the root, not below /api; no credentials; counted by address */
     bool no_global_limit; /* counted in its own bucket only */
     /* On the loop, before any transaction: may ask for a stage of its own by

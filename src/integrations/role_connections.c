@@ -170,6 +170,21 @@ static enum err put_role_connection(struct call *call)
     return e ? e : get_role_connection(call);
 }
 
+static const char FORGET[] =
+    "delete from role_connections where user_id = $1 and application_id = $2";
+
+static enum err delete_role_connection(struct call *call)
+{
+    return tx_exec(call->tx, FORGET,
+                   BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
+}
+
+/* People take back what any app says of them; a token is good for its own app only. */
+static enum err own_application_or_self(struct call *call)
+{
+    return call->caller->kind == CALLER_USER ? OK : own_application(call);
+}
+
 /* --- the routes ----------------------------------------------------------------------- */
 
 #define METADATA  "/applications/{application.id}/role-connections/metadata"
@@ -208,6 +223,16 @@ static const struct route routes[] = {
         .reply = &type_role_connection,
         .admit = own_application,
         .handle = get_role_connection,
+    },
+    {
+        .method = DELETE,
+        .path = OF_PERSON,
+        .name = "delete_role_connection",
+        .doc = "Take back what the app says about the account; fine when that is nothing.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "role_connections.write",
+        .admit = own_application_or_self,
+        .handle = delete_role_connection,
     },
     {
         .method = PUT,

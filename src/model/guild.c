@@ -142,9 +142,18 @@ const struct schema guild_user_event_schema = {
     .doc = "Something that happened to a user in a guild.",
 };
 
+/* The list is JSON text of plain names. */
+bool guild_has_feature(const struct guild *g, const char *name)
+{
+    struct str rest = g->features;
+
+    for (str_cut(&rest, '"'); rest.n; str_cut(&rest, '"'))
+        if (str_is(str_cut(&rest, '"'), name))
+            return true;
+    return false;
+}
+
 bool guild_is_vip(const struct guild *g)
 {
-    static const char name[] = "\"VIP_REGIONS\"";
-
-    return memmem(g->features.p, g->features.n, name, sizeof name - 1) != NULL;
+    return guild_has_feature(g, "VIP_REGIONS");
 }

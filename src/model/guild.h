@@ -66,6 +66,8 @@ extern const struct schema guild_role_gone_schema;  /* GUILD_ROLE_DELETE */
 extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* */
 extern const struct type type_guild, type_guild_name;
 
+/* By the name of the feature. */
+bool guild_has_feature(const struct guild *g, const char *name);
 /* Has it the regions that are not for everybody? */
 bool guild_is_vip(const struct guild *g);
 

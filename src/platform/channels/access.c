@@ -26,6 +26,13 @@ enum err standing_rights_in(struct tx *tx, const struct standing *s, const struc
     return e;
 }
 
+/* Who is not in a guild does not learn that there is one, unless it wants to be found. */
+static enum err enter_as_visitor(struct call *call)
+{
+    call->target.standing = NULL;
+    return guild_has_feature(call->target.guild, "DISCOVERABLE") ? OK : ERR_UNKNOWN_GUILD;
+}
+
 /* {guild.id}: exists, and the caller is in it. */
 static enum err resolve_guild(struct call *call)
 {
@@ -34,6 +41,8 @@ static enum err resolve_guild(struct call *call)
 
     if (!e)
         e = standing_find(call->tx, id, call->caller->id, TARGET(call, standing));
+    if (e == ERR_MISSING_ACCESS && call->route->visitors)
+        return enter_as_visitor(call);
     if (!e)
         call->target.rights = call->target.standing->rights;
     return e;

@@ -137,7 +137,7 @@ enum err audit_with(struct call *call, snowflake guild_id, enum audit_action act
         .id = snowflake_new(),
         .guild_id = guild_id,
         .user_id = given_id(call->caller ? call->caller->id : 0),
-        .target_id = given_id(target),
+        .target_id = { target ? GIVEN : GIVEN_NULL, target },
         .action_type = action,
         .options = options,
         .changes = changes,

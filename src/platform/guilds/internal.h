@@ -98,6 +98,12 @@ enum err get_guild_audit_log(struct call *call);
 enum err list_own_guilds(struct call *call);
 enum err move_roles(struct call *call);
 
+/* --- preview.c ------------------------------------------------------------------------ */
+
+extern const struct type guild_preview_reply, basic_guild_reply;
+enum err get_guild_preview(struct call *call);
+enum err get_basic_guild(struct call *call);
+
 /* --- audit.c, audit_log.c ------------------------------------------------------------- */
 
 struct audit_entry {

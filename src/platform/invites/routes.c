@@ -67,13 +67,26 @@ static enum err get_channel_invites(struct call *call)
     return e ? e : call_reply(call, &invites);
 }
 
-/* GET /guilds/{guild.id}/invites */
+static enum err may_list_invites(struct call *call)
+{
+    const uint64_t either = PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG);
+
+    return call->target.rights & either ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
+
+/* GET /guilds/{guild.id}/invites: who does not manage the guild learns nothing of their use. */
 static enum err get_guild_invites(struct call *call)
 {
+    bool manages = call->target.rights & PERMISSION(MANAGE_GUILD);
     struct list invites;
     enum err e = invites_of_guild(call->tx, call->target.guild->id, &invites);
 
-    return e ? e : call_reply(call, &invites);
+    if (e)
+        return e;
+    return manages ? call_reply(call, &invites)
+                   : call_reply_as(call, &type_plain_invites, &invites);
 }
 
 /* --- deleting ------------------------------------------------------------------------- */
@@ -175,10 +188,11 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/invites",
         .name = "get_guild_invites",
-        .doc = "Invites to a guild.",
+        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and then without how "
+               "they were used.",
         .auth = AUTH_USER | AUTH_BOT,
-        .needs = PERMISSION(MANAGE_GUILD),
         .reply = &type_full_invites,
+        .admit = may_list_invites,
         .handle = get_guild_invites,
     },
     {

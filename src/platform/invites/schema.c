@@ -1,9 +1,12 @@
 /* schema.c - what bodies and queries about invites say. */
 #include "platform/invites/internal.h"
 
-enum { A_DAY = 86400, A_WEEK = 604800, FRIEND_USES = 5 };
+enum { A_DAY = 86400, A_WEEK = 604800, LONGEST_AGE = 60 * A_DAY, FRIEND_USES = 5 };
 
 static const struct type type_age = {
+    .kind = KIND_INT, .min = 0, .max = LONGEST_AGE, .doc = "Seconds; 0 for ever"
+};
+static const struct type type_friend_age = {
     .kind = KIND_INT, .min = 0, .max = A_WEEK, .doc = "Seconds; 0 for ever"
 };
 static const struct type type_uses = {
@@ -59,7 +62,7 @@ static const struct schema draft_schema = {
 const struct type invite_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
 static const struct field friend_draft_fields[] = {
-    { FIELD(struct friend_invite_draft, max_age), .type = &type_age, .flags = OPTIONAL,
+    { FIELD(struct friend_invite_draft, max_age), .type = &type_friend_age, .flags = OPTIONAL,
       .fallback = A_WEEK },
     { FIELD(struct friend_invite_draft, max_uses), .type = &type_uses, .flags = OPTIONAL,
       .fallback = FRIEND_USES },

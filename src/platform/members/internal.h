@@ -106,6 +106,22 @@ extern const struct job_kind account_spread_kind; /* goes on with it */
 
 /* A deleted account leaves some of its guilds. */
 enum err members_end_some(struct call *call, const struct account_ending *ending);
+/* --- prune.c -------------------------------------------------------------------------- */
+
+extern const struct schema prune_query;
+extern const struct type prune_body, prune_reply;
+extern const struct limit limit_prune_count;
+extern const struct job_kind member_prune;
+enum err may_prune(struct call *call);
+enum err get_prune_count(struct call *call);
+enum err prepare_prune(struct call *call);
+enum err begin_prune(struct call *call);
+
+/* --- role_members.c ------------------------------------------------------------------- */
+
+extern const struct type role_counts_reply, role_members_reply;
+enum err get_role_member_counts(struct call *call);
+enum err get_role_member_ids(struct call *call);
 
 /* --- handlers ------------------------------------------------------------------------- */
 

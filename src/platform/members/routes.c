@@ -20,6 +20,12 @@ static enum err get_own_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
+/* GET /users/@me/guilds/{guild.id}/member: the same for apps that somebody let look. */
+static enum err get_own_member_by_token(struct call *call)
+{
+    return call->target.standing ? get_own_member(call) : ERR_UNKNOWN_GUILD;
+}
+
 static const char FLAGS_OF_APPLICATION[] = "select flags from applications where id = $1";
 
 static enum err check_members_intent(struct call *call)
@@ -201,6 +207,67 @@ static const struct route routes[] = {
         .handle = kick_member,
     },
     {
+        .method = GET,
+        .path = "/users/@me/guilds/{guild.id}/member",
+        .name = "get_own_member_by_token",
+        .doc = "Oneself in a guild, with one's rights there.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "guilds.members.read",
+        .visitors = true,
+        .reply = &type_member,
+        .handle = get_own_member_by_token,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/roles/member-counts",
+        .name = "get_role_member_counts",
+        .doc = "How many members have each role; @everyone is left out.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &role_counts_reply,
+        .aside = true,
+        .handle = get_role_member_counts,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/roles/{role.id}/member-ids",
+        .name = "get_role_member_ids",
+        .doc = "The first hundred members with a role.",
+        .auth = AUTH_USER,
+        .reply = &role_members_reply,
+        .handle = get_role_member_ids,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/prune",
+        .name = "get_prune_count",
+        .doc = "How many members a prune would take out.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD),
+        .query = &prune_query,
+        .reply = &prune_reply,
+        .aside = true,
+        .limit = &limit_prune_count,
+        .admit = may_prune,
+        .handle = get_prune_count,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/prune",
+        .name = "begin_prune",
+        .doc = "Take out members who were not seen for some days and have no roles but these. "
+               "Owners, bots, the caller and who is connected stay.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD),
+        .body = &prune_body,
+        .reply = &prune_reply,
+        .fires =
+            (const enum event[]){ LEAVE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
+        .aside = true,
+        .prepare = prepare_prune,
+        .admit = may_prune,
+        .handle = begin_prune,
+    },
+    {
         .method = DELETE,
         .path = "/users/@me/guilds/{guild.id}",
         .name = "leave_guild",
@@ -216,7 +283,7 @@ const struct domain members_domain = {
     .name = "Members",
     .doc = "Who is in a guild.",
     .routes = routes,
-    .jobs = (const struct job_kind *const[]){ &account_spread_kind, NULL },
+    .jobs = (const struct job_kind *const[]){ &account_spread_kind, &member_prune, NULL },
     .hooks = &(const struct hooks){ .account_ending = members_end_some,
                                     .account_changed = account_spread,
                                     .guild_made = member_found },

@@ -74,7 +74,7 @@ static void invites_have_limits(struct world *w)
     static const struct {
         const char *body, *field, *code;
     } cases[] = {
-        { "{'max_age': 604801}", "max_age", "NUMBER_TYPE_MAX" },
+        { "{'max_age': 5184001}", "max_age", "NUMBER_TYPE_MAX" },
         { "{'max_age': -1}", "max_age", "NUMBER_TYPE_MIN" },
         { "{'max_uses': 101}", "max_uses", "NUMBER_TYPE_MAX" },
         { "{'max_uses': -1}", "max_uses", "NUMBER_TYPE_MIN" },
@@ -95,7 +95,7 @@ static void invites_have_limits(struct world *w)
     expect_error(client_post(ada, "{'target_type': 2, 'target_application_id': '5'}",
                              "/channels/%s/invites", p.channel),
                  404, 10002);
-    invite_to(ada, &p, "{'max_age': 604800, 'max_uses': 100}");
+    invite_to(ada, &p, "{'max_age': 5184000, 'max_uses': 100}");
     expect_json(client_post(ada, "{'max_age': 0}", "/channels/%s/invites", p.channel),
                 "{'expires_at': null, 'max_age': 0}");
 }

@@ -1,0 +1,55 @@
+/* preview.c - a guild as those see it who look for one. */
+#include "platform/guilds/internal.h"
+
+/* clang-format off */
+#define BASIC_FIELDS                                                                               \
+    { FIELD(struct guild, id), .type = &type_id },                                                 \
+    { FIELD(struct guild, name), .type = &type_guild_name },                                       \
+    { FIELD(struct guild, icon), .type = &type_asset_hash, .flags = NULLABLE },                    \
+    { FIELD(struct guild, description), .type = &type_text, .flags = NULLABLE },                   \
+    { FIELD(struct guild, home_header), .type = &type_asset_hash, .flags = NULLABLE },             \
+    { FIELD(struct guild, splash), .type = &type_asset_hash, .flags = NULLABLE },                  \
+    { FIELD(struct guild, discovery_splash), .type = &type_asset_hash, .flags = NULLABLE },        \
+    { FIELD(struct guild, features), .type = &type_raw, .doc = "Names of features" }
+/* clang-format on */
+
+static const struct field basic_fields[] = { BASIC_FIELDS, { 0 } };
+static const struct schema basic_schema = {
+    .name = "BasicGuild",
+    .size = sizeof(struct guild),
+    .fields = basic_fields,
+    .doc = "What is told of a guild first.",
+};
+const struct type basic_guild_reply = { .kind = KIND_OBJECT, .schema = &basic_schema };
+
+static const struct field preview_fields[] = {
+    BASIC_FIELDS,
+    { FIELD(struct guild, emojis), .type = &type_none },
+    { FIELD(struct guild, stickers), .type = &type_none },
+    { FIELD(struct guild, approximate_member_count), .type = &type_count },
+    { FIELD(struct guild, approximate_presence_count), .type = &type_count },
+    { 0 },
+};
+static const struct schema preview_schema = {
+    .name = "GuildPreview",
+    .size = sizeof(struct guild),
+    .fields = preview_fields,
+    .doc = "A guild as those see it who look for one.",
+};
+const struct type guild_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
+
+/* GET /guilds/{guild.id}/preview */
+enum err get_guild_preview(struct call *call)
+{
+    struct guild *g = call->target.guild;
+
+    g->approximate_member_count = given_int(g->member_count);
+    g->approximate_presence_count = given_int(0);
+    return call_reply(call, g);
+}
+
+/* GET /guilds/{guild.id}/basic */
+enum err get_basic_guild(struct call *call)
+{
+    return call_reply(call, call->target.guild);
+}

@@ -1,0 +1,292 @@
+/* prune.c - members who have not been seen for a while are taken out together.
+ *
+ * Seen means: joined, used a token, or wrote something. A guild may have half a million members,
+ * so they are counted aside, and go a few at a time: the first in the call itself, the others in
+ * steps of a job. A step looks at a stretch of members, whether any of them go or not, so that it
+ * holds the writer for a few milliseconds at most. */
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "gateway/gateway.h"
+#include "model/ids.h"
+#include "platform/members/internal.h"
+
+enum {
+    USUAL_DAYS = 7,
+    MOST_DAYS = 30,
+    MOST_INCLUDED = 100,
+    LOOKED_AT_A_STEP = 500,
+    REMOVED_A_STEP = 15,
+};
+static const int64_t PRUNE_DAY_US = INT64_C(86400) * 1000 * 1000;
+
+struct prune_request {
+    int64_t days;
+    struct list include_roles; /* snowflakes */
+    bool compute_prune_count;
+};
+struct prune_result {
+    struct opt_int pruned;
+};
+
+static const struct type type_days = { .kind = KIND_INT, .min = 1, .max = MOST_DAYS };
+static const struct type type_included = { .kind = KIND_ARRAY,
+                                           .of = &type_id,
+                                           .max = MOST_INCLUDED };
+
+static const struct field query_fields[] = {
+    { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL,
+      .fallback = USUAL_DAYS },
+    { FIELD(struct prune_request, include_roles), .type = &type_included, .flags = OPTIONAL,
+      .doc = "Who has these roles only goes, too" },
+    { 0 },
+};
+const struct schema prune_query = {
+    .name = "PruneQuery",
+    .size = sizeof(struct prune_request),
+    .fields = query_fields,
+    .doc = "Who would go.",
+};
+static const struct field body_fields[] = {
+    { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL | NULLABLE,
+      .fallback = USUAL_DAYS },
+    { FIELD(struct prune_request, include_roles), .type = &type_included,
+      .flags = OPTIONAL | NULLABLE, .doc = "Who has these roles only goes, too" },
+    { FIELD(struct prune_request, compute_prune_count), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE, .fallback = true },
+    { 0 },
+};
+static const struct schema body_schema = {
+    .name = "Prune",
+    .size = sizeof(struct prune_request),
+    .fields = body_fields,
+    .doc = "Who goes.",
+};
+const struct type prune_body = { .kind = KIND_OBJECT, .schema = &body_schema };
+static const struct field result_fields[] = {
+    { FIELD(struct prune_result, pruned), .type = &type_count, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema result_schema = {
+    .name = "PruneResult",
+    .size = sizeof(struct prune_result),
+    .fields = result_fields,
+    .doc = "How many members.",
+};
+const struct type prune_reply = { .kind = KIND_OBJECT, .schema = &result_schema };
+
+/* Who goes, and how far it is. */
+struct prune {
+    snowflake guild_id, owner_id, caller_id, after;
+    int64_t cutoff;   /* seen later: stays */
+    int64_t rank;     /* a role of this position or a higher one: stays */
+    struct str roles; /* ",1,2," of those that may go with their members */
+};
+
+static struct str roles_text(struct arena *arena, const struct list *ids)
+{
+    struct str text = STR(",");
+
+    for (size_t i = 0; i < ids->count; i++)
+        text = str_printf(arena, "%.*s%llu,", STR_FMT(text),
+                          (unsigned long long)((const snowflake *)ids->items)[i]);
+    return text;
+}
+
+static struct prune prune_of(const struct call *call, const struct prune_request *in)
+{
+    const struct standing *s = call->target.standing;
+
+    return (struct prune){
+        .guild_id = s->guild_id,
+        .owner_id = s->owner_id,
+        .caller_id = s->user_id,
+        .cutoff = clock_us() - in->days * PRUNE_DAY_US,
+        .rank = s->rights_of.owner ? INT64_MAX : s->top_position,
+        .roles = roles_text(call->arena, &in->include_roles),
+    };
+}
+
+/* --- finding them --------------------------------------------------------------------- */
+
+#define STRETCH                                                                     \
+    "(select user_id, joined_at from members where guild_id = $1 and user_id > $2 " \
+    "order by user_id limit $3) m"
+static const char CANDIDATES[] =
+    "select m.user_id from " STRETCH " join users u on u.id = m.user_id "
+    "where m.joined_at < $4 and u.bot = 0 and m.user_id <> $5 and m.user_id <> $6 "
+    "and not exists (select 1 from tokens t where t.user_id = m.user_id and "
+    "(t.created_at >= $4 or t.last_used_at >= $4)) "
+    "and not exists (select 1 from messages x where x.author_id = m.user_id and x.id >= $7) "
+    "and not exists (select 1 from member_roles h join roles r on r.id = h.role_id "
+    "where h.guild_id = $1 and h.user_id = m.user_id and (r.position >= $9 or "
+    "cast($8 as text) not like '%,' || h.role_id || ',%')) order by m.user_id";
+static const char END_OF_STRETCH[] = "select max(m.user_id) from " STRETCH;
+
+static enum err prune_candidates(struct call *call, const struct prune *p, int64_t stretch,
+                                 struct list *ret)
+{
+    return tx_ids(call->tx, CANDIDATES,
+                  BIND(v_id(p->guild_id), v_id(p->after), v_int(stretch), v_int(p->cutoff),
+                       v_id(p->owner_id), v_id(p->caller_id), v_id(snowflake_at(p->cutoff / 1000)),
+                       v_text(p->roles), v_int(p->rank)),
+                  ret);
+}
+
+static bool is_connected(struct call *call, snowflake user_id)
+{
+    struct gateway *gateway = api_options(call->api)->gateway;
+
+    return gateway && gateway_status(gateway, user_id, NULL);
+}
+
+static enum err prune_count(struct call *call, const struct prune *p, int64_t *ret)
+{
+    struct list ids = { 0 };
+    enum err e = prune_candidates(call, p, INT64_MAX, &ids);
+
+    *ret = 0;
+    for (size_t i = 0; !e && i < ids.count; i++)
+        *ret += !is_connected(call, ((const snowflake *)ids.items)[i]);
+    return e;
+}
+
+/* --- taking them out ------------------------------------------------------------------ */
+
+static enum err prune_go_on(struct call *call, const struct prune *p)
+{
+    struct str data = str_printf(call->arena, "%llu %llu %llu %llu %lld %lld %.*s",
+                                 (unsigned long long)p->guild_id, (unsigned long long)p->owner_id,
+                                 (unsigned long long)p->caller_id, (unsigned long long)p->after,
+                                 (long long)p->cutoff, (long long)p->rank, STR_FMT(p->roles));
+
+    return job_schedule(call, &member_prune, snowflake_new(), clock_us(), data);
+}
+
+static enum err end_of_stretch(struct call *call, struct prune *p, bool *ret_more)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(call->tx, END_OF_STRETCH,
+               BIND(v_id(p->guild_id), v_id(p->after), v_int(LOOKED_AT_A_STEP)), &row, &found);
+
+    *ret_more = !e && found && !row_null(&row, 0);
+    if (*ret_more)
+        p->after = row_id(&row, 0);
+    return e;
+}
+
+static enum err prune_step(struct call *call, struct prune *p)
+{
+    struct list ids = { 0 };
+    bool more = true;
+    size_t removed = 0;
+    enum err e = prune_candidates(call, p, LOOKED_AT_A_STEP, &ids);
+
+    for (size_t i = 0; !e && i < ids.count; i++) {
+        snowflake id = ((const snowflake *)ids.items)[i];
+
+        if (removed == REMOVED_A_STEP)
+            return prune_go_on(call, p);
+        if (!is_connected(call, id)) {
+            e = member_leave(call, p->guild_id, id);
+            removed++;
+        }
+        p->after = id;
+    }
+    if (!e)
+        e = end_of_stretch(call, p, &more);
+    return e || !more ? e : prune_go_on(call, p);
+}
+
+static bool prune_number(struct str *data, int64_t *ret)
+{
+    return str_to_i64(str_cut(data, ' '), ret);
+}
+
+static enum err run_prune(struct call *call, const struct job *job)
+{
+    struct str rest = job->data;
+    int64_t guild, owner, caller, after;
+    struct prune p;
+
+    if (!prune_number(&rest, &guild) || !prune_number(&rest, &owner) ||
+        !prune_number(&rest, &caller) || !prune_number(&rest, &after) ||
+        !prune_number(&rest, &p.cutoff) || !prune_number(&rest, &p.rank))
+        return OK;
+    p.guild_id = (snowflake)guild;
+    p.owner_id = (snowflake)owner;
+    p.caller_id = (snowflake)caller;
+    p.after = (snowflake)after;
+    p.roles = rest;
+    return prune_step(call, &p);
+}
+
+const struct job_kind member_prune = {
+    .name = "member-prune",
+    .doc = "Takes members out of a guild who have not been seen for a while.",
+    .run = run_prune,
+};
+
+/* --- the routes ----------------------------------------------------------------------- */
+
+const struct limit limit_prune_count = {
+    .name = "prune-count", .count = 5, .window_s = 10, .shared = true
+};
+static const struct limit limit_prune = { .name = "prune", .count = 2, .window_s = 60 };
+
+enum err may_prune(struct call *call)
+{
+    bool strict = guild_has_feature(call->target.guild, "PRUNE_REQUIRES_ADMIN");
+
+    return strict && !(call->target.rights & PERMISSION(ADMINISTRATOR)) ? ERR_MISSING_PERMISSIONS
+                                                                        : OK;
+}
+
+/* GET /guilds/{guild.id}/prune */
+enum err get_prune_count(struct call *call)
+{
+    struct prune p = prune_of(call, call->query);
+    struct prune_result out = { .pruned = { .given = GIVEN } };
+    enum err e = prune_count(call, &p, &out.pruned.value);
+
+    return e ? e : call_reply(call, &out);
+}
+
+/* Who may do it is known here: others do not use up what the guild has. */
+static enum err look_prune(struct call *call)
+{
+    struct prune p = prune_of(call, call->body);
+    struct str key = str_printf(call->arena, "%llu", (unsigned long long)p.guild_id);
+
+    struct prune_result *found = call_passed(call, "prune_result");
+
+    if (call_count(call, &limit_prune, key))
+        return ERR_MAX_PRUNES;
+    return prune_count(call, &p, &found->pruned.value);
+}
+
+enum err prepare_prune(struct call *call)
+{
+    call_pass(call, "prune_result", sizeof(struct prune_result));
+    call->look = look_prune;
+    return OK;
+}
+
+/* POST /guilds/{guild.id}/prune */
+enum err begin_prune(struct call *call)
+{
+    const struct prune_request *in = call->body;
+    struct prune_result *out = call_passed(call, "prune_result");
+    struct prune p = prune_of(call, in);
+    struct audit_options options = {
+        .delete_member_days = given_str(str_printf(call->arena, "%lld", (long long)in->days)),
+        .members_removed = given_str(str_printf(call->arena, "%lld", (long long)out->pruned.value)),
+    };
+    enum err e = prune_step(call, &p);
+
+    if (!e)
+        e = audit_with(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options, (struct list){ 0 });
+    out->pruned.given = in->compute_prune_count ? GIVEN : GIVEN_NULL;
+    return e ? e : call_reply(call, out);
+}

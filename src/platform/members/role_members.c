@@ -1,0 +1,47 @@
+/* role_members.c - how many members have a role, and who. */
+#include "model/ids.h"
+#include "platform/members/internal.h"
+
+enum { MOST_OF_ROLE = 100 };
+
+static const char COUNTS[] =
+    "select r.id, (select count(*) from member_roles x where x.role_id = r.id) from roles r "
+    "where r.guild_id = $1 and r.id <> $1 order by r.id";
+
+const struct type role_counts_reply = { .kind = KIND_MAP,
+                                        .of = &type_count,
+                                        .doc = "Members by role" };
+
+/* GET /guilds/{guild.id}/roles/member-counts */
+enum err get_role_member_counts(struct call *call)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, COUNTS, BIND(v_id(call->target.guild->id)), &rows);
+
+    if (e)
+        return e;
+    struct json j = call_reply_json(call);
+    json_object(&j);
+    while (rows_next(&rows)) {
+        json_key(&j, str_printf(call->arena, "%llu", (unsigned long long)row_id(&rows, 0)));
+        json_int(&j, row_int(&rows, 1));
+    }
+    json_object_end(&j);
+    return rows_end(&rows);
+}
+
+static const char MEMBER_IDS[] =
+    "select user_id from member_roles where role_id = $1 order by user_id limit $2";
+
+static const struct type type_member_id = { .kind = KIND_ID };
+const struct type role_members_reply = { .kind = KIND_ARRAY, .of = &type_member_id };
+
+/* GET /guilds/{guild.id}/roles/{role.id}/member-ids: nobody is given @everyone. */
+enum err get_role_member_ids(struct call *call)
+{
+    struct list ids = { 0 };
+    enum err e =
+        tx_ids(call->tx, MEMBER_IDS, BIND(v_id(call->target.role->id), v_int(MOST_OF_ROLE)), &ids);
+
+    return e ? e : call_reply(call, &ids);
+}

@@ -1,0 +1,197 @@
+/* prune.c - members who were not seen for a while, and how many have which role. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "apps.h"
+#include "guilds.h"
+#include "venues.h"
+
+#define PRUNE "/guilds/%s/prune"
+
+/* Nobody here has used a token or written anything for a month. */
+static void let_time_pass(struct world *w)
+{
+    world_sql(w, "update members set joined_at = joined_at - 2592000000001");
+    world_sql(w, "update tokens set created_at = created_at - 2592000000001, last_used_at = null");
+}
+
+static void who_was_not_seen_is_counted_and_taken_out(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan"),
+                  *bot = world_bot(w, "robot");
+    const char *guild = found_guild(ada, "Home");
+    const char *role = make_role(ada, guild, "{'name': 'r'}");
+    struct client *all[] = { bob, cleo, dan, bot };
+
+    for (size_t i = 0; i < 4; i++)
+        put_member(guild, all[i]);
+    put_role_on(guild, dan, role);
+    let_time_pass(w);
+    expect_json(client_get(ada, PRUNE, guild), "{'pruned': 2}");
+    expect_json(client_get(ada, PRUNE "?days=30&include_roles=%s", guild, role), "{'pruned': 3}");
+    expect_json(client_get(ada, PRUNE "?include_roles=5,6", guild), "{'pruned': 2}");
+    /* Using a token is being seen. */
+    world_sql(w, "update tokens set last_used_at = created_at + 2592000000001 where user_id = %s",
+              cleo->id);
+    expect_json(client_get(ada, PRUNE, guild), "{'pruned': 1}");
+
+    forget_told(w);
+    expect_json(client_post(ada, "{'days': 1}", PRUNE, guild), "{'pruned': 1}");
+    expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", guild);
+    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
+                "{'user': {'id': '%s'}, 'guild_id': '%s'}", bob->id, guild);
+    expect_told(w, to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
+                "{'delete_member_days': '1', 'members_removed': '1'}}",
+                ada->id);
+    expect_nothing_told(w);
+    expect_error(client_get(ada, "/guilds/%s/members/%s", guild, bob->id), 404, 10007);
+    expect_status(client_get(ada, "/guilds/%s/members/%s", guild, cleo->id), 200);
+    expect_json(client_get(ada, "/guilds/%s?with_counts=true", guild),
+                "{'approximate_member_count': 4}");
+    expect_json(
+        client_post(ada, TEXT(w, "{'include_roles': ['%s'], 'compute_prune_count': false}", role),
+                    PRUNE, guild),
+        "{'pruned': null}");
+    expect_error(client_get(ada, "/guilds/%s/members/%s", guild, dan->id), 404, 10007);
+}
+
+static void many_go_in_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "Home");
+
+    for (int i = 0; i < 60; i++) {
+        char name[20];
+
+        snprintf(name, sizeof name, "m%d", i);
+        put_member(guild, world_client(w, name));
+    }
+    let_time_pass(w);
+    expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 60}");
+    for (int i = 0; i < 1000; i++) {
+        usleep(20 * 1000);
+        world_wait(w, 1);
+        if (store_count(w, TEXT(w, "select count(*) from members where guild_id = %s", guild)) == 1)
+            break;
+    }
+    expect(store_count(w, TEXT(w, "select count(*) from members where guild_id = %s", guild)) == 1);
+    expect(store_count(w, "select count(*) from audit_log where action = 21") == 1);
+}
+
+static void pruning_takes_rights_and_a_rank(struct world *w)
+{
+    struct ranks r = world_ranks(w, PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD));
+    struct client *low = world_client(w, "lo"), *high = world_client(w, "hi");
+
+    put_member(r.guild, low);
+    put_member(r.guild, high);
+    put_role_on(r.guild, low, r.low);
+    put_role_on(r.guild, high, r.high);
+    let_time_pass(w);
+    expect_json(client_get(r.bob, PRUNE "?include_roles=%s,%s,%s", r.guild, r.low, r.high, r.bobs),
+                "{'pruned': 1}");
+    expect_error(client_get(low, PRUNE, r.guild), 403, 50013);
+    expect_error(client_post(low, "{}", PRUNE, r.guild), 403, 50013);
+    expect_error(client_get(world_client(w, "eve"), PRUNE, r.guild), 403, 50001);
+    expect_invalid(client_get(r.bob, PRUNE "?days=0", r.guild), "days", "NUMBER_TYPE_MIN");
+    expect_invalid(client_get(r.bob, PRUNE "?days=31", r.guild), "days", "NUMBER_TYPE_MAX");
+    expect_invalid(client_post(r.bob, "{'days': 31}", PRUNE, r.guild), "days", "NUMBER_TYPE_MAX");
+    world_sql(w, "update guilds set features = '[\"PRUNE_REQUIRES_ADMIN\"]' where id = %s",
+              r.guild);
+    expect_error(client_post(r.bob, "{}", PRUNE, r.guild), 403, 50013);
+    expect_status(client_get(r.ada, PRUNE, r.guild), 200);
+}
+
+static void with_limits(struct config *config)
+{
+    config->rate_limits = true;
+}
+
+static void a_guild_is_pruned_twice_a_minute(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *guild = found_guild(ada, "Home");
+
+    put_member(guild, bob);
+    for (int i = 0; i < 3; i++)
+        expect_error(client_post(bob, "{}", PRUNE, guild), 403, 50013);
+    expect_status(client_post(ada, "{}", PRUNE, guild), 200);
+    expect_status(client_post(ada, "{}", PRUNE, guild), 200);
+    expect_error(client_post(ada, "{}", PRUNE, guild), 400, 30040);
+    world_wait(w, 61);
+    expect_status(client_post(ada, "{}", PRUNE, guild), 200);
+}
+
+/* --- roles ---------------------------------------------------------------------------- */
+
+static void members_of_roles_are_counted(struct world *w)
+{
+    struct ranks r = world_ranks(w, 0);
+    struct answer a = client_get(r.bob, "/guilds/%s/roles/member-counts", r.guild);
+
+    expect_json(a, "{'%s': 0, '%s': 1, '%s': 0}", r.low, r.bobs, r.high);
+    expect(a.json->count == 3);
+    expect_json(client_get(r.ada, "/guilds/%s/roles/%s/member-ids", r.guild, r.bobs), "['%s']",
+                r.bob->id);
+    a = client_get(r.ada, "/guilds/%s/roles/%s/member-ids", r.guild, r.guild);
+    expect(a.json->count == 0);
+    expect_error(client_get(r.ada, "/guilds/%s/roles/5/member-ids", r.guild), 404, 10011);
+    expect_error(client_get(world_client(w, "eve"), "/guilds/%s/roles/member-counts", r.guild), 403,
+                 50001);
+}
+
+/* --- from outside --------------------------------------------------------------------- */
+
+static void guilds_show_themselves_when_they_want_to_be_found(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
+    const char *guild = found_guild(ada, "Home");
+    struct answer a = client_get(ada, "/guilds/%s/preview", guild);
+
+    expect_json(a,
+                "{'id': '%s', 'name': 'Home', 'icon': null, 'splash': null, 'description': null, "
+                "'features': [], 'emojis': [], 'stickers': [], 'approximate_member_count': 1, "
+                "'approximate_presence_count': 0}",
+                guild);
+    expect_json(client_get(ada, "/guilds/%s/basic", guild), "{'id': '%s', 'name': 'Home'}", guild);
+    expect_absent(client_get(ada, "/guilds/%s/basic", guild), "approximate_member_count");
+    expect_error(client_get(eve, "/guilds/%s/preview", guild), 404, 10004);
+    expect_error(client_get(eve, "/guilds/%s/basic", guild), 404, 10004);
+    expect_error(client_get(eve, "/guilds/5/preview"), 404, 10004);
+    expect_status(client_patch(ada, "{'features': ['DISCOVERABLE']}", "/guilds/%s", guild), 200);
+    expect_json(client_get(eve, "/guilds/%s/preview", guild), "{'name': 'Home'}");
+    expect_status(client_get(eve, "/guilds/%s/basic", guild), 200);
+    expect_error(client_get(eve, "/guilds/%s", guild), 403, 50001);
+    expect_error(client_get(eve, "/users/@me/guilds/%s/member", guild), 404, 10004);
+}
+
+static void apps_may_see_somebody_in_a_guild(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "Home");
+    struct client *app = world_token(w, ada, CALLER_BEARER, "guilds.members.read", 0);
+    struct client *other = world_token(w, ada, CALLER_BEARER, "guilds", 0);
+
+    expect_json(client_get(app, "/users/@me/guilds/%s/member", guild),
+                "{'user': {'id': '%s'}, 'roles': []}", ada->id);
+    expect_json(client_get(ada, "/users/@me/guilds/%s/member", guild), "{'user': {'id': '%s'}}",
+                ada->id);
+    expect_error(client_get(other, "/users/@me/guilds/%s/member", guild), 403, 50026);
+    expect_error(client_get(app, "/users/@me/guilds/5/member"), 404, 10004);
+    expect_error(client_get(world_bot(w, "robot"), "/users/@me/guilds/%s/member", guild), 403,
+                 20001);
+}
+
+const struct test prune_tests[] = {
+    TEST(who_was_not_seen_is_counted_and_taken_out),
+    TEST(many_go_in_steps),
+    TEST(pruning_takes_rights_and_a_rank),
+    TEST_WITH(a_guild_is_pruned_twice_a_minute, with_limits),
+    TEST(members_of_roles_are_counted),
+    TEST(guilds_show_themselves_when_they_want_to_be_found),
+    TEST(apps_may_see_somebody_in_a_guild),
+    { 0 },
+};
