@@ -138,9 +138,11 @@ static void every_event_in_a_guild_reaches_who_asked(struct world *w)
 
         if (is_for_one(e))
             continue;
+        /* The other intents are for who it is about, and these get a part of their own. */
+        unsigned asked =
+            info->flags & EVENT_CONCERNED ? (unsigned)INTENT(GUILD_MEMBERS) : info->intents;
         publish(&h, e, to_guild(guild), h.payload);
-        expect_heard(&h, e, info->intents & ~INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS),
-                     true);
+        expect_heard(&h, e, asked & ~INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS), true);
     }
 }
 
@@ -193,7 +195,7 @@ static void every_event_of_a_private_channel_reaches_who_asked(struct world *w)
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
 
-        if (is_for_one(e))
+        if (is_for_one(e) || info->flags & EVENT_CONCERNED) /* of threads, which guilds have */
             continue;
         snowflake people[] = { id_of(h.ada->id), id_of(h.bot->id) };
         struct announcement n = { .event = e,
