@@ -69,7 +69,7 @@ bool known_operation(enum http_method method, struct str path)
 /* --- telling -------------------------------------------------------------------------- */
 
 /* Is it the same path, whatever its parameters are called? */
-static bool serves(const struct route *r, const struct known_operation *k)
+static bool route_serves(const struct route *r, const struct known_operation *k)
 {
     struct str a = str_of(r->path), b = str_of(k->path);
 
@@ -89,7 +89,7 @@ static bool is_served(const struct domain *const *domains, const struct known_op
 {
     for (; *domains; domains++)
         for (const struct route *r = (*domains)->routes; r && r->path; r++)
-            if (serves(r, k))
+            if (route_serves(r, k))
                 return true;
     return false;
 }

@@ -54,6 +54,10 @@ static void change_channels(const struct hall *h)
     expect_status(client_patch(h->ada, "{'content': 'nobody'}", "/channels/%s/messages/%s", id,
                                answer_text(a, "id")),
                   200);
+    a = client_post(h->ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", id);
+    expect_status(a, 201);
+    expect_status(client_put(h->bob, NULL, "/channels/%s/thread-members/@me", answer_text(a, "id")),
+                  204);
     expect_status(client_patch(h->ada, "{'name': 'm'}", "/channels/%s", id), 200);
     a = client_post(h->ada, "{}", "/channels/%s/invites", id);
     expect_status(a, 200);
