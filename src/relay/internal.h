@@ -228,11 +228,11 @@ struct relay_room {
 };
 
 struct relay_seats *seats_new(struct relay *r);
-void seats_free(struct relay_seats *s);
+void seats_free(struct relay_seats *all);
 /* Any note; the note stays the caller's. */
-void seats_take(struct relay_seats *s, const struct relay_note *n);
-struct relay_seat *seats_by_ssrc(struct relay_seats *s, uint32_t ssrc);
-struct relay_seat *seats_by_address(struct relay_seats *s, const union media_address *a);
+void seats_take(struct relay_seats *all, const struct relay_note *n);
+struct relay_seat *seats_by_ssrc(struct relay_seats *all, uint32_t ssrc);
+struct relay_seat *seats_by_address(struct relay_seats *all, const union media_address *a);
 /* Where its media comes from and goes to, from now on. */
 void seat_bind(struct relay_seat *s, const union media_address *a);
 /* It sends: the others have to know whose SSRC it is. */

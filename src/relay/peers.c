@@ -486,14 +486,13 @@ static void voice_row_run(struct voice_peer *p, const struct voice_op_row *row, 
 static void voice_op_take(struct voice_peer *p, int64_t op, struct str raw)
 {
     const struct voice_op_row *row = op_row(op);
+    bool beats = op == VOICE_HEARTBEAT, begins = row && row->begins;
 
-    if (op == VOICE_HEARTBEAT)
-        voice_row_run(p, row, raw);
-    else if (row && row->begins && p->state != VOICE_STRANGER)
+    if (!beats && begins && p->state != VOICE_STRANGER)
         voice_peer_close(p, RELAY_IDENTIFIED, "already identified");
-    else if (!(row && row->begins) && p->state == VOICE_STRANGER)
+    else if (!beats && !begins && p->state == VOICE_STRANGER)
         voice_peer_close(p, RELAY_NOT_IDENTIFIED, "not identified");
-    else if (row && (row->begins || p->state == VOICE_KNOWN))
+    else if (row && (beats || begins || p->state == VOICE_KNOWN))
         voice_row_run(p, row, raw);
 }
 

@@ -95,9 +95,9 @@ enum err add_thread_member(struct call *call);
 enum err remove_thread_member(struct call *call);
 enum err modify_thread_settings(struct call *call);
 
-enum err admit_modify_thread(struct call *call, const struct channel *thread);
+enum err admit_modify_thread(struct call *call, const struct channel *c);
 enum err modify_thread(struct call *call, const struct channel *thread);
-enum err delete_thread(struct call *call, const struct channel *thread);
+enum err delete_thread(struct call *call, const struct channel *c);
 /* What an entry of the audit log says about a new thread, or about a change. */
 struct list thread_changes(struct call *call, const struct channel *before,
                            const struct channel *now);
