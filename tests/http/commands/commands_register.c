@@ -453,7 +453,7 @@ static void guild_commands_come_back_with_their_application(struct world *w)
     install(s.ada, s.app, s.guild, "applications.commands");
     expect_json(client_get(s.bot, "%s", s.local), "[{'id': '%s'}]", id);
     expect_status(client_delete(s.ada, "/guilds/%s", s.guild), 204);
-    expect(store_count(w, "select count(*) from commands") == 0);
+    expect_number(w, 0, "select count(*) from commands");
 }
 
 static void the_old_way_to_set_many_command_permissions_is_refused(struct world *w)
