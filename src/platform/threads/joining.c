@@ -191,16 +191,22 @@ static const char NEW_OF_ROLE[] =
 
 /* A role may have all members of a large guild: no more are looked at than may be added. */
 static enum err add_role(struct call *call, const struct message_coming *coming, snowflake role_id,
-                         int64_t *room, struct list *ids)
+                         size_t *room, struct list *ids)
 {
     struct list found;
-    enum err e = tx_ids(call->tx, NEW_OF_ROLE,
-                        BIND(v_id(role_id), v_id(coming->thread->id), v_int(*room + 1)), &found);
+    enum err e =
+        tx_ids(call->tx, NEW_OF_ROLE,
+               BIND(v_id(role_id), v_id(coming->thread->id), v_int((int64_t)*room + 1)), &found);
 
-    for (size_t i = 0; !e && i<found.count && * room> 0; i++, --*room)
-        e = add_mentioned(call, coming->thread, ((snowflake *)found.items)[i], ids);
-    if (!e && (int64_t)found.count > MAX_ADDED_BY_ROLE)
+    if (e)
+        return e;
+    if (found.count > *room) {
         coming->message->flags |= MESSAGE_ROLES_NOT_ADDED;
+        found.count = *room;
+    }
+    *room -= found.count;
+    for (size_t i = 0; !e && i < found.count; i++)
+        e = add_mentioned(call, coming->thread, ((snowflake *)found.items)[i], ids);
     return e;
 }
 
@@ -208,7 +214,7 @@ static enum err add_called(struct call *call, const struct message_coming *comin
 {
     const struct mention *mention = coming->message->mentions.items;
     const snowflake *roles = coming->message->mention_roles.items;
-    int64_t room = MAX_ADDED_BY_ROLE;
+    size_t room = MAX_ADDED_BY_ROLE;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < coming->message->mentions.count; i++)

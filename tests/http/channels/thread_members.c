@@ -1,6 +1,5 @@
 /* thread_members.c - who is in a thread, who comes and goes, and who hears of it. */
 #include <stdlib.h>
-#include <stdlib.h>
 
 #include "channels.h"
 #include "gate.h"
@@ -220,6 +219,52 @@ static void a_thread_has_room_for_a_thousand(struct world *w)
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
 }
 
+/* Members with a role, whose accounts are first, first + 1 and so on. */
+static const char *crowd_of_role(struct hall *h, const char *name, int first, int count)
+{
+    struct world *w = h->ada->world;
+    const char *role =
+        make_role(h->ada, h->guild, TEXT(w, "{'name': '%s', 'mentionable': true}", name));
+
+    world_sql(w,
+              "insert into users (id, username) with recursive n(i) as (select 0 union all select "
+              "i + 1 from n where i < %d) select i + %d, '%s' || i from n",
+              count - 1, first, name);
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at) select %s, id, 1 from users "
+              "where id between %d and %d",
+              h->guild, first, first + count - 1);
+    world_sql(w,
+              "insert into member_roles (guild_id, user_id, role_id) select %s, id, %s from users "
+              "where id between %d and %d",
+              h->guild, role, first, first + count - 1);
+    return role;
+}
+
+static void expect_called(struct hall *h, const char *text, int members, bool all)
+{
+    struct world *w = h->ada->world;
+    const char *t = start(h->ada, h->channel, ", 'type': 11");
+    struct answer a =
+        client_post(h->ada, TEXT(w, "{'content': '%s'}", text), "/channels/%s/messages", t);
+
+    expect_json(a, "{'flags': %d}", all ? 0 : 1 << 8);
+    a = client_get(h->ada, MEMBERS, t);
+    expect(a.json->count == (size_t)members + 1);
+}
+
+/* 250 in all are called in by roles; what is more, the message says. */
+static void roles_that_are_called_come_to_the_thread(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *most = crowd_of_role(&h, "most", 5001, 250);
+    const char *few = crowd_of_role(&h, "few", 6001, 30);
+
+    expect_called(&h, TEXT(w, "<@&%s>", few), 30, true);
+    expect_called(&h, TEXT(w, "<@&%s>", most), 250, true);
+    expect_called(&h, TEXT(w, "<@&%s> <@&%s>", few, most), 250, false);
+}
+
 static void settings_of_a_thread_are_ones_own(struct world *w)
 {
     struct hall h = open_hall(w);
@@ -342,6 +387,7 @@ const struct test thread_members_tests[] = {
     TEST(a_private_thread_is_heard_of_by_its_members_alone),
     TEST(without_the_intent_a_bot_hears_of_itself),
     TEST(a_thread_has_room_for_a_thousand),
+    TEST(roles_that_are_called_come_to_the_thread),
     TEST(settings_of_a_thread_are_ones_own),
     TEST(archived_threads_are_listed_in_pages),
     TEST(a_locked_thread_is_for_moderators),
