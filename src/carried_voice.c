@@ -1,0 +1,74 @@
+/* carried_voice.c - the relay of voice: where it listens, and what clients are told. */
+#include <stdio.h>
+#include <string.h>
+#include <uv.h>
+
+#include "base/log.h"
+#include "parts.h"
+#include "voice/voice.h"
+
+/* What clients are told to send to has to be an IPv4 address that they can reach. */
+static const char *voice_address_of(const struct guildhall *g)
+{
+    const char *address = g->config->voice_address            ? g->config->voice_address
+                          : strcmp(g->host, "localhost") == 0 ? "127.0.0.1"
+                                                              : g->host;
+    struct sockaddr_in parsed;
+
+    return uv_ip4_addr(address, 0, &parsed) == 0 && parsed.sin_addr.s_addr != INADDR_ANY ? address
+                                                                                         : NULL;
+}
+
+/* Behind a proxy the server listens on loopback, and voice comes to it all the same; behind NAT
+ * what clients are told is no address of this machine. */
+static const char *voice_host_of(const struct guildhall *g)
+{
+    const char *address = g->config->voice_address;
+
+    if (!address)
+        return g->host;
+    if (str_starts(str_of(address), STR("127.")))
+        return address;
+    return strchr(g->host, ':') ? "::" : "0.0.0.0";
+}
+
+enum err parts_start_relay(struct guildhall *g)
+{
+    struct relay_options options = { .host = voice_host_of(g),
+                                     .address = voice_address_of(g),
+                                     .source = voice_relay_source(g->api) };
+    uint64_t port;
+
+    if (!g->config->voice_port)
+        return OK;
+    if (!str_to_u64(str_of(g->config->voice_port), &port) || port > 65535) {
+        log_error("voice-port must be a port, not '%s'", g->config->voice_port);
+        return ERR_INTERNAL;
+    }
+    if (!options.address) {
+        log_error("voice-port needs voice-address: the IPv4 address that clients send voice to");
+        return ERR_INTERNAL;
+    }
+    options.port = (int)port;
+    return relay_start(g->loops, &options, &g->relay);
+}
+
+/* As the world calls us, else by the address that we listen on. */
+void parts_announce_relay(struct guildhall *g)
+{
+    struct str url = str_of(g->config->public_url), host;
+    bool v6 = strchr(g->host, ':');
+
+    if (!g->relay)
+        return;
+    if (url.p) {
+        str_cut(&url, '/');
+        str_cut(&url, '/');
+        host = str_cut(&url, '/');
+        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, "%.*s/voice", STR_FMT(host));
+    } else {
+        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, v6 ? "[%s]:%d/voice" : "%s:%d/voice",
+                 g->host, server_port(g->server));
+    }
+    voice_set_relay(g->voice_endpoint);
+}

@@ -1,0 +1,38 @@
+/* control_rows.c - what its operator may ask of a server that runs. */
+#include "base/mem.h"
+#include "operator/operator.h"
+#include "parts.h"
+#include "platform/accounts/operator.h"
+
+static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    (void)uid, (void)rest;
+    gateway_census(((struct guildhall *)arg)->gateway, out);
+}
+
+/* Of the person with this name; nothing when there is none. */
+static void give_token(void *arg, unsigned uid, struct str name, struct buf *out)
+{
+    const struct guildhall *g = arg;
+    struct arena *arena = arena_new();
+    struct str token;
+
+    (void)uid;
+    if (operator_token(g->store, g->auth, name, arena, &token) == OK)
+        buf_add_str(out, token);
+    arena_free(arena);
+}
+
+static void carry_out_order(void *arg, unsigned uid, struct str question, struct buf *out)
+{
+    const struct guildhall *g = arg;
+
+    operator_answer(g->api, loops_at(g->loops, 0), uid, question, out);
+}
+
+const struct control_row parts_control_rows[] = {
+    { "sessions", list_sessions },
+    { "token", give_token },
+    { "operate", carry_out_order },
+    { 0 },
+};

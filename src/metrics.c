@@ -1,0 +1,45 @@
+/* metrics.c - what /metrics shows of sessions and of carried voice. */
+#include "parts.h"
+
+static void relay_metrics(const struct relay *r, struct buf *out)
+{
+    struct relay_stats s;
+
+    relay_stats(r, &s);
+    api_metric(out, "guildhall_voice_connections", "gauge", "Voice sockets open now.", s.sockets);
+    api_metric(out, "guildhall_voice_seats", "gauge", "Voice sessions, also those away.", s.seats);
+    api_metric(out, "guildhall_voice_packets_received_total", "counter",
+               "Datagrams of voice that came.", s.packets_in);
+    api_metric(out, "guildhall_voice_packets_sent_total", "counter",
+               "Datagrams of voice that were sent.", s.packets_out);
+    api_metric(out, "guildhall_voice_bytes_received_total", "counter", "Bytes of those that came.",
+               s.bytes_in);
+    api_metric(out, "guildhall_voice_bytes_sent_total", "counter", "Bytes of those that were sent.",
+               s.bytes_out);
+    api_metric(out, "guildhall_voice_packets_dropped_total", "counter",
+               "Datagrams that were not passed on.", s.dropped);
+    api_metric(out, "guildhall_voice_packets_unsent_total", "counter",
+               "Datagrams that the system did not take.", s.unsent);
+}
+
+void parts_metrics(void *arg, struct buf *out)
+{
+    const struct guildhall *g = arg;
+    struct gateway_stats s;
+
+    gateway_stats(g->gateway, &s);
+    api_metric(out, "guildhall_sessions", "gauge", "Gateway sessions, also those away.",
+               s.sessions);
+    api_metric(out, "guildhall_gateway_connections", "gauge", "Gateway sockets open now.",
+               s.connected);
+    api_metric(out, "guildhall_identified_total", "counter", "Sessions begun.", s.identified);
+    api_metric(out, "guildhall_resumed_total", "counter", "Sessions that came back.", s.resumed);
+    api_metric(out, "guildhall_events_total", "counter", "Events published.", s.published);
+    api_metric(out, "guildhall_dispatches_total", "counter", "Events given to sessions.",
+               s.delivered);
+    api_metric(out, "guildhall_gateway_cut_total", "counter", "Sockets cut as too slow.", s.cut);
+    api_metric(out, "guildhall_gateway_closed_total", "counter", "Sockets closed by the server.",
+               s.closed);
+    if (g->relay)
+        relay_metrics(g->relay, out);
+}

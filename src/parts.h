@@ -1,0 +1,56 @@
+/* parts.h - what the files that put the server together share. */
+#ifndef PARTS_H
+#define PARTS_H
+
+#include "control.h"
+#include "guildhall.h"
+#include "net/proxies.h"
+#include "net/server.h"
+#include "relay/relay.h"
+
+struct tls_context;
+struct voice;
+
+struct guildhall {
+    const struct config *config;
+    struct guildhall_hooks hooks;
+    char host[256];
+    struct store *store;
+    struct auth *auth;
+    struct api *api;
+    struct server_app api_app;
+    struct gateway *gateway;
+    struct voice *voice;
+    struct relay *relay;      /* NULL: voice is not carried */
+    char voice_endpoint[300]; /* where it is reached */
+    struct loops *loops;
+    struct tls_context *tls;
+    struct proxies proxies;
+    struct server *server;
+    struct control *control; /* NULL: it could not listen */
+};
+
+/* As many as the machine has, unless the configuration says how many. */
+unsigned parts_loop_count(const struct config *c);
+unsigned parts_password_threads(const struct config *c);
+
+/* --- port.c: one port for calls and sessions --- */
+
+/* Takes host, port, trusted proxies from the configuration; false after a sentence in the log. */
+bool parts_read_address(struct guildhall *g, int *ret_port);
+enum err parts_open_tls(struct guildhall *g);
+enum err parts_start_server(struct guildhall *g, int port);
+
+/* --- carried_voice.c --- */
+
+enum err parts_start_relay(struct guildhall *g);
+/* Tells voice where the relay is reached, once the port is known. */
+void parts_announce_relay(struct guildhall *g);
+
+/* What /metrics shows of the gateway and of the relay; arg is the server. */
+void parts_metrics(void *arg, struct buf *out);
+
+/* What its operator may ask through the control socket. */
+extern const struct control_row parts_control_rows[];
+
+#endif

@@ -1,0 +1,132 @@
+/* port.c - one port for calls and sessions: its address, its certificate, who answers. */
+#include <string.h>
+
+#include "base/log.h"
+#include "net/tls.h"
+#include "parts.h"
+
+/* "host:port", "[::1]:port" or "port". */
+static bool split_address(const char *listen, char *host, size_t max, int *ret_port)
+{
+    const char *colon = strrchr(listen, ':');
+    struct str name = colon ? str_slice(listen, (size_t)(colon - listen)) : STR("127.0.0.1");
+    uint64_t port;
+
+    if (name.n > 2 && name.p[0] == '[' && name.p[name.n - 1] == ']')
+        name = str_slice(name.p + 1, name.n - 2);
+    if (name.n == 0 || name.n >= max || !str_to_u64(str_of(colon ? colon + 1 : listen), &port) ||
+        port > 65535)
+        return false;
+    memcpy(host, name.p, name.n);
+    host[name.n] = '\0';
+    *ret_port = (int)port;
+    return true;
+}
+
+static bool read_proxies(struct guildhall *g)
+{
+    const char *problem;
+
+    if (!proxies_parse(str_of(g->config->trusted_proxies), &g->proxies, &problem)) {
+        log_error("trusted-proxies %s", problem);
+        return false;
+    }
+    if (g->config->proxy_protocol && !g->proxies.count) {
+        log_error("proxy-protocol needs trusted-proxies: nobody else may say who calls");
+        return false;
+    }
+    return true;
+}
+
+bool parts_read_address(struct guildhall *g, int *ret_port)
+{
+    if (!read_proxies(g))
+        return false;
+    if (split_address(g->config->listen, g->host, sizeof g->host, ret_port))
+        return true;
+    log_error("listen must be HOST:PORT, not '%s'", g->config->listen);
+    return false;
+}
+
+enum err parts_open_tls(struct guildhall *g)
+{
+    const struct config *c = g->config;
+
+    if (c->tls_cert || c->tls_key) {
+        if (c->tls_cert && c->tls_key)
+            return tls_context_open(c->tls_cert, c->tls_key, &g->tls);
+        log_error("tls-cert and tls-key belong together; only one of them is set");
+        return ERR_INTERNAL;
+    }
+    if (c->tls_self_signed)
+        return tls_context_self_signed(c->data, g->host, &g->tls);
+    if (c->tls_only) {
+        log_error("tls-only needs a certificate: set tls-cert and tls-key, or tls-self-signed");
+        return ERR_INTERNAL;
+    }
+    return OK;
+}
+
+static struct intake wire_intake(void *arg, const struct http_request *r)
+{
+    const struct guildhall *g = arg;
+
+    return g->api_app.intake(g->api_app.arg, r);
+}
+
+static void wire_admit(void *arg, struct exchange *x)
+{
+    const struct guildhall *g = arg;
+
+    g->api_app.admit(g->api_app.arg, x);
+}
+
+static void wire_request(void *arg, struct exchange *x)
+{
+    const struct guildhall *g = arg;
+
+    g->api_app.request(g->api_app.arg, x);
+}
+
+static void wire_refusal(void *arg, int status, struct buf *out)
+{
+    const struct guildhall *g = arg;
+
+    g->api_app.refusal(g->api_app.arg, status, out);
+}
+
+static bool wire_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
+{
+    struct guildhall *g = arg;
+
+    return relay_upgrade(g->relay, r, ret) || gateway_upgrade(g->gateway, r, ret);
+}
+
+enum err parts_start_server(struct guildhall *g, int port)
+{
+    struct server_options options = {
+        .host = g->host,
+        .port = port,
+        .tls = g->tls,
+        .tls_only = g->config->tls_only,
+        .head_timeout_ms = 30 * 1000,
+        .idle_timeout_ms = g->config->idle_seconds * 1000,
+        .body_memory = (size_t)g->config->body_memory_mib * 1024 * 1024,
+        .proxies = g->proxies.count ? &g->proxies : NULL,
+        .proxy_protocol = g->config->proxy_protocol,
+        .via = "1.1 guildhall",
+    };
+    struct server_app app = { .arg = g,
+                              .intake = wire_intake,
+                              .admit = wire_admit,
+                              .request = wire_request,
+                              .refusal = wire_refusal,
+                              .upgrade = wire_upgrade };
+
+    g->api_app = api_app(g->api);
+    app.refusal_lines = g->api_app.refusal_lines;
+    enum err e = server_start(g->loops, &options, &app, &g->server);
+    if (!e)
+        api_set_server(g->api, g->server);
+    return e;
+}

@@ -1,0 +1,71 @@
+/* process.c - what is set once for the whole process, and how many threads it has. */
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "parts.h"
+
+static enum log_level level_of(const char *name)
+{
+    static const char *const names[] = { "debug", "info", "warn", "error", "off" };
+
+    for (int i = 0; i < (int)COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum log_level)i;
+    return LOG_INFO;
+}
+
+/* Each connection is a descriptor; the soft limit is often 1,024 for the sake of programs
+ * that use select(), which we do not. */
+void guildhall_raise_descriptors(void)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur == r.rlim_max)
+        return;
+    r.rlim_cur = r.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &r) != 0)
+        log_warn("cannot use more than the soft limit of descriptors");
+}
+
+void guildhall_init(const struct config *config)
+{
+    bool json = strcmp(config->log_format, "json") == 0 ||
+                (strcmp(config->log_format, "auto") == 0 && !isatty(STDERR_FILENO));
+
+    mem_keep_freed();
+    if (sodium_init() < 0) {
+        fprintf(stderr, "guildhall: cannot get randomness from the system\n");
+        exit(1);
+    }
+    log_init(STDERR_FILENO, level_of(config->log_level), json);
+    hash_init();
+    snowflake_init((unsigned)config->node);
+    signal(SIGPIPE, SIG_IGN);
+    guildhall_raise_descriptors();
+}
+
+static unsigned core_count(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return cores > 0 ? (unsigned)cores : 1;
+}
+
+unsigned parts_loop_count(const struct config *c)
+{
+    return c->loops ? (unsigned)c->loops : core_count();
+}
+
+/* A flood of log-ins leaves half of the machine to everything else. */
+unsigned parts_password_threads(const struct config *c)
+{
+    return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;
+}
