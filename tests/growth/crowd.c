@@ -49,8 +49,8 @@ static void add_messages(struct crowd *c, const char *channel, int from, int to)
 {
     unsigned long long first = snowflake_at(clock_us() / 1000 - 3600 * 1000);
 
-    /* The number of the channel keeps ids of different channels apart. */
-    first += strtoull(channel, NULL, 10) % 64 * 1000000;
+    /* Keeps the ids of different channels apart. */
+    first += (unsigned long long)c->stacks++ * 1000000;
     world_sql(c->world,
               "insert into messages (id, channel_id, author_id, content)" NUMBERS
               "select %llu + i, %s, %s, 'hello' from n",
@@ -97,24 +97,44 @@ static void add_guilds(struct crowd *c, int from, int to)
 
 /* --- what is removed ------------------------------------------------------------------ */
 
-static void make_spare(struct crowd *c, int size)
+/* Each round removes a guild: together they have as many rows as one of everything else. */
+static void add_spare_guild(struct crowd *c, struct crowd_spare *s, int size)
 {
     struct venue spare = world_venue(c->world, c->ada);
 
-    snprintf(c->spare_guild, sizeof c->spare_guild, "%s", spare.id);
+    snprintf(s->guild, sizeof s->guild, "%s", spare.id);
     world_sql(c->world,
               "insert into members (guild_id, user_id, joined_at)" NUMBERS "select %s, i, i from n",
-              1, size, spare.id);
-    snprintf(c->spare_role, sizeof c->spare_role, "%s", venue_role(&c->hall, 1, 0));
+              1, size / CROWD_ROUNDS, spare.id);
+}
+
+static void add_spare_role(struct crowd *c, struct crowd_spare *s, int size)
+{
+    snprintf(s->role, sizeof s->role, "%s", venue_role(&c->hall, 1, 0));
     world_sql(c->world,
               "insert into member_roles (guild_id, user_id, role_id)" NUMBERS
               "select guild_id, user_id, %s from n join members on guild_id = %s and user_id = i",
-              1, size, c->spare_role, c->hall.id);
-    snprintf(c->spare_channel, sizeof c->spare_channel, "%llu",
-             (unsigned long long)snowflake_new());
+              1, size, s->role, c->hall.id);
+}
+
+static void add_spare_channel(struct crowd *c, struct crowd_spare *s, int size)
+{
+    snprintf(s->channel, sizeof s->channel, "%llu", (unsigned long long)snowflake_new());
     world_sql(c->world, "insert into channels (id, guild_id, type, name) values (%s, %s, 0, 'x')",
-              c->spare_channel, c->hall.id);
-    add_messages(c, c->spare_channel, 1, size);
+              s->channel, c->hall.id);
+    add_messages(c, s->channel, 1, size);
+}
+
+static void add_spares(struct crowd *c, int size)
+{
+    for (int i = 0; i < CROWD_ROUNDS; i++) {
+        struct crowd_spare *s = &c->spares[i];
+
+        add_spare_guild(c, s, size);
+        add_spare_role(c, s, size);
+        add_spare_channel(c, s, size);
+        snprintf(s->leaver, sizeof s->leaver, "%d", size - 3 - i);
+    }
 }
 
 void crowd_grow(struct crowd *c, int size)
@@ -125,29 +145,29 @@ void crowd_grow(struct crowd *c, int size)
     add_threads(c, from, size);
     add_directs(c, from, size);
     add_guilds(c, from, size);
-    make_spare(c, size);
+    add_spares(c, size);
     add_messages(c, c->hall.channel, from, size);
     c->size = size;
     snprintf(c->member, sizeof c->member, "%d", size - 1);
-    snprintf(c->leaver, sizeof c->leaver, "%d", size - 2);
-    snprintf(c->banned, sizeof c->banned, "%d", size - 3);
+    snprintf(c->banned, sizeof c->banned, "%d", size - 2);
 }
 
 /* --- asking about it ------------------------------------------------------------------ */
 
 const char *crowd_text(const struct crowd *c, const char *text)
 {
+    const struct crowd_spare *spare = &c->spares[c->round];
     const struct {
         const char *key, *value;
     } words[] = {
         { "{guild}", c->hall.id },
         { "{channel}", c->hall.channel },
         { "{message}", c->message },
-        { "{spare_guild}", c->spare_guild },
-        { "{spare_channel}", c->spare_channel },
-        { "{spare_role}", c->spare_role },
+        { "{spare_guild}", spare->guild },
+        { "{spare_channel}", spare->channel },
+        { "{spare_role}", spare->role },
         { "{member}", c->member },
-        { "{leaver}", c->leaver },
+        { "{leaver}", spare->leaver },
         { "{banned}", c->banned },
         { "{direct}", "20000077" },
     };

@@ -4,15 +4,24 @@
 
 #include "venues.h"
 
+enum { CROWD_ROUNDS = 5 }; /* how often everything can be asked */
+
+/* What is made for each size and each round, to be removed. */
+struct crowd_spare {
+    char guild[24], channel[24], role[24], leaver[24];
+};
+
 /* Ada owns the guild. The robot has a direct channel with everybody; the wanderer is a bot
- * in as many guilds. What is spare is made for each size, to be removed. */
+ * in as many guilds. */
 struct crowd {
     struct world *world;
     struct client *ada, *robot, *wanderer;
     struct venue hall;
-    char spare_guild[24], spare_channel[24], spare_role[24], message[24];
-    char member[24], leaver[24], banned[24];
+    char message[24], member[24], banned[24];
+    struct crowd_spare spares[CROWD_ROUNDS];
     int size;
+    int round;  /* of asking: chooses the spare that is removed */
+    int stacks; /* of messages that were added */
 };
 
 struct crowd crowd_new(struct world *w);

@@ -149,7 +149,7 @@ static const struct leftovers of_guild[] = {
 /* --- one step ------------------------------------------------------------------------- */
 
 enum {
-    ROWS_OF_STATEMENT = 50,
+    ROWS_OF_STATEMENT = 20,
     STEP_NS = 4 * 1000 * 1000, /* a step ends here, however few rows it has removed */
 };
 
