@@ -22,6 +22,8 @@ struct config {
     int64_t body_memory_mib;
     const char *trusted_proxies;
     bool proxy_protocol;
+    bool web;
+    const char *web_files;
     int64_t upload_quota_mib, upload_quota_daily_mib;
 };
 

@@ -128,6 +128,8 @@ static struct api *make_api(struct guildhall *g)
         .voice_moved = wire_voice_moved,
         .voice_arg = g,
         .gateway = g->gateway,
+        .page = c->web ? web_answer : NULL,
+        .page_arg = &g->web,
         .private_endpoints = may_call_private(g),
         .registration = registration_of(g),
         .metrics_token = c->metrics_token,
@@ -187,6 +189,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (e)
         goto fail;
     g->gateway = make_gateway(g);
+    g->web = (struct web){ .folder = config->web_files };
     g->api = make_api(g);
     g->loops = loops_start(parts_loop_count(config), on_turn_end, g);
     e = parts_start_relay(g);

@@ -7,6 +7,7 @@
 #include "net/proxies.h"
 #include "net/server.h"
 #include "relay/relay.h"
+#include "web/web.h"
 
 struct tls_context;
 struct voice;
@@ -26,6 +27,7 @@ struct guildhall {
     struct loops *loops;
     struct tls_context *tls;
     struct proxies proxies;
+    struct web web;
     struct server *server;
     struct control *control; /* NULL: it could not listen */
 };

@@ -22,12 +22,14 @@ static void send_answer(struct life *l, int status, struct str type)
     headers = call->headers;
     head.headers = buf_str(&headers);
     head.zipped = call->reply_zipped;
+    head.no_gzip = call->reply_as_it_is;
     int file = call->reply_file;
     bool kept = call->reply_kept.p;
     struct str body = kept ? call->reply_kept : buf_str(&reply);
     /* What is compressed while it is sent, and so is short, is none of the long ones. */
-    bool is_long = body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped ||
-                                           !http_accepts(x->request->accept_encoding, STR("gzip")));
+    bool is_long =
+        body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped || head.no_gzip ||
+                                !http_accepts(x->request->accept_encoding, STR("gzip")));
     /* The call lives in the exchange's arena, which is gone after the answer. */
     if (file >= 0)
         http_answer_file(x, &head, file, call->reply_file_size);
@@ -113,7 +115,7 @@ void reply_forget(struct call *call)
         close(call->reply_file);
     call->reply_file = -1;
     call->reply_kept = (struct str){ 0 };
-    call->reply_zipped = false;
+    call->reply_zipped = call->reply_as_it_is = false;
     buf_reset(&call->reply);
 }
 

@@ -39,6 +39,9 @@ struct api_options {
     /* Adds to what /metrics tells. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;
+    /* Fills the reply to a GET that no route fits; false: there is nothing. May be NULL. */
+    bool (*page)(void *arg, struct call *call);
+    void *page_arg;
     bool private_endpoints; /* requests of ours may go to loopback and private addresses */
     enum registration_mode registration;
     /* Argon2id cost; tests make it cheap. */

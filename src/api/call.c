@@ -89,6 +89,14 @@ enum err call_reply_buf(struct call *call, struct str content_type, struct buf *
     return e;
 }
 
+enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes)
+{
+    call->reply_type = content_type;
+    call->reply_kept = bytes;
+    call->reply_as_it_is = true;
+    return OK;
+}
+
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
 {
     call->reply_type = content_type;

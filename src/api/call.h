@@ -123,6 +123,7 @@ struct call {
     struct buf reply;
     struct str reply_kept; /* instead of reply; outlives the call; p == NULL: none */
     bool reply_zipped;     /* reply_kept is gzip */
+    bool reply_as_it_is;   /* reply_kept is not compressed: its headers say what it is */
     struct str reply_type; /* other than JSON */
     int reply_file;
     int64_t reply_file_size;
@@ -176,6 +177,8 @@ enum err call_reply_as(struct call *call, const struct type *type, const void *v
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
 /* The same from a buffer, which is cleared. */
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
+/* Bytes that outlive the call, in the coding that a header of the call names. */
+enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
 /* The same, but only the part that a Range header asks for: 206, or 416. */
 enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);

@@ -353,6 +353,19 @@ void call_init(struct call *call, struct api *api, struct arena *arena, struct l
     buf_init(&call->headers, CALL_MAX_HEADERS);
 }
 
+/* Is there something for people where programs find nothing? */
+static bool life_find_page(struct life *l)
+{
+    struct call *call = &l->call;
+    const struct api_options *o = &call->api->options;
+    enum http_method method = call->exchange->request->method;
+
+    if (!o->page || l->match.error != ERR_NOT_FOUND || (method != HTTP_GET && method != HTTP_HEAD))
+        return false;
+    loop_part("page");
+    return o->page(o->page_arg, call);
+}
+
 static void life_begin(struct api *api, struct exchange *x, bool admitting)
 {
     struct life *l = arena_raw(x->arena, sizeof *l);
@@ -379,7 +392,7 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     if (l->match.error == ERR_METHOD_NOT_ALLOWED)
         answer_add_allow(l, "Allow");
     if (l->match.error)
-        life_end(l, l->match.error);
+        life_end(l, life_find_page(l) ? OK : l->match.error);
     else if (!call->route)
         answer_options(l);
     else

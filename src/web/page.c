@@ -1,0 +1,111 @@
+/* page.c - a file of the program as an answer: its form, its tag, a part of it. */
+#include <string.h>
+
+#include "web/internal.h"
+
+/* No script but the program's own files, no text that becomes one, nothing from elsewhere. */
+#define POLICY                                                                              \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " \
+    "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "        \
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "      \
+    "trusted-types 'none'"
+
+void web_add_rules(struct call *call)
+{
+    call_add_header(call, "Content-Security-Policy", STR(POLICY));
+    call_add_header(call, "Referrer-Policy", STR("no-referrer"));
+    call_add_header(call, "X-Frame-Options", STR("DENY"));
+    call_add_header(call, "Cross-Origin-Opener-Policy", STR("same-origin"));
+    call_add_header(call, "Cross-Origin-Resource-Policy", STR("same-origin"));
+}
+
+static const struct web_file *find_file(struct str name)
+{
+    for (const struct web_file *f = web_files; f->name; f++)
+        if (str_is(name, f->name))
+            return f;
+    return NULL;
+}
+
+static const char *const codings[WEB_FORMS] = { [WEB_GZIP] = "gzip", [WEB_ZSTD] = "zstd" };
+
+/* The smallest form that the client takes. */
+static enum web_form choose_form(const struct web_file *f, struct str accepted)
+{
+    for (int form = WEB_ZSTD; form > WEB_PLAIN; form--)
+        if (f->forms[form].p && http_accepts(accepted, str_of(codings[form])))
+            return (enum web_form)form;
+    return WEB_PLAIN;
+}
+
+/* A part of it, when the client asks for one and has the rest in the same form. */
+static void take_range(struct call *call, struct str tag, struct str *body)
+{
+    const struct http_request *r = call->exchange->request;
+    struct str range = http_header(r, STR("Range")), only_if = http_header(r, STR("If-Range"));
+    int64_t first, last, size = (int64_t)body->n;
+    int asked = range.p && (!only_if.p || str_eq(only_if, tag))
+                    ? http_range(range, size, &first, &last)
+                    : 0;
+
+    if (asked == 0)
+        return;
+    call_set_status(call, asked > 0 ? 206 : 416);
+    if (asked > 0)
+        *body = str_slice(body->p + first, (size_t)(last - first + 1));
+    else
+        *body = STR("");
+    call_add_header(call, "Content-Range",
+                    asked > 0 ? str_printf(call->arena, "bytes %lld-%lld/%lld", (long long)first,
+                                           (long long)last, (long long)size)
+                              : str_printf(call->arena, "bytes */%lld", (long long)size));
+}
+
+static void reply_with_file(struct call *call, const struct web_file *f,
+                            const struct web_found *found)
+{
+    const struct http_request *r = call->exchange->request;
+    enum web_form form = choose_form(f, r->accept_encoding);
+    struct str body = str_slice(f->forms[form].p, f->forms[form].n);
+    struct str tag =
+        str_printf(call->arena, "\"%s%s%s\"", f->tag, form ? "-" : "", form ? codings[form] : "");
+
+    call_set_status(call, found->status);
+    call_add_header(call, "Vary", STR("Accept-Encoding"));
+    call_add_header(call, "ETag", tag);
+    call_add_header(call, "Accept-Ranges", STR("bytes"));
+    call_add_header(call, "Cache-Control",
+                    found->kept ? STR("public, max-age=31536000, immutable") : STR("no-cache"));
+    if (found->status == 200 && http_tag_listed(http_header(r, STR("If-None-Match")), tag)) {
+        call_set_status(call, 304);
+        return;
+    }
+    if (form)
+        call_add_header(call, "Content-Encoding", str_of(codings[form]));
+    if (found->status == 200)
+        take_range(call, tag, &body);
+    call_reply_kept(call, str_of(f->type), body);
+}
+
+bool web_answer(void *arg, struct call *call)
+{
+    const struct web *web = arg;
+    const struct http_request *r = call->exchange->request;
+    struct str bundle = web->folder ? STR("dev") : str_of(web_bundle);
+    struct web_found found = web_find(r->path, http_header(r, STR("Accept")), bundle);
+
+    if (!found.name.n)
+        return false;
+    if (web->folder) {
+        if (!web_read_file(call, web->folder, &found))
+            return false;
+    } else {
+        const struct web_file *f = find_file(found.name);
+
+        if (!f)
+            return false;
+        reply_with_file(call, f, &found);
+    }
+    web_add_rules(call);
+    return true;
+}
