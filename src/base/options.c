@@ -117,7 +117,7 @@ static void read_file(struct reading *r, const char *file)
         option_say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
 }
 
-static void variable_name(const char *prefix, const char *name, char *out, size_t max)
+void option_variable(const char *prefix, const char *name, char *out, size_t max)
 {
     size_t n = (size_t)snprintf(out, max, "%s%s", prefix, name);
 
@@ -131,7 +131,7 @@ static void read_environment(struct reading *r, const char *prefix)
     char variable[128];
 
     for (const struct option_row *row = r->rows; row->name; row++) {
-        variable_name(prefix, row->name, variable, sizeof variable);
+        option_variable(prefix, row->name, variable, sizeof variable);
         const char *value = getenv(variable);
 
         if (value)
@@ -213,13 +213,13 @@ const char *options_peek(const char *name, const struct option_source *source, c
         if ((*argv)[2 + n] == '\0' && argv[1])
             return argv[1];
     }
-    variable_name(source->prefix, name, variable, sizeof variable);
+    option_variable(source->prefix, name, variable, sizeof variable);
     return getenv(variable);
 }
 
 /* --- what people read ----------------------------------------------------------------- */
 
-static const char *value_word(const struct option_row *row)
+const char *option_value_word(const struct option_row *row)
 {
     if (row->choices)
         return row->choices;
@@ -240,7 +240,7 @@ void options_help(const struct option_row *rows, struct buf *out)
     for (; rows->name; rows++) {
         char flag[128];
 
-        snprintf(flag, sizeof flag, "--%s %s", rows->name, value_word(rows));
+        snprintf(flag, sizeof flag, "--%s %s", rows->name, option_value_word(rows));
         help_line(out, flag, rows->help);
         if (rows->fallback)
             buf_printf(out, " (%s)", rows->fallback);
@@ -260,8 +260,8 @@ void options_sample(const struct option_row *rows, const struct option_source *s
     for (; rows->name; rows++) {
         if (strcmp(rows->name, "config") == 0)
             continue;
-        variable_name(source->prefix, rows->name, variable, sizeof variable);
-        buf_printf(out, "\n; %s\n; %s, %s\n;%s = %s\n", rows->help, value_word(rows), variable,
-                   rows->name, rows->fallback ? rows->fallback : "");
+        option_variable(source->prefix, rows->name, variable, sizeof variable);
+        buf_printf(out, "\n; %s\n; %s, %s\n;%s = %s\n", rows->help, option_value_word(rows),
+                   variable, rows->name, rows->fallback ? rows->fallback : "");
     }
 }

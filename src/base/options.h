@@ -46,6 +46,11 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
 /* The value of one flag or variable before all are read: where the file is. */
 const char *options_peek(const char *name, const struct option_source *source, char **argv);
 
+/* What stands for a value of it: "HOST:PORT", "on|off". */
+const char *option_value_word(const struct option_row *row);
+/* PREFIX_NAME of an option. */
+void option_variable(const char *prefix, const char *name, char *out, size_t max);
+
 void options_help(const struct option_row *rows, struct buf *out);
 /* One line of it, without its end: what to write, and what it does. */
 void help_line(struct buf *out, const char *written, const char *does);

@@ -1,0 +1,229 @@
+/* completion.c - `guildhall completion`: what shells complete, from the rows of commands and
+ * options. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "operator/operator.h"
+#include "tools/program.h"
+
+/* --- what a row tells ----------------------------------------------------------------- */
+
+static bool wants_file(const struct option_row *row)
+{
+    return row->value && strcmp(row->value, "FILE") == 0;
+}
+
+static bool wants_folder(const struct option_row *row)
+{
+    return row->value && strcmp(row->value, "DIR") == 0;
+}
+
+/* The words that it may be, with a space between them; false: anything. */
+static bool add_choices(struct buf *out, const struct option_row *row)
+{
+    if (row->kind != OPTION_CHOICE && row->kind != OPTION_SWITCH)
+        return false;
+    for (const char *p = option_value_word(row); *p; p++)
+        buf_add_char(out, *p == '|' ? ' ' : *p);
+    return true;
+}
+
+/* Inside single quotes of a shell. */
+static void add_quoted(struct buf *out, const char *text, const char *special)
+{
+    for (; *text; text++) {
+        if (strchr(special, *text))
+            buf_add_char(out, '\\');
+        if (*text == '\'')
+            buf_add_lit(out, "'\\''");
+        else
+            buf_add_char(out, *text);
+    }
+}
+
+static bool has_verbs(const char *noun)
+{
+    for (const struct order_row *row = operator_rows; row->noun; row++)
+        if (row->verb && strcmp(row->noun, noun) == 0)
+            return true;
+    return false;
+}
+
+static void add_verbs(struct buf *out, const char *noun)
+{
+    const char *between = "";
+
+    for (const struct order_row *row = operator_rows; row->noun; row++) {
+        if (!row->verb || strcmp(row->noun, noun) != 0)
+            continue;
+        buf_printf(out, "%s%s", between, row->verb);
+        between = " ";
+    }
+}
+
+static void add_flags(struct buf *out, const struct option_row *rows)
+{
+    for (; rows && rows->name; rows++)
+        buf_printf(out, " --%s", rows->name);
+}
+
+/* --- bash ----------------------------------------------------------------------------- */
+
+static void bash_values(struct buf *out, const struct option_row *rows)
+{
+    for (; rows && rows->name; rows++) {
+        buf_printf(out, "    --%s) ", rows->name);
+        if (wants_file(rows) || wants_folder(rows)) {
+            buf_printf(out, "COMPREPLY=($(compgen -%c -- \"$cur\")); ",
+                       wants_file(rows) ? 'f' : 'd');
+        } else if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
+            buf_add_lit(out, "COMPREPLY=($(compgen -W '");
+            add_choices(out, rows);
+            buf_add_lit(out, "' -- \"$cur\")); ");
+        }
+        buf_add_lit(out, "return ;;\n");
+    }
+}
+
+static void complete_bash(struct buf *out)
+{
+    buf_add_lit(out, "# bash completion of guildhall\n_guildhall() {\n"
+                     "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} own\n"
+                     "  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W '");
+    for (const struct program_command *c = program_commands; c->name; c++)
+        buf_printf(out, "%s%s", c == program_commands ? "" : " ", c->name);
+    buf_add_lit(out, "' -- \"$cur\"))\n    return\n  fi\n  case $prev in\n");
+    bash_values(out, config_rows);
+    buf_add_lit(out, "  esac\n  case ${COMP_WORDS[1]} in\n");
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        if (!c->options && !has_verbs(c->name))
+            continue;
+        buf_printf(out, "  %s)\n    own='", c->name);
+        add_flags(out, c->options);
+        buf_add_lit(out, "'\n    case $prev in\n");
+        if (has_verbs(c->name)) {
+            buf_printf(out, "    %s) COMPREPLY=($(compgen -W '", c->name);
+            add_verbs(out, c->name);
+            buf_add_lit(out, "' -- \"$cur\")); return ;;\n");
+        }
+        bash_values(out, c->options);
+        buf_add_lit(out, "    esac ;;\n");
+    }
+    buf_add_lit(out, "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$own");
+    add_flags(out, config_rows);
+    buf_add_lit(out, "\" -- \"$cur\"))\n  else\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}"
+                     "\ncomplete -F _guildhall guildhall\n");
+}
+
+/* --- zsh ------------------------------------------------------------------------------ */
+
+static void zsh_options(struct buf *out, const struct option_row *rows)
+{
+    for (; rows && rows->name; rows++) {
+        buf_printf(out, "    '--%s[", rows->name);
+        add_quoted(out, rows->help, "[]:\\");
+        buf_add_lit(out, "]:");
+        add_quoted(out, option_value_word(rows), ":\\");
+        buf_add_char(out, ':');
+        if (wants_file(rows) || wants_folder(rows)) {
+            buf_add_str(out, str_of(wants_file(rows) ? "_files" : "_files -/"));
+        } else if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
+            buf_add_char(out, '(');
+            add_choices(out, rows);
+            buf_add_char(out, ')');
+        } else {
+            buf_add_char(out, ' ');
+        }
+        buf_add_lit(out, "'\n");
+    }
+}
+
+static void complete_zsh(struct buf *out)
+{
+    buf_add_lit(out, "#compdef guildhall\n_guildhall() {\n  local -a commands own general\n"
+                     "  commands=(\n");
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        buf_printf(out, "    '%s:", c->name);
+        add_quoted(out, c->help, "\\");
+        buf_add_lit(out, "'\n");
+    }
+    buf_add_lit(out, "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    "
+                     "return\n  fi\n  general=(\n");
+    zsh_options(out, config_rows);
+    buf_add_lit(out, "  )\n  case $words[2] in\n");
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        if (!c->options && !has_verbs(c->name))
+            continue;
+        buf_printf(out, "  %s) own=(\n", c->name);
+        zsh_options(out, c->options);
+        if (has_verbs(c->name)) {
+            buf_add_lit(out, "    '1:verb:(");
+            add_verbs(out, c->name);
+            buf_add_lit(out, ")'\n");
+        }
+        buf_add_lit(out, "    ) ;;\n");
+    }
+    buf_add_lit(out, "  esac\n  shift words\n  (( CURRENT-- ))\n"
+                     "  _arguments $own $general '*:file:_files'\n}\n_guildhall \"$@\"\n");
+}
+
+/* --- fish ----------------------------------------------------------------------------- */
+
+static void fish_options(struct buf *out, const struct option_row *rows, const char *command)
+{
+    for (; rows && rows->name; rows++) {
+        buf_add_lit(out, "complete -c guildhall");
+        if (command)
+            buf_printf(out, " -n '__fish_seen_subcommand_from %s'", command);
+        buf_printf(out, " -l %s -d '", rows->name);
+        add_quoted(out, rows->help, "\\");
+        buf_add_lit(out, "'");
+        if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
+            buf_add_lit(out, " -xa '");
+            add_choices(out, rows);
+            buf_add_lit(out, "'");
+        } else {
+            buf_add_str(out, str_of(wants_file(rows) || wants_folder(rows) ? " -rF" : " -x"));
+        }
+        buf_add_char(out, '\n');
+    }
+}
+
+static void complete_fish(struct buf *out)
+{
+    buf_add_lit(out, "# fish completion of guildhall\n");
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        buf_printf(out, "complete -c guildhall -n __fish_use_subcommand -f -a %s -d '", c->name);
+        add_quoted(out, c->help, "\\");
+        buf_add_lit(out, "'\n");
+        if (has_verbs(c->name)) {
+            buf_printf(out, "complete -c guildhall -n '__fish_seen_subcommand_from %s' -f -a '",
+                       c->name);
+            add_verbs(out, c->name);
+            buf_add_lit(out, "'\n");
+        }
+        fish_options(out, c->options, c->name);
+    }
+    fish_options(out, config_rows, NULL);
+}
+
+int tool_completion(const struct settings *s, char **arguments)
+{
+    static const struct {
+        const char *shell;
+        void (*write)(struct buf *out);
+    } shells[] = { { "bash", complete_bash }, { "zsh", complete_zsh }, { "fish", complete_fish } };
+    struct buf out;
+
+    (void)s;
+    for (size_t i = 0; arguments[0] && !arguments[1] && i < COUNT_OF(shells); i++) {
+        if (strcmp(arguments[0], shells[i].shell) != 0)
+            continue;
+        buf_init(&out, SIZE_MAX);
+        shells[i].write(&out);
+        program_print(&out);
+        return 0;
+    }
+    return usage("completion wants bash, zsh or fish");
+}

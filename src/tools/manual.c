@@ -1,0 +1,164 @@
+/* manual.c - `guildhall manual`: the manual pages, from the rows of commands and options. */
+#include <stdio.h>
+#include <string.h>
+
+#include "guildhall.h"
+#include "operator/operator.h"
+#include "tools/program.h"
+
+/* --- words in roff -------------------------------------------------------------------- */
+
+/* A hyphen stays one that can be copied; a line that begins with a dot is no request. */
+static void roff_text(struct buf *out, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        buf_add_lit(out, "\\&");
+    for (; *text; text++) {
+        if (*text == '\\')
+            buf_add_lit(out, "\\e");
+        else if (*text == '-')
+            buf_add_lit(out, "\\-");
+        else
+            buf_add_char(out, *text);
+    }
+}
+
+static void roff_font(struct buf *out, char font, const char *text)
+{
+    buf_printf(out, "\\f%c", font);
+    roff_text(out, text);
+    buf_add_lit(out, "\\fR");
+}
+
+static void roff_sentence(struct buf *out, const char *text)
+{
+    roff_text(out, text);
+    buf_add_lit(out, ".\n");
+}
+
+static void roff_head(struct buf *out, const char *name, int section, const char *does)
+{
+    buf_printf(out, ".TH %s %d \"\" \"guildhall %s\" \"Guildhall\"\n.SH NAME\n", name, section,
+               GUILDHALL_VERSION);
+    roff_text(out, name);
+    buf_printf(out, " \\- %s\n", does);
+}
+
+/* --- guildhall(1) --------------------------------------------------------------------- */
+
+static void manual_verbs(struct buf *out, const char *noun)
+{
+    for (const struct order_row *row = operator_rows; row->noun; row++) {
+        if (!row->verb || strcmp(row->noun, noun) != 0)
+            continue;
+        buf_add_lit(out, ".TP\n");
+        roff_font(out, 'B', noun);
+        buf_add_char(out, ' ');
+        roff_font(out, 'B', row->verb);
+        buf_add_char(out, ' ');
+        roff_font(out, 'I', row->arguments ? row->arguments : "");
+        buf_add_char(out, '\n');
+        roff_sentence(out, row->help);
+    }
+}
+
+static void manual_commands(struct buf *out)
+{
+    buf_add_lit(out, ".SH COMMANDS\n");
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        buf_add_lit(out, ".TP\n");
+        roff_font(out, 'B', c->name);
+        buf_add_char(out, ' ');
+        roff_font(out, 'I', c->arguments);
+        buf_add_char(out, '\n');
+        roff_sentence(out, c->help);
+        manual_verbs(out, c->name);
+    }
+}
+
+static void manual_options(struct buf *out, const struct option_row *rows, const char *dashes)
+{
+    for (; rows->name; rows++) {
+        buf_printf(out, ".TP\n\\fB%s", dashes);
+        roff_text(out, rows->name);
+        buf_printf(out, "\\fR%s", *dashes ? " " : " = ");
+        roff_font(out, 'I', option_value_word(rows));
+        buf_add_char(out, '\n');
+        roff_sentence(out, rows->help);
+        if (rows->fallback) {
+            buf_add_lit(out, "Without it: ");
+            roff_font(out, 'B', rows->fallback);
+            buf_add_lit(out, ".\n");
+        }
+    }
+}
+
+/* The same rows may stand at several commands, which then follow each other. */
+static void manual_own_options(struct buf *out)
+{
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        if (!c->options || (c > program_commands && c[-1].options == c->options))
+            continue;
+        buf_add_lit(out, ".SS \"Of ");
+        for (const struct program_command *d = c; d->options == c->options; d++)
+            buf_printf(out, "%s%s", d == c ? "" : ", ", d->name);
+        buf_add_lit(out, "\"\n");
+        manual_options(out, c->options, "\\-\\-");
+    }
+}
+
+static void manual_program(struct buf *out)
+{
+    roff_head(out, "guildhall", 1,
+              "the server side of a chat platform\\(aqs apps, friends and voice");
+    buf_add_lit(out, ".SH SYNOPSIS\n.B guildhall\n.I COMMAND\n.RI [ options ]\n"
+                     ".SH DESCRIPTION\n"
+                     "One program that serves an interface which client libraries in use speak, "
+                     "with the gateway of its events. It keeps its rows in a folder, or in "
+                     "PostgreSQL.\n.PP\n"
+                     "Options hold as flags, as GUILDHALL_NAME in the environment, and in a file "
+                     "(see\n.BR guildhall.conf (5));\nflags win over the environment, the "
+                     "environment over the file.\n");
+    manual_commands(out);
+    buf_add_lit(out, ".SH OPTIONS\n");
+    manual_options(out, config_rows, "\\-\\-");
+    manual_own_options(out);
+    buf_add_lit(out, ".SH EXIT STATUS\n0 when it was done, 1 when it was not, 2 when it was asked "
+                     "in words that it does not know.\n"
+                     ".SH FILES\n.TP\n.I /etc/guildhall/guildhall.conf\n"
+                     "Options of the service.\n"
+                     ".TP\n.I /var/lib/guildhall\nIts folder: rows, files, keys.\n"
+                     ".SH SEE ALSO\n.BR guildhall.conf (5)\n");
+}
+
+/* --- guildhall.conf(5) ---------------------------------------------------------------- */
+
+static void manual_conf(struct buf *out)
+{
+    roff_head(out, "guildhall.conf", 5, "configuration of guildhall");
+    buf_add_lit(out, ".SH DESCRIPTION\nLines of the form\n.IR \"name = value\" .\n"
+                     "A line that begins with a semicolon is a comment; sections in brackets only "
+                     "group lines for the reader. Every option is optional. The environment "
+                     "(GUILDHALL_NAME) and flags (\\-\\-name) win over the file. A name that does "
+                     "not exist, or a value that does not fit, keeps the server from starting, "
+                     "and it says in which line.\n.SH OPTIONS\n");
+    manual_options(out, config_rows + 1, ""); /* all but the place of the file itself */
+    buf_add_lit(out, ".SH SEE ALSO\n.BR guildhall (1)\n");
+}
+
+int tool_manual(const struct settings *s, char **arguments)
+{
+    bool conf = arguments[0] && strcmp(arguments[0], "conf") == 0;
+    struct buf out;
+
+    (void)s;
+    if (arguments[0] && (!conf || arguments[1]))
+        return usage("manual wants nothing, or conf");
+    buf_init(&out, SIZE_MAX);
+    if (conf)
+        manual_conf(&out);
+    else
+        manual_program(&out);
+    program_print(&out);
+    return 0;
+}

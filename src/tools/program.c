@@ -1,0 +1,139 @@
+/* program.c - the commands of the program, and what is printed of them. */
+#include "tools/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "guildhall.h"
+
+void program_print(struct buf *out)
+{
+    fwrite(out->p, 1, out->n, stdout);
+    buf_clear(out);
+}
+
+/* --- derived documents ---------------------------------------------------------------- */
+
+static int run_openapi(const struct settings *s, char **arguments)
+{
+    struct buf text, out;
+
+    (void)s, (void)arguments;
+    buf_init(&text, SIZE_MAX);
+    buf_init(&out, SIZE_MAX);
+    api_openapi(guildhall_domains, GUILDHALL_VERSION, &text);
+    json_indent(buf_str(&text), &out);
+    buf_add_char(&out, '\n');
+    buf_clear(&text);
+    program_print(&out);
+    return 0;
+}
+
+static int run_reference(const struct settings *s, char **arguments)
+{
+    struct buf out;
+
+    (void)s, (void)arguments;
+    buf_init(&out, SIZE_MAX);
+    api_reference(guildhall_domains, &out);
+    program_print(&out);
+    return 0;
+}
+
+static int sample_config(const struct settings *s, char **arguments)
+{
+    struct buf out;
+
+    (void)s, (void)arguments;
+    buf_init(&out, SIZE_MAX);
+    options_sample(config_rows, &config_source, &out);
+    program_print(&out);
+    return 0;
+}
+
+static int run_version(const struct settings *s, char **arguments)
+{
+    (void)s, (void)arguments;
+    puts("guildhall " GUILDHALL_VERSION);
+    return 0;
+}
+
+int tool_help(const struct settings *s, char **arguments)
+{
+    struct buf out;
+
+    (void)s, (void)arguments;
+    buf_init(&out, SIZE_MAX);
+    buf_add_lit(&out, "guildhall COMMAND [options]\n\nCommands\n");
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        char call[64];
+
+        snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
+        help_line(&out, call, c->help);
+        buf_add_lit(&out, "\n");
+    }
+    buf_add_lit(
+        &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
+    options_help(config_rows, &out);
+    for (const struct program_command *c = program_commands; c->name; c++) {
+        if (c->options && (c == program_commands || c[-1].options != c->options)) {
+            buf_printf(&out, "\nOptions of %s%s\n", c->name,
+                       c[1].options == c->options ? " and the like" : "");
+            options_help(c->options, &out);
+        }
+    }
+    program_print(&out);
+    return 0;
+}
+
+const struct program_command program_commands[] = {
+    { "serve", "", "Run the server", tool_serve, NULL },
+    { "demo", "", "Run the server with a small world to try", tool_demo, NULL },
+    { "import", "FILE", "Read a world file", tool_import, import_rows },
+    { "export", "[FILE]", "Write the world as a file", tool_export, NULL },
+    { "seed", "", "Make a large random world", tool_seed, seed_rows },
+    { "gifs", "import FILE [FOLDER]", "Read GIFs from JSON or CSV, files from FOLDER", tool_gifs,
+      NULL },
+    { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
+      tool_invoke, invoke_rows },
+    { "user", "VERB …", "Accounts: list, show, add, passwd, disable, enable, delete, premium",
+      tool_user, order_options },
+    { "guild", "VERB …", "Guilds: list, show, owner, delete", tool_guild, order_options },
+    { "app", "VERB …", "Applications: list, show, token", tool_app, order_options },
+    { "token", "revoke NAME", "End every token and session of an account", tool_token,
+      order_options },
+    { "invite", "create [USES [DAYS]]", "Make a code to register with", tool_invite,
+      order_options },
+    { "stats", "", "How much there is on the server that runs", tool_stats, order_options },
+    { "log", "", "What the operator changed, by whom and when", tool_log, order_options },
+    { "sessions", "", "List who is connected to the server that runs", tool_sessions,
+      sessions_rows },
+    { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
+      NULL },
+    { "check", "[FILE]", "Look whether the database, or a backup, is sound", tool_check, NULL },
+    { "backup", "FILE", "Save rows, files and keys, also while the server runs", tool_backup,
+      NULL },
+    { "restore", "FILE", "Bring a backup back, into an empty data folder", tool_restore, NULL },
+    { "openapi", "", "Print the OpenAPI document", run_openapi, NULL },
+    { "reference", "", "Print docs/reference.md", run_reference, NULL },
+    { "sample-config", "", "Print a configuration file with every option", sample_config, NULL },
+    { "manual", "[conf]", "Print the manual page of the program, or of its configuration",
+      tool_manual, NULL },
+    { "completion", "bash|zsh|fish", "Print what a shell completes commands and options with",
+      tool_completion, NULL },
+    { "version", "", "Print the version", run_version, NULL },
+    { "help", "", "Print this", tool_help, NULL },
+    { 0 },
+};
+
+const struct program_command *program_find(const char *name)
+{
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    for (const struct program_command *c = program_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}

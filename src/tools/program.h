@@ -1,0 +1,26 @@
+/* program.h - what the program can be told, as rows: help, manual and completion follow. */
+#ifndef TOOLS_PROGRAM_H
+#define TOOLS_PROGRAM_H
+
+#include "tools/tools.h"
+
+struct program_command {
+    const char *name, *arguments, *help;
+    int (*run)(const struct settings *s, char **arguments);
+    const struct option_row *options; /* its own, or NULL */
+};
+
+/* Ended by a row without a name. */
+extern const struct program_command program_commands[];
+
+/* NULL when there is none; --help, -h and --version are commands too. */
+const struct program_command *program_find(const char *name);
+
+int tool_help(const struct settings *s, char **arguments);
+int tool_manual(const struct settings *s, char **arguments);
+int tool_completion(const struct settings *s, char **arguments);
+
+/* Writes it to the standard output, and frees it. */
+void program_print(struct buf *out);
+
+#endif
