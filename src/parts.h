@@ -16,6 +16,7 @@ struct guildhall {
     const struct config *config;
     struct guildhall_hooks hooks;
     char host[256];
+    int socket; /* handed over by the service manager; 0: we open our own */
     struct store *store;
     struct auth *auth;
     struct api *api;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "manager.h"
 #include "net/tls.h"
 #include "parts.h"
 
@@ -42,10 +43,17 @@ bool parts_read_address(struct guildhall *g, int *ret_port)
 {
     if (!read_proxies(g))
         return false;
-    if (split_address(g->config->listen, g->host, sizeof g->host, ret_port))
-        return true;
-    log_error("listen must be HOST:PORT, not '%s'", g->config->listen);
-    return false;
+    if (!manager_socket(&g->socket))
+        return false;
+    if (!split_address(g->config->listen, g->host, sizeof g->host, ret_port)) {
+        log_error("listen must be HOST:PORT, not '%s'", g->config->listen);
+        return false;
+    }
+    if (g->socket && !server_socket_host(g->socket, g->host, sizeof g->host)) {
+        log_error("the service manager hands over something that does not listen on a port");
+        return false;
+    }
+    return true;
 }
 
 enum err parts_open_tls(struct guildhall *g)
@@ -107,6 +115,7 @@ enum err parts_start_server(struct guildhall *g, int port)
     struct server_options options = {
         .host = g->host,
         .port = port,
+        .socket = g->socket,
         .tls = g->tls,
         .tls_only = g->config->tls_only,
         .head_timeout_ms = 30 * 1000,

@@ -245,12 +245,14 @@ static struct server *server_new(struct loops *loops, const struct server_option
 }
 
 /* All sockets before any loop listens, so that a failure has nothing to undo. */
-static bool open_sockets(struct server *s, const char *host, int *fds, unsigned *ret_opened)
+static bool open_sockets(struct server *s, const struct server_options *o, int *fds,
+                         unsigned *ret_opened)
 {
     unsigned i;
 
     for (i = 0; i < loops_count(s->loops); i++) {
-        fds[i] = listen_open(host, s->port, &s->port);
+        fds[i] =
+            o->socket ? listen_share(o->socket, &s->port) : listen_open(o->host, s->port, &s->port);
         if (fds[i] < 0)
             break;
     }
@@ -261,14 +263,15 @@ static bool open_sockets(struct server *s, const char *host, int *fds, unsigned 
 enum err server_start(struct loops *loops, const struct server_options *options,
                       const struct server_app *app, struct server **ret)
 {
-    enum err e = options->port ? listen_probe(options->host, options->port) : OK;
+    bool ours = !options->socket;
+    enum err e = ours && options->port ? listen_probe(options->host, options->port) : OK;
     if (e)
         return e;
 
     struct server *s = server_new(loops, options, app);
     int *fds = mem_new(loops_count(loops) * sizeof *fds);
     unsigned opened = 0;
-    if (!open_sockets(s, options->host, fds, &opened)) {
+    if (!open_sockets(s, options, fds, &opened)) {
         for (unsigned i = 0; i < opened; i++)
             close(fds[i]);
         for (unsigned i = 0; i < loops_count(loops); i++)
@@ -285,6 +288,8 @@ enum err server_start(struct loops *loops, const struct server_options *options,
             e = o.result;
     }
     mem_free(fds);
+    if (!ours)
+        close(options->socket);
     if (e) {
         server_free(s);
         return e;

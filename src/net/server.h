@@ -84,6 +84,7 @@ struct server_app {
 struct server_options {
     const char *host;
     int port;                      /* 0: any free one */
+    int socket;                    /* one that listens already, which is taken; 0: none */
     struct tls_context *tls;       /* NULL: plain HTTP only */
     bool tls_only;                 /* refuse plain HTTP */
     int64_t head_timeout_ms;       /* for a whole head; the window of the least rate: 30 s */
@@ -99,6 +100,9 @@ struct server_options {
 enum err server_start(struct loops *loops, const struct server_options *options,
                       const struct server_app *app, struct server **ret);
 int server_port(const struct server *s);
+
+/* The address that a socket listens on, as text; false when it is none of the network's. */
+bool server_socket_host(int socket, char *host, size_t max);
 
 /* Stops accepting, lets running calls finish (at most patience_ms), closes the
  * rest; WebSockets are told with their handler's shutdown. Blocks; not from a

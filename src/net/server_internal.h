@@ -191,6 +191,8 @@ static inline void connection_fetch(const struct connection *c)
  * it got. Logs and returns -1 when that fails. */
 enum err listen_probe(const char *host, int port);
 int listen_open(const char *host, int port, int *ret_port);
+/* The same with a socket that all loops accept from. */
+int listen_share(int socket, int *ret_port);
 enum err home_listen(struct home *h, int fd);
 void home_accept_again(struct deadline *d);
 

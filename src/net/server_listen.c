@@ -1,5 +1,6 @@
 /* server_listen.c - sockets that listen, and new connections. */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,20 +63,54 @@ enum err listen_probe(const char *host, int port)
     return OK;
 }
 
+static int port_of(int fd)
+{
+    struct sockaddr_storage got = { 0 };
+    socklen_t n = sizeof got;
+
+    getsockname(fd, (struct sockaddr *)&got, &n);
+    return ntohs(got.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&got)->sin6_port
+                                           : ((struct sockaddr_in *)&got)->sin_port);
+}
+
 int listen_open(const char *host, int port, int *ret_port)
 {
     int fd = bound_socket(host, port, true);
-    struct sockaddr_storage got = { 0 };
-    socklen_t n = sizeof got;
 
     if (fd < 0)
         return -1;
     /* Accepted sockets inherit it. */
     listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    getsockname(fd, (struct sockaddr *)&got, &n);
-    *ret_port = ntohs(got.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&got)->sin6_port
-                                                : ((struct sockaddr_in *)&got)->sin_port);
+    *ret_port = port_of(fd);
     return fd;
+}
+
+int listen_share(int socket, int *ret_port)
+{
+    int fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+
+    if (fd < 0) {
+        log_error("server: cannot use the socket that was handed over: %s", strerror(errno));
+        return -1;
+    }
+    listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    *ret_port = port_of(fd);
+    return fd;
+}
+
+bool server_socket_host(int socket, char *host, size_t max)
+{
+    struct sockaddr_storage got = { 0 };
+    socklen_t n = sizeof got;
+    int listens = 0;
+    socklen_t size = sizeof listens;
+
+    if (getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens ||
+        getsockname(socket, (struct sockaddr *)&got, &n) != 0)
+        return false;
+    if (got.ss_family == AF_INET)
+        return uv_ip4_name((struct sockaddr_in *)&got, host, max) == 0;
+    return got.ss_family == AF_INET6 && uv_ip6_name((struct sockaddr_in6 *)&got, host, max) == 0;
 }
 
 /* --- new connections ------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "guildhall.h"
+#include "manager.h"
 
 static int wait_for_signal(void)
 {
@@ -67,9 +68,11 @@ int serve_until_stopped(const struct config *config, void (*ready)(void *arg, co
     else
         greet_first_run(g, config);
     fflush(stdout);
+    manager_tell("READY=1");
 
     int sig = wait_for_signal();
     log_info("stopping (%s)", sig == SIGINT ? "interrupted" : "asked to");
+    manager_tell("STOPPING=1");
     guildhall_stop(g);
     return 0;
 }

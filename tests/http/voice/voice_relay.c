@@ -1,10 +1,10 @@
 /* voice_relay.c - the voice gateway: who gets in, what is told, how clients come back. */
-#include "phones.h"
-
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "people.h"
+#include "phones.h"
 
 static void with_another_host(struct config *config)
 {
@@ -359,6 +359,17 @@ static void old_versions_have_no_numbers(struct world *w)
     expect_op(p.gate, 9);
 }
 
+/* The row of a state says a moment later what has become of its socket. */
+static void await_sockets(struct world *w, int64_t count)
+{
+    for (int i = 0; i < 3000; i++) {
+        if (world_number(w, "select count(*) from voice_states where live = 1") == count)
+            return;
+        usleep(10 * 1000);
+    }
+    fail_test(__FILE__, __LINE__, "no state says that %lld sockets are open", (long long)count);
+}
+
 static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -366,11 +377,13 @@ static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
 
     phone_dial(&p, 8);
     phone_connect(&p, PHONE_AES);
+    await_sockets(w, 1);
     world_wait(w, 2);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': true}");
     expect_no_voice(h.ada, 300);
     gate_close(p.gate, 4000);
+    await_sockets(w, 0);
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': false}");
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{}");

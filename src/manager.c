@@ -1,0 +1,64 @@
+/* manager.c - what the service manager of the system gives us, and what it wants to be told. */
+#include "manager.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/str.h"
+
+enum { FIRST_SOCKET = 3 }; /* those that are handed over begin here */
+
+/* A number in the environment; 0 when there is none. */
+static uint64_t number_in(const char *variable)
+{
+    const char *text = getenv(variable);
+    uint64_t number;
+
+    return text && str_to_u64(str_of(text), &number) ? number : 0;
+}
+
+bool manager_socket(int *ret)
+{
+    uint64_t count = number_in("LISTEN_PID") == (uint64_t)getpid() ? number_in("LISTEN_FDS") : 0;
+
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    *ret = 0;
+    if (count == 0)
+        return true;
+    if (count > 1) {
+        log_error("the service manager hands over %llu sockets; one is wanted",
+                  (unsigned long long)count);
+        return false;
+    }
+    fcntl(FIRST_SOCKET, F_SETFD, FD_CLOEXEC);
+    *ret = FIRST_SOCKET;
+    return true;
+}
+
+void manager_tell(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    size_t n = path ? strlen(path) : 0;
+
+    if (n < 2 || n >= sizeof to.sun_path || !strchr("/@", path[0]))
+        return;
+    memcpy(to.sun_path, path, n);
+    if (to.sun_path[0] == '@')
+        to.sun_path[0] = '\0'; /* the abstract namespace */
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+               (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0)
+        log_warn("the service manager cannot be told that we are %s", state);
+    close(fd);
+}

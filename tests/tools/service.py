@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""service - the program as a service of the system: its socket, its state, its manual."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+
+PATIENCE = 120
+
+
+def printed(executable, *words):
+    done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=PATIENCE,
+                          check=False)
+    expect(done.returncode == 0, f"{words}: {done.stderr}")
+    return done.stdout
+
+
+class Service:
+    """Run as a service manager does: with a socket that listens, and a place to tell."""
+
+    def __init__(self, executable, folder, count=1):
+        self.port_socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.port_socket.getsockname()[1]
+        self.told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.told.bind(os.path.join(folder, "notify"))
+        self.told.settimeout(PATIENCE)
+        self.data = os.path.join(folder, "data")
+        os.mkdir(self.data)
+        # The shell stays the same process when it becomes the server.
+        line = f'exec 3<&{self.port_socket.fileno()}; export LISTEN_PID=$$; exec "$@"'
+        self.process = subprocess.Popen(
+            ["sh", "-c", line, "sh", executable, "serve", "--data", self.data,
+             "--listen", "127.0.0.1:1"],
+            pass_fds=[self.port_socket.fileno()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env={**os.environ, "LISTEN_FDS": str(count),
+                            "NOTIFY_SOCKET": os.path.join(folder, "notify")})
+
+    def end(self):
+        self.process.terminate()
+        words = self.process.communicate(timeout=PATIENCE)
+        self.port_socket.close()
+        self.told.close()
+        return words
+
+
+def a_socket_that_was_handed_over_is_served(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        service = Service(executable, folder)
+        try:
+            expect(service.told.recv(100) == b"READY=1", "not told that it is ready")
+            for _ in range(8):  # every loop accepts from it
+                with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/api/v10/gateway",
+                                            timeout=PATIENCE) as answer:
+                    expect(answer.status == 200, answer.status)
+            service.process.terminate()
+            expect(service.told.recv(100) == b"STOPPING=1", "not told that it stops")
+        finally:
+            out, _ = service.end()
+        expect(f"listening on http://127.0.0.1:{service.port}\n" in out, out)
+        expect(service.process.returncode == 0, service.process.returncode)
+
+
+def several_sockets_are_refused(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        service = Service(executable, folder, count=2)
+        service.process.wait(timeout=PATIENCE)
+        _, err = service.end()
+        expect(service.process.returncode == 1 and "hands over 2 sockets" in err, err)
+
+
+def the_manual_names_every_command_and_option(executable):
+    page, conf = printed(executable, "manual"), printed(executable, "manual", "conf")
+    plain = page.replace("\\-", "-")
+    names = re.findall(r"^  ([a-z][a-z-]*)\b", printed(executable, "help"), re.M)
+    flags = re.findall(r"^  --([a-z0-9-]+) ", printed(executable, "help"), re.M)
+    expect(len(names) > 15 and len(flags) > 50, "help has few lines")
+    for name in names:
+        expect(f"\\fB{name}\\fR" in plain, f"the manual has no command {name}")
+    for flag in flags:
+        expect(f"\\fB--{flag}\\fR" in plain, f"the manual has no option --{flag}")
+    for name in re.findall(r"^;([a-z0-9-]+) =", printed(executable, "sample-config"), re.M):
+        expect(f"\\fB{name}\\fR =" in conf.replace("\\-", "-"), f"guildhall.conf(5) lacks {name}")
+
+
+COMPLETED = [
+    (["guildhall", "bac"], "backup"),
+    (["guildhall", "user", "dis"], "disable"),
+    (["guildhall", "serve", "--registration", ""], "auto open invite closed"),
+    (["guildhall", "serve", "--tls-s"], "--tls-self-signed"),
+    (["guildhall", "serve", "--tls-self-signed", "of"], "off"),
+    (["guildhall", "user", "list", "--js"], "--json"),
+]
+
+
+def bash_completes_what_there_is(executable):
+    script = printed(executable, "completion", "bash")
+    for words, wanted in COMPLETED:
+        quoted = " ".join(f"'{word}'" for word in words)
+        done = subprocess.run(
+            ["bash", "-c", f"{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
+             '_guildhall; echo "${COMPREPLY[*]}"'],
+            capture_output=True, text=True, timeout=PATIENCE, check=False)
+        expect(done.stdout.strip() == wanted, f"{words}: {done.stdout}{done.stderr}")
+
+
+def other_shells_have_as_many_words(executable):
+    flags = set(re.findall(r"^  --([a-z0-9-]+) ", printed(executable, "help"), re.M))
+    zsh, fish = printed(executable, "completion", "zsh"), printed(executable, "completion", "fish")
+    expect(zsh.startswith("#compdef guildhall\n"), zsh[:40])
+    expect(set(re.findall(r"^    '--([a-z0-9-]+)\[", zsh, re.M)) == flags, "zsh")
+    expect(set(re.findall(r" -l ([a-z0-9-]+) -d ", fish)) == flags, "fish")
+    done = subprocess.run([executable, "completion", "csh"], capture_output=True, text=True,
+                          timeout=PATIENCE, check=False)
+    expect(done.returncode == 2 and "bash, zsh or fish" in done.stderr, done.stderr)
+
+
+run_cases("service", [
+    a_socket_that_was_handed_over_is_served,
+    several_sockets_are_refused,
+    the_manual_names_every_command_and_option,
+    bash_completes_what_there_is,
+    other_shells_have_as_many_words,
+])
