@@ -19,6 +19,7 @@
 #include "platform/relationships/relationships.h"
 #include "platform/teams/teams.h"
 #include "platform/threads/threads.h"
+#include "platform/votes/votes.h"
 #include "platform/webhooks/webhooks.h"
 #include "voice/states.h"
 #include "voice/voice.h"
@@ -43,6 +44,7 @@ const struct domain *const guildhall_domains[] = {
     &messages_domain,
     &attachments_domain,
     &reactions_domain,
+    &polls_domain,
     &webhooks_domain,
     &applications_domain,
     &application_emojis_domain,

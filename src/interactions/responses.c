@@ -200,8 +200,10 @@ enum err response_draft(struct call *call, const struct response *r, struct mess
     const struct message_body *in = message_sending_of(call)->in;
     struct sender from = r->from;
 
-    /* A missing right refuses no answer: files are always allowed, and response_fill drops tts. */
-    from.rights |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES);
+    /* A missing right refuses no answer: files and polls are always allowed, and response_fill
+     * drops tts. */
+    from.rights |=
+        PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
     enum err e = draft_from_body(call, &from, ret);
     if (!e && in->flags.given == GIVEN)
         ret->flags |= in->flags.value & MESSAGE_EPHEMERAL;
@@ -248,7 +250,10 @@ enum err response_send(struct call *call, const struct message_draft *draft, str
 
 enum err response_edit(struct call *call, const struct response *r, struct message *m)
 {
-    enum err e = message_edit(call, &r->from, m);
+    struct sender from = r->from;
+
+    from.rights |= PERMISSION(SEND_POLLS);
+    enum err e = message_edit(call, &from, m);
 
     return !e && m->ephemeral_for ? ephemeral_touch(call, m) : e;
 }

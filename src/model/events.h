@@ -41,6 +41,8 @@ enum intent_bit {
     INTENT_BIT_CALLS,
     INTENT_BIT_USER_RELATIONSHIPS = 22,
     INTENT_BIT_USER_PRESENCE,
+    INTENT_BIT_GUILD_MESSAGE_POLLS,
+    INTENT_BIT_DIRECT_MESSAGE_POLLS,
     INTENT_BITS = 29, /* higher ones do not exist */
 };
 #define INTENT(name) (1u << INTENT_BIT_##name)
@@ -48,7 +50,7 @@ enum intent_bit {
 /* Intents that count in private channels; all others count in guilds. */
 #define INTENTS_PRIVATE                                                                           \
     (INTENT(DIRECT_MESSAGES) | INTENT(DIRECT_MESSAGE_REACTIONS) | INTENT(DIRECT_MESSAGE_TYPING) | \
-     INTENT(CALLS))
+     INTENT(DIRECT_MESSAGE_POLLS) | INTENT(CALLS))
 
 /* Intents that only people have. */
 #define INTENTS_OF_PEOPLE \

@@ -102,7 +102,8 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, referenced_message), .type = &type_message,                            \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct message, position), .type = &type_count, .flags = OPTIONAL },                   \
-    { FIELD(struct message, thread), .type = &type_channel, .flags = OPTIONAL }
+    { FIELD(struct message, thread), .type = &type_channel, .flags = OPTIONAL },                   \
+    { FIELD(struct message, poll), .type = &type_poll, .flags = OPTIONAL }
 /* clang-format on */
 
 static const struct field message_fields[] = {

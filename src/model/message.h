@@ -4,6 +4,7 @@
 
 #include "model/channel.h"
 #include "model/member.h"
+#include "model/poll.h"
 
 enum message_type {
     MESSAGE_DEFAULT = 0,
@@ -23,6 +24,7 @@ enum message_type {
     MESSAGE_STAGE_END = 28,
     MESSAGE_STAGE_SPEAKER = 29,
     MESSAGE_STAGE_TOPIC = 31,
+    MESSAGE_POLL_RESULT = 46,
 };
 
 enum message_flags {
@@ -79,6 +81,7 @@ struct message {
     struct opt_int position;              /* in threads */
     const struct channel *thread;         /* that was started from it */
     struct opt_list reactions;            /* struct reaction; only in answers */
+    const struct poll *poll;
 
     /* Only in events. */
     struct opt_id guild_id;
@@ -91,6 +94,7 @@ struct message {
     struct opt_str webhook_name, webhook_avatar;
     snowflake ephemeral_for; /* 0: for everybody */
     bool reacted;            /* it may have reactions */
+    bool polled;             /* it has a poll */
 };
 
 struct message_gone {

@@ -14,8 +14,8 @@ static const struct schema emoji_schema_of_reaction = {
     .fields = emoji_fields,
     .doc = "An emoji of Unicode, without an id, or one that somebody brought.",
 };
-static const struct type type_reaction_emoji = { .kind = KIND_OBJECT,
-                                                 .schema = &emoji_schema_of_reaction };
+const struct type type_reaction_emoji = { .kind = KIND_OBJECT,
+                                          .schema = &emoji_schema_of_reaction };
 
 static const struct field details_fields[] = {
     { FIELD(struct reaction_details, normal), .type = &type_count },

@@ -36,7 +36,7 @@ struct reaction_event {
     struct opt_list burst_colors;
 };
 
-extern const struct type type_reactions;
+extern const struct type type_reactions, type_reaction_emoji;
 extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD */
 extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE */
 extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI */

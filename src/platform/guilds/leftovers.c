@@ -40,6 +40,12 @@ struct leftovers {
 /* Of the messages that go next: a step takes no more of those than it took of these. */
 #define REACTIONS "select id from reactions where message_id in (" MESSAGES ")"
 
+#define POLLS_OF(table, key)                                                         \
+    {                                                                                \
+        NULL, "delete from " table " where (" key ") in (select " key " from " table \
+              " where message_id in (" MESSAGES ") limit $2)"                        \
+    }
+
 static const struct leftovers of_channel[] = {
     WEBHOOKS_OF("channel_id"),
     INVITES_OF("channel_id"),
@@ -51,6 +57,10 @@ static const struct leftovers of_channel[] = {
     { NULL, "delete from reaction_counts where (reaction_id, lane) in (select reaction_id, lane "
             "from reaction_counts where reaction_id in (" REACTIONS ") limit $2)" },
     { NULL, "delete from reactions where id in (" REACTIONS " limit $2)" },
+    POLLS_OF("poll_votes", "message_id, answer_id, user_id"),
+    POLLS_OF("poll_voters", "message_id, user_id"),
+    POLLS_OF("poll_counts", "message_id, answer_id, lane"),
+    POLLS_OF("polls", "message_id"),
     { NULL, "delete from messages where id in (" MESSAGES ")" },
     { NULL, "delete from slow_modes where channel_id = $1 and user_id in "
             "(select user_id from slow_modes where channel_id = $1 limit $2)" },

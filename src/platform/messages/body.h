@@ -4,6 +4,7 @@
 
 #include "platform/messages/component.h"
 #include "platform/messages/messages.h"
+#include "platform/polls/polls.h"
 
 enum {
     MESSAGE_MAX_FILES = 10,
@@ -34,10 +35,11 @@ struct reference_in {
 /* Routes take different parts of it. */
 struct message_body {
     struct opt_str content, nonce, username, avatar_url, thread_name;
-    struct opt_str poll, sticker_ids; /* JSON; refused until they are kept */
+    struct opt_str sticker_ids; /* JSON; refused until they are kept */
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments, applied_tags;
     struct opt_object allowed_mentions, message_reference;
+    struct opt_object poll; /* struct poll_in */
     struct opt_int flags;
 };
 
@@ -54,7 +56,7 @@ extern const struct type type_message_content, type_attachments_in, type_allowed
     MESSAGE_BODY_FIELD(attachments, type_attachments_in),                                          \
     MESSAGE_BODY_FIELD(allowed_mentions, type_allowed_mentions),                                   \
     MESSAGE_BODY_FIELD(flags, type_count),                                                         \
-    MESSAGE_BODY_FIELD(poll, type_not_kept),                                                       \
+    MESSAGE_BODY_FIELD(poll, poll_body),                                                         \
     MESSAGE_BODY_FIELD(sticker_ids, type_not_kept)
 #define MESSAGE_BODY_FIELDS MESSAGE_PATCH_FIELDS, MESSAGE_BODY_FIELD(tts, type_bool)
 /* clang-format on */

@@ -75,17 +75,23 @@ static void walk_components(struct emoji_walk *w, const struct place *here,
     }
 }
 
+struct emoji_user sender_emojis(const struct sender *from)
+{
+    const struct channel *c = from->channel;
+
+    return (struct emoji_user){ .user_id = from->user_id,
+                                .application_id = from->application_id,
+                                .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
+                                .rights = from->rights };
+}
+
 enum err components_take_emojis(struct call *call, const struct sender *from,
                                 const struct place *here, const struct list *components)
 {
-    const struct channel *c = from->channel;
     struct place list = place_key(here, STR("components"));
     struct emoji_walk w = {
         .call = call,
-        .who = { .user_id = from->user_id,
-                 .application_id = from->application_id,
-                 .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
-                 .rights = from->rights },
+        .who = sender_emojis(from),
     };
 
     if (!from->rich || !components->count)

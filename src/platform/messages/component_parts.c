@@ -11,13 +11,13 @@ static const struct field emoji_fields[] = {
     { FIELD(struct component_emoji, animated), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema emoji_schema = {
+static const struct schema component_emoji_schema = {
     .name = "ComponentEmoji",
     .size = sizeof(struct component_emoji),
     .fields = emoji_fields,
     .doc = "A little picture.",
 };
-const struct type type_component_emoji = { .kind = KIND_OBJECT, .schema = &emoji_schema };
+const struct type type_component_emoji = { .kind = KIND_OBJECT, .schema = &component_emoji_schema };
 static const struct field option_fields[] = {
     { FIELD(struct component_option, label), .type = &type_option_text },
     { FIELD(struct component_option, value), .type = &type_option_text },

@@ -138,11 +138,20 @@ static void message_fill(struct call *call, const struct message_draft *d, struc
         .webhook_avatar = d->webhook_avatar,
         .application_id = some_id(d->application_id),
         .message_reference = d->message_reference,
+        .poll = d->poll,
+        .polled = d->poll != NULL,
         .member = d->member,
         .ephemeral_for = d->ephemeral_for,
     };
     m->timestamp = snowflake_ms(m->id) * 1000;
     add_mentions(call, &d->mentions, &m->mentions);
+}
+
+enum err message_keep_poll(struct call *call, const struct message *m)
+{
+    enum err e = poll_insert(call->tx, m->id, m->poll);
+
+    return e || m->ephemeral_for ? e : hook_message_polled(call, m);
 }
 
 enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret)
@@ -155,6 +164,8 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
         e = enter_thread(call, &c, ret);
     if (!e)
         e = message_insert(call->tx, ret);
+    if (!e && ret->poll)
+        e = message_keep_poll(call, ret);
     if (!e)
         e = message_complete(call, ret);
     if (!e && !ret->ephemeral_for)
@@ -286,7 +297,7 @@ enum err message_forget(struct call *call, const struct message *m)
 
     for (size_t i = 0; !e && a && i < m->attachments.count; i++)
         e = attachment_drop(call, a[i].id);
-    if (!e && m->reacted)
+    if (!e && (m->reacted || m->polled))
         e = hook_message_gone(call, &m->id);
     return e ? e : message_remove(call->tx, m->id);
 }
@@ -317,7 +328,7 @@ static const char MARK_FILES[] =
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null)";
 static const char DELETE_PUBLIC[] =
     "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null "
-    "and (type < 1 or type > 5) and type <> 21 returning reacted";
+    "and (type < 1 or type > 5) and type <> 21 returning reacted + polled";
 
 static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake id, bool *ret_gone)
 {

@@ -76,6 +76,8 @@ void embeds_check(struct form *form, const struct place *here, const struct opt_
 
 /* --- components.c --------------------------------------------------------------------- */
 
+/* Whose emoji a sender may use. */
+struct emoji_user sender_emojis(const struct sender *from);
 /* component_emojis.c: refuses emoji that the sender may not use, at their places, and gives
  * those that came by id their name. here: of the body. */
 enum err components_take_emojis(struct call *call, const struct sender *from,
@@ -93,6 +95,11 @@ void drop_nulls(const struct schema *schema, void *object);
 /* What depends on whether the message is made of components only. */
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components);
+
+/* --- create.c -------------------------------------------------------------------------- */
+
+/* A new poll of a message that is there. */
+enum err message_keep_poll(struct call *call, const struct message *m);
 
 /* --- mentions.c ----------------------------------------------------------------------- */
 

@@ -27,6 +27,7 @@ struct message_draft {
     struct opt_str call;                              /* JSON, of MESSAGE_CALL */
     const struct message_reference *message_reference;
     struct list attachments; /* struct attachment, whose bytes are kept by now */
+    const struct poll *poll; /* NULL: none */
     snowflake ephemeral_for; /* with MESSAGE_EPHEMERAL: who sees it besides the author */
 };
 

@@ -85,7 +85,7 @@ static enum err check_edit(struct call *call)
 {
     const struct message_body *in = call->body;
     bool more = in->content.given || in->embeds.given || in->components.given ||
-                in->attachments.given || in->allowed_mentions.given;
+                in->attachments.given || in->allowed_mentions.given || in->poll.given == GIVEN;
 
     if (!is_author(call) && (more || upload_count(call)))
         return ERR_NOT_AUTHOR;

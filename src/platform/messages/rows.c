@@ -9,7 +9,8 @@
     "mentions, mention_roles, embeds, components, pinned, flags, webhook_id, "          \
     "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
     "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
-    "reference_guild_id, pinned_at, call, position, reacted"
+    "reference_guild_id, pinned_at, call, position, reacted, "                          \
+    "polled"
 
 static void read_ids(struct tx *tx, struct str json, struct list *ret)
 {
@@ -106,6 +107,7 @@ static void read_message(const struct rows *r, void *ret)
         .call = shown_text(r, 26),
         .position = { row_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
         .reacted = row_bool(r, 28),
+        .polled = row_bool(r, 29),
     };
     /* As many as there are; what they are is asked for later. */
     m->attachments.count = (size_t)row_int(r, 21);
@@ -234,9 +236,9 @@ static const char ADD_MESSAGE[] =
     "mentions, mention_roles, embeds, components, flags, nonce, webhook_id, webhook_name, "
     "webhook_avatar, application_id, interaction, interaction_metadata, ephemeral_for, "
     "attachment_count, reference_message_id, reference_channel_id, reference_guild_id, call, "
-    "position) "
+    "position, polled) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-    "$19, $20, $21, $22, $23, $24, $25, $26)";
+    "$19, $20, $21, $22, $23, $24, $25, $26, $27)";
 
 enum err message_insert(struct tx *tx, const struct message *m)
 {
@@ -257,7 +259,7 @@ enum err message_insert(struct tx *tx, const struct message *m)
                               m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
                               v_int((int64_t)m->attachments.count), v_opt_id(ref->message_id),
                               refers ? v_id(ref->channel_id) : v_null(), v_opt_id(ref->guild_id),
-                              v_opt_text(m->call), v_opt_int(m->position)),
+                              v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled)),
                          NULL);
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
@@ -268,19 +270,19 @@ enum err message_insert(struct tx *tx, const struct message *m)
 static const char SAVE_MESSAGE[] =
     "update messages set content = $2, edited_at = $3, mention_everyone = $4, mentions = $5, "
     "mention_roles = $6, embeds = $7, components = $8, flags = $9, attachment_count = $10, "
-    "pinned = $11, interaction_metadata = $12, pinned_at = $13, call = $14 where id = $1";
+    "pinned = $11, interaction_metadata = $12, pinned_at = $13, call = $14, polled = $15 where id = $1";
 
 enum err message_update(struct tx *tx, const struct message *m)
 {
-    return tx_exec(tx, SAVE_MESSAGE,
-                   BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
-                        v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
-                        v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
-                        v_text(m->components), v_int(m->flags),
-                        v_int((int64_t)m->attachments.count), v_int(m->pinned),
-                        v_opt_text(m->interaction_metadata),
-                        m->pinned_at ? v_int(m->pinned_at) : v_null(), v_opt_text(m->call)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_MESSAGE,
+        BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
+             v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
+             v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds), v_text(m->components),
+             v_int(m->flags), v_int((int64_t)m->attachments.count), v_int(m->pinned),
+             v_opt_text(m->interaction_metadata), m->pinned_at ? v_int(m->pinned_at) : v_null(),
+             v_opt_text(m->call), v_int(m->polled)),
+        NULL);
 }
 
 enum err message_remove(struct tx *tx, snowflake id)

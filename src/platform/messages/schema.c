@@ -163,7 +163,8 @@ void nonce_check(struct form *form, const struct place *here, const struct opt_s
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components)
 {
-    struct place content = place_key(here, STR("content")), embeds = place_key(here, STR("embeds"));
+    struct place content = place_key(here, STR("content")), embeds = place_key(here, STR("embeds")),
+                 poll = place_key(here, STR("poll"));
 
     components_check(form, here, &in->components, only_components);
     if (!only_components)
@@ -174,6 +175,9 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
     if (in->embeds.value.count)
         form_fail(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                   "Embeds cannot be used with these components.");
+    if (in->poll.given == GIVEN)
+        form_fail(form, &poll, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                  "A poll cannot be used with these components.");
 }
 
 const struct type type_not_kept = { .kind = KIND_RAW, .doc = "Not supported: refused" };
@@ -191,7 +195,6 @@ static void refuse_not_kept(struct form *form, const struct place *here, const c
 static void body_check_kept(struct form *form, const struct place *here,
                             const struct message_body *in)
 {
-    refuse_not_kept(form, here, "poll", &in->poll);
     refuse_not_kept(form, here, "sticker_ids", &in->sticker_ids);
 }
 

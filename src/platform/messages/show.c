@@ -155,6 +155,8 @@ static enum err message_complete_one(struct call *call, struct shown_people *peo
         e = attachments_of(call->tx, m->id, &m->attachments);
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         attachment_sign(call, m->channel_id, &((struct attachment *)m->attachments.items)[i]);
+    if (!e && m->polled && !m->poll)
+        e = poll_find(call->tx, m->id, call->caller ? call->caller->id : 0, &m->poll);
     return e;
 }
 
@@ -252,6 +254,8 @@ enum err message_for_gateway(struct call *call, const struct channel *c, struct 
     enum err e = OK;
 
     m->channel_type = given_int(c->type);
+    if (m->poll)
+        m->poll = poll_without_voter(call->arena, m->poll);
     if (m->thread && m->thread->member) {
         struct channel *thread = arena_alloc(call->arena, sizeof *thread);
 

@@ -106,7 +106,7 @@ static bool is_empty(const struct message_draft *d)
 {
     return d->content.n == 0 && d->attachments.count == 0 &&
            (d->embeds.p == NULL || str_is(d->embeds, "[]")) &&
-           (d->components.p == NULL || str_is(d->components, "[]"));
+           (d->components.p == NULL || str_is(d->components, "[]")) && !d->poll;
 }
 
 /* Not every field is in every body: what is absent stays as it is in the draft. */
@@ -129,6 +129,23 @@ static void take_parts(struct call *call, const struct sender *from, struct mess
     d->components = components_text(call->arena, (struct list *)&in->components.value);
 }
 
+static enum err take_poll(struct call *call, const struct sender *from, const struct poll **ret)
+{
+    const struct message_body *in = message_sending_of(call)->in;
+    const struct channel *c = from->channel;
+    struct emoji_user who = sender_emojis(from);
+    struct poll *poll = NULL;
+
+    *ret = NULL;
+    if (in->poll.given != GIVEN)
+        return OK;
+    if (!channel_is_private(c->type) && !(from->rights & PERMISSION(SEND_POLLS)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = poll_take(call, in->poll.value, &who, &poll);
+    *ret = poll;
+    return e;
+}
+
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -143,6 +160,9 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
     if (e)
         return e;
     take_parts(call, from, ret);
+    e = take_poll(call, from, &ret->poll);
+    if (e)
+        return e;
     if (ret->tts && !(from->rights & PERMISSION(SEND_TTS_MESSAGES)))
         return ERR_MISSING_PERMISSIONS;
     if (ret->attachments.count && !(from->rights & PERMISSION(ATTACH_FILES)))
@@ -237,7 +257,7 @@ static void edit_flags(const struct sender *from, const struct message_body *in,
 static bool nothing_left(const struct message *m)
 {
     return m->content.n == 0 && m->attachments.count == 0 && str_is(m->embeds, "[]") &&
-           str_is(m->components, "[]");
+           str_is(m->components, "[]") && !m->poll;
 }
 
 static void edit_parts(struct call *call, const struct sender *from, struct message *m)
@@ -262,14 +282,35 @@ static enum err check_kind(struct call *call, const struct message *m)
                           "The message has text or embeds.");
 }
 
+/* What was asked stays; an answer that was only announced may turn out to be a poll. */
+static enum err edit_poll(struct call *call, const struct sender *from, struct message *m,
+                          bool touched)
+{
+    bool asks = message_sending_of(call)->in->poll.given == GIVEN;
+
+    if (m->polled)
+        return touched || asks ? ERR_POLL_EDIT : OK;
+    if (!asks)
+        return OK;
+    if (!(m->flags & MESSAGE_LOADING))
+        return ERR_POLL_EDIT;
+    enum err e = take_poll(call, from, &m->poll);
+    m->polled = true;
+    return e ? e : message_keep_poll(call, m);
+}
+
 enum err message_edit(struct call *call, const struct sender *from, struct message *m)
 {
     const struct message_sending *sending = message_sending_of(call);
     const struct message_body *in = sending->in;
     bool touched = in->content.given || in->attachments.given || sending->uploads.count ||
                    (from->rich && (in->embeds.given || in->components.given));
+    bool loaded = touched || in->poll.given == GIVEN;
     enum err e = check_uploads(call, &m->attachments);
 
+    if (e)
+        return e;
+    e = edit_poll(call, from, m, touched);
     if (e)
         return e;
     edit_flags(from, in, m);
@@ -291,7 +332,7 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
         return e;
     if (touched && !(m->flags & MESSAGE_LOADING))
         m->edited_timestamp = given_int(clock_us());
-    if (touched)
+    if (loaded)
         m->flags &= ~(int64_t)MESSAGE_LOADING;
     return message_save(call, from->channel, m);
 }

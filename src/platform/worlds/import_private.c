@@ -68,6 +68,8 @@ static enum err import_message(struct importing *im, const struct world_message 
                      m->embeds.given == GIVEN ? v_opt_json(im, m->embeds) : v_text(STR("[]")),
                      v_int(m->pinned.value)),
                 NULL);
+    if (!e)
+        e = import_poll(im, m->poll.value, channel, id, up);
     return e ? e : import_reactions(im, &m->reactions, channel, id, up);
 }
 

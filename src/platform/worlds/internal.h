@@ -6,6 +6,7 @@
 #include "model/application.h"
 #include "model/channel.h"
 #include "model/rows.h"
+#include "platform/reactions/reactions.h"
 #include "platform/worlds/worlds.h"
 
 /* --- schema.c: what a file can say ---------------------------------------------------- */
@@ -46,6 +47,18 @@ struct world_message {
     struct opt_str embeds;
     struct opt_bool pinned;
     struct opt_list reactions; /* struct world_reaction */
+    struct opt_object poll;    /* struct world_poll */
+};
+struct world_poll_answer {
+    struct str text;
+    struct opt_str emoji;  /* as of a reaction */
+    struct opt_list users; /* struct str */
+};
+struct world_poll {
+    struct str question;
+    struct list answers; /* struct world_poll_answer */
+    struct opt_int hours, ends_at;
+    struct opt_bool allow_multiselect;
 };
 struct world_reaction {
     struct str emoji;  /* of Unicode, name:id, or the name of one of the guild's */
@@ -252,6 +265,13 @@ enum err export_sounds(struct tx *tx, snowflake guild, struct opt_list *ret);
 enum err import_reactions(struct importing *im, const struct opt_list *reactions, snowflake channel,
                           snowflake message, const struct place *up);
 enum err export_reactions(struct tx *tx, snowflake channel, struct opt_list *messages);
+/* Characters of Unicode, name:id, or the name of an emoji of the channel's guild. */
+enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
+                           const struct place *at, struct reaction_name *ret);
+/* polls.c: the same for polls; in: NULL where there is none. */
+enum err import_poll(struct importing *im, const struct world_poll *in, snowflake channel,
+                     snowflake message, const struct place *up);
+enum err export_polls(struct tx *tx, snowflake channel, struct opt_list *messages);
 enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret);
 
 /* Present unless it is what an import would take anyway. */

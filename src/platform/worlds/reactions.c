@@ -1,8 +1,6 @@
 /* reactions.c - emoji under messages, in and out of world files. */
 #include "platform/worlds/internal.h"
 
-#include "platform/reactions/reactions.h"
-
 /* --- in ------------------------------------------------------------------------------- */
 
 static const char EMOJI_BY_NAME[] =
@@ -20,8 +18,8 @@ static const char ADD_COUNT[] =
 static const char MARK_REACTED[] = "update messages set reacted = 1 where id = $1";
 
 /* Characters of Unicode, name:id, or the name of an emoji of the channel's guild. */
-static enum err read_name(struct importing *im, struct str text, snowflake channel,
-                          const struct place *at, struct reaction_name *ret)
+enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
+                           const struct place *at, struct reaction_name *ret)
 {
     struct rows row;
     bool found;
@@ -70,7 +68,7 @@ static enum err import_reaction(struct importing *im, const struct world_reactio
     unsigned before = im->form->problems;
     struct reaction_name name = { 0 };
     struct list users = { 0 };
-    enum err e = read_name(im, in->emoji, channel, &emoji_at, &name);
+    enum err e = world_emoji_named(im, in->emoji, channel, &emoji_at, &name);
 
     for (size_t i = 0; i < in->users.count && !e; i++) {
         struct place at = place_index(&all, i);

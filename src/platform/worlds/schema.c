@@ -172,6 +172,29 @@ static const struct schema reaction_rows = { .size = sizeof(struct world_reactio
 static const struct type reaction_entry = { .kind = KIND_OBJECT, .schema = &reaction_rows };
 static const struct type reaction_list = { .kind = KIND_ARRAY, .max = 20, .of = &reaction_entry };
 
+static const struct field poll_answer_fields[] = {
+    MUST(struct world_poll_answer, text, type_any_name),
+    MAYBE(struct world_poll_answer, emoji, type_any_name),
+    MAYBE(struct world_poll_answer, users, type_refs),
+    { 0 },
+};
+static const struct schema poll_answer_rows = { .size = sizeof(struct world_poll_answer),
+                                                .fields = poll_answer_fields };
+static const struct type poll_answer_entry = { .kind = KIND_OBJECT, .schema = &poll_answer_rows };
+static const struct type poll_answer_list = {
+    .kind = KIND_ARRAY, .min = 1, .max = 10, .of = &poll_answer_entry
+};
+static const struct field poll_fields[] = {
+    MUST(struct world_poll, question, type_content),
+    MUST(struct world_poll, answers, poll_answer_list),
+    MAYBE(struct world_poll, hours, type_count),
+    MAYBE(struct world_poll, ends_at, type_time),
+    MAYBE(struct world_poll, allow_multiselect, type_bool),
+    { 0 },
+};
+static const struct schema poll_rows = { .size = sizeof(struct world_poll), .fields = poll_fields };
+static const struct type poll_entry = { .kind = KIND_OBJECT, .schema = &poll_rows };
+
 static const struct field message_fields[] = {
     MAYBE(struct world_message, id, type_id),
     MUST(struct world_message, author, type_ref),
@@ -182,6 +205,7 @@ static const struct field message_fields[] = {
     MAYBE(struct world_message, embeds, type_raw),
     MAYBE(struct world_message, pinned, type_bool),
     MAYBE(struct world_message, reactions, reaction_list),
+    MAYBE(struct world_message, poll, poll_entry),
     { 0 },
 };
 

@@ -89,6 +89,28 @@ static void an_edit_completes_a_deferred_answer(struct world *w)
     expect(dom_at(a.json, "edited_timestamp")->kind == JSON_STRING);
 }
 
+static void a_deferred_answer_may_turn_out_to_be_a_poll(struct world *w)
+{
+    static const char poll[] = "{'poll': {'question': {'text': 'Which?'}, 'answers': "
+                               "[{'poll_media': {'text': 'one'}}]}}";
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+
+    ask_answered(&ask, "{'type': 5}");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
+    struct answer a = client_patch(ask.app, poll, "/webhooks/%s/%s/messages/@original",
+                                   ask.application, ask.token);
+    expect_json(a, "{'flags': 0, 'poll': {'question': {'text': 'Which?'}}}");
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'poll': {'question': {'text': 'Which?'}}}");
+    a = client_patch(ask.app, poll, "/webhooks/%s/%s/messages/@original", ask.application,
+                     ask.token);
+    expect_error(a, 400, 520003);
+    struct ask other = ASK(&s);
+    ask_answered(&other, "{'type': 4, 'data': {'poll': {'question': {'text': 'Who?'}, 'answers': "
+                         "[{'poll_media': {'text': 'one'}}]}}}");
+    expect_room_event(&s.room, "MESSAGE_CREATE", "{'poll': {'question': {'text': 'Who?'}}}");
+}
+
 /* What it is made of is said when it comes, not when it is promised. */
 static void a_deferred_answer_may_be_made_of_components(struct world *w)
 {
@@ -364,6 +386,7 @@ const struct test callback_kinds_tests[] = {
     TEST(answers_are_shown_when_asked_for),
     TEST(a_deferred_answer_is_seen_loading),
     TEST(an_edit_completes_a_deferred_answer),
+    TEST(a_deferred_answer_may_turn_out_to_be_a_poll),
     TEST(a_deferred_answer_may_be_made_of_components),
     TEST(a_follow_up_completes_a_deferred_answer),
     TEST(ephemeral_answers_are_for_who_asked_and_the_bot),

@@ -634,6 +634,32 @@ static void reactions_of_a_file_are_there_and_exported(struct world *w)
     expect_same(first, second);
 }
 
+static const char POLLED_WORLD[] =
+    "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'emojis': [{'id': '71', 'name': 'wave'}],"
+    "   'channels': [{'name': 'general', 'messages': [{'id': '900', 'author': 'ada',"
+    "     'content': '', 'poll': {'question': 'Which?', 'hours': 2, 'allow_multiselect': true,"
+    "       'answers': [{'text': 'one', 'emoji': 'wave', 'users': ['ada', 'bob']},"
+    "         {'text': 'two', 'users': ['bob']}]}}]}]}]}";
+
+static void polls_of_a_file_are_there_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+
+    imported(w, POLLED_WORLD);
+    imported(w, POLLED_WORLD);
+    struct str first = exported_here(w);
+    expect(world_number(w, "select count(*) from poll_votes") == 3);
+    expect(world_number(w, "select sum(answers) from poll_voters") == 1 + 3);
+    expect(world_number(w, "select count(*) from jobs where kind = 'poll-end'") == 1);
+
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
 static void sounds_of_a_file_show_one_emoji_that_is_there(struct world *w)
 {
     expect_refused(w,
@@ -824,6 +850,7 @@ const struct test worlds_tests[] = {
     TEST(integrations_of_a_file_need_their_account),
     TEST(emoji_and_sounds_of_a_file_are_there_and_exported),
     TEST(reactions_of_a_file_are_there_and_exported),
+    TEST(polls_of_a_file_are_there_and_exported),
     TEST(sounds_of_a_file_show_one_emoji_that_is_there),
     TEST(a_seeded_world_has_what_was_asked_for),
     TEST(a_seeded_world_fits_together),

@@ -1,0 +1,126 @@
+/* choose.c - PUT …/answers/@me: what somebody chose of a poll, from now on. */
+#include "platform/votes/internal.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+bool poll_is_over(const struct poll *poll)
+{
+    return poll->results->is_finalized || poll->expiry <= clock_us();
+}
+
+/* --- may they? ------------------------------------------------------------------------ */
+
+static const char IS_BLOCKED[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 2";
+
+static enum err check_poll(struct call *call)
+{
+    const struct message *m = call->target.message;
+    struct rows row;
+    bool blocked = false;
+    enum err e = OK;
+
+    if (!m->poll)
+        return ERR_NO_POLL;
+    if (poll_is_over(m->poll))
+        return ERR_POLL_EXPIRED;
+    if (m->webhook_id.given != GIVEN)
+        e = tx_one(call->tx, IS_BLOCKED, BIND(v_id(m->author_id), v_id(call->caller->id)), &row,
+                   &blocked);
+    return e || !blocked ? e : ERR_POLL_BLOCKED;
+}
+
+/* The answers as bits; a problem is noted at those that the poll does not have. */
+static enum err read_choice(struct call *call, int64_t *ret)
+{
+    const struct poll *poll = call->target.message->poll;
+    const struct poll_choice *in = call->body;
+    const int64_t *ids = in->answer_ids.items;
+    struct place all = place_key(NULL, STR("answer_ids"));
+
+    *ret = 0;
+    for (size_t i = 0; i < in->answer_ids.count; i++) {
+        struct place at = place_index(&all, i);
+
+        if (ids[i] < 1 || ids[i] > (int64_t)poll->answers.count)
+            form_fail(&call->form, &at, "POLL_ANSWER_UNKNOWN", "The poll has no such answer.");
+        else
+            *ret |= INT64_C(1) << (ids[i] - 1);
+    }
+    if (!poll->allow_multiselect && (*ret & (*ret - 1)))
+        form_fail(&call->form, &all, "POLL_SINGLE_ANSWER", "Only one answer can be chosen.");
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
+
+/* --- doing it ------------------------------------------------------------------------- */
+
+static const char CHOOSE[] =
+    "insert into poll_voters (message_id, user_id, answers) values ($1, $2, $3) "
+    "on conflict (message_id, user_id) do update set answers = $3";
+static const char ADD_VOTE[] = "insert into poll_votes (message_id, answer_id, user_id) "
+                               "values ($1, $2, $3) on conflict do nothing";
+static const char REMOVE_VOTE[] =
+    "delete from poll_votes where message_id = $1 and answer_id = $2 and user_id = $3";
+static const char COUNT_VOTE[] =
+    "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, $3, $4) "
+    "on conflict (message_id, answer_id, lane) do update set votes = poll_counts.votes + $4";
+
+static enum err vote_change(struct call *call, int64_t answer_id, bool chosen)
+{
+    const struct channel *c = call->target.channel;
+    snowflake message_id = call->target.message->id;
+    struct poll_vote_event event = { .user_id = call->caller->id,
+                                     .channel_id = c->id,
+                                     .message_id = message_id,
+                                     .answer_id = answer_id };
+    enum err e = tx_exec(call->tx, chosen ? ADD_VOTE : REMOVE_VOTE,
+                         BIND(v_id(message_id), v_int(answer_id), v_id(call->caller->id)), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, COUNT_VOTE,
+                    BIND(v_id(message_id), v_int(answer_id), v_int(tx_lane(call->tx)),
+                         v_int(chosen ? 1 : -1)),
+                    NULL);
+    if (!channel_is_private(c->type))
+        event.guild_id = given_id(c->guild_id.value);
+    if (!e)
+        call_emit(call, chosen ? EVENT_MESSAGE_POLL_VOTE_ADD : EVENT_MESSAGE_POLL_VOTE_REMOVE,
+                  to_channel_viewers(c), &poll_vote_schema, &event);
+    return e;
+}
+
+static int64_t chosen_before(const struct poll *poll)
+{
+    const struct poll_count *c = poll->results->answer_counts.items;
+    int64_t bits = 0;
+
+    for (size_t i = 0; i < poll->results->answer_counts.count; i++)
+        bits |= (int64_t)c[i].me_voted << i;
+    return bits;
+}
+
+enum err choose_poll_answers(struct call *call)
+{
+    const struct message *m = call->target.message;
+    int64_t now, before;
+    enum err e = check_poll(call);
+
+    if (!e)
+        e = read_choice(call, &now);
+    if (e)
+        return e;
+    before = chosen_before(m->poll);
+    if (now == before)
+        return OK;
+    e = tx_exec(call->tx, CHOOSE, BIND(v_id(m->id), v_id(call->caller->id), v_int(now)), NULL);
+    /* What is taken back first: nobody sees two answers where one is allowed. */
+    for (int64_t i = 0; !e && i < POLL_MOST_ANSWERS; i++)
+        if (before >> i & ~now >> i & 1)
+            e = vote_change(call, i + 1, false);
+    for (int64_t i = 0; !e && i < POLL_MOST_ANSWERS; i++)
+        if (now >> i & ~before >> i & 1)
+            e = vote_change(call, i + 1, true);
+    return e;
+}

@@ -1,0 +1,29 @@
+/* internal.h - what the files of votes/ share. */
+#ifndef PLATFORM_VOTES_INTERNAL_H
+#define PLATFORM_VOTES_INTERNAL_H
+
+#include "api/hooks.h"
+#include "api/jobs.h"
+#include "platform/polls/polls.h"
+#include "platform/votes/votes.h"
+
+enum err may_see_poll(struct call *call);
+bool poll_is_over(const struct poll *poll);
+
+/* --- choose.c ------------------------------------------------------------------------- */
+
+struct poll_choice {
+    struct list answer_ids; /* int64_t */
+};
+enum err choose_poll_answers(struct call *call);
+
+/* --- end.c ---------------------------------------------------------------------------- */
+
+enum err end_poll(struct call *call);
+/* A job ends it at its time. */
+enum err poll_watch(struct call *call, const struct message *m);
+/* It goes with its message; who chose goes in steps, by a job. */
+enum err poll_goes_with_message(struct call *call, const snowflake *message_id);
+extern const struct job_kind poll_end, poll_leftovers;
+
+#endif

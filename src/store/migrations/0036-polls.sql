@@ -1,0 +1,35 @@
+-- Polls: what they ask, who chose which answer, and how many did.
+alter table messages add column polled bigint not null default 0; -- it has a poll
+
+create table polls (
+    message_id bigint not null primary key,
+    question text not null,
+    answers text not null, -- JSON
+    expires_at bigint not null,
+    allow_multiselect bigint not null,
+    final_counts text -- JSON; null: it goes on
+);
+
+-- A row for each lane of the store that has counted: many choose at once.
+create table poll_counts (
+    message_id bigint not null,
+    answer_id bigint not null,
+    lane bigint not null,
+    votes bigint not null,
+    primary key (message_id, answer_id, lane)
+) {clustered};
+
+-- What somebody chose, a bit for each answer; and the same by answer, for lists.
+create table poll_voters (
+    message_id bigint not null,
+    user_id bigint not null,
+    answers bigint not null,
+    primary key (message_id, user_id)
+) {clustered};
+
+create table poll_votes (
+    message_id bigint not null,
+    answer_id bigint not null,
+    user_id bigint not null,
+    primary key (message_id, answer_id, user_id)
+) {clustered};
