@@ -45,6 +45,9 @@ enum err command_glance(struct tx *tx, snowflake application_id, snowflake comma
     return OK;
 }
 
+/* Decoding more than this takes milliseconds. */
+enum { SHORT_DEFINITION = 32 * 1024 };
+
 enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret)
 {
@@ -53,9 +56,11 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
     enum err e =
         tx_one(tx, FIND_COMMAND, BIND(v_id(command_id), v_id(application_id)), &row, &found);
 
-    if (e)
-        return e;
-    return found ? command_read(tx_arena(tx), row_text(&row, 0), ret) : ERR_UNKNOWN_COMMAND;
+    if (!e && !found)
+        e = ERR_UNKNOWN_COMMAND;
+    if (!e && row_text(&row, 0).n > SHORT_DEFINITION)
+        e = tx_expect_long(tx);
+    return e ? e : command_read(tx_arena(tx), row_text(&row, 0), ret);
 }
 
 /* --- rows ----------------------------------------------------------------------------- */

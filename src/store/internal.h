@@ -33,6 +33,7 @@ struct engine {
     enum err (*end)(struct rows *r);
     uint64_t (*version)(struct tx *tx);    /* see tx_version; or NULL */
     unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
+    bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */
     /* Several statements without parameters or rows, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
     /* What the words of migrations stand for. */

@@ -27,6 +27,13 @@ unsigned tx_lane(const struct tx *tx)
     return engine->lane ? engine->lane(tx) : 0;
 }
 
+enum err tx_expect_long(struct tx *tx)
+{
+    const struct engine *engine = tx->store->engine;
+
+    return engine->go_aside && engine->go_aside(tx) ? ERR_STORE_RETRY : OK;
+}
+
 uint64_t tx_version(struct tx *tx)
 {
     const struct engine *engine = tx->store->engine;

@@ -267,6 +267,7 @@ const struct engine sqlite_engine = {
     .next = sqlite_next,
     .end = sqlite_end,
     .version = sqlite_version,
+    .go_aside = sqlite_go_aside,
     .script = sqlite_script,
     .id_word = "integer primary key",
     .clustered_word = "without rowid",

@@ -21,6 +21,7 @@ enum { SQLITE_ASIDES = 2 };
 /* What a read may take of the turn of a loop. Nobody knows beforehand how many rows it has to
  * look at, so it is measured: one that takes more is broken off and begins anew aside. */
 struct sqlite_share {
+    bool is_watched;  /* the connection is a loop's, and there are threads aside */
     bool counts;      /* a read runs that may go aside */
     bool is_spent;    /* it was broken off */
     int64_t began_ns; /* 0: it has not taken long enough to be measured */
@@ -54,6 +55,8 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
 void sqlite_share_watch(struct sqlite_conn *c);
 void sqlite_share_begin(struct sqlite_conn *c);
 bool sqlite_share_end(struct sqlite_conn *c);
+/* The read that runs gives its share up. False: it has none. */
+bool sqlite_go_aside(struct tx *tx);
 
 enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);

@@ -85,6 +85,7 @@ static int look_at_share(void *arg)
 
 void sqlite_share_watch(struct sqlite_conn *c)
 {
+    c->share.is_watched = true;
     sqlite3_progress_handler(c->db, SHARE_STEPS, look_at_share, &c->share);
 }
 
@@ -104,6 +105,15 @@ bool sqlite_share_end(struct sqlite_conn *c)
         share->taken_ns += clock_mono() - share->began_ns;
     share->counts = share->is_spent = false;
     return spent;
+}
+
+bool sqlite_go_aside(struct tx *tx)
+{
+    struct sqlite_share *share = &((struct sqlite_conn *)tx->connection)->share;
+
+    if (share->is_watched && share->counts)
+        share->is_spent = true;
+    return share->is_spent;
 }
 
 /* --- statements ----------------------------------------------------------------------- */

@@ -132,6 +132,10 @@ struct arena *tx_use_arena(struct tx *tx, struct arena *a);
  * get in each other's way. */
 unsigned tx_lane(const struct tx *tx);
 
+/* What comes next takes long and does not ask the store. A read on a loop has to end with the
+ * error that this returns, and begins anew aside; anywhere else it is OK. */
+enum err tx_expect_long(struct tx *tx);
+
 /* Two reads of this process with the same version, on the same thread, have seen the
  * same data. Asked after a query. 0: not known (writes; PostgreSQL). */
 uint64_t tx_version(struct tx *tx);
