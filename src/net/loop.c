@@ -4,6 +4,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/loop_internal.h"
@@ -14,6 +15,8 @@ struct loops {
     void (*on_turn_end)(struct loop *, void *);
     void *arg;
 };
+
+enum { POSTS_NS = 5 * 1000 * 1000 }; /* for the posts of a turn */
 
 static _Thread_local struct loop *current;
 
@@ -51,18 +54,35 @@ static struct post *oldest_first(struct post *p)
     return list;
 }
 
+/* Puts those that came behind those that wait. */
+static void gather_posts(struct loop *l)
+{
+    struct post *newest = atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire);
+    struct post **end = l->waiting ? &l->waiting_last->next : &l->waiting;
+
+    if (!newest)
+        return;
+    *end = oldest_first(newest);
+    l->waiting_last = newest;
+}
+
+/* Thousands of posts may come at once, so they have a share of a turn like everything else. A
+ * loop that stops is not asked again, and does all of them. */
 static void run_posts(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
+    int64_t until = clock_mono() + POSTS_NS;
+
     loop_part("posts");
-    struct post *p = oldest_first(atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire));
+    gather_posts(l);
+    while (l->waiting && (l->stops || clock_mono() < until)) {
+        struct post *p = l->waiting;
 
-    while (p) {
-        struct post *next = p->next; /* p may be gone after it ran */
-
+        l->waiting = p->next; /* p may be gone after it ran */
         p->run(p);
-        p = next;
     }
+    if (l->waiting)
+        uv_async_send(&l->wake);
 }
 
 struct call_on {
@@ -90,6 +110,36 @@ void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
     while (sem_wait(&c.done) != 0)
         ; /* interrupted by a signal */
     sem_destroy(&c.done);
+}
+
+/* --- what is given back aside ---------------------------------------------------------- */
+
+struct disposal {
+    uv_work_t work;
+    void *what;
+    void (*give_back)(void *what);
+};
+
+static void disposal_run(uv_work_t *w)
+{
+    struct disposal *d = container_of(w, struct disposal, work);
+
+    d->give_back(d->what);
+}
+
+static void disposal_done(uv_work_t *w, int status)
+{
+    (void)status;
+    mem_free(container_of(w, struct disposal, work));
+}
+
+void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what))
+{
+    struct disposal *d = mem_new(sizeof *d);
+
+    d->what = what;
+    d->give_back = give_back;
+    uv_queue_work(&l->uv, &d->work, disposal_run, disposal_done);
 }
 
 /* --- the end of a turn ---------------------------------------------------------------- */
@@ -128,6 +178,7 @@ static void loop_stop(struct post *p)
 {
     struct loop *l = container_of(p, struct loop, stop);
 
+    l->stops = true;
     uv_unref((uv_handle_t *)&l->wake);
     uv_unref((uv_handle_t *)&l->turn);
 }

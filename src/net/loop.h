@@ -35,12 +35,17 @@ void loop_part(const char *name);
 
 /* A message to a loop, embedded in what it is about; from any thread. Messages
  * of one thread arrive in order. Costs one wake-up for any number of waiting
- * messages. */
+ * messages; those that take more than 5 ms together take several turns. */
 struct post {
     void (*run)(struct post *p);
     struct post *next;
 };
 void loop_post(struct loop *l, struct post *p);
+
+/* Gives memory back on the pool: where it is much the kernel takes milliseconds to unmap it.
+ * On the loop's thread only. */
+enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* less stays with the process (mem_keep_freed) */
+void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what));
 
 /* Something to do whenever the loop is about to wait, after on_turn_end: what
  * gathered during the turn leaves then. On the loop's thread only. */

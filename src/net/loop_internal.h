@@ -15,7 +15,9 @@ struct loop {
     struct loops *all;
     unsigned index;
     pthread_t thread;
-    _Atomic(struct post *) posts; /* newest first */
+    _Atomic(struct post *) posts;        /* newest first */
+    struct post *waiting, *waiting_last; /* taken from there, oldest first, and not run yet */
+    bool stops;
     struct post stop;
     struct link turn_ends;
     struct hold_meter meter;

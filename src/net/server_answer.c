@@ -22,6 +22,20 @@ struct serving *serving_new(struct home *h)
     return call;
 }
 
+void dispose_buf(struct loop *l, struct buf *b)
+{
+    if (b->cap >= LOOP_DISPOSE_LEAST) {
+        loop_dispose(l, b->p, mem_free);
+        buf_init(b, b->max);
+    }
+    buf_clear(b);
+}
+
+static void arena_give_back(void *arena)
+{
+    arena_free(arena);
+}
+
 void serving_free(struct serving *call)
 {
     if (!call)
@@ -29,12 +43,14 @@ void serving_free(struct serving *call)
     struct home *h = call->home;
     struct arena *a = call->x.arena;
 
-    buf_clear(&call->data);
+    dispose_buf(h->loop, &call->data);
     multipart_free(call->x.parts);
     if (call->paid)
         body_budget_give(h->budget, &call->owner, call->paid);
     h->calls--;
-    if (h->arena_count < ARENAS_KEPT && !h->orphaned) {
+    if (arena_used(a) >= LOOP_DISPOSE_LEAST) {
+        loop_dispose(h->loop, a, arena_give_back);
+    } else if (h->arena_count < ARENAS_KEPT && !h->orphaned) {
         arena_reset(a);
         h->arenas[h->arena_count++] = a;
     } else {

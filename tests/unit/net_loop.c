@@ -116,6 +116,81 @@ static void the_last_of_a_train_of_posts_is_not_left_behind(void **state)
     loops_stop(ls);
 }
 
+enum { SLOW_POSTS = 40, SLOW_MS = 1 };
+
+static _Atomic int turns;
+
+static void take_slowly(struct post *p)
+{
+    int64_t until = clock_mono() + SLOW_MS * (SECOND / 1000);
+
+    (void)p;
+    while (clock_mono() < until)
+        ;
+    arrived++;
+}
+
+static void count_turn(struct loop *l, void *arg)
+{
+    (void)l, (void)arg;
+    turns++;
+}
+
+static void send_slow_posts(struct loop *l, void *arg)
+{
+    struct post *all = arg;
+
+    for (int i = 0; i < SLOW_POSTS; i++) {
+        all[i].run = take_slowly;
+        loop_post(l, &all[i]);
+    }
+    turns = 0;
+}
+
+/* Forty milliseconds of posts that arrive together are eight turns of five, at least; what
+ * still waits when the loop stops is done all the same. */
+static void posts_that_take_long_leave_others_their_turns(void **state)
+{
+    struct loops *ls = loops_start(1, count_turn, NULL);
+    struct post all[SLOW_POSTS];
+
+    (void)state;
+    arrived = 0;
+    loop_call(loops_at(ls, 0), send_slow_posts, all);
+    wait_for_arrivals(SLOW_POSTS);
+    assert_true(turns >= SLOW_POSTS * SLOW_MS / 5 - 1);
+    arrived = 0;
+    loop_call(loops_at(ls, 0), send_slow_posts, all);
+    loops_stop(ls);
+    assert_int_equal(arrived, SLOW_POSTS);
+}
+
+static _Atomic int given_back;
+
+static void give_back(void *where)
+{
+    *(struct loop **)where = loop_current();
+    given_back++;
+}
+
+static void dispose_there(struct loop *l, void *arg)
+{
+    loop_dispose(l, arg, give_back);
+}
+
+static void what_is_much_is_given_back_beside_the_loop(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct loop *where = loops_at(ls, 0);
+
+    (void)state;
+    given_back = 0;
+    loop_call(loops_at(ls, 0), dispose_there, &where);
+    loops_stop(ls); /* which waits for it */
+    assert_int_equal(given_back, 1);
+    assert_null(where);
+}
+
 static void see_where(struct loop *l, void *arg)
 {
     *(bool *)arg = loop_current() == l;
@@ -265,6 +340,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posts_of_a_thread_arrive_once_and_in_order),
         cmocka_unit_test(the_last_of_a_train_of_posts_is_not_left_behind),
+        cmocka_unit_test(posts_that_take_long_leave_others_their_turns),
+        cmocka_unit_test(what_is_much_is_given_back_beside_the_loop),
         cmocka_unit_test(a_call_runs_on_its_loop_and_is_waited_for),
         cmocka_unit_test(a_turn_ends_with_the_application_then_with_what_gathered),
         cmocka_unit_test(deadlines_expire_in_order_and_follow_their_clock),
