@@ -62,8 +62,9 @@ struct relay {
     struct relay_seats *seats;                 /* of that thread */
     int port;
     _Atomic bool stopping;
-    _Atomic(struct relay_note *) notes; /* that wait for the relay's thread, the newest first */
-    _Atomic bool woken;                 /* its thread is on the way to them */
+    _Atomic(struct relay_note *) notes;    /* that wait for the relay's thread, the newest first */
+    struct relay_note *taken, *taken_last; /* from there by its thread, the oldest first */
+    _Atomic bool woken;                    /* its thread is on the way to them */
     struct post wake;
     pthread_mutex_t lock;   /* of strangers */
     struct map strangers;   /* key of an address -> how many sockets without a name */
@@ -114,9 +115,24 @@ struct relay_note {
 
 struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text);
 void note_send(struct relay_note *n);
-/* On the relay's thread: what was sent until now is done. A packet that was received before
- * this is looked at after all that was committed before it was sent. */
-void notes_read(struct relay *r);
+/* On the relay's thread, for some milliseconds. True: what was sent until now is done, so a
+ * packet that was received before this is looked at after all that was committed before it was
+ * sent. False: there is more, and the thread is woken for it. */
+bool notes_read(struct relay *r);
+
+/* --- texts: what a room is told is written once ----------------------------------------- */
+
+struct relay_text {
+    _Atomic unsigned refs;
+    size_t n;
+    char bytes[]; /* {"op":5,"d":{…}, without the end: a number may follow */
+};
+
+struct relay_text *relay_text_new(enum voice_op op, struct str d);
+struct relay_text *relay_text_ref(struct relay_text *t);
+void relay_text_unref(struct relay_text *t); /* accepts NULL */
+/* The whole message; seq 0: without a number. */
+void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out);
 
 /* --- letters: from the relay's thread to a socket -------------------------------------- */
 
@@ -137,14 +153,16 @@ struct relay_letter {
     uint64_t peer;
     enum relay_close code;
     struct relay_place place;
-    size_t n;
-    char text[];
+    struct relay_text *text; /* TEXT: with this number */
+    unsigned seq;
 };
 
 void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_kind kind,
-                 enum relay_close code, const struct relay_place *place, struct str text);
+                 enum relay_close code, const struct relay_place *place);
+void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
+                      unsigned seq);
 
-/* --- peers.c: sockets, on their loops --------------------------------------------------- */
+/* --- peers.c, opcodes.c: sockets, on their loops ---------------------------------------- */
 
 struct relay_hub *relay_hub_new(struct relay *r, struct loop *loop);
 void relay_hub_free(struct relay_hub *h);
@@ -170,9 +188,8 @@ union media_address {
 
 struct kept_message {
     struct kept_message *next;
+    struct relay_text *text;
     uint16_t seq;
-    size_t n;
-    char text[];
 };
 
 /* What a sender has sent in a second. */
@@ -241,8 +258,9 @@ void seat_end(struct relay_seat *s, enum relay_close code);
 
 /* --- outbox.c: what is written to a seat ------------------------------------------------ */
 
-/* A message with this d, numbered and kept where the version asks for it. */
-void outbox_send(struct relay_seat *s, enum voice_op op, struct str d);
+/* Numbered and kept where the version asks for it; the text stays the caller's. */
+void outbox_send(struct relay_seat *s, struct relay_text *t);
+void outbox_resumed(struct relay_seat *s);
 /* Whether all that came after that number is still there; and sends it. */
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack);
 void outbox_replay(struct relay_seat *s, int64_t seq_ack);
@@ -251,17 +269,22 @@ void outbox_clear(struct relay_seat *s);
 
 void outbox_ready(struct relay_seat *s);
 void outbox_description(struct relay_seat *s);
-void outbox_speaking(struct relay_seat *to, const struct relay_seat *about);
-void outbox_video(struct relay_seat *to, const struct relay_seat *about);
-void outbox_gone(struct relay_seat *to, const struct relay_seat *about);
-/* Those who are there (about NULL), or one of them. */
-void outbox_clients(struct relay_seat *to, const struct relay_seat *about);
+/* Those who are there besides it. */
+void outbox_clients(struct relay_seat *s);
+
+/* What is said of a seat, to be sent to any of the others. */
+struct relay_text *text_speaking(const struct relay_seat *about);
+struct relay_text *text_video(const struct relay_seat *about);
+struct relay_text *text_gone(const struct relay_seat *about);
+struct relay_text *text_client(const struct relay_seat *about);
 
 /* --- media.c: datagrams, on the relay's thread ------------------------------------------ */
 
 /* Opens the socket; its port goes to r->port. */
 enum err media_open(struct relay *r, struct media_socket **ret);
 void media_close(struct media_socket *m);
+/* All notes are read: on with what was received before them. Accepts NULL. */
+void media_resume(struct media_socket *m);
 
 /* Whether what somebody sends is to be passed on: packets and bytes a second. */
 bool media_window_takes(struct media_window *w, int64_t now_ms, size_t bytes);

@@ -41,6 +41,7 @@ struct media_socket {
     union media_address to[BATCH_OUT];
     unsigned char out_data[BATCH_OUT][SEAL_MAX];
     struct rtp_plain plain; /* the packet that is passed on */
+    int received;           /* datagrams in there that wait for notes; as recvmmsg says */
 };
 
 static socklen_t address_size(const union media_address *a)
@@ -223,7 +224,7 @@ static void media_note_active(struct relay_seat *s, int64_t now_ms)
         return;
     s->active_ms = now_ms;
     if (s->peer)
-        letter_send(s->relay, s->loop, s->peer, LETTER_ACTIVE, 0, NULL, (struct str){ 0 });
+        letter_send(s->relay, s->loop, s->peer, LETTER_ACTIVE, 0, NULL);
 }
 
 static void media_drop(const struct media_socket *m)
@@ -303,6 +304,26 @@ static int media_receive(struct media_socket *m)
     return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
 }
 
+static void media_take_received(struct media_socket *m)
+{
+    for (int i = 0; i < m->received; i++) {
+        struct str datagram = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
+
+        atomic_fetch_add_explicit(&m->relay->packets_in, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&m->relay->bytes_in, datagram.n, memory_order_relaxed);
+        media_take(m, datagram, &m->from[i]);
+    }
+    m->received = 0;
+    media_flush(m);
+}
+
+void media_resume(struct media_socket *m)
+{
+    if (m && m->received > 0)
+        media_take_received(m);
+}
+
+/* What was received waits while there are notes: who may speak is in them. */
 static void media_readable(uv_poll_t *poll, int status, int events)
 {
     struct media_socket *m = container_of(poll, struct media_socket, poll);
@@ -313,16 +334,12 @@ static void media_readable(uv_poll_t *poll, int status, int events)
     (void)events;
     loop_part("voice_media");
     do {
-        count = media_receive(m);
-        notes_read(m->relay);
-        for (int i = 0; i < count; i++) {
-            struct str datagram = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
-
-            atomic_fetch_add_explicit(&m->relay->packets_in, 1, memory_order_relaxed);
-            atomic_fetch_add_explicit(&m->relay->bytes_in, datagram.n, memory_order_relaxed);
-            media_take(m, datagram, &m->from[i]);
-        }
-        media_flush(m);
+        if (m->received <= 0)
+            m->received = media_receive(m);
+        count = m->received;
+        if (!notes_read(m->relay))
+            return;
+        media_take_received(m);
     } while (count == BATCH_IN && clock_mono() < until);
 }
 

@@ -4,6 +4,41 @@
 #include "base/mem.h"
 #include "json/write.h"
 
+/* --- texts ---------------------------------------------------------------------------- */
+
+struct relay_text *relay_text_new(enum voice_op op, struct str d)
+{
+    char head[24];
+    size_t n = (size_t)snprintf(head, sizeof head, "{\"op\":%d,\"d\":", op);
+    struct relay_text *t = mem_new(sizeof *t + n + d.n);
+
+    t->refs = 1;
+    t->n = n + d.n;
+    memcpy(t->bytes, head, n);
+    memcpy(t->bytes + n, d.p, d.n);
+    return t;
+}
+
+struct relay_text *relay_text_ref(struct relay_text *t)
+{
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+void relay_text_unref(struct relay_text *t)
+{
+    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
+        mem_free(t);
+}
+
+void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out)
+{
+    buf_add_str(out, str_slice(t->bytes, t->n));
+    if (seq)
+        buf_printf(out, ",\"seq\":%u", seq);
+    buf_add_char(out, '}');
+}
+
 /* --- numbers -------------------------------------------------------------------------- */
 
 static void outbox_drop_first(struct relay_seat *s)
@@ -14,6 +49,7 @@ static void outbox_drop_first(struct relay_seat *s)
     if (!s->kept)
         s->kept_end = &s->kept;
     s->kept_count--;
+    relay_text_unref(m->text);
     mem_free(m);
 }
 
@@ -23,43 +59,42 @@ void outbox_clear(struct relay_seat *s)
         outbox_drop_first(s);
 }
 
-static void outbox_keep(struct relay_seat *s, struct str text)
+static void outbox_keep(struct relay_seat *s, struct relay_text *t)
 {
-    struct kept_message *m = mem_new(sizeof *m + text.n);
+    struct kept_message *m = mem_new(sizeof *m);
 
     m->seq = s->seq;
-    m->n = text.n;
-    memcpy(m->text, text.p, text.n);
+    m->text = relay_text_ref(t);
     *s->kept_end = m;
     s->kept_end = &m->next;
     if (++s->kept_count > VOICE_KEPT)
         outbox_drop_first(s);
 }
 
-static void outbox_post(const struct relay_seat *s, struct str text)
+static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsigned seq)
 {
     if (s->peer)
-        letter_send(s->relay, s->loop, s->peer, LETTER_TEXT, 0, NULL, text);
+        letter_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Clients take 0 for none, so numbers go from 65,535 to 1. Resumed has none. */
-void outbox_send(struct relay_seat *s, enum voice_op op, struct str d)
+/* Clients take 0 for none, so numbers go from 65,535 to 1. */
+void outbox_send(struct relay_seat *s, struct relay_text *t)
 {
-    bool numbered = s->version >= VOICE_NUMBERED && op != VOICE_RESUMED;
-    struct buf out;
+    bool numbered = s->version >= VOICE_NUMBERED;
 
-    buf_init(&out, SIZE_MAX);
-    buf_printf(&out, "{\"op\":%d,\"d\":", op);
-    buf_add_str(&out, d);
     if (numbered) {
         s->seq = s->seq == UINT16_MAX ? 1 : (uint16_t)(s->seq + 1);
-        buf_printf(&out, ",\"seq\":%u", s->seq);
+        outbox_keep(s, t);
     }
-    buf_add_char(&out, '}');
-    if (numbered)
-        outbox_keep(s, buf_str(&out));
-    outbox_post(s, buf_str(&out));
-    buf_clear(&out);
+    outbox_post(s, t, numbered ? s->seq : 0);
+}
+
+void outbox_resumed(struct relay_seat *s)
+{
+    struct relay_text *t = relay_text_new(VOICE_RESUMED, STR("null"));
+
+    outbox_post(s, t, 0);
+    relay_text_unref(t);
 }
 
 static struct kept_message *outbox_find(const struct relay_seat *s, int64_t seq)
@@ -98,7 +133,7 @@ void outbox_replay(struct relay_seat *s, int64_t seq_ack)
 
     outbox_after(s, seq_ack, &m);
     for (; m; m = m->next)
-        outbox_post(s, str_slice(m->text, m->n));
+        outbox_post(s, m->text, m->seq);
 }
 
 void outbox_trim(struct relay_seat *s, int64_t seq_ack)
@@ -112,10 +147,20 @@ void outbox_trim(struct relay_seat *s, int64_t seq_ack)
 
 /* --- messages ------------------------------------------------------------------------- */
 
+static struct relay_text *text_finish(enum voice_op op, struct buf *d)
+{
+    struct relay_text *t = relay_text_new(op, buf_str(d));
+
+    buf_clear(d);
+    return t;
+}
+
 static void outbox_finish(struct relay_seat *to, enum voice_op op, struct buf *d)
 {
-    outbox_send(to, op, buf_str(d));
-    buf_clear(d);
+    struct relay_text *t = text_finish(op, d);
+
+    outbox_send(to, t);
+    relay_text_unref(t);
 }
 
 /* One layer of video, for who asked for any. */
@@ -196,7 +241,7 @@ void outbox_description(struct relay_seat *s)
 }
 
 /* Who may not speak does not light up, but its SSRC is known when it may again. */
-void outbox_speaking(struct relay_seat *to, const struct relay_seat *about)
+struct relay_text *text_speaking(const struct relay_seat *about)
 {
     struct buf out;
     struct json j = json_to(&out);
@@ -210,10 +255,10 @@ void outbox_speaking(struct relay_seat *to, const struct relay_seat *about)
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_object_end(&j);
-    outbox_finish(to, VOICE_SPEAKING, &out);
+    return text_finish(VOICE_SPEAKING, &out);
 }
 
-void outbox_video(struct relay_seat *to, const struct relay_seat *about)
+struct relay_text *text_video(const struct relay_seat *about)
 {
     struct buf out;
     struct json j = json_to(&out);
@@ -229,10 +274,10 @@ void outbox_video(struct relay_seat *to, const struct relay_seat *about)
     json_name(&j, "streams");
     json_raw(&j, about->streams);
     json_object_end(&j);
-    outbox_finish(to, VOICE_VIDEO, &out);
+    return text_finish(VOICE_VIDEO, &out);
 }
 
-void outbox_gone(struct relay_seat *to, const struct relay_seat *about)
+struct relay_text *text_gone(const struct relay_seat *about)
 {
     struct buf out;
     struct json j = json_to(&out);
@@ -242,12 +287,12 @@ void outbox_gone(struct relay_seat *to, const struct relay_seat *about)
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_object_end(&j);
-    outbox_finish(to, VOICE_CLIENT_GONE, &out);
+    return text_finish(VOICE_CLIENT_GONE, &out);
 }
 
-void outbox_clients(struct relay_seat *to, const struct relay_seat *about)
+static struct relay_text *text_clients(struct relay_seat *const *seats, size_t count,
+                                       const struct relay_seat *except)
 {
-    const struct relay_room *room = to->room;
     struct buf out;
     struct json j = json_to(&out);
 
@@ -255,12 +300,31 @@ void outbox_clients(struct relay_seat *to, const struct relay_seat *about)
     json_object(&j);
     json_name(&j, "user_ids");
     json_array(&j);
-    if (about)
-        json_id(&j, about->place.user_id);
-    for (size_t i = 0; !about && i < room->count; i++)
-        if (room->seats[i] != to)
-            json_id(&j, room->seats[i]->place.user_id);
+    for (size_t i = 0; i < count; i++)
+        if (seats[i] != except)
+            json_id(&j, seats[i]->place.user_id);
     json_array_end(&j);
     json_object_end(&j);
-    outbox_finish(to, VOICE_CLIENTS, &out);
+    return text_finish(VOICE_CLIENTS, &out);
+}
+
+struct relay_text *text_client(const struct relay_seat *about)
+{
+    return text_clients(&about->room->seats[about->index], 1, NULL);
+}
+
+enum { CLIENTS_AT_ONCE = 1000 }; /* of a room: more would be a message of too many bytes */
+
+void outbox_clients(struct relay_seat *s)
+{
+    const struct relay_room *room = s->room;
+
+    for (size_t i = 0; i < room->count; i += CLIENTS_AT_ONCE) {
+        size_t left = room->count - i;
+        struct relay_text *t =
+            text_clients(room->seats + i, left < CLIENTS_AT_ONCE ? left : CLIENTS_AT_ONCE, s);
+
+        outbox_send(s, t);
+        relay_text_unref(t);
+    }
 }

@@ -1,7 +1,10 @@
 /* relay.c - the relay of a process: its beginning, its doors, its end. */
 #include "relay/internal.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
+
+enum { NOTES_NS = 4 * 1000 * 1000 }; /* for the notes of a turn */
 
 /* --- notes and letters ---------------------------------------------------------------- */
 
@@ -24,10 +27,13 @@ static void note_read(struct relay_note *n)
     mem_free(n);
 }
 
-void notes_read(struct relay *r)
+/* Puts those that came behind those that wait. */
+static void notes_gather(struct relay *r)
 {
-    struct relay_note *newest = atomic_exchange(&r->notes, NULL), *oldest = NULL;
+    struct relay_note *last = atomic_exchange(&r->notes, NULL), *newest = last, *oldest = NULL;
 
+    if (!newest)
+        return;
     while (newest) {
         struct relay_note *next = newest->next;
 
@@ -35,12 +41,34 @@ void notes_read(struct relay *r)
         oldest = newest;
         newest = next;
     }
-    while (oldest) {
-        struct relay_note *next = oldest->next;
+    if (r->taken)
+        r->taken_last->next = oldest;
+    else
+        r->taken = oldest;
+    r->taken_last = last;
+}
 
-        note_read(oldest);
-        oldest = next;
+static void notes_wake(struct relay *r)
+{
+    if (!atomic_exchange(&r->woken, true))
+        loop_post(relay_loop(r), &r->wake);
+}
+
+/* One of them may be told to thousands, so they have a share of a turn. */
+bool notes_read(struct relay *r)
+{
+    int64_t until = clock_mono() + NOTES_NS;
+
+    notes_gather(r);
+    while (r->taken && (r->stopping || clock_mono() < until)) {
+        struct relay_note *n = r->taken;
+
+        r->taken = n->next;
+        note_read(n);
     }
+    if (r->taken)
+        notes_wake(r);
+    return !r->taken;
 }
 
 static void relay_woken(struct post *p)
@@ -48,7 +76,8 @@ static void relay_woken(struct post *p)
     struct relay *r = container_of(p, struct relay, wake);
 
     r->woken = false;
-    notes_read(r);
+    if (notes_read(r) && !r->stopping)
+        media_resume(r->media);
 }
 
 /* They do not go through the loop's own posts, because those wait while packets are read. */
@@ -59,8 +88,7 @@ void note_send(struct relay_note *n)
     n->next = atomic_load(&r->notes);
     while (!atomic_compare_exchange_weak(&r->notes, &n->next, n))
         ;
-    if (!atomic_exchange(&r->woken, true))
-        loop_post(relay_loop(r), &r->wake);
+    notes_wake(r);
 }
 
 static void letter_posted(struct post *p)
@@ -68,25 +96,41 @@ static void letter_posted(struct post *p)
     struct relay_letter *l = container_of(p, struct relay_letter, post);
 
     relay_hub_deliver(l->relay->hubs[loop_index(l->loop)], l);
+    relay_text_unref(l->text);
     mem_free(l);
 }
 
-void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_kind kind,
-                 enum relay_close code, const struct relay_place *place, struct str text)
+static struct relay_letter *letter_new(struct relay *r, struct loop *loop, uint64_t peer,
+                                       enum letter_kind kind)
 {
-    struct relay_letter *l = mem_new(sizeof *l + text.n);
+    struct relay_letter *l = mem_new(sizeof *l);
 
     l->post.run = letter_posted;
     l->relay = r;
     l->loop = loop;
     l->kind = kind;
     l->peer = peer;
+    return l;
+}
+
+void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_kind kind,
+                 enum relay_close code, const struct relay_place *place)
+{
+    struct relay_letter *l = letter_new(r, loop, peer, kind);
+
     l->code = code;
-    l->n = text.n;
     if (place)
         l->place = *place;
-    if (text.n)
-        memcpy(l->text, text.p, text.n);
+    loop_post(loop, &l->post);
+}
+
+void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
+                      unsigned seq)
+{
+    struct relay_letter *l = letter_new(r, loop, peer, LETTER_TEXT);
+
+    l->text = relay_text_ref(text);
+    l->seq = seq;
     loop_post(loop, &l->post);
 }
 
@@ -106,7 +150,7 @@ void relay_refuse(struct relay_claim *c, enum relay_close code)
 {
     struct relay *r = c->relay;
 
-    letter_send(r, c->loop, c->peer, LETTER_CLOSE, code, NULL, (struct str){ 0 });
+    letter_send(r, c->loop, c->peer, LETTER_CLOSE, code, NULL);
     mem_free(c);
 }
 

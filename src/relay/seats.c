@@ -190,18 +190,25 @@ static void seat_close_socket(struct relay_seat *s, enum letter_kind kind, enum 
 {
     if (!s->peer)
         return;
-    letter_send(s->relay, s->loop, s->peer, kind, code, NULL, (struct str){ 0 });
+    letter_send(s->relay, s->loop, s->peer, kind, code, NULL);
     seat_unmap(&seats_of(s)->by_peer, s->peer, s);
     s->peer = 0;
 }
 
-static void seat_leave(struct relay_seat *s)
+/* Everybody else in its room; the text goes. */
+static void tell_others(const struct relay_seat *s, struct relay_text *t)
 {
     const struct relay_room *room = s->room;
 
     for (size_t i = 0; i < room->count; i++)
         if (room->seats[i] != s)
-            outbox_gone(room->seats[i], s);
+            outbox_send(room->seats[i], t);
+    relay_text_unref(t);
+}
+
+static void seat_leave(struct relay_seat *s)
+{
+    tell_others(s, text_gone(s));
     seat_free(s);
 }
 
@@ -227,25 +234,12 @@ static bool same_salt(const struct relay_seat *s, const struct voice_fact *f)
 
 /* --- what the store says -------------------------------------------------------------- */
 
-static void tell_speaking(const struct relay_seat *s)
-{
-    const struct relay_room *room = s->room;
-
-    for (size_t i = 0; i < room->count; i++)
-        if (room->seats[i] != s)
-            outbox_speaking(room->seats[i], s);
-}
-
 static void tell_arrival(struct relay_seat *s)
 {
-    const struct relay_room *room = s->room;
-
     outbox_ready(s);
-    if (room->count > 1)
-        outbox_clients(s, NULL);
-    for (size_t i = 0; i < room->count; i++)
-        if (room->seats[i] != s)
-            outbox_clients(room->seats[i], s);
+    if (s->room->count > 1)
+        outbox_clients(s);
+    tell_others(s, text_client(s));
 }
 
 /* A second socket with the same token takes the place of the first. */
@@ -261,7 +255,7 @@ static void seats_admit(struct relay_seats *all, const struct voice_fact *f)
     }
     struct relay_seat *s = seat_new(all, c, f);
     mem_free(c);
-    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME, 0, &s->place, (struct str){ 0 });
+    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME, 0, &s->place);
     tell_arrival(s);
 }
 
@@ -283,7 +277,7 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
     s->speaks = f->speaks;
     s->hears = f->hears;
     if (spoke != s->speaks && s->announced && s->speaking)
-        tell_speaking(s);
+        tell_others(s, text_speaking(s));
 }
 
 /* --- what clients say ----------------------------------------------------------------- */
@@ -298,7 +292,13 @@ void seat_announce(struct relay_seat *s, unsigned speaking)
         return;
     s->announced = true;
     s->speaking = bits;
-    tell_speaking(s);
+    tell_others(s, text_speaking(s));
+}
+
+static void tell_one(struct relay_seat *s, struct relay_text *t)
+{
+    outbox_send(s, t);
+    relay_text_unref(t);
 }
 
 /* Who comes late is told whose SSRCs it will receive. */
@@ -310,9 +310,9 @@ static void tell_present(struct relay_seat *s)
         const struct relay_seat *other = room->seats[i];
 
         if (other != s && other->announced)
-            outbox_speaking(s, other);
+            tell_one(s, text_speaking(other));
         if (other != s && other->filmed)
-            outbox_video(s, other);
+            tell_one(s, text_video(other));
     }
 }
 
@@ -335,8 +335,6 @@ static void seat_select(struct relay_seat *s, const struct seal_mode *mode)
 /* SSRCs of others, and of nobody, are not its to announce; 0 is the end of its video. */
 static void seat_video(struct relay_seat *s, int64_t ssrc, struct str streams)
 {
-    const struct relay_room *room = s->room;
-
     if (ssrc && (ssrc <= s->ssrc || ssrc >= (int64_t)s->ssrc + SSRC_BLOCK))
         return;
     char *copy = mem_new(streams.n);
@@ -345,9 +343,7 @@ static void seat_video(struct relay_seat *s, int64_t ssrc, struct str streams)
     s->streams = str_slice(copy, streams.n);
     s->video_ssrc = (uint32_t)ssrc;
     s->filmed = true;
-    for (size_t i = 0; i < room->count; i++)
-        if (room->seats[i] != s)
-            outbox_video(room->seats[i], s);
+    tell_others(s, text_video(s));
 }
 
 static struct relay_seat *seat_of_resume(const struct relay_seats *all, const struct relay_note *n)
@@ -366,8 +362,7 @@ static void seats_resume(struct relay_seats *all, const struct relay_note *n)
     struct relay_seat *s = seat_of_resume(all, n);
 
     if (!s || !outbox_holds(s, n->resume.seq_ack)) {
-        letter_send(all->relay, n->loop, n->peer, LETTER_CLOSE, RELAY_NO_SESSION, NULL,
-                    (struct str){ 0 });
+        letter_send(all->relay, n->loop, n->peer, LETTER_CLOSE, RELAY_NO_SESSION, NULL);
         return;
     }
     seat_close_socket(s, LETTER_REPLACED, RELAY_DISCONNECTED);
@@ -376,8 +371,8 @@ static void seats_resume(struct relay_seats *all, const struct relay_note *n)
     s->peer = n->peer;
     s->version = n->version;
     map_put(&all->by_peer, s->peer, s);
-    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME_BACK, 0, &s->place, (struct str){ 0 });
-    outbox_send(s, VOICE_RESUMED, STR("null"));
+    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME_BACK, 0, &s->place);
+    outbox_resumed(s);
     outbox_replay(s, n->resume.seq_ack);
 }
 

@@ -1,0 +1,383 @@
+/* opcodes.c - what clients of the voice gateway say: who they are, what they send, heartbeats. */
+#include "relay/peers.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "json/schema.h"
+#include "model/types.h"
+
+enum { PACE_WINDOW_MS = 60 * 1000, PACE_MESSAGES = 600, NUMBER_TEXT = 32 };
+
+/* --- who it is ------------------------------------------------------------------------ */
+
+struct voice_identify {
+    snowflake server_id, user_id;
+    struct opt_id channel_id;
+    struct str session_id, token;
+    bool video;
+};
+static const struct field identify_fields[] = {
+    { FIELD(struct voice_identify, server_id), .type = &type_id },
+    { FIELD(struct voice_identify, user_id), .type = &type_id },
+    { FIELD(struct voice_identify, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_identify, session_id), .type = &type_text },
+    { FIELD(struct voice_identify, token), .type = &type_text },
+    { FIELD(struct voice_identify, video), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema identify_schema = { .size = sizeof(struct voice_identify),
+                                               .fields = identify_fields };
+static const struct type type_identify = { .kind = KIND_OBJECT, .schema = &identify_schema };
+
+struct voice_resume {
+    snowflake server_id;
+    struct str session_id, token;
+    struct opt_int seq_ack;
+};
+static const struct field resume_fields[] = {
+    { FIELD(struct voice_resume, server_id), .type = &type_id },
+    { FIELD(struct voice_resume, session_id), .type = &type_text },
+    { FIELD(struct voice_resume, token), .type = &type_text },
+    { FIELD(struct voice_resume, seq_ack), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema resume_schema = { .size = sizeof(struct voice_resume),
+                                             .fields = resume_fields };
+static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
+
+/* False: it is none, so nobody has it. */
+static bool token_read(struct str hex, unsigned char out[RELAY_TOKEN])
+{
+    size_t n;
+
+    return hex.n == 2 * (size_t)RELAY_TOKEN &&
+           sodium_hex2bin(out, RELAY_TOKEN, hex.p, hex.n, NULL, &n, NULL) == 0 && n == RELAY_TOKEN;
+}
+
+static bool session_read(struct str text, char out[RELAY_SESSION_MAX])
+{
+    if (text.n >= RELAY_SESSION_MAX)
+        return false;
+    memcpy(out, text.p, text.n);
+    out[text.n] = '\0';
+    return true;
+}
+
+static void handle_voice_identify(struct voice_peer *p, const void *d)
+{
+    const struct voice_identify *in = d;
+    struct relay *r = p->hub->relay;
+    struct relay_claim *c = mem_new(sizeof *c);
+    bool token = token_read(in->token, c->token),
+         session = session_read(in->session_id, c->session_id);
+
+    if (!token || !session) {
+        voice_peer_close(p, token ? RELAY_NO_SESSION : RELAY_BAD_TOKEN, "not yours");
+        mem_free(c);
+        return;
+    }
+    c->server_id = in->server_id;
+    c->user_id = in->user_id;
+    c->channel_id = in->channel_id.value;
+    c->relay = r;
+    c->loop = p->hub->loop;
+    c->peer = p->number;
+    c->version = p->version;
+    c->video = in->video;
+    p->state = VOICE_ASKING;
+    r->options.source.identify(r->options.source.arg, c);
+}
+
+static void handle_voice_resume(struct voice_peer *p, const void *d)
+{
+    const struct voice_resume *in = d;
+    struct relay_note *n = voice_peer_note(p, NOTE_RESUME, 0);
+
+    n->resume.server_id = in->server_id;
+    n->resume.seq_ack = in->seq_ack.given == GIVEN ? in->seq_ack.value : -1;
+    if (!token_read(in->token, n->resume.token) ||
+        !session_read(in->session_id, n->resume.session_id)) {
+        voice_peer_close(p, RELAY_NO_SESSION, "not yours");
+        mem_free(n);
+        return;
+    }
+    p->state = VOICE_ASKING;
+    note_send(n);
+}
+
+/* --- what it says --------------------------------------------------------------------- */
+
+struct voice_protocol {
+    struct str mode;
+};
+struct voice_select {
+    struct str protocol;
+    struct voice_protocol *data;
+};
+static const struct field protocol_fields[] = {
+    { FIELD(struct voice_protocol, mode), .type = &type_text },
+    { 0 },
+};
+static const struct schema protocol_schema = { .size = sizeof(struct voice_protocol),
+                                               .fields = protocol_fields };
+static const struct type type_protocol = { .kind = KIND_OBJECT, .schema = &protocol_schema };
+static const struct field select_fields[] = {
+    { FIELD(struct voice_select, protocol), .type = &type_text },
+    { FIELD(struct voice_select, data), .type = &type_protocol, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema select_schema = { .size = sizeof(struct voice_select),
+                                             .fields = select_fields };
+static const struct type type_select = { .kind = KIND_OBJECT, .schema = &select_schema };
+
+static void handle_voice_select(struct voice_peer *p, const void *d)
+{
+    const struct voice_select *in = d;
+    const struct seal_mode *mode = in->data ? seal_mode_find(in->data->mode) : NULL;
+
+    if (!str_is(in->protocol, "udp")) {
+        voice_peer_close(p, RELAY_BAD_PROTOCOL, "protocol");
+        return;
+    }
+    if (!mode) {
+        voice_peer_close(p, RELAY_BAD_MODE, "mode");
+        return;
+    }
+    struct relay_note *n = voice_peer_note(p, NOTE_SELECT, 0);
+    n->mode = mode;
+    note_send(n);
+}
+
+/* Bits, or in the way of old clients true and false. */
+struct voice_speaking {
+    struct str speaking;
+};
+static const struct field speaking_fields[] = {
+    { FIELD(struct voice_speaking, speaking), .type = &type_raw },
+    { 0 },
+};
+static const struct schema speaking_schema = { .size = sizeof(struct voice_speaking),
+                                               .fields = speaking_fields };
+static const struct type type_speaking = { .kind = KIND_OBJECT, .schema = &speaking_schema };
+
+static void handle_voice_speaking(struct voice_peer *p, const void *d)
+{
+    const struct voice_speaking *in = d;
+    uint64_t bits = str_is(in->speaking, "true");
+
+    if (!bits && !str_is(in->speaking, "false") && !str_to_u64(in->speaking, &bits)) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "speaking");
+        return;
+    }
+    struct relay_note *n = voice_peer_note(p, NOTE_SPEAKING, 0);
+    n->speaking = (unsigned)(bits & UINT32_MAX);
+    note_send(n);
+}
+
+/* Some clients name only their audio, which says nothing. */
+struct voice_video {
+    struct opt_int video_ssrc;
+    struct str streams;
+};
+static const struct field video_fields[] = {
+    { FIELD(struct voice_video, video_ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_video, streams), .type = &type_raw, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema video_schema = { .size = sizeof(struct voice_video),
+                                            .fields = video_fields };
+static const struct type type_video = { .kind = KIND_OBJECT, .schema = &video_schema };
+
+static void handle_voice_video(struct voice_peer *p, const void *d)
+{
+    const struct voice_video *in = d;
+    struct str streams = in->streams.n && in->streams.p[0] == '[' ? in->streams : STR("[]");
+
+    if (in->video_ssrc.given != GIVEN)
+        return;
+    struct relay_note *n = voice_peer_note(p, NOTE_VIDEO, streams.n);
+    n->video_ssrc = in->video_ssrc.value;
+    memcpy(n->text, streams.p, streams.n);
+    note_send(n);
+}
+
+static void handle_voice_version(struct voice_peer *p)
+{
+    voice_peer_write(p, VOICE_VERSION,
+                     STR("{\"voice\":\"guildhall\",\"rtc_worker\":\"guildhall\"}"));
+}
+
+/* --- heartbeats ----------------------------------------------------------------------- */
+
+struct voice_beat {
+    struct str t;
+    struct opt_int seq_ack;
+};
+static const struct field beat_fields[] = {
+    { FIELD(struct voice_beat, t), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_beat, seq_ack), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema beat_schema = { .size = sizeof(struct voice_beat),
+                                           .fields = beat_fields };
+static const struct type type_beat = { .kind = KIND_OBJECT, .schema = &beat_schema };
+
+static bool is_number(struct str raw)
+{
+    return raw.n && raw.n <= NUMBER_TEXT &&
+           (raw.p[0] == '-' || (raw.p[0] >= '0' && raw.p[0] <= '9'));
+}
+
+static void peer_acknowledge(struct voice_peer *p, int64_t seq_ack)
+{
+    if (p->state != VOICE_KNOWN || seq_ack == p->seq_ack)
+        return;
+    struct relay_note *n = voice_peer_note(p, NOTE_ACK, 0);
+
+    p->seq_ack = n->seq_ack = seq_ack;
+    note_send(n);
+}
+
+/* Versions answer in the form in which they are asked: an object, or a bare number. */
+static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
+{
+    struct form form = { .arena = p->hub->arena };
+    struct str t = raw;
+    char ack[NUMBER_TEXT + 16];
+    void *d;
+
+    if (raw.n && raw.p[0] == '{') {
+        if (schema_decode(&type_beat, raw, &form, &d)) {
+            voice_peer_close(p, RELAY_BAD_REQUEST, "heartbeat");
+            return;
+        }
+        const struct voice_beat *in = d;
+        t = in->t;
+        if (in->seq_ack.given == GIVEN)
+            peer_acknowledge(p, in->seq_ack.value);
+    }
+    if (!is_number(t))
+        t = STR("null");
+    int n = snprintf(ack, sizeof ack, p->version >= VOICE_NUMBERED ? "{\"t\":%.*s}" : "%.*s",
+                     STR_FMT(t));
+    voice_peer_write(p, VOICE_HEARTBEAT_ACK, str_slice(ack, (size_t)n));
+    if (p->state == VOICE_KNOWN)
+        deadline_touch(p->hub->overdue, &p->deadline);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+struct voice_envelope {
+    struct str op, d;
+};
+static const struct field envelope_fields[] = {
+    { FIELD(struct voice_envelope, op), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_envelope, d), .type = &type_raw, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema envelope_schema = { .size = sizeof(struct voice_envelope),
+                                               .fields = envelope_fields };
+static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
+
+/* An opcode that clients send: its data, or as it came. */
+struct voice_op_row {
+    enum voice_op op;
+    const char *name;
+    bool begins; /* it says who somebody is: for strangers only */
+    const struct type *type;
+    void (*handle)(struct voice_peer *p, const void *d);
+    void (*handle_raw)(struct voice_peer *p, struct str raw);
+};
+
+static void voice_version_asked(struct voice_peer *p, struct str raw)
+{
+    (void)raw;
+    handle_voice_version(p);
+}
+
+static const struct voice_op_row op_rows[] = {
+    { VOICE_IDENTIFY, "voice_identify", true, &type_identify, handle_voice_identify, NULL },
+    { VOICE_RESUME, "voice_resume", true, &type_resume, handle_voice_resume, NULL },
+    { VOICE_SELECT, "voice_select", false, &type_select, handle_voice_select, NULL },
+    { VOICE_SPEAKING, "voice_speaking", false, &type_speaking, handle_voice_speaking, NULL },
+    { VOICE_HEARTBEAT, "voice_heartbeat", false, NULL, NULL, handle_voice_heartbeat },
+    { VOICE_VIDEO, "voice_video", false, &type_video, handle_voice_video, NULL },
+    { VOICE_VERSION, "voice_version", false, NULL, NULL, voice_version_asked },
+};
+
+static const struct voice_op_row *op_row(int64_t op)
+{
+    for (size_t i = 0; i < COUNT_OF(op_rows); i++)
+        if (op_rows[i].op == (enum voice_op)op)
+            return &op_rows[i];
+    return NULL;
+}
+
+static bool voice_within_pace(struct voice_peer *p)
+{
+    int64_t now = clock_ms();
+
+    if (now - p->window_ms >= PACE_WINDOW_MS) {
+        p->window_ms = now;
+        p->messages = 0;
+    }
+    return ++p->messages <= PACE_MESSAGES;
+}
+
+static void voice_row_run(struct voice_peer *p, const struct voice_op_row *row, struct str raw)
+{
+    struct form form = { .arena = p->hub->arena };
+    void *d;
+
+    loop_part(row->name);
+    if (row->handle_raw) {
+        row->handle_raw(p, raw);
+        return;
+    }
+    if (!raw.n || raw.p[0] != '{' || schema_decode(row->type, raw, &form, &d))
+        voice_peer_close(p, RELAY_BAD_REQUEST, "malformed payload");
+    else
+        row->handle(p, d);
+}
+
+/* Who waits for our answer may already talk; it is not heard yet. */
+static void voice_op_take(struct voice_peer *p, int64_t op, struct str raw)
+{
+    const struct voice_op_row *row = op_row(op);
+    bool beats = op == VOICE_HEARTBEAT, begins = row && row->begins;
+
+    if (!beats && begins && p->state != VOICE_STRANGER)
+        voice_peer_close(p, RELAY_IDENTIFIED, "already identified");
+    else if (!beats && !begins && p->state == VOICE_STRANGER)
+        voice_peer_close(p, RELAY_NOT_IDENTIFIED, "not identified");
+    else if (row && (beats || begins || p->state == VOICE_KNOWN))
+        voice_row_run(p, row, raw);
+}
+
+void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    struct voice_peer *p = websocket_data(ws);
+    struct form form = { .arena = p->hub->arena };
+    void *decoded;
+    int64_t op;
+
+    /* Binary messages are those of end-to-end encryption, which is not negotiated. */
+    if (p->closing || opcode != WS_TEXT)
+        return;
+    arena_reset(p->hub->arena);
+    if (!voice_within_pace(p)) {
+        voice_peer_close(p, RELAY_TOO_MANY, "too many messages");
+        return;
+    }
+    if (payload.n == 0 || schema_decode(&type_envelope, payload, &form, &decoded)) {
+        voice_peer_close(p, RELAY_BAD_PAYLOAD, "not a message");
+        return;
+    }
+    const struct voice_envelope *e = decoded;
+    if (!str_to_i64(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
+        voice_peer_close(p, RELAY_BAD_OPCODE, "no such opcode");
+    else
+        voice_op_take(p, op, e->d);
+}

@@ -1,0 +1,41 @@
+/* peers.h - sockets of the voice gateway, as the files that read and write them share them. */
+#ifndef RELAY_PEERS_H
+#define RELAY_PEERS_H
+
+#include "relay/internal.h"
+
+enum voice_peer_state { VOICE_STRANGER, VOICE_ASKING, VOICE_KNOWN };
+
+struct voice_peer {
+    struct relay_hub *hub;
+    struct websocket *ws;
+    uint64_t number; /* among all sockets of the relay */
+    int version;
+    enum voice_peer_state state;
+    struct relay_place place;
+    bool placed; /* its state says that it has a socket */
+    bool counted, closing;
+    struct deadline deadline; /* stranger or overdue: one at a time */
+    int64_t window_ms, seq_ack;
+    unsigned messages; /* in the window */
+};
+
+/* What belongs to one loop. */
+struct relay_hub {
+    struct relay *relay;
+    struct loop *loop;
+    struct map peers; /* by number */
+    struct deadlines *strangers, *overdue;
+    struct arena *arena; /* of the message that is read */
+    struct buf out;
+};
+
+/* --- peers.c -------------------------------------------------------------------------- */
+
+void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d);
+/* Its state says from now on that it has no socket. */
+void voice_peer_close(struct voice_peer *p, enum relay_close code, const char *reason);
+/* A note for the relay's thread, from this socket. */
+struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind kind, size_t text);
+
+#endif

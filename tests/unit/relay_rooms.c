@@ -1,0 +1,134 @@
+/* relay_rooms.c - what a large room is told leaves every thread its other work. */
+#include "unit.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "relay/internal.h"
+
+enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
+#define SECOND INT64_C(1000000000)
+
+static _Atomic int left; /* places whose state says that they have no socket */
+
+static void note_live(void *arg, const struct relay_place *p, bool live)
+{
+    (void)arg, (void)p;
+    left += !live;
+}
+
+/* Turns of a loop from now on. */
+struct turn_count {
+    struct turn_end end;
+    _Atomic int turns;
+};
+
+static void count_turn(struct turn_end *t)
+{
+    container_of(t, struct turn_count, end)->turns++;
+}
+
+static void begin_counting(struct loop *l, void *arg)
+{
+    struct turn_count *c = arg;
+
+    c->end.run = count_turn;
+    loop_add_turn_end(l, &c->end);
+}
+
+static void end_counting(struct loop *l, void *arg)
+{
+    (void)l;
+    loop_drop_turn_end(&((struct turn_count *)arg)->end);
+}
+
+/* Somebody comes in whose socket has gone meanwhile. */
+static void send_arrival(struct relay *r, struct loop *loop, snowflake user_id)
+{
+    struct relay_claim *c = mem_new(sizeof *c);
+
+    *c = (struct relay_claim){ .server_id = GUILD,
+                               .user_id = user_id,
+                               .relay = r,
+                               .loop = loop,
+                               .peer = user_id,
+                               .version = VOICE_NUMBERED };
+    memcpy(c->token, &user_id, sizeof user_id);
+    relay_heard(r, &(struct voice_fact){ .guild_id = GUILD,
+                                         .user_id = user_id,
+                                         .channel_id = ROOM,
+                                         .speaks = true,
+                                         .claim = c });
+}
+
+struct crowd_coming {
+    struct relay *relay;
+    struct loop *loop; /* of their sockets */
+};
+
+/* On the relay's thread, so that all of it waits when the thread looks. */
+static void send_arrivals(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= PEOPLE; id++)
+        send_arrival(c->relay, c->loop, id);
+}
+
+/* Each arrival is told to all who are there: a third of a million messages. */
+static void arrivals_in_a_large_room_take_many_short_turns(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    struct turn_count here = { .turns = 0 };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct relay *r;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    struct loop *own = relay_loop(r), *loop = loops_at(ls, 0);
+    loop_call(own, begin_counting, &here);
+    loop_call(own, send_arrivals, &(struct crowd_coming){ r, loop });
+    while (left < PEOPLE)
+        assert_true(clock_mono() < until);
+    loop_call(own, end_counting, &here);
+    assert_true(here.turns >= 5);
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+static void what_everybody_is_told_is_written_once(void **state)
+{
+    struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{\"ssrc\":1}"));
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 100);
+    relay_text_write(t, 65535, &out);
+    assert_str(buf_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1},\"seq\":65535}");
+    buf_reset(&out);
+    relay_text_write(t, 0, &out);
+    assert_str(buf_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1}}");
+    assert_ptr_equal(relay_text_ref(t), t);
+    relay_text_unref(t);
+    relay_text_unref(t);
+    buf_clear(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
+        cmocka_unit_test(what_everybody_is_told_is_written_once),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return cmocka_run_group_tests_name("relay/rooms", tests, NULL, NULL);
+}
