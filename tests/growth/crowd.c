@@ -125,6 +125,25 @@ static void add_spare_channel(struct crowd *c, struct crowd_spare *s, int size)
     add_messages(c, s->channel, 1, size);
 }
 
+/* Members that are banned together, and wrote as much as there is of everything else. */
+static void add_spammers(struct crowd *c, struct crowd_spare *s, int size, int round)
+{
+    int count = size / 10 < CROWD_SPAMMERS ? size / 10 : CROWD_SPAMMERS;
+    int last = size - 10 - round * count;
+    size_t n = 0;
+
+    for (int i = 0; i < count; i++)
+        n += (size_t)snprintf(s->spammers + n, sizeof s->spammers - n, "%s'%d'", i ? "," : "",
+                              last - i);
+    world_sql(c->world, "delete from bans where guild_id = %s and user_id between %d and %d",
+              c->hall.id, last - count + 1, last);
+    add_messages(c, c->hall.channel, 1, size);
+    world_sql(c->world,
+              "update messages set author_id = %d - id %% %d where channel_id = %s and "
+              "id between %s - %d and %s",
+              last, count, c->hall.channel, c->message, size - 1, c->message);
+}
+
 static void add_spares(struct crowd *c, int size)
 {
     for (int i = 0; i < CROWD_ROUNDS; i++) {
@@ -134,6 +153,7 @@ static void add_spares(struct crowd *c, int size)
         add_spare_role(c, s, size);
         add_spare_channel(c, s, size);
         snprintf(s->leaver, sizeof s->leaver, "%d", size - 3 - i);
+        add_spammers(c, s, size, i);
     }
 }
 
@@ -168,6 +188,7 @@ const char *crowd_text(const struct crowd *c, const char *text)
         { "{spare_role}", spare->role },
         { "{member}", c->member },
         { "{leaver}", spare->leaver },
+        { "{spammers}", spare->spammers },
         { "{banned}", c->banned },
         { "{direct}", "20000077" },
     };

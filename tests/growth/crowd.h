@@ -4,11 +4,15 @@
 
 #include "venues.h"
 
-enum { CROWD_ROUNDS = 5 }; /* how often everything can be asked */
+enum {
+    CROWD_ROUNDS = 5,     /* how often everything can be asked */
+    CROWD_SPAMMERS = 200, /* of a bulk ban: more cannot be banned at once */
+};
 
 /* What is made for each size and each round, to be removed. */
 struct crowd_spare {
     char guild[24], channel[24], role[24], leaver[24];
+    char spammers[CROWD_SPAMMERS * 12]; /* '7','8',… */
 };
 
 /* Ada owns the guild. The robot has a direct channel with everybody; the wanderer is a bot

@@ -128,6 +128,8 @@ static const struct question questions[] = {
       "{'type': 0, 'deny': '2048'}" },
     { "a ban", SUM, ADA, "PUT", "/guilds/{guild}/bans/{banned}",
       "{'delete_message_seconds': 604800}" },
+    { "a bulk ban", LONGEST, ADA, "POST", "/guilds/{guild}/bulk-ban",
+      "{'user_ids': [{spammers}], 'delete_message_seconds': 604800}" },
     { "a member who goes", LONGEST, ADA, "DELETE", "/guilds/{guild}/members/{leaver}" },
     { "a name of a bot", LONGEST, WANDERER, "PATCH", "/users/@me", "{'username': 'wanderer'}" },
     { "a session of a person", SUM, ADA, .ask = begin_session },
@@ -179,7 +181,7 @@ static void finish_turn(struct crowd *c)
 static bool has_jobs(struct crowd *c)
 {
     return world_number(c->world, "select count(*) from jobs where kind like '%%-leftovers' or "
-                                  "kind = 'account-spread'") > 0;
+                                  "kind in ('account-spread', 'message-purge')") > 0;
 }
 
 static long long measure_once(struct crowd *c, const struct question *q)
