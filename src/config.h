@@ -24,6 +24,8 @@ struct config {
     bool proxy_protocol;
     bool web;
     const char *web_files;
+    const char *workbench, *call_log;
+    int64_t traffic_mib;
     int64_t upload_quota_mib, upload_quota_daily_mib;
 };
 

@@ -3,6 +3,7 @@
 #include "operator/operator.h"
 #include "parts.h"
 #include "platform/accounts/operator.h"
+#include "workbench/workbench.h"
 
 static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
@@ -30,9 +31,26 @@ static void carry_out_order(void *arg, unsigned uid, struct str question, struct
     operator_answer(g->api, loops_at(g->loops, 0), uid, question, out);
 }
 
+static void give_console_key(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    (void)uid, (void)rest;
+    buf_add_str(out, str_of(workbench_key(((struct guildhall *)arg)->workbench)));
+}
+
+/* Where tools on this machine reach us. */
+static void give_address(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    const struct guildhall *g = arg;
+    bool any = strcmp(g->host, "0.0.0.0") == 0, any6 = strcmp(g->host, "::") == 0;
+    bool v6 = strchr(g->host, ':') && !any6;
+
+    (void)uid, (void)rest;
+    buf_printf(out, "http%s://%s%s%s:%d", g->config->tls_only ? "s" : "", v6 ? "[" : "",
+               any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", server_port(g->server));
+}
+
 const struct control_row parts_control_rows[] = {
-    { "sessions", list_sessions },
-    { "token", give_token },
-    { "operate", carry_out_order },
-    { 0 },
+    { "console-key", give_console_key }, { "address", give_address },
+    { "sessions", list_sessions },       { "token", give_token },
+    { "operate", carry_out_order },      { 0 },
 };

@@ -23,6 +23,7 @@
 #include "platform/webhooks/webhooks.h"
 #include "voice/states.h"
 #include "voice/voice.h"
+#include "workbench/workbench.h"
 
 /* In the order of the reference. */
 /* clang-format off */
@@ -76,6 +77,7 @@ const struct domain *const guildhall_domains[] = {
     &gif_files_domain,
     &stream_files_domain,
     &service_domain,
+    &workbench_domain,
     NULL,
 };
 /* clang-format on */

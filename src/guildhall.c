@@ -11,6 +11,7 @@
 #include "parts.h"
 #include "platform/applications/applications.h"
 #include "voice/voice.h"
+#include "workbench/workbench.h"
 
 static struct store_options store_options_of(const struct config *config)
 {
@@ -130,6 +131,8 @@ static struct api *make_api(struct guildhall *g)
         .gateway = g->gateway,
         .page = c->web ? web_answer : NULL,
         .page_arg = &g->web,
+        .traffic = workbench_traffic(g->workbench),
+        .workbench = g->workbench,
         .private_endpoints = may_call_private(g),
         .registration = registration_of(g),
         .metrics_token = c->metrics_token,
@@ -138,6 +141,21 @@ static struct api *make_api(struct guildhall *g)
     };
 
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
+}
+
+/* A demo is there to be looked at; any other server only where it is asked to be. */
+static struct workbench *make_workbench(const struct guildhall *g)
+{
+    const struct config *c = g->config;
+    bool on = strcmp(c->workbench, "on") == 0;
+    struct workbench_options options = {
+        .traffic_bytes = (size_t)c->traffic_mib * 1024 * 1024,
+        .open = on && is_local(g),
+        .controls = on,
+        .log = strcmp(c->call_log, "on") == 0,
+    };
+
+    return workbench_new(&options);
 }
 
 static bool wire_command(void *arg, const struct gateway_caller *who, int op, struct str d)
@@ -160,6 +178,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .hooks = { g, wire_command, wire_session_ended },
         .public_url = c->public_url,
         .no_limits = !c->rate_limits,
+        .traffic = workbench_traffic(g->workbench),
     };
 
     return gateway_new(&options);
@@ -188,6 +207,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = parts_open_tls(g);
     if (e)
         goto fail;
+    g->workbench = make_workbench(g);
     g->gateway = make_gateway(g);
     g->web = (struct web){ .folder = config->web_files };
     g->api = make_api(g);
@@ -197,6 +217,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     gateway_start(g->gateway, g->loops);
     api_start(g->api, g->loops);
+    workbench_start(g->workbench, g->api, g->loops);
     e = voice_start(g->api, g->loops, &g->voice);
     if (!e)
         e = parts_start_server(g, port);
@@ -225,6 +246,7 @@ void guildhall_stop(struct guildhall *g)
         gateway_drain(g->gateway, g->config->shutdown_seconds * 1000 / 2);
     if (g->server)
         server_stop(g->server, g->config->shutdown_seconds * 1000);
+    workbench_stop(g->workbench);
     /* What was taken is finished while the loops can still answer. */
     if (g->api)
         api_wait(g->api);
@@ -241,6 +263,7 @@ void guildhall_stop(struct guildhall *g)
     gifs_forget();
     api_free(g->api);
     gateway_free(g->gateway);
+    workbench_free(g->workbench);
     auth_close(g->auth);
     tls_context_free(g->tls);
     mem_free(g);

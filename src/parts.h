@@ -11,6 +11,7 @@
 
 struct tls_context;
 struct voice;
+struct workbench;
 
 struct guildhall {
     const struct config *config;
@@ -30,6 +31,7 @@ struct guildhall {
     struct proxies proxies;
     struct web web;
     struct server *server;
+    struct workbench *workbench;
     struct control *control; /* NULL: it could not listen */
 };
 

@@ -5,6 +5,7 @@
 #include "manager.h"
 #include "net/tls.h"
 #include "parts.h"
+#include "workbench/workbench.h"
 
 /* "host:port", "[::1]:port" or "port". */
 static bool split_address(const char *listen, char *host, size_t max, int *ret_port)
@@ -107,7 +108,8 @@ static bool wire_upgrade(void *arg, const struct http_request *r, struct websock
 {
     struct guildhall *g = arg;
 
-    return relay_upgrade(g->relay, r, ret) || gateway_upgrade(g->gateway, r, ret);
+    return workbench_upgrade(g->workbench, r, ret) || relay_upgrade(g->relay, r, ret) ||
+           gateway_upgrade(g->gateway, r, ret);
 }
 
 enum err parts_start_server(struct guildhall *g, int port)

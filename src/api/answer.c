@@ -26,6 +26,8 @@ static void send_answer(struct life *l, int status, struct str type)
     int file = call->reply_file;
     bool kept = call->reply_kept.p;
     struct str body = kept ? call->reply_kept : buf_str(&reply);
+    if (l->began)
+        call_record(l, status, type.p && !head.zipped && file < 0 ? body : STR(""));
     /* What is compressed while it is sent, and so is short, is none of the long ones. */
     bool is_long =
         body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped || head.no_gzip ||
@@ -125,6 +127,7 @@ void answer_error(struct life *l, enum err e)
 
     reply_forget(call);
     files_finish(call, e);
+    l->refused = e;
     if (error_info(e)->status == 429) {
         answer_limited(l, e);
         return;

@@ -11,6 +11,8 @@
 
 struct fetcher;
 struct gateway; /* gateway/gateway.h; handed on, not looked into */
+struct traffic; /* traffic/traffic.h */
+struct workbench;
 
 /* Who may make an account: everybody, who has an invitation of the operator's, nobody. */
 enum registration_mode { REGISTRATION_OPEN, REGISTRATION_INVITE, REGISTRATION_CLOSED };
@@ -42,7 +44,9 @@ struct api_options {
     /* Fills the reply to a GET that no route fits; false: there is nothing. May be NULL. */
     bool (*page)(void *arg, struct call *call);
     void *page_arg;
-    bool private_endpoints; /* requests of ours may go to loopback and private addresses */
+    struct traffic *traffic;     /* where calls are noted while somebody looks; may be NULL */
+    struct workbench *workbench; /* for its own routes; may be NULL */
+    bool private_endpoints;      /* requests of ours may go to loopback and private addresses */
     enum registration_mode registration;
     /* Argon2id cost; tests make it cheap. */
     unsigned long long password_ops;

@@ -77,6 +77,8 @@ struct life {
     uv_work_t compute;
     enum err computed; /* by hash or compute */
     int looks;         /* that were outdated when it came to the handler */
+    int64_t began;     /* clock_mono, when it is to be noted; else 0 */
+    enum err refused;  /* what it is answered with; OK: no refusal */
 };
 
 /* What to drop from the credential cache after the commit. */
@@ -160,6 +162,11 @@ void answer_options(struct life *l);
 void reply_forget(struct call *call);
 /* The methods of the path, in a line of this name. */
 void answer_add_allow(struct life *l, const char *name);
+
+/* --- record.c -------------------------------------------------------------------------- */
+
+/* Notes a call with its answer, for whoever looks at the traffic. */
+void call_record(const struct life *l, int status, struct str reply);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 

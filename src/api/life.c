@@ -7,7 +7,9 @@
 #include <assert.h>
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "traffic/traffic.h"
 
 static void life_proceed(struct life *l, enum call_stage ended);
 
@@ -377,6 +379,8 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     l->admitting = admitting;
     l->admitted = false;
     l->looks = 0;
+    l->began = traffic_is_on(api->options.traffic) ? clock_mono() : 0;
+    l->refused = OK;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     if (cors_is_preflight(api, x->request)) {
         answer_options(l);

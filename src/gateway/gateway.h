@@ -15,6 +15,7 @@
 
 struct gateway;
 struct ready_shape;
+struct traffic;
 
 /* Whom something is shown to. */
 struct gateway_viewer {
@@ -97,11 +98,12 @@ struct gateway_options {
     struct auth *auth;
     const struct gateway_source *source;
     struct gateway_hooks hooks;
-    const char *public_url; /* NULL: what the client called us */
-    unsigned max_guilds;    /* of one bot session; 0: 2500 */
-    unsigned max_sessions;  /* of one user; 0: 50 */
-    unsigned max_strangers; /* sockets of one address that have not said who they are; 0: 64 */
-    bool no_limits;         /* identify, and ask for all members, as often as you like */
+    const char *public_url;  /* NULL: what the client called us */
+    unsigned max_guilds;     /* of one bot session; 0: 2500 */
+    unsigned max_sessions;   /* of one user; 0: 50 */
+    unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
+    struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
+    bool no_limits;          /* identify, and ask for all members, as often as you like */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);

@@ -205,3 +205,32 @@ void form_write(const struct form *f, struct json *j)
         json_object_end(j);
     }
 }
+
+static const struct form_node *first_node(const struct form_node *node)
+{
+    while (node && !node->problems)
+        node = node->children;
+    return node;
+}
+
+static void write_path(const struct form_node *node, struct buf *out)
+{
+    if (!node->up)
+        return;
+    write_path(node->up, out);
+    if (node->up->up)
+        buf_add_char(out, '.');
+    buf_add_str(out, node->key);
+}
+
+void form_first(const struct form *f, struct buf *out)
+{
+    const struct form_node *node = first_node(f->root);
+
+    if (!node)
+        return;
+    write_path(node, out);
+    if (node->up)
+        buf_add_lit(out, ": ");
+    buf_add_str(out, node->problems->message);
+}

@@ -70,6 +70,9 @@ static inline bool form_failed_at(const struct form *f, const struct place *at)
 /* Writes the value of "errors". */
 void form_write(const struct form *f, struct json *j);
 
+/* The first problem of the tree, as "options.0.name: This field is required", for people. */
+void form_first(const struct form *f, struct buf *out);
+
 /* The leaf codes, with the usual sentence where there is one. */
 #define FORM_REQUIRED      "BASE_TYPE_REQUIRED", "This field is required"
 #define FORM_NO_ITEM       "LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required"

@@ -1,5 +1,6 @@
 /* demo.c - `guildhall demo`: the server with a small lively world to try. */
 #include <stdio.h>
+#include <string.h>
 
 #include "gifs/gifs.h"
 #include "guildhall.h"
@@ -88,13 +89,28 @@ static void print_tour(void *arg, const char *url)
     printf("%s\nEvery route: %s/openapi.json\n", CALLS, url);
 }
 
+/* A demo is there to be looked at. */
+static struct config demo_config(const struct config *given)
+{
+    struct config c = *given;
+
+    if (strcmp(c.workbench, "auto") == 0)
+        c.workbench = "on";
+    if (strcmp(c.call_log, "auto") == 0)
+        c.call_log = "on";
+    if (!c.traffic_mib)
+        c.traffic_mib = 8;
+    return c;
+}
+
 int tool_demo(const struct settings *s, char **arguments)
 {
+    struct config config = demo_config(&s->config);
     struct tour tour = { 0 };
 
     if (*arguments)
         return usage("demo takes no arguments");
-    if (demo_prepare(&s->config, &tour))
+    if (demo_prepare(&config, &tour))
         return 1;
-    return serve_until_stopped(&s->config, print_tour, &tour);
+    return serve_until_stopped(&config, print_tour, &tour);
 }

@@ -108,6 +108,8 @@ const struct program_command program_commands[] = {
     { "log", "", "What the operator changed, by whom and when", tool_log, order_options },
     { "sessions", "", "List who is connected to the server that runs", tool_sessions,
       sessions_rows },
+    { "console-key", "", "Print what opens the console of the server that runs", tool_console_key,
+      NULL },
     { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
       NULL },
     { "check", "[FILE]", "Look whether the database, or a backup, is sound", tool_check, NULL },

@@ -36,6 +36,7 @@ int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
 int tool_sessions(const struct settings *s, char **arguments);
+int tool_console_key(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
 int tool_user(const struct settings *s, char **arguments);

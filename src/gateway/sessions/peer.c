@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/packing.h"
+#include "gateway/sessions/recording.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
 #include "gateway/sessions/session.h"
@@ -30,6 +31,7 @@ void peer_open(struct websocket *ws, void *arg)
     websocket_set_data(ws, p);
     links_append(&p->hub->peers, &p->link);
     atomic_fetch_add(&g->connected, 1);
+    record_op(p, TRAFFIC_OPENED, 0, STR(""));
     if (d->fault) {
         peer_close(p, d->fault, d->fault == CLOSE_BAD_VERSION ? "version" : "encoding");
         return;
@@ -58,6 +60,7 @@ void peer_close(struct peer *p, enum close_code code, const char *reason)
     p->closing = true;
     deadline_drop(&p->deadline);
     atomic_fetch_add(&p->hub->gateway->closed, 1);
+    record_close(p, code, reason);
     websocket_close(p->ws, code, str_of(reason));
 }
 
@@ -67,6 +70,8 @@ void peer_closed(struct websocket *ws, int code)
 
     if (!p)
         return;
+    if (!p->closing)
+        record_close(p, code, "by the client");
     peer_uncount(p);
     deadline_drop(&p->deadline);
     if (p->asking)
@@ -317,5 +322,6 @@ void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payloa
         peer_close(p, CLOSE_BAD_OPCODE, "no such opcode");
         return;
     }
+    record_op(p, TRAFFIC_RECEIVED, (int)op, e->d);
     handle_op(p, op, e->d);
 }

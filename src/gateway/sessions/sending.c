@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
+#include "gateway/sessions/recording.h"
 #include "gateway/wire/news.h"
 
 enum { OUT_KEPT = 1024 * 1024 };
@@ -58,6 +59,7 @@ void send_op(struct peer *p, enum opcode op, struct str d)
         send_later(p, op, d);
         return;
     }
+    record_op(p, TRAFFIC_SENT, op, d);
     buf_reset(&h->out);
     bool text = encode_op(&c, op, d, &h->out);
     p->zstd = c.zstd;

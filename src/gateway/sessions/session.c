@@ -10,6 +10,7 @@
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/packing.h"
 #include "gateway/sessions/peer.h"
+#include "gateway/sessions/recording.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
 #include "gateway/sessions/upcalls.h"
@@ -103,6 +104,7 @@ static void session_cut(struct session *s)
 
 static void send_one(struct session *s, uint64_t seq, struct news *n, unsigned form)
 {
+    record_dispatch(s->peer, seq, n, form);
     if (is_long_news(n))
         packing_begin(s->peer, seq, n, form);
     else

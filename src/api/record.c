@@ -1,0 +1,92 @@
+/* record.c - a call that was answered, noted for whoever looks at the traffic. */
+#include "api/internal.h"
+
+#include "base/clock.h"
+#include "traffic/traffic.h"
+
+static bool is_text_body(struct str type)
+{
+    return !type.p || http_media_type_is(type, STR("application/json")) ||
+           http_media_type_is(type, STR("application/x-www-form-urlencoded"));
+}
+
+/* Of a form with files what is said about them; files and pictures are not noted. */
+static struct str request_text(const struct exchange *x)
+{
+    const struct part *part = x->parts ? multipart_find(x->parts, STR("payload_json")) : NULL;
+
+    if (part)
+        return buf_str(&part->data);
+    return is_text_body(x->request->content_type) ? x->body : STR("");
+}
+
+static enum traffic_credential credential_shown(const struct call *call)
+{
+    struct str header = call->exchange->request->authorization, token, rest;
+
+    if (!header.p)
+        return TRAFFIC_NO_CREDENTIAL;
+    switch (credential_kind(header, &token)) {
+    case CALLER_BOT:
+        return credential_kind(token, &rest) == CALLER_BOT ? TRAFFIC_BOT_TWICE : TRAFFIC_BOT;
+    case CALLER_BEARER:
+        return TRAFFIC_BEARER;
+    default:
+        return TRAFFIC_BARE;
+    }
+}
+
+static struct str first_problem(const struct life *l, struct buf *room)
+{
+    if (l->refused && form_failed(&l->call.form))
+        form_first(&l->call.form, room);
+    return buf_str(room);
+}
+
+/* Who looks would see themselves looking. */
+static bool is_of_console(const struct route *r)
+{
+    return r && r->service && str_starts(str_of(r->path), STR("/console"));
+}
+
+void call_record(const struct life *l, int status, struct str reply)
+{
+    const struct call *call = &l->call;
+    const struct exchange *x = call->exchange;
+    const struct caller *c = call->caller;
+    struct traffic_record r = {
+        .kind = TRAFFIC_CALL,
+        .at_us = clock_us(),
+        .took_ns = clock_mono() - l->began,
+        .status = status,
+        .method = (uint8_t)x->request->method,
+    };
+    struct buf problem;
+
+    if (is_of_console(call->route))
+        return;
+    if (c) {
+        r.user_id = c->id;
+        r.application_id = c->application_id;
+        r.caller = (uint8_t)c->kind;
+    }
+    if (call->route) {
+        r.name = call->route->name;
+        r.place = call->route->path;
+    }
+    if (l->refused) {
+        r.code = error_info(l->refused)->code;
+        r.not_served = l->refused == ERR_NOT_SERVED;
+        r.credential = (uint8_t)credential_shown(call);
+    }
+    buf_init(&problem, 4096);
+    struct str texts[TRAFFIC_TEXTS] = {
+        [TRAFFIC_TARGET] = x->request->target,
+        [TRAFFIC_PROBLEM] = first_problem(l, &problem),
+        [TRAFFIC_ADDRESS] = x->remote,
+        [TRAFFIC_REQUEST] = request_text(x),
+        [TRAFFIC_REPLY] = call->reply_type.p && !l->refused ? STR("") : reply,
+    };
+    traffic_add(call->api->options.traffic, &r, texts);
+    buf_clear(&problem);
+}

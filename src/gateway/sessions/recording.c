@@ -1,0 +1,62 @@
+/* recording.c - what sockets of the gateway say and hear, noted for whoever looks. */
+#include "gateway/sessions/recording.h"
+
+#include "base/clock.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+
+static struct traffic *traffic_of(const struct peer *p)
+{
+    return p->hub->gateway->options.traffic;
+}
+
+static void record_message(struct peer *p, struct traffic_record *r,
+                           struct str texts[TRAFFIC_TEXTS])
+{
+    const struct session *s = p->session;
+
+    r->at_us = clock_us();
+    r->socket = p->turn;
+    if (s) {
+        r->session = s->number;
+        r->user_id = s->caller.id;
+        r->application_id = s->caller.application_id;
+        r->caller = (uint8_t)s->caller.kind;
+    }
+    texts[TRAFFIC_ADDRESS] = websocket_remote(p->ws);
+    traffic_add(traffic_of(p), r, texts);
+}
+
+void record_op(struct peer *p, enum traffic_kind kind, int op, struct str d)
+{
+    struct traffic_record r = { .kind = (uint8_t)kind, .status = op };
+    struct str texts[TRAFFIC_TEXTS] = { 0 };
+
+    if (!traffic_is_on(traffic_of(p)))
+        return;
+    texts[kind == TRAFFIC_SENT ? TRAFFIC_REPLY : TRAFFIC_REQUEST] = d;
+    record_message(p, &r, texts);
+}
+
+void record_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+{
+    struct traffic_record r = { .kind = TRAFFIC_SENT, .seq = seq, .name = event_name(n->event) };
+    struct str texts[TRAFFIC_TEXTS] = { 0 };
+
+    if (!traffic_is_on(traffic_of(p)))
+        return;
+    /* As JSON, whatever the socket speaks. */
+    texts[TRAFFIC_REPLY] = news_bytes(n, form & NEWS_EMPTIED, p->hub->packer, p->hub->arena);
+    record_message(p, &r, texts);
+}
+
+void record_close(struct peer *p, int code, const char *reason)
+{
+    struct traffic_record r = { .kind = TRAFFIC_CLOSED, .status = code };
+    struct str texts[TRAFFIC_TEXTS] = { [TRAFFIC_PROBLEM] = str_of(reason) };
+
+    if (traffic_is_on(traffic_of(p)))
+        record_message(p, &r, texts);
+}

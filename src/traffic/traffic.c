@@ -1,0 +1,179 @@
+/* traffic.c - a ring of what was said on the wire. */
+#include "traffic/traffic.h"
+
+#include <pthread.h>
+
+#include "base/mem.h"
+
+/* Records that can be found, whatever their size: a power of two. */
+enum { SLOTS = 16 * 1024 };
+
+struct traffic {
+    _Atomic bool on;
+    bool always;
+    unsigned holders;
+    size_t size;
+    pthread_mutex_t lock; /* of all but `on` */
+    char *bytes;          /* NULL until the first holder */
+    uint64_t *places;     /* of the record with that number, in the stream of all bytes */
+    uint64_t end;         /* of that stream: its last `size` bytes are here */
+    uint64_t newest;
+};
+
+static void traffic_make_room(struct traffic *t)
+{
+    if (t->bytes)
+        return;
+    t->bytes = mem_resize(NULL, t->size);
+    t->places = mem_new(SLOTS * sizeof *t->places);
+}
+
+struct traffic *traffic_new(size_t bytes, bool always)
+{
+    struct traffic *t = mem_new(sizeof *t);
+
+    t->size = bytes;
+    t->always = always;
+    pthread_mutex_init(&t->lock, NULL);
+    if (always)
+        traffic_make_room(t);
+    t->on = always;
+    return t;
+}
+
+void traffic_free(struct traffic *t)
+{
+    if (!t)
+        return;
+    pthread_mutex_destroy(&t->lock);
+    mem_free(t->bytes);
+    mem_free(t->places);
+    mem_free(t);
+}
+
+bool traffic_is_on(const struct traffic *t)
+{
+    return t && atomic_load_explicit(&t->on, memory_order_relaxed);
+}
+
+void traffic_hold(struct traffic *t)
+{
+    pthread_mutex_lock(&t->lock);
+    traffic_make_room(t);
+    t->holders++;
+    t->on = true;
+    pthread_mutex_unlock(&t->lock);
+}
+
+void traffic_release(struct traffic *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->on = --t->holders > 0 || t->always;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* --- bytes ---------------------------------------------------------------------------- */
+
+/* A record may begin at the end of the memory and go on at its beginning. */
+static void ring_write(struct traffic *t, const void *p, size_t n)
+{
+    size_t at = t->end % t->size, first = n < t->size - at ? n : t->size - at;
+
+    memcpy(t->bytes + at, p, first);
+    if (n > first)
+        memcpy(t->bytes, (const char *)p + first, n - first);
+    t->end += n;
+}
+
+static void ring_read(const struct traffic *t, uint64_t from, void *p, size_t n)
+{
+    size_t at = from % t->size, first = n < t->size - at ? n : t->size - at;
+
+    memcpy(p, t->bytes + at, first);
+    if (n > first)
+        memcpy((char *)p + first, t->bytes, n - first);
+}
+
+static bool ring_has(const struct traffic *t, uint64_t number)
+{
+    return number && number <= t->newest && t->newest - number < SLOTS &&
+           t->end - t->places[number % SLOTS] <= t->size;
+}
+
+void traffic_add(struct traffic *t, struct traffic_record *r, const struct str texts[TRAFFIC_TEXTS])
+{
+    for (int i = 0; i < TRAFFIC_TEXTS; i++) {
+        r->lengths[i] = texts[i].n < UINT32_MAX ? (uint32_t)texts[i].n : UINT32_MAX;
+        r->kept[i] = texts[i].n < TRAFFIC_LONGEST ? (uint32_t)texts[i].n : TRAFFIC_LONGEST;
+    }
+    pthread_mutex_lock(&t->lock);
+    if (t->bytes) {
+        r->number = ++t->newest;
+        t->places[r->number % SLOTS] = t->end;
+        ring_write(t, r, sizeof *r);
+        for (int i = 0; i < TRAFFIC_TEXTS; i++)
+            if (r->kept[i])
+                ring_write(t, texts[i].p, r->kept[i]);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static uint64_t ring_oldest(const struct traffic *t)
+{
+    uint64_t low = t->newest < SLOTS ? 1 : t->newest - SLOTS + 1, high = t->newest;
+
+    /* Places grow with the numbers: those that are gone stand before those that are here. */
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (ring_has(t, middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return ring_has(t, low) ? low : 0;
+}
+
+void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest)
+{
+    pthread_mutex_lock(&t->lock);
+    *ret_newest = t->newest;
+    *ret_oldest = t->bytes ? ring_oldest(t) : 0;
+    pthread_mutex_unlock(&t->lock);
+}
+
+bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret, struct buf *room)
+{
+    size_t bytes = 0;
+    bool there;
+
+    buf_reset(room);
+    pthread_mutex_lock(&t->lock);
+    there = t->bytes && ring_has(t, number);
+    if (there) {
+        uint64_t from = t->places[number % SLOTS];
+
+        ring_read(t, from, ret, sizeof *ret);
+        for (int i = 0; i < TRAFFIC_TEXTS; i++)
+            bytes += ret->kept[i];
+        char *at = buf_room(room, bytes + 1);
+        there = at != NULL;
+        if (at)
+            ring_read(t, from + sizeof *ret, at, bytes);
+    }
+    pthread_mutex_unlock(&t->lock);
+    room->n = there ? bytes : 0;
+    return there;
+}
+
+struct str traffic_text(const struct traffic_record *r, const struct buf *room,
+                        enum traffic_text which)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < (int)which; i++)
+        at += r->kept[i];
+    return str_slice(room->p + at, r->kept[which]);
+}

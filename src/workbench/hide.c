@@ -1,0 +1,180 @@
+/* hide.c - texts of the wire without what nobody else may know. */
+#include "workbench/hide.h"
+
+#include "base/utf8.h"
+
+/* No id or name of the interface is longer; what is may be a token at a wrong place. */
+enum { LONGEST_SEGMENT = 64 };
+
+static bool str_ends(struct str s, struct str end)
+{
+    return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
+}
+
+static bool is_about(const char *place, const char *word)
+{
+    return place && strstr(place, word);
+}
+
+/* A key that is not written plainly may be any. */
+static bool is_secret_key(struct str key, const char *place)
+{
+    if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
+        return true;
+    if (str_is(key, "code") || str_is(key, "location") || str_is(key, "state"))
+        return is_about(place, "oauth2") || is_about(place, "connections");
+    return str_ends(key, STR("token")) || str_ends(key, STR("password")) ||
+           str_ends(key, STR("secret")) || str_is(key, "code_verifier") || str_is(key, "ticket");
+}
+
+static void add_valid(struct buf *out, struct str s)
+{
+    uint32_t cp;
+
+    while (s.n) {
+        size_t n = utf8_decode(s, &cp);
+
+        if (n)
+            buf_add(out, s.p, n);
+        else
+            buf_add_lit(out, "\xef\xbf\xbd");
+        s = str_from(s, n ? n : 1);
+    }
+}
+
+/* --- JSON ----------------------------------------------------------------------------- */
+
+/* The bytes of the string that begins with the quote at p, with both quotes where they are. */
+static size_t string_length(const char *p, const char *end)
+{
+    const char *at = p + 1;
+
+    while (at < end && *at != '"')
+        at += *at == '\\' && at + 1 < end ? 2 : 1;
+    return (size_t)((at < end ? at + 1 : end) - p);
+}
+
+static const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && (unsigned char)*p <= ' ')
+        p++;
+    return p;
+}
+
+/* URLs of webhooks have their token in them. */
+static bool is_secret_value(struct str s)
+{
+    return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12);
+}
+
+static void hide_json(struct str text, const char *place, struct buf *out)
+{
+    const char *p = text.p, *end = text.p + text.n, *plain = p;
+    bool hides = false; /* the value that comes next */
+
+    while (p < end) {
+        if (*p != '"') {
+            /* What is neither space nor colon is a value of another kind. */
+            hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
+            p++;
+            continue;
+        }
+        size_t n = string_length(p, end);
+        const char *after = skip_space(p + n, end);
+        struct str inside = str_slice(p + 1, n > 1 ? n - 2 : 0);
+        bool is_key = !hides && after < end && *after == ':';
+
+        if (!is_key && (hides || is_secret_value(str_slice(p, n)))) {
+            add_valid(out, str_slice(plain, (size_t)(p - plain)));
+            buf_add_lit(out, "\"***\"");
+            plain = p + n;
+        }
+        hides = is_key && is_secret_key(inside, place);
+        p += n;
+    }
+    add_valid(out, str_slice(plain, (size_t)(p - plain)));
+}
+
+/* --- forms, paths ---------------------------------------------------------------------- */
+
+static void hide_form(struct str text, const char *place, struct buf *out)
+{
+    bool first = true;
+
+    while (text.n) {
+        struct str pair = str_cut(&text, '&'), key = pair;
+        bool has_value = memchr(pair.p, '=', pair.n) != NULL;
+
+        key = str_cut(&pair, '=');
+        if (!first)
+            buf_add_char(out, '&');
+        first = false;
+        add_valid(out, key);
+        if (!has_value)
+            continue;
+        buf_add_char(out, '=');
+        if (is_secret_key(key, place))
+            buf_add_lit(out, "***");
+        else
+            add_valid(out, pair);
+    }
+}
+
+void hide_body(struct str text, const char *place, struct buf *out)
+{
+    const char *first = text.n ? skip_space(text.p, text.p + text.n) : text.p;
+    bool json = first < text.p + text.n && strchr("{[\"", *first);
+
+    if (json)
+        hide_json(text, place, out);
+    else
+        hide_form(text, place, out);
+}
+
+static size_t count_segments(struct str path)
+{
+    size_t n = 0;
+
+    while (path.n) {
+        str_cut(&path, '/');
+        n++;
+    }
+    return n;
+}
+
+/* The last segments of a path are those of its row. */
+static bool is_secret_segment(struct str segment, size_t left, const char *place)
+{
+    struct str row = str_of(place ? place : "");
+    size_t skip = count_segments(row);
+
+    if (segment.n > LONGEST_SEGMENT)
+        return true;
+    if (left > skip)
+        return false;
+    for (skip -= left; skip; skip--)
+        str_cut(&row, '/');
+    return str_ends(str_cut(&row, '/'), STR("token}"));
+}
+
+void hide_target(struct str target, const char *place, struct buf *out)
+{
+    struct str query = target, path = str_cut(&query, '?');
+    const char *end = path.p + path.n;
+    size_t left = count_segments(path);
+
+    while (path.n) {
+        struct str segment = str_cut(&path, '/');
+
+        if (is_secret_segment(segment, left--, place))
+            buf_add_lit(out, "***");
+        else
+            add_valid(out, segment);
+        if (segment.p + segment.n < end)
+            buf_add_char(out, '/');
+    }
+    if (query.n) {
+        buf_add_char(out, '?');
+        hide_form(query, place, out);
+    }
+}

@@ -1,0 +1,15 @@
+/* hide.h - texts of the wire without what nobody else may know.
+ *
+ * Tokens, passwords and codes become "***". The texts may be cut or broken anywhere: what is
+ * left of a secret is hidden too, and bytes that are not UTF-8 become U+FFFD. */
+#ifndef WORKBENCH_HIDE_H
+#define WORKBENCH_HIDE_H
+
+#include "base/buf.h"
+
+/* A body, JSON or a form; place is the row's path, as "/oauth2/token", or NULL. */
+void hide_body(struct str text, const char *place, struct buf *out);
+/* A path with its query. */
+void hide_target(struct str target, const char *place, struct buf *out);
+
+#endif

@@ -1,0 +1,461 @@
+/* show.c - records of the traffic, as programs and people read them. */
+#include "workbench/show.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "net/http.h"
+#include "workbench/hide.h"
+
+enum {
+    MOST_LOOKED_AT = 1000,   /* records, for one page */
+    MOST_BYTES = 512 * 1024, /* of a page, about */
+    MOST_TEXT = 1024 * 1024, /* of a record that was made readable */
+    SESSION_DIGITS = 16,
+};
+
+static const char *const kinds[] = {
+    [TRAFFIC_CALL] = "call", [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "received",
+    [TRAFFIC_SENT] = "sent", [TRAFFIC_CLOSED] = "closed",
+};
+
+static const char *const callers[] = { "nobody", "user", "bot", "app", "app" };
+
+/* As READY writes ids of sessions: the number is what they begin with. */
+static void session_text(uint64_t number, char out[SESSION_DIGITS + 1])
+{
+    unsigned char bytes[8];
+
+    memcpy(bytes, &number, sizeof bytes);
+    for (int i = 0; i < 8; i++)
+        snprintf(out + (size_t)i * 2, 3, "%02x", bytes[i]);
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
+struct known_name {
+    struct known_name *next;
+    snowflake id;
+    struct str name;
+};
+
+static enum err name_of(struct tx *tx, struct known_name **names, snowflake id, struct str *ret)
+{
+    struct known_name *n = *names;
+    struct rows row;
+    bool found;
+
+    while (n && n->id != id)
+        n = n->next;
+    if (!n) {
+        n = arena_alloc(tx_arena(tx), sizeof *n);
+        enum err e =
+            tx_one(tx, "select username from users where id = $1", BIND(v_id(id)), &row, &found);
+        if (e)
+            return e;
+        *n = (struct known_name){ *names, id, found ? row_text(&row, 0) : STR("") };
+        *names = n;
+    }
+    *ret = n->name;
+    return OK;
+}
+
+/* --- from a record to what may be shown ------------------------------------------------ */
+
+static struct str hidden_body(struct arena *arena, struct str text, const char *place)
+{
+    struct buf out;
+
+    buf_init(&out, MOST_TEXT);
+    hide_body(text, place, &out);
+    return buf_take(&out, arena);
+}
+
+static struct str hidden_target(struct arena *arena, struct str text, const char *place)
+{
+    struct buf out;
+
+    buf_init(&out, MOST_TEXT);
+    hide_target(text, place, &out);
+    return buf_take(&out, arena);
+}
+
+static void show_texts(struct shown *s, const struct buf *room, struct arena *arena)
+{
+    const struct traffic_record *r = &s->r;
+    struct str target = traffic_text(r, room, TRAFFIC_TARGET);
+
+    s->target = hidden_target(arena, target, r->place);
+    s->problem = str_dup(arena, traffic_text(r, room, TRAFFIC_PROBLEM));
+    s->address = str_dup(arena, traffic_text(r, room, TRAFFIC_ADDRESS));
+    s->request = hidden_body(arena, traffic_text(r, room, TRAFFIC_REQUEST), r->place);
+    s->reply = hidden_body(arena, traffic_text(r, room, TRAFFIC_REPLY), r->place);
+    s->hint = mistake_of(r, target);
+}
+
+/* --- filters -------------------------------------------------------------------------- */
+
+static bool str_holds(struct str s, struct str part)
+{
+    return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
+}
+
+static bool kind_fits(const struct traffic_record *r, struct str kind)
+{
+    if (!kind.n)
+        return true;
+    if (str_is(kind, "frame"))
+        return r->kind != TRAFFIC_CALL;
+    return str_is(kind, kinds[r->kind]);
+}
+
+static bool status_fits(const struct traffic_record *r, struct str status)
+{
+    uint64_t number;
+
+    if (!status.n)
+        return true;
+    if (r->kind != TRAFFIC_CALL)
+        return false;
+    if (str_is(status, "error"))
+        return r->status >= 400;
+    if (status.n == 3 && status.p[1] == 'x')
+        return r->status / 100 == status.p[0] - '0';
+    return str_to_u64(status, &number) && r->status == (int64_t)number;
+}
+
+static bool session_fits(const struct traffic_record *r, struct str session)
+{
+    char text[SESSION_DIGITS + 1];
+
+    if (!session.n)
+        return true;
+    session_text(r->session, text);
+    return r->session && session.n >= SESSION_DIGITS &&
+           memcmp(session.p, text, SESSION_DIGITS) == 0;
+}
+
+static bool user_fits(const struct shown *s, struct str user)
+{
+    snowflake id;
+
+    return !user.n || (s->username.n && str_eq(s->username, user)) ||
+           (snowflake_parse(user, &id) && id == s->r.user_id);
+}
+
+static bool record_fits(const struct traffic_record *r, const struct traffic_filter *f)
+{
+    const char *method = r->kind == TRAFFIC_CALL ? http_method_name(r->method) : "";
+    bool is_call = r->kind == TRAFFIC_CALL;
+
+    return kind_fits(r, f->kind) && status_fits(r, f->status) && session_fits(r, f->session) &&
+           (!f->method.n || str_eq_nocase(f->method, str_of(method))) &&
+           (!f->application || f->application == r->application_id) &&
+           (!f->event.n || (!is_call && str_is(f->event, r->name ? r->name : ""))) &&
+           (!f->route.n || (is_call && (str_holds(str_of(r->name), f->route) ||
+                                        str_holds(str_of(r->place), f->route))));
+}
+
+static bool text_fits(const struct shown *s, struct str text)
+{
+    return !text.n || str_holds(s->target, text) || str_holds(s->problem, text) ||
+           str_holds(s->request, text) || str_holds(s->reply, text) ||
+           str_holds(str_of(s->r.name), text);
+}
+
+/* --- pages ---------------------------------------------------------------------------- */
+
+struct page_reader {
+    struct tx *tx;
+    struct traffic *traffic;
+    struct traffic_page *page;
+    struct known_name *names;
+    struct buf room;
+};
+
+/* *ret: the record is one of those that are wanted. */
+static enum err read_one(struct page_reader *p, uint64_t number, struct shown *s, bool *ret)
+{
+    const struct traffic_filter *f = &p->page->filter;
+    enum err e = OK;
+
+    *ret = false;
+    *s = (struct shown){ 0 };
+    if (!traffic_get(p->traffic, number, &s->r, &p->room) || !record_fits(&s->r, f))
+        return OK;
+    if (s->r.user_id)
+        e = name_of(p->tx, &p->names, s->r.user_id, &s->username);
+    if (e || !user_fits(s, f->user))
+        return e;
+    show_texts(s, &p->room, tx_arena(p->tx));
+    *ret = text_fits(s, f->text);
+    return OK;
+}
+
+/* Where a page of the last records begins. */
+static enum err find_start(struct page_reader *p, uint64_t oldest, uint64_t *ret)
+{
+    uint64_t at = p->page->newest;
+    int64_t found = 0;
+    enum err e = OK;
+
+    for (int looked = 0; at >= oldest && at && looked < MOST_LOOKED_AT && !e; looked++, at--) {
+        struct shown s;
+        bool fits;
+
+        e = read_one(p, at, &s, &fits);
+        if (fits && ++found == p->page->limit)
+            break;
+    }
+    *ret = at ? at : 1;
+    return e;
+}
+
+static enum err read_page(struct page_reader *p, uint64_t at,
+                          void (*show)(const struct shown *s, void *arg), void *arg)
+{
+    struct traffic_page *page = p->page;
+    size_t used = arena_used(tx_arena(p->tx));
+    int64_t found = 0;
+
+    for (int looked = 0; at <= page->newest && looked < MOST_LOOKED_AT; looked++, at++) {
+        struct shown s;
+        bool fits;
+        enum err e = read_one(p, at, &s, &fits);
+
+        if (e)
+            return e;
+        page->last = at;
+        if (fits)
+            show(&s, arg);
+        if (fits && ++found == page->limit)
+            break;
+        if (arena_used(tx_arena(p->tx)) - used > MOST_BYTES)
+            break;
+    }
+    return OK;
+}
+
+enum err traffic_each(struct tx *tx, struct traffic *t, struct traffic_page *page,
+                      void (*show)(const struct shown *s, void *arg), void *arg)
+{
+    struct page_reader p = { .tx = tx, .traffic = t, .page = page };
+    uint64_t oldest, at;
+    enum err e = OK;
+
+    buf_init(&p.room, TRAFFIC_TEXTS * TRAFFIC_LONGEST + 1);
+    traffic_range(t, &oldest, &page->newest);
+    at = page->after + 1 > oldest ? page->after + 1 : oldest;
+    page->lost = oldest > page->after + 1 && !page->from_end ? oldest - page->after - 1 : 0;
+    page->last = page->after < page->newest ? page->after : page->newest;
+    if (page->from_end)
+        e = find_start(&p, oldest, &at);
+    if (!e && oldest)
+        e = read_page(&p, at, show, arg);
+    buf_clear(&p.room);
+    return e;
+}
+
+static void add_to_page(const struct shown *s, void *arg)
+{
+    struct buf *out = arg;
+    struct json j = json_to(out);
+
+    if (out->n)
+        buf_add_char(out, ',');
+    shown_write(s, &j);
+}
+
+enum err traffic_read(struct tx *tx, struct traffic *t, struct traffic_page *page)
+{
+    buf_reset(page->out);
+    return traffic_each(tx, t, page, add_to_page, page->out);
+}
+
+/* --- JSON ----------------------------------------------------------------------------- */
+
+static void write_text(struct json *j, const char *name, struct str text)
+{
+    json_key(j, str_of(name));
+    json_text(j, text);
+}
+
+/* A body, how long it was, and whether this is only its beginning. */
+static void write_body(const struct shown *s, struct json *j, const char *name,
+                       enum traffic_text which)
+{
+    char key[32];
+
+    write_text(j, name, which == TRAFFIC_REQUEST ? s->request : s->reply);
+    snprintf(key, sizeof key, "%s_bytes", name);
+    json_key(j, str_of(key));
+    json_int(j, s->r.lengths[which]);
+    if (s->r.lengths[which] > s->r.kept[which]) {
+        snprintf(key, sizeof key, "%s_cut", name);
+        json_key(j, str_of(key));
+        json_bool(j, true);
+    }
+}
+
+static void write_caller(const struct shown *s, struct json *j)
+{
+    json_name(j, "user");
+    if (!s->r.user_id) {
+        json_null(j);
+        return;
+    }
+    json_object(j);
+    json_name(j, "id");
+    json_id(j, s->r.user_id);
+    write_text(j, "username", s->username);
+    write_text(j, "kind", str_of(callers[s->r.caller % COUNT_OF(callers)]));
+    json_object_end(j);
+    if (s->r.application_id) {
+        json_name(j, "application_id");
+        json_id(j, s->r.application_id);
+    }
+}
+
+static void write_call(const struct shown *s, struct json *j)
+{
+    const struct traffic_record *r = &s->r;
+
+    json_name(j, "ms");
+    json_real(j, (double)(r->took_ns / 1000) / 1000);
+    write_text(j, "method", str_of(http_method_name(r->method)));
+    write_text(j, "path", s->target);
+    json_name(j, "route");
+    if (r->name)
+        json_text(j, str_of(r->name));
+    else
+        json_null(j);
+    if (r->place)
+        write_text(j, "template", str_of(r->place));
+    json_name(j, "status");
+    json_int(j, r->status);
+    json_name(j, "code");
+    json_int(j, r->code);
+    if (s->problem.n)
+        write_text(j, "problem", s->problem);
+    if (s->hint)
+        write_text(j, "hint", str_of(s->hint));
+    write_body(s, j, "request", TRAFFIC_REQUEST);
+    write_body(s, j, "reply", TRAFFIC_REPLY);
+}
+
+static void write_frame(const struct shown *s, struct json *j)
+{
+    const struct traffic_record *r = &s->r;
+    char session[SESSION_DIGITS + 1];
+
+    json_name(j, "socket");
+    json_int(j, (int64_t)r->socket);
+    if (r->session) {
+        session_text(r->session, session);
+        write_text(j, "session", str_of(session));
+    }
+    if (r->kind == TRAFFIC_CLOSED) {
+        json_name(j, "code");
+        json_int(j, r->status);
+        write_text(j, "reason", s->problem);
+    } else if (r->kind != TRAFFIC_OPENED) {
+        json_name(j, "op");
+        json_int(j, r->status);
+        if (r->name)
+            write_text(j, "event", str_of(r->name));
+        if (r->seq) {
+            json_name(j, "s");
+            json_int(j, (int64_t)r->seq);
+        }
+        write_body(s, j, "d", r->kind == TRAFFIC_SENT ? TRAFFIC_REPLY : TRAFFIC_REQUEST);
+    }
+}
+
+void shown_write(const struct shown *s, struct json *j)
+{
+    json_object(j);
+    json_name(j, "number");
+    json_int(j, (int64_t)s->r.number);
+    write_text(j, "kind", str_of(kinds[s->r.kind]));
+    json_name(j, "at");
+    json_time(j, s->r.at_us);
+    write_caller(s, j);
+    write_text(j, "address", s->address);
+    if (s->r.kind == TRAFFIC_CALL)
+        write_call(s, j);
+    else
+        write_frame(s, j);
+    json_object_end(j);
+}
+
+/* --- lines ---------------------------------------------------------------------------- */
+
+enum { LONGEST_PROBLEM = 200 };
+
+/* A line is one line, whatever a name or a message has in it. */
+static void add_plain(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        buf_add_char(out, (unsigned char)text.p[i] < ' ' || text.p[i] == 127 ? ' ' : text.p[i]);
+}
+
+static void add_who(const struct shown *s, struct buf *out)
+{
+    char who[40];
+    struct str name = s->username.n ? s->username : STR("-");
+
+    snprintf(who, sizeof who, "%.*s", STR_FMT(name));
+    buf_printf(out, "%-12s ", who);
+}
+
+static void add_call(const struct shown *s, struct buf *out)
+{
+    buf_printf(out, "%-6s ", http_method_name(s->r.method));
+    add_plain(out, s->target);
+    buf_printf(out, " %d", s->r.status);
+    if (s->r.code)
+        buf_printf(out, " %d", s->r.code);
+    buf_printf(out, " %.1f ms", (double)s->r.took_ns / 1e6);
+    if (s->problem.n) {
+        buf_add_lit(out, " | ");
+        add_plain(out, str_slice(s->problem.p,
+                                 s->problem.n < LONGEST_PROBLEM ? s->problem.n : LONGEST_PROBLEM));
+    }
+    if (s->hint)
+        buf_printf(out, " | %s", s->hint);
+}
+
+static void add_frame(const struct shown *s, struct buf *out)
+{
+    static const char *const arrows[] = {
+        [TRAFFIC_OPENED] = "opened",
+        [TRAFFIC_RECEIVED] = "->",
+        [TRAFFIC_SENT] = "<-",
+        [TRAFFIC_CLOSED] = "closed",
+    };
+
+    buf_printf(out, "%-6s ", arrows[s->r.kind]);
+    if (s->r.kind == TRAFFIC_CLOSED) {
+        buf_printf(out, "%d ", s->r.status);
+        add_plain(out, s->problem);
+    } else if (s->r.name) {
+        buf_printf(out, "%s %llu", s->r.name, (unsigned long long)s->r.seq);
+    } else if (s->r.kind != TRAFFIC_OPENED) {
+        buf_printf(out, "op %d", s->r.status);
+    }
+}
+
+void shown_line(const struct shown *s, struct buf *out)
+{
+    char when[TIMESTAMP_TEXT];
+
+    timestamp_format(s->r.at_us, when);
+    buf_printf(out, "%.12s ", when + 11);
+    add_who(s, out);
+    if (s->r.kind == TRAFFIC_CALL)
+        add_call(s, out);
+    else
+        add_frame(s, out);
+    buf_add_char(out, '\n');
+}

@@ -1,0 +1,88 @@
+/* workbench_hide.c - what nobody else may know is not shown, however it is written. */
+#include "unit.h"
+
+#include "workbench/hide.h"
+
+static struct buf out;
+
+static void hides(const char *text, const char *place, const char *shown)
+{
+    buf_reset(&out);
+    hide_body(str_of(text), place, &out);
+    if (!str_is(buf_str(&out), shown))
+        fail_msg("%s became %.*s", text, STR_FMT(buf_str(&out)));
+}
+
+static void hides_in_path(const char *target, const char *place, const char *shown)
+{
+    buf_reset(&out);
+    hide_target(str_of(target), place, &out);
+    if (!str_is(buf_str(&out), shown))
+        fail_msg("%s became %.*s", target, STR_FMT(buf_str(&out)));
+}
+
+static void secrets_of_json_are_hidden(void **state)
+{
+    (void)state;
+    hides("{\"a\":1,\"token\":\"abc\",\"b\":\"c\"}", NULL,
+          "{\"a\":1,\"token\":\"***\",\"b\":\"c\"}");
+    hides("{\"new_password\" : \"a\\\"b\"}", NULL, "{\"new_password\" : \"***\"}");
+    hides("{\"op\":{\"client_secret\":\"x\"},\"access_token\":null,\"x\":\"y\"}", NULL,
+          "{\"op\":{\"client_secret\":\"***\"},\"access_token\":null,\"x\":\"y\"}");
+    hides("{\"to\\u006ben\":\"abc\"}", NULL, "{\"to\\u006ben\":\"***\"}");
+    hides("{\"url\":\"http://h/api/webhooks/1/abc\"}", NULL, "{\"url\":\"***\"}");
+    hides("[\"token\",\"abc\"]", NULL, "[\"token\",\"abc\"]");
+    hides("{\"content\":\"the token: is\"}", NULL, "{\"content\":\"the token: is\"}");
+}
+
+static void what_is_left_of_a_secret_is_hidden_too(void **state)
+{
+    (void)state;
+    hides("{\"token\":\"ab", NULL, "{\"token\":\"***\"");
+    hides("{\"token\":\"ab\\", NULL, "{\"token\":\"***\"");
+    hides("{\"token\"", NULL, "{\"token\"");
+    hides("{\"a\":\"\xff\xc3", NULL, "{\"a\":\"\xef\xbf\xbd\xef\xbf\xbd");
+    hides("", NULL, "");
+}
+
+static void codes_are_secrets_where_tokens_are_got_with_them(void **state)
+{
+    (void)state;
+    hides("{\"code\":\"abc\"}", "/invites/{invite.code}", "{\"code\":\"abc\"}");
+    hides("{\"code\":\"abc\",\"location\":\"http://x?code=abc\"}", "/oauth2/authorize",
+          "{\"code\":\"***\",\"location\":\"***\"}");
+    hides("grant_type=x&code=abc&client%5Fsecret=y&a", "/oauth2/token",
+          "grant_type=x&code=***&client%5Fsecret=***&a");
+}
+
+static void tokens_in_paths_are_hidden(void **state)
+{
+    (void)state;
+    hides_in_path("/api/v10/webhooks/1/abc?wait=true", "/webhooks/{webhook.id}/{webhook.token}",
+                  "/api/v10/webhooks/1/***?wait=true");
+    hides_in_path("/api/webhooks/1/abc/messages/2",
+                  "/webhooks/{webhook.id}/{webhook.token}/messages/{webhook.message.id}",
+                  "/api/webhooks/1/***/messages/2");
+    hides_in_path("/api/v10/channels/1/messages", "/channels/{channel.id}/messages",
+                  "/api/v10/channels/1/messages");
+    hides_in_path("/x?token=abc&limit=1", NULL, "/x?token=***&limit=1");
+    hides_in_path(
+        "/webhooks/1/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL,
+        "/webhooks/1/***");
+    hides_in_path("/", NULL, "/");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(secrets_of_json_are_hidden),
+        cmocka_unit_test(what_is_left_of_a_secret_is_hidden_too),
+        cmocka_unit_test(codes_are_secrets_where_tokens_are_got_with_them),
+        cmocka_unit_test(tokens_in_paths_are_hidden),
+    };
+
+    buf_init(&out, 1 << 20);
+    int failed = cmocka_run_group_tests_name("workbench/hide", tests, NULL, NULL);
+    buf_clear(&out);
+    return failed;
+}
