@@ -1,0 +1,191 @@
+// components.js - buttons, menus and layouts of messages; fields of modals.
+import { dialog, field, h } from "./dom.js";
+import { emoji, markdown } from "./markdown.js";
+import { attachment, picture } from "./pictures.js";
+import { isThread } from "./store.js";
+import { t } from "./words.js";
+
+const ROW = 1, BUTTON = 2, STRING_MENU = 3, INPUT = 4, USER_MENU = 5, ROLE_MENU = 6, MENTIONABLE_MENU = 7, CHANNEL_MENU = 8;
+const SECTION = 9, TEXT_DISPLAY = 10, THUMBNAIL = 11, GALLERY = 12, FILE = 13, SEPARATOR = 14, CONTAINER = 17, LABEL = 18, UPLOAD = 19;
+const STYLES = ["", "primary", "secondary", "success", "danger", "link"];
+const LINK = 5;
+
+/**
+ * A part of a message as elements.
+ * @param {any} c the component
+ * @param {{use: (component: any, values: string[]|undefined, control: HTMLElement) => void, app: any, channel: any, context: any, message?: any}} place
+ */
+export function component(c, place) {
+  return RENDERERS[c.type]?.(c, place) || h("p.faint", null, `A component of type ${Number(c.type)}`);
+}
+
+const each = (list, place) => (list || []).map((c) => component(c, place));
+
+const RENDERERS = {
+  [ROW]: (c, p) => h("div.row", { role: "group" }, each(c.components, p)),
+  [BUTTON]: button,
+  [STRING_MENU]: menuOf,
+  [USER_MENU]: menuOf,
+  [ROLE_MENU]: menuOf,
+  [MENTIONABLE_MENU]: menuOf,
+  [CHANNEL_MENU]: menuOf,
+  [SECTION]: (c, p) => h("div.section", null, h("div.section-text", null, each(c.components, p)), c.accessory && component(c.accessory, p)),
+  [TEXT_DISPLAY]: (c, p) => h("div.text-display", null, markdown(c.content || "", p.context)),
+  [THUMBNAIL]: (c) => veil(c, picture(c.media, "thumbnail", c.description)),
+  [GALLERY]: (c) => h("div.gallery", { dataset: { count: (c.items || []).length } }, (c.items || []).map((i) => veil(i, picture(i.media, "gallery-picture", i.description)))),
+  [FILE]: (c) => veil(c, attachment({ filename: c.name || c.file?.url?.split("/").pop() || "file", url: c.file?.url || "", size: c.size, content_type: c.file?.content_type })),
+  [SEPARATOR]: (c) => (c.divider === false ? h("div.gap", { dataset: { spacing: c.spacing || 1 } }) : h("hr", { dataset: { spacing: c.spacing || 1 } })),
+  [CONTAINER]: (c, p) => veil(c, h("div.container", { style: c.accent_color != null ? { "--accent-color": `#${c.accent_color.toString(16).padStart(6, "0")}` } : null }, each(c.components, p))),
+};
+
+function veil(c, el) {
+  return c.spoiler ? h("details.spoiler-file", null, h("summary", null, "Spoiler"), el) : el;
+}
+
+function emojiOf(e) {
+  return e && (e.id ? emoji(e.name, e.id, e.animated) : h("span", { "aria-hidden": "true" }, e.name));
+}
+
+function button(c, place) {
+  const words = [emojiOf(c.emoji), c.label, !c.label && c.emoji && h("span.hidden-text", null, c.emoji.name || "emoji")];
+  if (c.style === LINK) {
+    const safe = /^https?:\/\//.test(c.url || "");
+    return h("a.button.secondary", { href: safe ? c.url : null, target: "_blank", rel: "noopener noreferrer nofollow", "aria-disabled": c.disabled ? "true" : null }, words, " ↗");
+  }
+  const el = h("button.button", { type: "button", class: STYLES[c.style] || "secondary", disabled: c.disabled, dataset: { customId: c.custom_id || "" },
+    onclick: () => place.use(c, undefined, el) }, words);
+  return el;
+}
+
+/* --- menus --- */
+
+/** What can be chosen in a menu, whatever its kind. @returns {{value: string, label: string, description?: string, emoji?: any, chosen: boolean}[]} */
+function optionsOf(c, { app, channel }) {
+  const { store } = app, guild = store.guildOf(channel);
+  const chosen = new Set((c.default_values || []).map((d) => d.id));
+  if (c.type === STRING_MENU) return (c.options || []).map((o) => ({ ...o, chosen: !!o.default }));
+  const out = [];
+  if (c.type === USER_MENU || c.type === MENTIONABLE_MENU) {
+    const people = guild ? [...guild.members.values()].map((m) => m.user) : [store.me, ...(channel.recipients || [])];
+    for (const u of people) out.push({ value: u.id, label: store.nameOf(u.id, guild), description: `@${u.username}` });
+  }
+  if (guild && (c.type === ROLE_MENU || c.type === MENTIONABLE_MENU)) for (const r of guild.roles.values()) out.push({ value: r.id, label: `@${r.name.replace(/^@/, "")}` });
+  if (guild && c.type === CHANNEL_MENU) {
+    for (const x of store.channelsOf(guild)) if (!isThread(x) && (!c.channel_types?.length || c.channel_types.includes(x.type))) out.push({ value: x.id, label: `#${x.name}` });
+  }
+  return out.map((o) => ({ ...o, chosen: chosen.has(o.value) }));
+}
+
+const PLACEHOLDERS = { [STRING_MENU]: "Make a selection", [USER_MENU]: "Choose somebody", [ROLE_MENU]: "Choose a role", [MENTIONABLE_MENU]: "Choose somebody or a role", [CHANNEL_MENU]: "Choose a channel" };
+
+/** Several choices at once: a button that opens a list of boxes. */
+function manyMenu(c, options, label, done) {
+  const least = c.min_values ?? 1, most = c.max_values ?? 1;
+  const words = () => options.filter((o) => o.chosen).map((o) => o.label).join(", ") || label;
+  const el = h("button.menu-button", { type: "button", "aria-haspopup": "dialog", disabled: c.disabled, "aria-label": label }, h("span", null, words()), "▾");
+  el.addEventListener("click", async () => {
+    const values = await dialog(label, (close) => {
+      const hint = h("p.hint", { role: "status" });
+      const save = h("button.button.primary", { type: "button", onclick: () => close(boxes.filter((b) => b.checked).map((b) => b.value)) }, "Choose");
+      const boxes = options.map((o) => h("input", { type: "checkbox", value: o.value, checked: o.chosen, onchange: check }));
+      function check() {
+        const n = boxes.filter((b) => b.checked).length;
+        save.disabled = n < least || n > most;
+        hint.textContent = `${n} of ${least === most ? most : `${least} to ${most}`}`;
+      }
+      check();
+      return [h("div.choices", { role: "group", "aria-label": label }, options.map((o, i) => h("label.choice", null, boxes[i], emojiOf(o.emoji), h("span", null, o.label, o.description && h("small", null, o.description))))), hint, save];
+    });
+    if (!values) return;
+    for (const o of options) o.chosen = values.includes(o.value);
+    el.firstElementChild.textContent = words();
+    done(values, el);
+  });
+  el.values = () => options.filter((o) => o.chosen).map((o) => o.value);
+  return el;
+}
+
+function oneMenu(c, options, label, done) {
+  const el = h("select.select", { "aria-label": label, disabled: c.disabled, onchange: () => done(el.value ? [el.value] : [], el) },
+    h("option", { value: "" }, label), options.map((o) => h("option", { value: o.value, selected: o.chosen }, (o.emoji && !o.emoji.id ? `${o.emoji.name} ` : "") + o.label + (o.description ? ` – ${o.description}` : ""))));
+  el.values = () => (el.value ? [el.value] : []);
+  return el;
+}
+
+/** A menu as a control with values(). */
+function menuControl(c, place, done) {
+  const options = optionsOf(c, place), label = c.placeholder || t(PLACEHOLDERS[c.type]);
+  return (c.max_values ?? 1) > 1 ? manyMenu(c, options, label, done) : oneMenu(c, options, label, done);
+}
+
+function menuOf(c, place) {
+  return h("div.menu-line", null, menuControl(c, place, (values, el) => place.use(c, values, el)));
+}
+
+/* --- modals --- */
+
+/** A modal of an app; resolves with the filled components, or nothing. */
+export function askModal(modal, place, submit) {
+  return dialog(modal.title, (close) => {
+    const entries = (modal.components || []).map((c) => modalPart(c, place)).filter(Boolean);
+    const problem = h("p.field-error", { role: "alert", hidden: true });
+    const save = h("button.button.primary", { type: "submit" }, "Submit");
+    const form = h("form", { novalidate: true }, h("p.faint", null, modal.application?.name ? `${modal.application.name} asks` : ""), entries.map((e) => e.el), problem,
+      h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => close() }, t("Cancel")), save));
+    form.addEventListener("submit", async (e) => {
+      e.preventDefault();
+      if (!entries.map((x) => x.check()).every(Boolean)) return;
+      save.disabled = true;
+      try {
+        await submit(entries.map((x) => x.value()).filter(Boolean));
+        close(true);
+      } catch (refusal) {
+        problem.hidden = false;
+        problem.textContent = refusal.words || refusal.message;
+        save.disabled = false;
+      }
+    });
+    return form;
+  });
+}
+
+function modalPart(c, place) {
+  if (c.type === ROW) {
+    const inner = modalField(c.components[0], c.components[0].label, "", place);
+    return inner && { ...inner, value: () => ({ type: ROW, components: [inner.value()] }) };
+  }
+  if (c.type === LABEL) {
+    const inner = modalField(c.component, c.label, c.description, place);
+    return inner && { ...inner, value: () => ({ type: LABEL, component: inner.value() }) };
+  }
+  if (c.type === TEXT_DISPLAY) return { el: component(c, place), check: () => true, value: () => null };
+  return null;
+}
+
+function modalField(c, label, hint, place) {
+  if (c.type === INPUT) return inputField(c, label, hint);
+  if (c.type === UPLOAD) return null;
+  const control = menuControl(c, place, () => {});
+  const el = field(label || "", control, hint);
+  const check = () => {
+    const missing = c.required !== false && (c.min_values ?? 1) > 0 && !control.values().length;
+    el.problem(missing ? "Please choose" : "");
+    return !missing;
+  };
+  return { el, check, value: () => ({ type: c.type, custom_id: c.custom_id, values: control.values() }) };
+}
+
+function inputField(c, label, hint) {
+  const control = h(c.style === 2 ? "textarea" : "input", { placeholder: c.placeholder, maxlength: c.max_length || 4000, required: c.required !== false, rows: c.style === 2 ? 4 : null });
+  control.value = c.value || "";
+  const el = field(label || "", control, hint);
+  const check = () => {
+    const n = [...control.value].length;
+    const words = !n && c.required !== false ? "Please fill this in" : n && n < (c.min_length || 0) ? `At least ${c.min_length} characters` : "";
+    el.problem(words);
+    return !words;
+  };
+  return { el, check, value: () => ({ type: INPUT, custom_id: c.custom_id, value: control.value }) };
+}
+
+

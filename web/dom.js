@@ -1,0 +1,196 @@
+// dom.js - elements from data. Text is only ever set as text.
+
+/** @typedef {Node|string|number|null|undefined|false} Child */
+
+/**
+ * Makes an element: h("button.primary", { onclick, "aria-label": "…" }, "Send").
+ * @param {string} spec tag and classes
+ * @param {Record<string, any>|null} [props] "on…" are listeners, "dataset" and "style" are maps
+ * @param {...(Child|Child[])} children
+ * @returns {HTMLElement}
+ */
+export function h(spec, props, ...children) {
+  const [tag, ...classes] = spec.split(".");
+  const el = document.createElement(tag || "div");
+  if (classes.length) el.className = classes.join(" ");
+  for (const [name, value] of Object.entries(props || {})) setProp(el, name, value);
+  add(el, children);
+  return el;
+}
+
+function setProp(el, name, value) {
+  if (value === undefined || value === null || value === false) return;
+  if (name.startsWith("on")) el.addEventListener(name.slice(2), value);
+  else if (name === "class") el.className += ` ${value}`;
+  else if (name === "dataset") Object.assign(el.dataset, value);
+  else if (name === "style") for (const [k, v] of Object.entries(value)) el.style.setProperty(k, v);
+  else if (name === "value" || name === "checked" || name === "selected") el[name] = value;
+  else el.setAttribute(name, value === true ? "" : String(value));
+}
+
+/** @param {Node} el @param {any[]} children */
+export function add(el, children) {
+  for (const child of children.flat(9)) {
+    if (child === null || child === undefined || child === false) continue;
+    el.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/** Replaces what an element holds. @param {Element} el @param {...any} children */
+export function fill(el, ...children) {
+  el.replaceChildren();
+  add(el, children);
+  return el;
+}
+
+const PATHS = {
+  hash: "M5 9h14M4 15h14M10 4 8 20M16 4l-2 16",
+  voice: "M4 9v6h4l5 4V5L8 9zM16 9a4 4 0 0 1 0 6M18 6a8 8 0 0 1 0 12",
+  stage: "M12 3v12M8 7l4-4 4 4M5 14a7 7 0 0 0 14 0M8 21h8",
+  forum: "M4 5h16v11H9l-5 4zM8 9h8M8 12h5",
+  thread: "M6 4v10a4 4 0 0 0 4 4h8M14 14l4 4-4 4",
+  news: "M4 10v4l11 5V5zM15 9a4 4 0 0 1 0 6M7 15v5h3v-4",
+  people: "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7M3 20a6 6 0 0 1 12 0M16 4a3.5 3.5 0 0 1 0 7M18 14a6 6 0 0 1 3 6",
+  gear: "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2",
+  plus: "M12 5v14M5 12h14",
+  smile: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M8.5 14.5a4 4 0 0 0 7 0M9 10h.01M15 10h.01",
+  pin: "M9 4h6l-1 6 3 3H7l3-3zM12 13v7",
+  reply: "M10 8 5 12l5 4M5 12h9a5 5 0 0 1 5 5v1",
+  edit: "M4 20h4L19 9l-4-4L4 16z",
+  trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  close: "M6 6l12 12M18 6 6 18",
+  more: "M6 12h.01M12 12h.01M18 12h.01",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  mic: "M12 14a3 3 0 0 0 3-3V6a3 3 0 0 0-6 0v5a3 3 0 0 0 3 3M6 11a6 6 0 0 0 12 0M12 17v4",
+  muted: "M9 9v2a3 3 0 0 0 5 2M15 10V6a3 3 0 0 0-6-1M6 11a6 6 0 0 0 9 5M18 11a6 6 0 0 1-.5 2.5M12 17v4M4 4l16 16",
+  deaf: "M4 15v-3a8 8 0 0 1 13-6M20 12v3M4 15h3v5H4zM17 15h3v5h-3zM4 4l16 16",
+  leave: "M14 4h5v16h-5M4 12h10M10 8l4 4-4 4",
+  wrench: "M14 6a4 4 0 0 1 5 5l-9 9-5-5 9-9M14 6l4-2 2 2-2 4",
+  gif: "M4 6h16v12H4zM10 10H7v4h3v-2M13 10v4M17 14v-4h2M17 12h2",
+  bolt: "M13 3 5 14h6l-1 7 8-11h-6z",
+  user: "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8M5 21a7 7 0 0 1 14 0",
+  hand: "M8 12V6a1.5 1.5 0 0 1 3 0v5V4a1.5 1.5 0 0 1 3 0v7V6a1.5 1.5 0 0 1 3 0v8a6 6 0 0 1-11 3l-3-5a1.5 1.5 0 0 1 3-1z",
+};
+
+/** @param {keyof typeof PATHS | string} name */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  path.setAttribute("d", PATHS[name] || PATHS.more);
+  svg.appendChild(path);
+  return svg;
+}
+
+/** A button that shows a picture and says its words. */
+export function iconButton(name, label, onclick, props) {
+  return h("button.icon-button", { type: "button", "aria-label": label, title: label, onclick, ...props }, icon(name));
+}
+
+/** Says something to those who do not see the page. @param {string} text */
+export function announce(text) {
+  document.getElementById("status").textContent = text;
+}
+
+let fieldNumber = 0;
+
+/** A label with its control, and room for what is wrong with it. */
+export function field(label, control, hint) {
+  const id = `field-${++fieldNumber}`;
+  control.id = id;
+  const error = h("p.field-error", { id: `${id}-error`, hidden: true });
+  control.setAttribute("aria-describedby", error.id);
+  const el = h("div.field", null, h("label", { for: id }, label), control, hint && h("p.hint", null, hint), error);
+  el.control = control;
+  el.problem = (text) => {
+    error.hidden = !text;
+    error.textContent = text || "";
+    control.setAttribute("aria-invalid", text ? "true" : "false");
+  };
+  return el;
+}
+
+/** A modal dialog; resolves when it is closed. The body gets close(value). */
+export function dialog(title, build, props) {
+  return new Promise((resolve) => {
+    let answer;
+    const before = document.activeElement;
+    const close = (value) => {
+      answer = value;
+      el.close();
+    };
+    const heading = h("h2", { id: `dialog-${++fieldNumber}` }, title);
+    const el = /** @type {HTMLDialogElement} */ (h("dialog.dialog", { "aria-labelledby": heading.id, ...props },
+      h("header", null, heading, iconButton("close", "Close", () => close())), h("div.dialog-body", null, build(close))));
+    el.addEventListener("close", () => {
+      el.remove();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      resolve(answer);
+    });
+    el.addEventListener("mousedown", (e) => e.target === el && el.close());
+    document.body.appendChild(el);
+    el.showModal();
+    const first = el.querySelector("[autofocus], .dialog-body input, .dialog-body textarea, .dialog-body select, .dialog-body button");
+    if (first instanceof HTMLElement) first.focus();
+  });
+}
+
+/** A small menu at a place of the page. @param {{label: string, icon?: string, danger?: boolean, run: () => void}[]} items */
+export function menu(at, items, label) {
+  document.querySelector(".menu")?.remove();
+  const before = document.activeElement;
+  const gone = (e) => !el.contains(e.target) && end();
+  const end = () => {
+    el.remove();
+    document.removeEventListener("mousedown", gone, true);
+    if (before instanceof HTMLElement && before.isConnected) before.focus();
+  };
+  const el = h("div.menu", { role: "menu", "aria-label": label },
+    items.map((item) => h("button", { role: "menuitem", type: "button", class: item.danger ? "danger" : "", onclick: () => { end(); item.run(); } },
+      item.icon && icon(item.icon), item.label)));
+  el.addEventListener("keydown", (e) => {
+    const all = [...el.children], here = all.indexOf(document.activeElement);
+    if (e.key === "Escape") end();
+    else if (e.key === "ArrowDown") all[(here + 1) % all.length].focus();
+    else if (e.key === "ArrowUp") all[(here + all.length - 1) % all.length].focus();
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  document.body.appendChild(el);
+  const box = el.getBoundingClientRect();
+  el.style.left = `${Math.max(4, Math.min(at.x, innerWidth - box.width - 8))}px`;
+  el.style.top = `${Math.max(4, Math.min(at.y, innerHeight - box.height - 8))}px`;
+  document.addEventListener("mousedown", gone, true);
+  el.firstElementChild?.focus();
+}
+
+/** Where a menu for this element goes. @param {Element} el */
+export function below(el) {
+  const box = el.getBoundingClientRect();
+  return { x: box.left, y: box.bottom + 4 };
+}
+
+/** A short word at the corner: what failed, what was done. */
+export function toast(text, kind) {
+  let box = document.querySelector(".toasts");
+  if (!box) document.body.appendChild(box = h("div.toasts"));
+  const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);
+  box.appendChild(el);
+  setTimeout(() => el.remove(), 6000);
+}
+
+/** Arrow keys move among the buttons of a list. */
+export function arrowKeys(el, selector) {
+  el.addEventListener("keydown", (e) => {
+    if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
+    const all = [...el.querySelectorAll(selector)].filter((b) => b.offsetParent);
+    const here = all.indexOf(document.activeElement);
+    if (here < 0) return;
+    all[(here + (e.key === "ArrowDown" ? 1 : all.length - 1)) % all.length].focus();
+    e.preventDefault();
+  });
+  return el;
+}

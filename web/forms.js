@@ -1,0 +1,79 @@
+// forms.js - tables and small forms, for settings and the workbench.
+import { field, fill, h } from "./dom.js";
+import { t } from "./words.js";
+
+/** @param {string[]} heads @param {any[][]} rows cells */
+export function table(heads, rows, label) {
+  if (!rows.length) return h("p.faint", null, t("Nothing here yet"));
+  return h("div.table-wrap", { tabindex: 0, role: "region", "aria-label": label || heads[0] }, h("table", null, h("thead", null, h("tr", null, heads.map((x) => h("th", { scope: "col" }, x || h("span.hidden-text", null, "Actions"))))),
+    h("tbody", null, rows.map((cells) => h("tr", null, cells.map((c) => h("td", null, c)))))));
+}
+
+export function small(words, onclick, kind) {
+  return h("button.button", { type: "button", class: kind || "secondary", onclick }, words);
+}
+
+/**
+ * A form from rows; each field is marked with the server's own words about it.
+ * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string, rows?: number}[]} rows
+ * @param {(values: any) => Promise<any>} send
+ */
+export function quickForm(rows, action, send, kind) {
+  const fields = rows.map((r) => {
+    const control = r.options ? h("select", null, r.options.map(([v, words]) => h("option", { value: v, selected: String(v) === String(r.value) }, words)))
+      : r.rows ? h("textarea", { rows: r.rows }) : h("input", { type: r.type || "text", autocomplete: "off", checked: r.type === "checkbox" && r.value });
+    if (!r.options && r.type !== "checkbox" && r.type !== "file") control.value = r.value ?? "";
+    return field(r.label, control, r.hint);
+  });
+  const problem = h("p.field-error", { role: "alert", hidden: true }), done = h("p.good", { role: "status" });
+  const submit = h("button.button.primary", { type: "submit" }, action);
+  return h("form", { class: kind || "stack", novalidate: true, onsubmit: async (e) => {
+    e.preventDefault();
+    problem.hidden = true;
+    done.textContent = "";
+    fields.forEach((f) => f.problem(""));
+    const values = {};
+    rows.forEach((r, i) => { values[r.name] = r.type === "checkbox" ? fields[i].control.checked : r.type === "file" ? fields[i].control.files[0] : fields[i].control.value; });
+    submit.disabled = true;
+    try {
+      const words = await send(values);
+      done.textContent = typeof words === "string" ? words : "Done";
+    } catch (refusal) {
+      let marked = false;
+      rows.forEach((r, i) => { const words = refusal.at?.(r.name); if (words) { fields[i].problem(words); marked = true; } });
+      problem.hidden = marked;
+      problem.textContent = refusal.words || refusal.message;
+    }
+    submit.disabled = false;
+  } }, fields, problem, h("div.form-foot", null, submit, done));
+}
+
+/** A picture as the data: address that the interface takes. @param {File} file */
+export function dataUrl(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+/** Pages with a list at the side. @param {[string, string, (body: HTMLElement) => void][]} tabs */
+export function tabbedPage(app, page, { base, title, tabs, active, back }) {
+  const body = h("main.settings-body", { tabindex: 0 });
+  const found = tabs.find(([id]) => id === active) || tabs[0];
+  fill(page, h("div.settings", null, h("nav.settings-nav", { "aria-label": title }, h("a.channel", { href: back }, "← ", "Back"), h("h2", null, title),
+    tabs.map(([id, words]) => h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, t(words)))), body));
+  fill(body, h("h1", null, t(found[1])));
+  const place = h("div");
+  body.append(place);
+  document.title = `${t(found[1])} · Guildhall`;
+  const show = async () => {
+    try {
+      await found[2](place, show);
+    } catch (e) {
+      fill(place, h("p.field-error", { role: "alert" }, `${e.message} (${e.code || e.status || ""})`));
+    }
+  };
+  return show();
+}

@@ -1,0 +1,140 @@
+// list.js - long lists of which only a window is in the page.
+import { h } from "./dom.js";
+
+const MOST = 120, STEP = 40, NEAR = 500;
+
+/** Messages: of any height, followed at their end. Items have an id and a version. */
+export class MessageList {
+  /** @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string}} options */
+  constructor(options) {
+    this.options = options;
+    this.items = [];
+    this.first = 0;
+    this.made = new Map();
+    this.body = h("ol.messages", { "aria-label": options.label });
+    this.head = h("div.list-head");
+    this.el = h("div.scroller", { tabindex: 0, role: "region", "aria-label": options.label }, this.head, this.body);
+    this.stuck = true;
+    this.el.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.resized = new ResizeObserver(() => this.stuck && this.toEnd());
+    this.resized.observe(this.body);
+    this.resized.observe(this.el);
+  }
+
+  get atEnd() { return this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < 40; }
+
+  toEnd() { this.el.scrollTop = this.el.scrollHeight; }
+
+  /** Shows these items; who is at the end stays there. */
+  set(items) {
+    this.items = items;
+    if (this.stuck) this.first = Math.max(0, items.length - MOST);
+    else this.first = Math.max(0, Math.min(this.first, items.length - 1));
+    this.draw();
+    if (this.stuck) this.toEnd();
+  }
+
+  /** Items were put before those that there were. */
+  shifted(count) { this.first += count; }
+
+  draw() {
+    const shown = this.items.slice(this.first, this.first + MOST);
+    const wanted = new Set(shown.map((m) => m.id));
+    for (const [id, made] of this.made) {
+      if (wanted.has(id)) continue;
+      made.el.remove();
+      this.made.delete(id);
+    }
+    let at = this.body.firstElementChild;
+    shown.forEach((item, i) => {
+      const before = shown[i - 1] || this.items[this.first - 1];
+      const made = this.made.get(item.id), version = `${item.version || 0}:${before?.id || ""}`;
+      let el = made?.el;
+      if (!made || made.version !== version) {
+        el = this.options.render(item, before);
+        this.made.set(item.id, { el, version });
+        if (made) made.el.replaceWith(el);
+        if (made && at === made.el) at = el;
+      }
+      if (at === el) at = el.nextElementSibling;
+      else this.body.insertBefore(el, at);
+    });
+  }
+
+  /** Keeps what is read in its place while the window moves. */
+  around(change) {
+    const mark = [...this.body.children].find((c) => c.offsetTop + c.offsetHeight > this.el.scrollTop);
+    const before = mark ? mark.getBoundingClientRect().top : 0;
+    change();
+    if (mark?.isConnected) this.el.scrollTop += mark.getBoundingClientRect().top - before;
+  }
+
+  async scrolled() {
+    const last = this.first + MOST >= this.items.length;
+    this.stuck = last && this.atEnd;
+    if (this.moving) return;
+    if (this.el.scrollTop < NEAR && this.first > 0) {
+      this.around(() => { this.first = Math.max(0, this.first - STEP); this.draw(); });
+    } else if (this.el.scrollTop < NEAR && this.first === 0 && this.items.length) {
+      this.moving = true;
+      await this.options.more();
+      this.moving = false;
+    } else if (!last && this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < NEAR) {
+      this.around(() => { this.first = Math.min(this.items.length - MOST, this.first + STEP); this.draw(); });
+    }
+  }
+
+  jump(id) {
+    const i = this.items.findIndex((m) => m.id === id);
+    if (i < 0) return false;
+    this.stuck = false;
+    this.first = Math.max(0, i - MOST / 2);
+    this.draw();
+    const el = this.made.get(id)?.el;
+    el?.scrollIntoView({ block: "center" });
+    el?.classList.add("flash");
+    return true;
+  }
+
+  end() { this.resized.disconnect(); }
+}
+
+/** Rows of one height: events, calls, members. Only what is seen is in the page. */
+export class RowList {
+  /** @param {{height: number, render: (item: any, index: number) => HTMLElement, label: string, role?: string}} options */
+  constructor(options) {
+    this.options = options;
+    this.items = [];
+    this.made = new Map();
+    this.body = h("div.rows", { role: options.role || "list", "aria-label": options.label });
+    this.el = h("div.scroller.row-list", { tabindex: 0, role: "region", "aria-label": options.label }, this.body);
+    this.follow = false;
+    this.el.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.resized = new ResizeObserver(() => this.draw());
+    this.resized.observe(this.el);
+  }
+  set(items) {
+    this.items = items;
+    this.body.style.height = `${items.length * this.options.height}px`;
+    if (this.follow) this.el.scrollTop = this.el.scrollHeight;
+    this.draw(true);
+  }
+  draw(fresh) {
+    const { height } = this.options;
+    const first = Math.max(0, Math.floor(this.el.scrollTop / height) - 4);
+    const last = Math.min(this.items.length, Math.ceil((this.el.scrollTop + this.el.clientHeight) / height) + 4);
+    for (const [i, made] of this.made) {
+      if (i >= first && i < last && !(fresh && made.item !== this.items[i])) continue;
+      made.el.remove();
+      this.made.delete(i);
+    }
+    for (let i = first; i < last; i++) {
+      if (this.made.has(i)) continue;
+      const el = this.options.render(this.items[i], i);
+      el.style.top = `${i * height}px`;
+      this.body.append(el);
+      this.made.set(i, { el, item: this.items[i] });
+    }
+  }
+  end() { this.resized.disconnect(); }
+}

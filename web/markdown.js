@@ -1,0 +1,161 @@
+// markdown.js - what people write, as elements. Text becomes text nodes, never markup.
+import { h } from "./dom.js";
+
+const INLINE = [
+  { re: /^\\([^\sA-Za-z0-9])/, make: (m) => m[1] },
+  { re: /^``(.+?)``(?!`)|^`([^`]+)`/s, make: (m) => h("code", null, (m[1] ?? m[2]).trim() || m[0]) },
+  { re: /^<(a?):(\w{2,32}):(\d{15,21})>/, make: (m) => emoji(m[2], m[3], !!m[1]) },
+  { re: /^<@!?(\d{15,21})>/, make: (m, c) => mention(c.user?.(m[1]), "@", m[1]) },
+  { re: /^<@&(\d{15,21})>/, make: (m, c) => mention(c.role?.(m[1]), "@", m[1]) },
+  { re: /^<#(\d{15,21})>/, make: (m, c) => channelMention(c, m[1]) },
+  { re: /^<\/([^:>]{1,100}):(\d{15,21})>/, make: (m) => h("span.mention", null, `/${m[1]}`) },
+  { re: /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/, make: (m) => time(Number(m[1]), m[2] || "f") },
+  { re: /^@(everyone|here)\b/, make: (m) => h("span.mention", null, m[0]) },
+  { re: /^\[([^\]\n]+)\]\(<?(https?:\/\/[^\s<>)]+)>?\)/, make: (m, c) => link(m[2], inline(m[1], c)) },
+  { re: /^<(https?:\/\/[^\s<>]+)>/, make: (m) => link(m[1], [m[1]]) },
+  { re: /^https?:\/\/[^\s<>"]+[^\s<>".,;:!?)\]']/, make: (m) => link(m[0], [m[0]]) },
+  { re: /^\|\|(.+?)\|\|/s, make: (m, c) => spoiler(inline(m[1], c)) },
+  { re: /^\*\*(.+?)\*\*(?!\*)/s, make: (m, c) => h("strong", null, inline(m[1], c)) },
+  { re: /^__(.+?)__(?!_)/s, make: (m, c) => h("u", null, inline(m[1], c)) },
+  { re: /^~~(.+?)~~/s, make: (m, c) => h("s", null, inline(m[1], c)) },
+  { re: /^\*(?=\S)((?:\*\*|[^*])+?)\*(?!\*)/s, make: (m, c) => h("em", null, inline(m[1], c)) },
+  { re: /^_(?=\S)((?:__|[^_])+?)_(?![\w])/s, make: (m, c) => h("em", null, inline(m[1], c)) },
+];
+const SPECIAL = /[\\`<@[h|*_~]/g;
+const DEEPEST = 12;
+
+/** @returns {any[]} nodes and texts */
+export function inline(text, context, depth = 0) {
+  const out = [];
+  let plain = "";
+  const c = { ...context, depth: (context?.depth || 0) + 1 };
+  if (c.depth > DEEPEST) return [text];
+  for (let at = 0; at < text.length; ) {
+    const rest = text.slice(at);
+    const rule = INLINE.find((r) => r.re.test(rest));
+    if (rule) {
+      const m = rule.re.exec(rest);
+      if (plain) out.push(plain);
+      plain = "";
+      out.push(rule.make(m, c));
+      at += m[0].length;
+      continue;
+    }
+    SPECIAL.lastIndex = at + 1;
+    const next = SPECIAL.exec(text)?.index ?? text.length;
+    plain += text.slice(at, next);
+    at = next;
+  }
+  if (plain) out.push(plain);
+  return out;
+}
+
+const BLOCK = /^```(?:([\w+-]{1,20})\n)?([\s\S]*?)\n?```\n?/;
+
+/** A whole text: code blocks, quotes, headings, lists, lines. @returns {Node} */
+export function markdown(text, context = {}) {
+  const out = document.createDocumentFragment();
+  let rest = String(text);
+  while (rest) {
+    const code = BLOCK.exec(rest);
+    if (code) {
+      out.append(h("pre", { tabindex: 0 }, h("code", null, code[2])));
+      rest = rest.slice(code[0].length);
+      continue;
+    }
+    const fence = rest.indexOf("```", 1);
+    const upTo = fence > 0 && BLOCK.test(rest.slice(fence)) ? fence : rest.length;
+    lines(rest.slice(0, upTo), context, out);
+    rest = rest.slice(upTo);
+  }
+  return out;
+}
+
+function lines(text, context, out) {
+  const all = text.split("\n");
+  let list = null, quote = null;
+  all.forEach((line, i) => {
+    const item = /^(\s*)(?:[-*]|(\d{1,9})\.) (.+)/.exec(line);
+    const quoted = /^> (.*)/.exec(line);
+    if (!item) list = null;
+    if (!quoted) quote = null;
+    if (item) {
+      const tag = item[2] ? "ol" : "ul";
+      if (list?.tagName.toLowerCase() !== tag) out.append(list = h(tag, item[2] ? { start: item[2] } : null));
+      list.append(h("li", null, inline(item[3], context)));
+      return;
+    }
+    if (quoted) {
+      if (!quote) out.append(quote = h("blockquote"));
+      else quote.append(h("br"));
+      quote.append(...nodes(inline(quoted[1], context)));
+      return;
+    }
+    const heading = /^(#{1,3}) (.+)/.exec(line), small = /^-# (.+)/.exec(line);
+    if (heading) out.append(h(`p.md-h${heading[1].length}`, null, inline(heading[2], context)));
+    else if (small) out.append(h("p.md-small", null, inline(small[1], context)));
+    else {
+      out.append(...nodes(inline(line, context)));
+      if (i < all.length - 1) out.append(h("br"));
+    }
+  });
+}
+
+function nodes(list) {
+  return list.map((n) => (n instanceof Node ? n : document.createTextNode(String(n))));
+}
+
+function link(url, children) {
+  return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children);
+}
+
+function mention(found, mark, id) {
+  const color = found?.color ? { "--role": found.color } : null;
+  return h("span.mention", { style: color, dataset: { user: id } }, mark + (found?.name ?? "unknown"));
+}
+
+function channelMention(context, id) {
+  const found = context.channel?.(id);
+  if (!found) return h("span.mention", null, "#unknown");
+  return h("button.mention", { type: "button", onclick: () => found.open?.() }, `#${found.name}`);
+}
+
+function spoiler(children) {
+  const el = h("span.spoiler", { role: "button", tabindex: 0, "aria-label": "Spoiler: show it", "aria-expanded": "false" }, h("span", null, children));
+  const show = () => {
+    el.classList.add("shown");
+    el.setAttribute("aria-expanded", "true");
+    el.removeAttribute("aria-label");
+  };
+  el.addEventListener("click", show);
+  el.addEventListener("keydown", (e) => (e.key === "Enter" || e.key === " ") && show());
+  return el;
+}
+
+/** A picture of a custom emoji. */
+export function emoji(name, id, animated) {
+  if (!id) return h("span.unicode-emoji", null, name);
+  return h("img.emoji", { src: `/emojis/${id}.${animated ? "gif" : "png"}`, alt: `:${name}:`, title: `:${name}:`, loading: "lazy" });
+}
+
+const FORMS = {
+  t: { timeStyle: "short" }, T: { timeStyle: "medium" }, d: { dateStyle: "short" }, D: { dateStyle: "long" },
+  f: { dateStyle: "long", timeStyle: "short" }, F: { dateStyle: "full", timeStyle: "short" },
+  s: { dateStyle: "short", timeStyle: "short" }, S: { dateStyle: "short", timeStyle: "medium" },
+};
+const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+
+function time(seconds, form) {
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) return String(seconds);
+  const full = new Intl.DateTimeFormat(undefined, FORMS.F).format(date);
+  const words = form === "R" ? relative(date) : new Intl.DateTimeFormat(undefined, FORMS[form]).format(date);
+  return h("time.timestamp", { datetime: date.toISOString(), title: full }, words);
+}
+
+/** "3 hours ago". @param {Date} date */
+export function relative(date) {
+  const seconds = Math.round((date.getTime() - Date.now()) / 1000);
+  const [unit, size] = UNITS.find(([, s]) => Math.abs(seconds) >= s) || UNITS[6];
+  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(Math.round(seconds / size), unit);
+}

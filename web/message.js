@@ -1,0 +1,201 @@
+// message.js - one message: who, when, what, with everything an app can put there.
+import { component } from "./components.js";
+import { h, icon, iconButton } from "./dom.js";
+import { emoji, inline, markdown } from "./markdown.js";
+import { attachment, avatar, picture } from "./pictures.js";
+import { t } from "./words.js";
+
+const GROUPED_MS = 7 * 60 * 1000;
+const REPLY = 19, COMMAND = 20, CONTEXT_COMMAND = 23, EPHEMERAL = 64, LOADING = 128, LAYOUT = 1 << 15, THREAD_STARTER = 21;
+
+const SYSTEM = {
+  1: (n, m) => `${n} added ${m.mentions?.[0]?.username || "somebody"} to the group`, 2: (n) => `${n} left the group`, 3: (n) => `${n} started a call`,
+  4: (n, m) => `${n} changed the name: ${m.content}`, 5: (n) => `${n} changed the picture`, 6: (n) => `${n} pinned a message`, 7: (n) => `${n} joined. Welcome!`,
+  8: (n) => `${n} boosted the server`, 18: (n, m) => `${n} started a thread: ${m.content}`, 27: (n, m) => `${n} started the stage: ${m.content}`, 28: (n) => `${n} ended the stage`,
+  29: (n) => `${n} speaks on the stage`, 31: (n, m) => `${n} changed the stage’s topic: ${m.content}`, 36: (n) => `${n} turned on measures against raids`, 46: (n) => `${n}: a poll has ended`,
+};
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "long" });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
+
+/** The names that mentions stand for, in this channel. */
+export function contextOf(app, channel, mentions) {
+  const { store } = app, guild = store.guildOf(channel);
+  return {
+    user: (id) => {
+      const known = store.user(id) || (mentions || []).find((u) => u.id === id);
+      return known && { name: store.user(id) ? store.nameOf(id, guild) : known.global_name || known.username };
+    },
+    role: (id) => {
+      const role = guild?.roles.get(id);
+      return role && { name: role.name.replace(/^@/, ""), color: role.color ? `#${role.color.toString(16).padStart(6, "0")}` : null };
+    },
+    channel: (id) => {
+      const c = store.channels.get(id);
+      return c && { name: store.nameOfChannel(c), open: () => app.openChannel(c) };
+    },
+  };
+}
+
+function sameDay(a, b) {
+  return new Date(a.timestamp).toDateString() === new Date(b.timestamp).toDateString();
+}
+
+function isContinued(m, before) {
+  return before && before.author.id === m.author.id && before.type === 0 && m.type === 0 && !m.webhook_id === !before.webhook_id && sameDay(m, before) &&
+    before.author.username === m.author.username && new Date(m.timestamp).getTime() - new Date(before.timestamp).getTime() < GROUPED_MS;
+}
+
+function stamp(m, small) {
+  const at = new Date(m.timestamp);
+  const words = small || at.toDateString() === new Date().toDateString() ? clock.format(at) : `${at.toLocaleDateString()} ${clock.format(at)}`;
+  return h("time.faint", { datetime: m.timestamp, title: full.format(at) }, words);
+}
+
+/** @param {any} m @param {any} before the message above it */
+export function message(app, channel, m, before) {
+  const { store } = app, guild = store.guildOf(channel);
+  const name = m.webhook_id ? m.author.username : store.nameOf(m.author.id, guild);
+  const parts = [];
+  if (!before || !sameDay(m, before)) parts.push(h("div.day", { role: "separator" }, h("span", null, dayName(new Date(m.timestamp)))));
+  parts.push(SYSTEM[m.type] ? systemLine(app, m, name) : body(app, channel, m, before, name, guild));
+  return h("li.message-item", { dataset: { id: m.id } }, parts);
+}
+
+function dayName(date) {
+  const today = new Date().toDateString(), yesterday = new Date(Date.now() - 86400000).toDateString();
+  return date.toDateString() === today ? t("Today") : date.toDateString() === yesterday ? t("Yesterday") : day.format(date);
+}
+
+function systemLine(app, m, name) {
+  return h("div.message.system", null, h("span.system-mark", { "aria-hidden": "true" }, "→"), h("span", null, SYSTEM[m.type](name, m)), " ", stamp(m));
+}
+
+function body(app, channel, m, before, name, guild) {
+  const continued = isContinued(m, before) && m.type !== REPLY;
+  const color = app.store.colorOf(m.author.id, guild);
+  const el = h("article.message", { class: [continued ? "continued" : "", m.flags & EPHEMERAL ? "ephemeral" : "", mentionsMe(app, m) ? "mentions-me" : ""].join(" "),
+    tabindex: -1, "aria-label": `${name}, ${full.format(new Date(m.timestamp))}` });
+  if (m.type === REPLY) el.append(replyLine(app, m, guild));
+  if (m.type === COMMAND || m.type === CONTEXT_COMMAND) el.append(commandLine(app, m, guild));
+  el.append(
+    continued ? h("span.gutter", null, stamp(m, true)) : h("button.gutter.plain", { type: "button", "aria-label": `Profile of ${name}`, onclick: (e) => app.showProfile(m.author.id, e.currentTarget) }, avatar(m.author, name)),
+    h("div.message-body", null,
+      !continued && h("header", null, h("span.author", { style: color ? { "--role": color } : null }, name), m.author.bot && h("span.tag", null, m.webhook_id ? "HOOK" : "APP"), stamp(m)),
+      content(app, channel, m), reactions(app, channel, m), threadLine(app, m), foot(app, channel, m)),
+    tools(app, channel, m, guild));
+  return el;
+}
+
+function mentionsMe(app, m) {
+  const me = app.store.me?.id;
+  return m.author.id !== me && (m.mention_everyone || (m.mentions || []).some((u) => u.id === me));
+}
+
+function replyLine(app, m, guild) {
+  const other = m.referenced_message;
+  const jump = () => other && app.jumpTo?.(other.id);
+  return h("button.reply-line.plain", { type: "button", onclick: jump }, icon("reply"), other
+    ? [h("strong", null, app.store.nameOf(other.author.id, guild)), h("span.clip", null, inline((other.content || "A message without text").slice(0, 120), {}))]
+    : h("em", null, "The message was deleted"));
+}
+
+function commandLine(app, m, guild) {
+  const meta = m.interaction_metadata || m.interaction, user = meta?.user || {};
+  return h("div.reply-line", null, icon("bolt"), h("strong", null, user.id ? app.store.keepUser(user) && app.store.nameOf(user.id, guild) : "Somebody"), " used ",
+    h("span.mention", null, (m.interaction?.name && `${m.type === COMMAND ? "/" : ""}${m.interaction.name}`) || "a command"));
+}
+
+function content(app, channel, m) {
+  const context = contextOf(app, channel, m.mentions);
+  if (m.flags & LOADING) return h("p.thinking", { role: "status" }, `${app.store.nameOf(m.author.id)} ${t("is thinking…")}`);
+  const use = (c, values, control) => app.useComponent(channel, m, c, values, control);
+  const parts = [];
+  if (m.content) parts.push(h("div.text", null, markdown(m.content, context), m.edited_timestamp && edited(m)));
+  const files = (m.attachments || []).filter((a) => !(m.flags & LAYOUT) || !a.url);
+  if (files.length) parts.push(h("div.attachments", null, files.map(attachment)));
+  for (const e of m.embeds || []) parts.push(embed(e, context));
+  for (const s of m.sticker_items || []) parts.push(h("div.sticker", null, h("span", { "aria-hidden": "true" }, "◈"), ` ${s.name}`));
+  if (m.poll) parts.push(poll(app, channel, m));
+  if (m.components?.length) parts.push(h("div.components", { class: m.flags & LAYOUT ? "layout" : "" }, m.components.map((c) => component(c, { use, app, channel, context, message: m }))));
+  return parts;
+}
+
+function edited(m) {
+  return h("span.edited", { title: full.format(new Date(m.edited_timestamp)) }, `(${t("edited")})`);
+}
+
+function safeLink(url, children, kind) {
+  return /^https?:\/\//.test(url || "") ? h(`a${kind || ""}`, { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children) : h(`span${kind || ""}`, null, children);
+}
+
+/** @param {any} e an embed, with any of its fields */
+export function embed(e, context) {
+  const color = e.color != null ? { "--accent-color": `#${e.color.toString(16).padStart(6, "0")}` } : null;
+  return h("div.embed", { style: color },
+    h("div.embed-main", null,
+      e.provider?.name && h("div.embed-provider", null, e.provider.name),
+      e.author && h("div.embed-author", null, picture({ url: e.author.icon_url, proxy_url: e.author.proxy_icon_url }, "tiny-picture"), safeLink(e.author.url, e.author.name)),
+      e.title && h("div.embed-title", null, safeLink(e.url, inline(e.title, context))),
+      e.description && h("div.embed-text", null, markdown(e.description, context)),
+      e.fields?.length && h("dl.embed-fields", null, e.fields.map((f) => h("div", { class: f.inline ? "inline" : "" }, h("dt", null, inline(f.name, context)), h("dd", null, markdown(f.value, context))))),
+      e.image && picture(e.image, "embed-picture"),
+      e.video && safeLink(e.video.url, "Video"),
+      (e.footer || e.timestamp) && h("div.embed-foot", null, e.footer && picture({ url: e.footer.icon_url, proxy_url: e.footer.proxy_icon_url }, "tiny-picture"),
+        e.footer?.text, e.footer?.text && e.timestamp && " · ", e.timestamp && full.format(new Date(e.timestamp)))),
+    e.thumbnail && picture(e.thumbnail, "thumbnail"));
+}
+
+function poll(app, channel, m) {
+  const { answers = [], question, results } = m.poll;
+  const counts = new Map((results?.answer_counts || []).map((a) => [a.id, a]));
+  return h("div.poll", null, h("strong", null, question?.text), answers.map((a) => {
+    const c = counts.get(a.answer_id);
+    return h("div.poll-answer", null, h("span", null, a.poll_media?.text), h("span.faint", null, String(c?.count || 0)));
+  }));
+}
+
+function emojiPath(e) {
+  return encodeURIComponent(e.id ? `${e.name}:${e.id}` : e.name);
+}
+
+function reactions(app, channel, m) {
+  if (!m.reactions?.length) return null;
+  return h("div.reactions", { role: "group", "aria-label": "Reactions" }, m.reactions.map((r) => h("button.reaction", {
+    type: "button", "aria-pressed": String(r.me), "aria-label": `${r.emoji.name}, ${r.count}`,
+    onclick: () => app.tryCall(app.rest.call(r.me ? "DELETE" : "PUT", `/channels/${channel.id}/messages/${m.id}/reactions/${emojiPath(r.emoji)}/@me`)) },
+    emoji(r.emoji.name, r.emoji.id, r.emoji.animated), h("span", null, r.count))));
+}
+
+export function react(app, channel, m, e) {
+  return app.tryCall(app.rest.put(`/channels/${channel.id}/messages/${m.id}/reactions/${emojiPath(e)}/@me`));
+}
+
+function threadLine(app, m) {
+  if (!m.thread) return null;
+  const open = () => app.openChannel(app.store.channels.get(m.thread.id) || m.thread);
+  return h("button.thread-line", { type: "button", onclick: open }, icon("thread"), h("strong", null, m.thread.name), h("span.faint", null, `${m.thread.message_count ?? 0} messages`));
+}
+
+function foot(app, channel, m) {
+  const notes = [];
+  if (m.flags & EPHEMERAL) {
+    notes.push(h("p.ephemeral-note", null, "◉ ", t("Only you can see this"), " · ",
+      h("button.link", { type: "button", onclick: () => app.store.changeMessage(channel.id, m.id, () => null) }, t("Dismiss"))));
+  }
+  const problem = app.problems.get(m.id);
+  if (problem) notes.push(h("p.field-error", { role: "alert" }, problem));
+  return notes;
+}
+
+function tools(app, channel, m, guild) {
+  if (m.flags & (EPHEMERAL | LOADING)) return null;
+  const quick = ["👍", "❤️", "😂"];
+  return h("div.tools", { role: "group", "aria-label": "Actions" },
+    app.store.may(channel, "ADD_REACTIONS") && quick.map((e) => h("button.icon-button", { type: "button", "aria-label": `React with ${e}`, onclick: () => react(app, channel, m, { name: e }) }, e)),
+    app.store.may(channel, "ADD_REACTIONS") && iconButton("smile", t("Add a reaction"), (e) => app.pickEmoji(guild, e.currentTarget, (x) => react(app, channel, m, x))),
+    app.store.may(channel, "SEND_MESSAGES") && iconButton("reply", t("Reply"), () => app.replyTo(m)),
+    m.author.id === app.store.me.id && iconButton("edit", t("Edit"), () => app.editMessage(channel, m)),
+    iconButton("more", "More", (e) => app.messageMenu(channel, m, e.currentTarget)));
+}

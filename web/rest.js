@@ -1,0 +1,77 @@
+// rest.js - calls to the public interface, as any client makes them.
+
+/** A refused call: the server's sentence, its code, and which fields are wrong. */
+export class Refusal extends Error {
+  constructor(status, body) {
+    super(body?.message || `The server answered ${status}`);
+    this.status = status;
+    this.code = body?.code ?? 0;
+    this.tree = body?.errors || {};
+  }
+  /** The first problem below a path of the error tree. @param {string} path "data.options" */
+  at(path) {
+    let node = this.tree;
+    for (const key of path ? path.split(".") : []) node = node?.[key];
+    return firstProblem(node);
+  }
+  /** The sentence, with the first field that is wrong. */
+  get words() {
+    const found = firstField(this.tree, []);
+    return found ? `${found.path}: ${found.message}` : this.message;
+  }
+}
+
+function firstProblem(node) {
+  if (!node || typeof node !== "object") return "";
+  if (Array.isArray(node._errors)) return node._errors[0]?.message || "";
+  for (const key of Object.keys(node)) {
+    const found = firstProblem(node[key]);
+    if (found) return found;
+  }
+  return "";
+}
+
+function firstField(node, path) {
+  if (!node || typeof node !== "object") return null;
+  if (Array.isArray(node._errors)) return { path: path.join("."), message: node._errors[0]?.message };
+  for (const key of Object.keys(node)) {
+    const found = firstField(node[key], [...path, key]);
+    if (found) return found;
+  }
+  return null;
+}
+
+const LONGEST_WAIT_S = 10;
+const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
+
+export class Rest {
+  /** @param {string} [token] */
+  constructor(token) {
+    this.token = token;
+    this.onunauthorized = () => {};
+  }
+  /** @param {string} method @param {string} path @param {any} [body] JSON, or a FormData */
+  async call(method, path, body) {
+    const headers = {};
+    if (this.token) headers.Authorization = this.token;
+    const form = body instanceof FormData;
+    if (body !== undefined && !form) headers["Content-Type"] = "application/json";
+    for (let tries = 0; ; tries++) {
+      const answer = await fetch(`/api/v10${path}`, { method, headers, body: form ? body : body === undefined ? undefined : JSON.stringify(body) });
+      const text = await answer.text();
+      const json = text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
+      if (answer.ok) return json;
+      if (answer.status === 429 && tries < 3 && json?.retry_after <= LONGEST_WAIT_S) {
+        await pause(json.retry_after);
+        continue;
+      }
+      if (answer.status === 401 && this.token) this.onunauthorized();
+      throw new Refusal(answer.status, json);
+    }
+  }
+  get(path) { return this.call("GET", path); }
+  post(path, body) { return this.call("POST", path, body); }
+  put(path, body) { return this.call("PUT", path, body); }
+  patch(path, body) { return this.call("PATCH", path, body); }
+  delete(path, body) { return this.call("DELETE", path, body); }
+}

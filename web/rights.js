@@ -1,0 +1,45 @@
+// rights.js - what somebody may do in a guild or a channel, from roles and overwrites.
+
+export const RIGHTS = {
+  CREATE_INVITE: 0, KICK_MEMBERS: 1, BAN_MEMBERS: 2, ADMINISTRATOR: 3, MANAGE_CHANNELS: 4, MANAGE_GUILD: 5, ADD_REACTIONS: 6, VIEW_AUDIT_LOG: 7,
+  PRIORITY_SPEAKER: 8, STREAM: 9, VIEW_CHANNEL: 10, SEND_MESSAGES: 11, SEND_TTS_MESSAGES: 12, MANAGE_MESSAGES: 13, EMBED_LINKS: 14, ATTACH_FILES: 15,
+  READ_MESSAGE_HISTORY: 16, MENTION_EVERYONE: 17, USE_EXTERNAL_EMOJIS: 18, CONNECT: 20, SPEAK: 21, MUTE_MEMBERS: 22, DEAFEN_MEMBERS: 23, MOVE_MEMBERS: 24,
+  CHANGE_NICKNAME: 26, MANAGE_NICKNAMES: 27, MANAGE_ROLES: 28, MANAGE_WEBHOOKS: 29, MANAGE_EXPRESSIONS: 30, USE_APPLICATION_COMMANDS: 31, REQUEST_TO_SPEAK: 32,
+  MANAGE_THREADS: 34, CREATE_PUBLIC_THREADS: 35, CREATE_PRIVATE_THREADS: 36, SEND_MESSAGES_IN_THREADS: 38, MODERATE_MEMBERS: 40,
+};
+const bit = (name) => 1n << BigInt(RIGHTS[name]);
+const EVERYTHING = ~0n;
+
+/** @returns {bigint} */
+export function guildRights(guild, member) {
+  if (!guild || !member) return 0n;
+  if (guild.owner_id === member.user.id) return EVERYTHING;
+  let rights = BigInt(guild.roles.get(guild.id)?.permissions || 0);
+  for (const id of member.roles || []) rights |= BigInt(guild.roles.get(id)?.permissions || 0);
+  return rights & bit("ADMINISTRATOR") ? EVERYTHING : rights;
+}
+
+/** @returns {bigint} */
+export function channelRights(guild, member, channel) {
+  let rights = guildRights(guild, member);
+  if (rights === EVERYTHING || !channel) return rights;
+  const list = channel.permission_overwrites || [];
+  const own = new Set(member?.roles || []);
+  const change = (deny, allow) => { rights = (rights & ~BigInt(deny)) | BigInt(allow); };
+  const everyone = list.find((o) => o.id === guild.id);
+  if (everyone) change(everyone.deny, everyone.allow);
+  let deny = 0n, allow = 0n;
+  for (const o of list) {
+    if (!own.has(o.id)) continue;
+    deny |= BigInt(o.deny);
+    allow |= BigInt(o.allow);
+  }
+  change(deny, allow);
+  const mine = list.find((o) => o.id === member?.user.id);
+  if (mine) change(mine.deny, mine.allow);
+  return rights;
+}
+
+/** @param {bigint} rights @param {keyof typeof RIGHTS} name */
+export const allows = (rights, name) => (rights & bit(name)) !== 0n;
+export const rightBit = bit;

@@ -1,0 +1,71 @@
+// suggest.js - a list of suggestions above or below a field, by mouse or by keyboard.
+import { fill, h } from "./dom.js";
+
+let number = 0;
+
+/**
+ * @param {HTMLElement} input a field, which becomes a combobox
+ * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string}} options
+ */
+export function suggest(input, options) {
+  const id = `suggest-${++number}`;
+  const list = h("div.suggestions", { id, role: "listbox", "aria-label": options.label, hidden: true });
+  let items = [], at = 0, asked = 0;
+  input.setAttribute("role", "combobox");
+  input.setAttribute("aria-autocomplete", "list");
+  input.setAttribute("aria-controls", id);
+  input.setAttribute("aria-expanded", "false");
+
+  function close() {
+    asked++;
+    items = [];
+    list.hidden = true;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+
+  function mark(i) {
+    at = (i + items.length) % items.length;
+    list.querySelectorAll("[role=option]").forEach((el, n) => {
+      el.setAttribute("aria-selected", String(n === at));
+      if (n === at) el.scrollIntoView({ block: "nearest" });
+    });
+    input.setAttribute("aria-activedescendant", `${id}-${at}`);
+  }
+
+  function choose(i) {
+    const item = items[i];
+    close();
+    options.choose(item);
+  }
+
+  async function update() {
+    const mine = ++asked, found = await options.find();
+    if (mine !== asked) return;
+    if (!found.length) return close();
+    items = found;
+    let group = null;
+    fill(list, found.map((item, i) => {
+      const name = options.group?.(item), heading = name && name !== group ? h("div.suggestion-group", { role: "presentation" }, name) : null;
+      group = name;
+      return [heading, h("div.suggestion", { id: `${id}-${i}`, role: "option", "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); choose(i); } }, options.row(item))];
+    }));
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+    mark(0);
+  }
+
+  input.addEventListener("input", update);
+  input.addEventListener("blur", () => setTimeout(close, 150));
+  input.addEventListener("keydown", (e) => {
+    if (list.hidden) return;
+    if (e.key === "ArrowDown") mark(at + 1);
+    else if (e.key === "ArrowUp") mark(at - 1);
+    else if ((e.key === "Enter" || e.key === "Tab") && !e.isComposing) choose(at);
+    else if (e.key === "Escape") close();
+    else return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+  });
+  return { list, update, close, get open() { return !list.hidden; } };
+}

@@ -1,0 +1,362 @@
+// chat.js - guilds, channels, messages, members: the page where people are.
+import { composer } from "../composer.js";
+import { arrowKeys, below, dialog, field, fill, h, icon, iconButton, menu } from "../dom.js";
+import { MessageList, RowList } from "../list.js";
+import { inline } from "../markdown.js";
+import { contextOf, message } from "../message.js";
+import { avatar, guildIcon } from "../pictures.js";
+import { CATEGORY, DM, GROUP, NEWS, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
+import { t } from "../words.js";
+import { friendsPage } from "./friends.js";
+import { forumPage } from "./forum.js";
+import { voiceBar, voicePage } from "./voice.js";
+
+const ICONS = { [VOICE]: "voice", [STAGE]: "stage", [NEWS]: "news", 15: "forum", 16: "forum", 10: "thread", 11: "thread", 12: "thread" };
+const folded = new Set(JSON.parse(localStorage.getItem("folded") || "[]"));
+let view = null;
+
+export async function mount(app, page, params) {
+  fill(page, h("p.loading-page", { role: "status" }, t("Connecting…")));
+  await app.ready();
+  view = new Chat(app, page);
+  view.open(params);
+  return () => { view?.end(); view = null; };
+}
+
+export function update(app, params) {
+  if (!view || view.app !== app || !app.store.ready) return false;
+  view.open(params);
+  return true;
+}
+
+class Chat {
+  constructor(app, page) {
+    this.app = app;
+    this.store = app.store;
+    this.rail = arrowKeys(h("nav.rail", { "aria-label": "Servers" }), "a,button");
+    this.side = h("div.side-list");
+    this.self = h("div.self");
+    this.voiceBar = h("div");
+    this.main = h("main.main");
+    this.members = h("aside.members", { "aria-label": t("Members") });
+    this.shell = h("div.shell", null, this.rail, h("nav.side", { "aria-label": "Channels" }, this.side, this.voiceBar, this.self), this.main, this.members);
+    fill(page, this.shell);
+    const draw = { guilds: () => this.drawRail(), channels: () => this.drawSide(), unread: () => { this.drawRail(); this.drawSide(); }, voice: () => { this.drawSide(); this.drawVoice(); },
+      members: () => this.drawMembers(), presence: () => { this.drawMembers(); }, me: () => this.drawSelf(), ready: () => this.reopen(), connected: () => this.caughtUp() };
+    this.off = Object.entries(draw).map(([topic, f]) => this.store.on(topic, f));
+    app.replyTo = (m) => this.composer?.reply(m);
+    app.editMessage = (c, m) => this.composer?.edit(m);
+    app.jumpTo = (id) => this.list?.jump(id);
+    this.drawSelf();
+    this.drawVoice();
+  }
+
+  end() {
+    this.closeMain();
+    this.off.forEach((f) => f());
+  }
+
+  open([guildId, channelId]) {
+    this.guild = guildId && guildId !== "@me" ? this.store.guilds.get(guildId) : null;
+    let channel = channelId ? this.store.channels.get(channelId) : null;
+    if (guildId && guildId !== "@me" && !this.guild) return this.app.go("/channels/@me", true);
+    if (this.guild && !channel) {
+      const last = this.store.channels.get(localStorage.getItem(`last:${this.guild.id}`) || "");
+      const first = last?.guild_id === this.guild.id ? last : this.ordered().find((c) => c.type === 0 || c.type === NEWS);
+      if (first) return this.app.go(`/channels/${this.guild.id}/${first.id}`, true);
+    }
+    this.shell.classList.remove("side-open");
+    this.drawRail();
+    this.openMain(channel);
+    this.drawSide();
+    this.drawMembers();
+  }
+
+  reopen() {
+    const [, , guild, channel] = location.pathname.split("/");
+    this.channel = null;
+    this.drawSelf();
+    this.open([guild, channel]);
+  }
+
+  /** What was missed while the connection was away may not all have been sent again. */
+  async caughtUp() {
+    if (!this.channel || !this.list || isVoice(this.channel)) return;
+    await this.store.loadMessages(this.channel.id).catch(() => {});
+    this.store.touch(`messages:${this.channel.id}`);
+  }
+
+  /* --- guilds --- */
+
+  drawRail() {
+    const unread = (g) => this.store.channelsOf(g).map((c) => this.store.unread.get(c.id)).filter(Boolean);
+    const direct = this.store.privateChannels().reduce((n, c) => n + (this.store.unread.get(c.id)?.mentions || 0), 0);
+    const badge = (n) => n > 0 && h("span.badge", { "aria-label": `${n} mentions` }, n > 99 ? "99+" : n);
+    fill(this.rail,
+      h("a.rail-item", { href: "/channels/@me", "aria-label": t("Direct messages"), title: t("Direct messages"), "aria-current": this.guild ? null : "page" }, h("span.guild-icon.home", null, icon("people")), badge(direct)),
+      h("div.rail-line", { role: "presentation" }),
+      [...this.store.guilds.values()].map((g) => {
+        const u = unread(g), mentions = u.reduce((n, x) => n + x.mentions, 0);
+        return h("a.rail-item", { href: `/channels/${g.id}`, "aria-label": g.name + (u.length ? ", unread" : ""), title: g.name, class: u.length ? "unread" : "", "aria-current": this.guild === g ? "page" : null }, guildIcon(g), badge(mentions));
+      }),
+      h("button.rail-item", { type: "button", "aria-label": "Add a server", title: "Add a server", onclick: () => this.addGuild() }, h("span.guild-icon.add", null, icon("plus"))),
+      h("a.rail-item.rail-end", { href: "/workbench", "aria-label": t("Workbench"), title: t("Workbench") }, h("span.guild-icon.add", null, icon("wrench"))));
+  }
+
+  async addGuild() {
+    const done = await dialog("Add a server", (close) => {
+      const name = field("Name of a new one", h("input", { maxlength: 100 })), code = field("Or an invite", h("input", { placeholder: `${location.origin}/invite/…` }));
+      return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close({ name: name.control.value.trim(), code: code.control.value.trim().split("/").pop() }); } }, name, code,
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, "Go")));
+    });
+    if (done?.code) return this.app.go(`/invite/${encodeURIComponent(done.code)}`);
+    const made = done?.name && await this.app.tryCall(this.app.rest.post("/guilds", { name: done.name }));
+    if (made) setTimeout(() => this.app.go(`/channels/${made.id}`), 100);
+  }
+
+  /* --- channels --- */
+
+  ordered() {
+    const all = this.store.channelsOf(this.guild).filter((c) => !isThread(c));
+    const sort = (list) => list.sort((a, b) => isVoice(a) - isVoice(b) || a.position - b.position || (a.id < b.id ? -1 : 1));
+    const out = sort(all.filter((c) => c.type !== CATEGORY && !c.parent_id));
+    for (const category of sort(all.filter((c) => c.type === CATEGORY))) {
+      const inside = sort(all.filter((c) => c.parent_id === category.id));
+      if (inside.length || this.store.mayInGuild(this.guild, "MANAGE_CHANNELS")) out.push(category, ...inside);
+    }
+    return out;
+  }
+
+  drawSide() {
+    const scroll = this.side.scrollTop;
+    if (this.guild) this.drawChannels();
+    else this.drawPrivate();
+    this.side.scrollTop = scroll;
+  }
+
+  drawChannels() {
+    const g = this.guild, manage = this.store.mayInGuild(g, "MANAGE_CHANNELS"), rows = [];
+    let hidden = false;
+    for (const c of this.ordered()) {
+      if (c.type === CATEGORY) {
+        hidden = folded.has(c.id);
+        rows.push(h("div.category", null, h("button.plain", { type: "button", "aria-expanded": String(!hidden), onclick: () => this.fold(c.id) }, h("span.fold", { "aria-hidden": "true" }, hidden ? "▸" : "▾"), c.name),
+          manage && iconButton("plus", `New channel in ${c.name}`, () => this.addChannel(c))));
+        continue;
+      }
+      if (hidden && c.parent_id && c !== this.channel && !this.store.unread.has(c.id)) continue;
+      rows.push(this.channelRow(c));
+      const threads = this.store.channelsOf(g).filter((x) => isThread(x) && x.parent_id === c.id && !x.thread_metadata?.archived);
+      if (!isForum(c)) rows.push(threads.slice(0, 20).map((x) => this.channelRow(x, "thread")));
+      if (isVoice(c)) rows.push(this.voiceRows(c));
+    }
+    const head = h("header.side-head", null, h("button.plain.guild-name", { type: "button", "aria-haspopup": "menu", onclick: (e) => this.guildMenu(e.currentTarget) }, h("strong", null, g.name), h("span", { "aria-hidden": "true" }, "▾")));
+    fill(this.side, head, arrowKeys(h("div.channel-list", null, rows), "a,button"));
+  }
+
+  fold(id) {
+    if (!folded.delete(id)) folded.add(id);
+    localStorage.setItem("folded", JSON.stringify([...folded].slice(-500)));
+    this.drawSide();
+  }
+
+  channelRow(c, kind) {
+    const unread = this.store.unread.get(c.id);
+    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": `${c.name}${unread ? `, ${unread.count} unread` : ""}` },
+      icon(ICONS[c.type] || "hash"), h("span.clip", null, c.name), unread?.mentions > 0 && h("span.badge", null, unread.mentions));
+  }
+
+  voiceRows(c) {
+    return this.store.voiceOf(c.id).map((v) => h("button.voice-person", { type: "button", onclick: (e) => this.app.showProfile(v.user_id, e.currentTarget) },
+      avatar(this.store.user(v.user_id), this.store.nameOf(v.user_id, this.guild), "tiny-avatar"), h("span.clip", null, this.store.nameOf(v.user_id, this.guild)),
+      (v.self_mute || v.mute) && h("span", { title: "Muted" }, icon("muted")), (v.self_deaf || v.deaf) && h("span", { title: "Deafened" }, icon("deaf")),
+      v.self_stream && h("span.tag", null, "LIVE"), v.request_to_speak_timestamp && h("span", { title: "Asks to speak" }, icon("hand"))));
+  }
+
+  drawPrivate() {
+    fill(this.side, h("header.side-head", null, h("button.jump", { type: "button", onclick: () => this.app.key({ ctrlKey: true, key: "k", preventDefault() {} }) }, t("Jump to…"), h("kbd", null, "Ctrl K"))),
+      arrowKeys(h("div.channel-list", null,
+        h("a.channel", { href: "/friends", "aria-current": this.channel || this.guild ? null : "page" }, icon("people"), t("Friends"), this.pending() > 0 && h("span.badge", null, this.pending())),
+        h("div.category", null, h("span", null, t("Direct messages")), iconButton("plus", "New group", () => this.addGroup())),
+        this.store.privateChannels().map((c) => this.privateRow(c))), "a,button"));
+  }
+
+  pending() { return [...this.store.relationships.values()].filter((r) => r.type === 3).length; }
+
+  privateRow(c) {
+    const other = c.type === DM ? c.recipients?.[0] : null, unread = this.store.unread.get(c.id), name = this.store.nameOfChannel(c);
+    return h("a.channel.private", { href: `/channels/@me/${c.id}`, class: unread ? "unread" : "", "aria-current": c.id === this.channel?.id ? "page" : null },
+      other ? h("span.with-status", null, avatar(other, name, "small-avatar"), statusDot(this.store, other.id)) : h("span.small-avatar.group", null, icon("people")),
+      h("span.clip", null, name), unread?.mentions > 0 && h("span.badge", null, unread.mentions));
+  }
+
+  async addGroup() {
+    const friends = [...this.store.relationships.values()].filter((r) => r.type === 1);
+    const chosen = await dialog("New group", (close) => {
+      const boxes = friends.map((r) => h("input", { type: "checkbox", value: r.id }));
+      return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close(boxes.filter((b) => b.checked).map((b) => b.value)); } },
+        h("div.choices", null, friends.length ? friends.map((r, i) => h("label.choice", null, boxes[i], avatar(r.user, "", "tiny-avatar"), this.store.nameOf(r.id))) : t("Nothing here yet")),
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, "Begin")));
+    });
+    if (!chosen?.length) return;
+    const made = await this.app.tryCall(this.app.rest.post("/users/@me/channels", { recipients: chosen }));
+    if (made) this.app.openPrivate(made);
+  }
+
+  guildMenu(at) {
+    const g = this.guild, may = (r) => this.store.mayInGuild(g, r);
+    menu(below(at), [
+      may("CREATE_INVITE") && { label: "Invite people", icon: "people", run: () => this.invite() },
+      { label: "Server settings", icon: "gear", run: () => this.app.go(`/channels/${g.id}/settings`) },
+      may("MANAGE_CHANNELS") && { label: "New channel", icon: "plus", run: () => this.addChannel(null) },
+      g.owner_id !== this.store.me.id && { label: t("Leave"), icon: "leave", danger: true, run: async () => (await this.app.confirm(t("Leave"), `Leave ${g.name}?`, t("Leave"))) && this.app.tryCall(this.app.rest.delete(`/users/@me/guilds/${g.id}`, {})) },
+    ].filter(Boolean), g.name);
+  }
+
+  async invite() {
+    const channel = this.channel?.guild_id ? this.channel : this.ordered().find((c) => c.type === 0);
+    const made = await this.app.tryCall(this.app.rest.post(`/channels/${channel.id}/invites`, { max_age: 604800 }));
+    if (!made) return;
+    const url = `${location.origin}/invite/${made.code}`;
+    dialog("Invite people", () => h("div.stack", null, h("input", { value: url, readonly: true, "aria-label": "Link", onfocus: (e) => e.target.select() }), h("p.hint", null, "Good for seven days.")));
+  }
+
+  async addChannel(category) {
+    const kinds = [[0, "Text"], [VOICE, "Voice"], [STAGE, "Stage"], [15, "Forum"], [NEWS, "Announcements"], ...(category ? [] : [[CATEGORY, "Category"]])];
+    const made = await dialog("New channel", (close) => {
+      const name = field("Name", h("input", { maxlength: 100, required: true })), type = field("Kind", h("select", null, kinds.map(([n, words]) => h("option", { value: n }, words))));
+      return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close({ name: name.control.value, type: Number(type.control.value) }); } }, name, type, h("div.actions", null, h("button.button.primary", { type: "submit" }, "Make it")));
+    });
+    if (made?.name) this.app.tryCall(this.app.rest.post(`/guilds/${this.guild.id}/channels`, { ...made, parent_id: category?.id ?? null }));
+  }
+
+  drawSelf() {
+    const me = this.store.me;
+    fill(this.self, h("button.plain.self-name", { type: "button", "aria-label": "Status", onclick: (e) => this.statusMenu(e.currentTarget) }, h("span.with-status", null, avatar(me, "", "small-avatar"), statusDot(this.store, me.id)),
+      h("span.clip", null, h("strong", null, me.global_name || me.username), h("small", null, `@${me.username}`))),
+      h("a.icon-button", { href: "/settings", "aria-label": t("Settings"), title: t("Settings") }, icon("gear")));
+  }
+
+  statusMenu(at) {
+    const set = (status) => { this.app.gateway.send(3, { status, since: 0, afk: false, activities: [] }); this.store.presences.set(this.store.me.id, { user: { id: this.store.me.id }, status }); this.drawSelf(); };
+    menu(below(at), [["online", "Online"], ["idle", "Away"], ["dnd", "Do not disturb"], ["invisible", "Invisible"]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) })).concat([{ label: t("Log out"), icon: "leave", danger: true, run: async () => { await this.app.rest.post("/auth/logout", {}).catch(() => {}); this.app.signOut(); } }]), "Status");
+  }
+
+  drawVoice() { fill(this.voiceBar, voiceBar(this.app)); }
+
+  /* --- the open channel --- */
+
+  closeMain() {
+    this.composer?.end();
+    this.list?.end();
+    this.pageEnd?.();
+    this.offMain?.forEach((f) => f());
+    this.composer = this.list = this.pageEnd = this.offMain = null;
+  }
+
+  openMain(channel) {
+    if (channel && this.channel?.id === channel.id && this.main.firstChild) return;
+    this.closeMain();
+    this.channel = channel;
+    this.store.read(channel?.id);
+    if (channel?.guild_id) localStorage.setItem(`last:${channel.guild_id}`, channel.id);
+    document.title = `${channel ? this.store.nameOfChannel(channel) : t("Friends")} · Guildhall`;
+    if (!channel) this.pageEnd = friendsPage(this.app, this.main, () => this.burger());
+    else if (isVoice(channel)) this.pageEnd = voicePage(this.app, this.main, channel, this.head(channel));
+    else if (isForum(channel)) this.pageEnd = forumPage(this.app, this.main, channel, this.head(channel));
+    else this.openLog(channel);
+  }
+
+  burger() { return iconButton("menu", "Channels", () => this.shell.classList.toggle("side-open"), { class: "burger" }); }
+
+  head(channel) {
+    const thread = isThread(channel), topic = channel.topic;
+    return h("header.main-head", null, this.burger(), icon(ICONS[channel.type] || (channel.guild_id ? "hash" : "user")), h("h1", null, this.store.nameOfChannel(channel)),
+      topic ? h("p.topic.clip", { title: topic }, inline(topic, contextOf(this.app, channel))) : h("span.grow"),
+      channel.type === 0 && this.store.may(channel, "CREATE_PUBLIC_THREADS") && iconButton("thread", "New thread", () => this.app.startThread(channel)),
+      thread && iconButton("close", "Archive the thread", () => this.app.tryCall(this.app.rest.patch(`/channels/${channel.id}`, { archived: true }), "Archived")),
+      !isForum(channel) && iconButton("pin", t("Pinned messages"), () => this.showPins(channel)),
+      channel.guild_id && iconButton("people", t("Members"), () => this.shell.classList.toggle("members-closed")));
+  }
+
+  async showPins(channel) {
+    const pins = await this.app.tryCall(this.app.rest.get(`/channels/${channel.id}/pins`));
+    if (pins) dialog(t("Pinned messages"), () => (pins.length ? h("ol.messages.pins", null, pins.map((m) => message(this.app, channel, m))) : h("p.faint", null, t("Nothing here yet"))), { class: "wide" });
+  }
+
+  openLog(channel) {
+    const { store } = this, log = store.log(channel.id);
+    const list = (this.list = new MessageList({ label: `Messages in ${store.nameOfChannel(channel)}`,
+      render: (m, before) => message(this.app, channel, m, before),
+      more: async () => {
+        if (log.start || !log.list.length) return false;
+        const n = await store.loadMessages(channel.id, log.list[0].id).catch(() => 0);
+        list.around(() => { list.shifted(n); draw(); });
+        return n > 0;
+      } }));
+    const typing = h("div.typing", { "aria-live": "polite" });
+    const jump = h("button.new-messages", { type: "button", hidden: true, onclick: () => { list.stuck = true; draw(); } }, t("New messages"), " ↓");
+    this.composer = composer(this.app, channel);
+    fill(this.main, this.head(channel), h("div.log", null, list.el, jump), typing, this.composer.el);
+    const draw = () => {
+      fill(list.head, log.start && h("div.beginning", null, h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)), h("p.faint", null, "This is where it begins.")));
+      list.set(log.list);
+      jump.hidden = list.stuck || list.atEnd;
+    };
+    const drawTyping = () => {
+      const now = Date.now(), who = [...(store.typing.get(channel.id) || [])].filter(([, until]) => until > now).map(([id]) => store.nameOf(id, store.guildOf(channel)));
+      typing.textContent = !who.length ? "" : who.length > 3 ? "Several people are typing…" : `${who.join(", ")} ${who.length > 1 ? "are" : "is"} typing…`;
+    };
+    this.offMain = [store.on(`messages:${channel.id}`, draw), store.on("typing", drawTyping)];
+    list.el.addEventListener("scroll", () => { if (list.stuck) jump.hidden = true; }, { passive: true });
+    this.main.ondragover = (e) => e.preventDefault();
+    this.main.ondrop = (e) => { e.preventDefault(); this.composer?.files([...e.dataTransfer.files]); };
+    if (log.loaded) draw();
+    else fill(list.head, h("p.faint.pad", { role: "status" }, t("Connecting…")));
+    store.loadMessages(channel.id).then(draw, (e) => fill(list.head, h("p.field-error.pad", { role: "alert" }, e.message)));
+    drawTyping();
+    if (matchMedia("(min-width: 700px)").matches) this.composer.focus();
+  }
+
+  /* --- members --- */
+
+  drawMembers() {
+    const people = this.guild ? [...this.guild.members.values()] : this.channel?.type === GROUP ? [{ user: this.store.me }, ...this.channel.recipients.map((user) => ({ user }))] : [];
+    this.shell.classList.toggle("no-members", !people.length);
+    if (!people.length) return fill(this.members);
+    const rows = this.memberRows(people);
+    if (!this.memberList) this.memberList = new RowList({ height: 40, label: t("Members"), render: (r) => this.memberRow(r) });
+    if (!this.members.firstChild) fill(this.members, this.memberList.el);
+    this.memberList.set(rows);
+  }
+
+  memberRows(people) {
+    const g = this.guild, hoisted = g ? [...g.roles.values()].filter((r) => r.hoist).sort((a, b) => b.position - a.position) : [];
+    const groups = new Map(hoisted.map((r) => [r.id, { name: r.name, list: [] }]));
+    const online = { name: t("Online"), list: [] }, offline = { name: t("Offline"), list: [] };
+    for (const m of people) {
+      const group = !isOnline(this.store, m.user.id) ? offline : groups.get(hoisted.find((r) => m.roles?.includes(r.id))?.id) || online;
+      group.list.push(m);
+    }
+    const name = (m) => this.store.nameOf(m.user.id, g).toLowerCase();
+    return [...groups.values(), online, offline].filter((x) => x.list.length).flatMap((x) => [{ heading: `${x.name} – ${x.list.length}` }, ...x.list.sort((a, b) => (name(a) < name(b) ? -1 : 1))]);
+  }
+
+  memberRow(r) {
+    if (r.heading) return h("div.member-heading", { role: "listitem" }, r.heading);
+    const name = this.store.nameOf(r.user.id, this.guild), color = this.store.colorOf(r.user.id, this.guild);
+    return h("div.member-slot", { role: "listitem" }, h("button.member", { type: "button", class: isOnline(this.store, r.user.id) ? "" : "offline", onclick: (e) => this.app.showProfile(r.user.id, e.currentTarget) },
+      h("span.with-status", null, avatar(r.user, name, "small-avatar"), statusDot(this.store, r.user.id)), h("span.clip.author", { style: color ? { "--role": color } : null }, name), r.user.bot && h("span.tag", null, "APP")));
+  }
+}
+
+function isOnline(store, id) {
+  if (id === store.me.id) return true;
+  const status = store.presences.get(id)?.status;
+  return !!status && status !== "offline";
+}
+
+export function statusDot(store, id) {
+  const status = store.presences.get(id)?.status || (id === store.me.id ? "online" : "offline");
+  return h("span.status", { dataset: { status }, role: "img", "aria-label": status });
+}

@@ -1,0 +1,104 @@
+// friends.js - friends, requests, suggestions, blocks, and friends of games.
+import { below, dialog, field, fill, h, icon, iconButton, menu } from "../dom.js";
+import { avatar } from "../pictures.js";
+import { t } from "../words.js";
+
+const FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4;
+const TABS = [["online", "Online"], ["all", "All"], ["pending", "Pending"], ["suggestions", "Suggestions"], ["games", "Games"], ["blocked", "Blocked"], ["ignored", "Ignored"]];
+
+export function friendsPage(app, main, burger) {
+  const { store, rest } = app;
+  let tab = "all", suggestions = [];
+  const body = h("div.friends", { role: "tabpanel", "aria-label": t("Friends") }), tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
+  const online = (id) => ["online", "idle", "dnd"].includes(store.presences.get(id)?.status);
+  const path = (id) => `/users/@me/relationships/${id}`;
+
+  const lists = {
+    online: (r) => r.type === FRIEND && online(r.id), all: (r) => r.type === FRIEND, pending: (r) => r.type === INCOMING || r.type === OUTGOING,
+    blocked: (r) => r.type === BLOCKED, ignored: (r) => r.user_ignored,
+  };
+
+  function drawTabs() {
+    const asks = [...store.relationships.values()].filter((r) => r.type === INCOMING).length;
+    fill(tabs, TABS.map(([id, words]) => h("button", { type: "button", role: "tab", "aria-selected": String(id === tab), onclick: () => { tab = id; draw(); if (id === "suggestions") loadSuggestions(); } }, t(words), id === "pending" && asks > 0 && h("span.badge", null, asks))));
+  }
+
+  /** A request of a stranger is accepted only when one says so. */
+  async function accept(r) {
+    if (r.stranger_request || r.is_stranger_request) {
+      const sure = await dialog("A stranger asks", (close) => h("div.stack", null, h("p", null, `You share no server and no friend with ${store.nameOf(r.id)}. Accept all the same?`),
+        h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")), h("button.button.success", { type: "button", onclick: () => close(true) }, t("Accept")))));
+      if (!sure) return;
+      return app.tryCall(rest.put(path(r.id), { confirm_stranger_request: true }));
+    }
+    return app.tryCall(rest.put(path(r.id), {}));
+  }
+
+  function buttons(r) {
+    if (r.type === INCOMING) return [h("button.button.success", { type: "button", onclick: () => accept(r) }, t("Accept")), h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Decline"))];
+    if (r.type === OUTGOING) return h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Cancel"));
+    if (r.type === BLOCKED) return h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Unblock"));
+    if (r.type === FRIEND) return [iconButton("forum", `${t("Message")} ${store.nameOf(r.id)}`, () => app.messagePerson(r.id)), iconButton("more", `More about ${store.nameOf(r.id)}`, (e) => more(r, e.currentTarget))];
+    return r.user_ignored && h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`${path(r.id)}/ignore`)) }, "Stop ignoring");
+  }
+
+  function more(r, at) {
+    menu(below(at), [
+      { label: "Nickname", icon: "edit", run: async () => { const name = await app.ask("Nickname", "Nickname", r.nickname || ""); if (name !== undefined) app.tryCall(rest.patch(path(r.id), { nickname: name || null })); } },
+      { label: "Note", icon: "edit", run: async () => { const note = await app.ask("Note", "Only you see it", store.notes?.[r.id] || ""); if (note !== undefined) app.tryCall(rest.put(`/users/@me/notes/${r.id}`, { note })); } },
+      { label: r.user_ignored ? "Stop ignoring" : "Ignore", icon: "muted", run: () => app.tryCall(rest.call(r.user_ignored ? "DELETE" : "PUT", `${path(r.id)}/ignore`, r.user_ignored ? undefined : {})) },
+      { label: t("Block"), icon: "close", danger: true, run: () => app.tryCall(rest.put(path(r.id), { type: BLOCKED })) },
+      { label: t("Remove"), icon: "trash", danger: true, run: () => app.tryCall(rest.delete(path(r.id))) },
+    ], store.nameOf(r.id));
+  }
+
+  const person = (user, words, actions) => h("li.person", null, h("button.plain.person-name", { type: "button", onclick: (e) => app.showProfile(user.id, e.currentTarget) }, avatar(user, store.nameOf(user.id), "avatar"),
+    h("span.clip", null, h("strong", null, store.nameOf(user.id)), h("small.faint", null, words))), h("div.person-actions", null, actions));
+
+  function words(r) {
+    const status = store.presences.get(r.id)?.status || "offline";
+    return { [INCOMING]: "asks to be your friend", [OUTGOING]: "has not answered yet", [BLOCKED]: "blocked" }[r.type] || `@${r.user?.username} · ${status}`;
+  }
+
+  async function loadSuggestions() {
+    suggestions = await rest.get("/friend-suggestions").catch(() => []);
+    if (tab === "suggestions") draw();
+  }
+
+  function draw() {
+    drawTabs();
+    let rows;
+    if (tab === "suggestions") {
+      rows = suggestions.map((s) => person(store.keepUser(s.suggested_user), `${s.mutual_friends_count || 0} friends in common`, [
+        h("button.button.primary", { type: "button", onclick: async () => { await app.tryCall(rest.put(path(s.suggested_user.id), { from_friend_suggestion: true })); loadSuggestions(); } }, t("Send request")),
+        h("button.button.secondary", { type: "button", onclick: async () => { await app.tryCall(rest.delete(`/friend-suggestions/${s.suggested_user.id}`)); loadSuggestions(); } }, t("Dismiss"))]));
+    } else if (tab === "games") {
+      rows = store.games.map((g) => person(store.keepUser(g.user) || { id: g.id }, `in ${g.application_name || `the game ${g.application_id}`} · ${["", "friend", "", "asks", "asked"][g.type] || ""}`, [
+        g.type === INCOMING && h("button.button.success", { type: "button", onclick: () => app.tryCall(rest.put(`/users/@me/game-relationships/${g.id}/${g.application_id}`, {})) }, t("Accept")),
+        h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`/users/@me/game-relationships/${g.id}/${g.application_id}`)) }, t("Remove"))]));
+    } else {
+      rows = [...store.relationships.values()].filter(lists[tab]).sort((a, b) => (store.nameOf(a.id) < store.nameOf(b.id) ? -1 : 1)).map((r) => person(r.user || store.user(r.id) || { id: r.id }, words(r), buttons(r)));
+    }
+    fill(body, rows.length ? h("ul.people", null, rows) : h("p.empty.faint", null, t("Nothing here yet")));
+  }
+
+  function addForm() {
+    const name = field(t("Add a friend"), h("input", { autocomplete: "off", placeholder: t("Username") }));
+    return h("form.add-friend", { novalidate: true, onsubmit: async (e) => {
+      e.preventDefault();
+      name.problem("");
+      try {
+        await rest.post("/users/@me/relationships", { username: name.control.value.trim() });
+        name.control.value = "";
+        tab = "pending";
+        draw();
+      } catch (refusal) { name.problem(refusal.at("username") || refusal.message); }
+    } }, name, h("button.button.primary", { type: "submit" }, t("Send request")));
+  }
+
+  fill(main, h("header.main-head", null, burger(), icon("people"), h("h1", null, t("Friends")), tabs), h("div.scroller.pad", { tabindex: 0, role: "region", "aria-label": t("Friends") }, addForm(), body));
+  draw();
+  loadSuggestions();
+  const off = [store.on("friends", draw), store.on("presence", draw)];
+  return () => off.forEach((f) => f());
+}

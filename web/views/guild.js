@@ -1,0 +1,124 @@
+// guild.js - settings of a guild: roles, members, bans, invites, integrations, webhooks, emoji, its log.
+import { dialog, fill, h } from "../dom.js";
+import { dataUrl, quickForm, small, tabbedPage, table } from "../forms.js";
+import { emoji, relative } from "../markdown.js";
+import { RIGHTS, rightBit } from "../rights.js";
+import { isThread } from "../store.js";
+import { t } from "../words.js";
+
+const section = (title, ...rest) => h("section", null, title && h("h2", null, title), rest);
+const when = (id) => new Date(Number((BigInt(id) >> 22n) + 1420070400000n));
+
+export async function mount(app, page, [id, tab]) {
+  await app.ready();
+  const g = app.store.guilds.get(id);
+  if (!g) return app.go("/channels/@me", true);
+  const draw = (f) => (b, r) => f(app, g, b, r);
+  const tabs = [["overview", "Overview", draw(overview)], ["roles", "Roles", draw(roles)], ["members", "Members", draw(members)], ["bans", "Bans", draw(bans)], ["invites", "Invites", draw(invites)],
+    ["integrations", "Integrations", draw(integrations)], ["commands", "Commands", draw(commands)], ["webhooks", "Webhooks", draw(webhooks)], ["emoji", "Emoji", draw(emojis)], ["log", "Audit log", draw(auditLog)]];
+  return tabbedPage(app, page, { base: `/channels/${id}/settings`, title: g.name, tabs, active: tab, back: `/channels/${id}` });
+}
+
+function overview(app, g, body) {
+  fill(body, section(null, quickForm([{ name: "name", label: "Name", value: g.name }, { name: "description", label: "Description", value: g.description, rows: 2 }, { name: "icon", label: "Icon", type: "file" }], t("Save"),
+    async (v) => { await app.rest.patch(`/guilds/${g.id}`, { name: v.name, ...(v.description !== (g.description || "") ? { description: v.description || null } : {}), ...(v.icon ? { icon: await dataUrl(v.icon) } : {}) }); })),
+  g.owner_id === app.store.me.id && section("The end", small("Delete the server", async () => { if (await app.confirm("Delete the server", `Delete ${g.name} and all that is in it?`, t("Delete"))) { if (await app.tryCall(app.rest.delete(`/guilds/${g.id}`))) app.go("/channels/@me"); } }, "danger")));
+}
+
+async function roles(app, g, body, redraw) {
+  const all = (await app.rest.get(`/guilds/${g.id}/roles`)).sort((a, b) => b.position - a.position);
+  const move = async (r, by) => { await app.tryCall(app.rest.patch(`/guilds/${g.id}/roles`, [{ id: r.id, position: Math.max(1, r.position + by) }])); redraw(); };
+  const dot = (r) => h("span.chip", { style: { "--role": r.color ? `#${r.color.toString(16).padStart(6, "0")}` : "transparent" } }, r.name);
+  fill(body, section(null, table(["Role", "Rank", ""], all.map((r) => [dot(r), String(r.position), r.managed ? "of an app" : [small(t("Edit"), () => editRole(app, g, r, redraw)), " ", r.id !== g.id && [small("↑", () => move(r, 1)), " ", small("↓", () => move(r, -1)), " ", small(t("Delete"), async () => { await app.tryCall(app.rest.delete(`/guilds/${g.id}/roles/${r.id}`)); redraw(); }, "danger")]]]))),
+    section("A new role", quickForm([{ name: "name", label: "Name" }], "Make it", async (v) => { await app.rest.post(`/guilds/${g.id}/roles`, v); redraw(); }, "inline-form")));
+}
+
+function editRole(app, g, r, redraw) {
+  return dialog(r.name, (close) => {
+    const boxes = Object.keys(RIGHTS).map((name) => [name, h("input", { type: "checkbox", checked: (BigInt(r.permissions) & rightBit(name)) !== 0n })]);
+    return [h("div.rights", null, boxes.map(([name, box]) => h("label.check", null, box, name.toLowerCase().replaceAll("_", " ")))),
+      quickForm([...(r.id === g.id ? [] : [{ name: "name", label: "Name", value: r.name }]), { name: "color", label: "Colour", type: "color", value: `#${(r.color || 0).toString(16).padStart(6, "0")}` }, { name: "hoist", label: "Shown apart", type: "checkbox", value: r.hoist }, { name: "mentionable", label: "Everybody may mention it", type: "checkbox", value: r.mentionable }], t("Save"), async (v) => {
+        let rights = BigInt(r.permissions);
+        for (const [name, box] of boxes) rights = box.checked ? rights | rightBit(name) : rights & ~rightBit(name);
+        await app.rest.patch(`/guilds/${g.id}/roles/${r.id}`, { ...v, color: parseInt(v.color.slice(1), 16), permissions: String(rights) });
+        close();
+        redraw();
+      })];
+  }, { class: "wide" });
+}
+
+async function members(app, g, body, redraw) {
+  const all = await app.rest.get(`/guilds/${g.id}/members?limit=100`);
+  const roleNames = (m) => m.roles.map((r) => g.roles.get(r)?.name).filter(Boolean).join(", ");
+  const edit = (m) => dialog(m.user.username, (close) => {
+    const boxes = [...g.roles.values()].filter((r) => r.id !== g.id && !r.managed).map((r) => [r, h("input", { type: "checkbox", checked: m.roles.includes(r.id) })]);
+    return [h("div.choices", null, boxes.map(([r, box]) => h("label.choice", null, box, r.name))), quickForm([{ name: "nick", label: "Nickname", value: m.nick }], t("Save"), async (v) => {
+      const kept = m.roles.filter((r) => g.roles.get(r)?.managed);
+      await app.rest.patch(`/guilds/${g.id}/members/${m.user.id}`, { ...(v.nick !== (m.nick || "") ? { nick: v.nick || null } : {}), roles: [...kept, ...boxes.filter(([, b]) => b.checked).map(([r]) => r.id)] });
+      close();
+      redraw();
+    })];
+  });
+  fill(body, section(null, table(["Who", "Nickname", "Roles", "Here since", ""], all.map((m) => [`@${m.user.username}`, m.nick || "", roleNames(m), relative(new Date(m.joined_at)),
+    [small(t("Edit"), () => edit(m)), " ", small("Kick", async () => { if (await app.confirm("Kick", `Kick ${m.user.username}?`, "Kick")) { await app.tryCall(app.rest.delete(`/guilds/${g.id}/members/${m.user.id}`)); redraw(); } }, "danger")]]))));
+}
+
+async function bans(app, g, body, redraw) {
+  const all = await app.rest.get(`/guilds/${g.id}/bans`);
+  fill(body, section(null, table(["Who", "Why", ""], all.map((b) => [`@${b.user.username}`, b.reason || "", small("Lift", async () => { await app.tryCall(app.rest.delete(`/guilds/${g.id}/bans/${b.user.id}`)); redraw(); })]))));
+}
+
+async function invites(app, g, body, redraw) {
+  const all = await app.rest.get(`/guilds/${g.id}/invites`);
+  fill(body, section(null, table(["Invite", "By", "Uses", "Ends", ""], all.map((i) => [h("a", { href: `/invite/${i.code}` }, i.code), i.inviter ? `@${i.inviter.username}` : "", `${i.uses ?? 0}${i.max_uses ? ` of ${i.max_uses}` : ""}`, i.expires_at ? relative(new Date(i.expires_at)) : "never", small(t("Delete"), async () => { await app.tryCall(app.rest.delete(`/invites/${i.code}`)); redraw(); }, "danger")]))));
+}
+
+async function integrations(app, g, body, redraw) {
+  const all = await app.rest.get(`/guilds/${g.id}/integrations`);
+  fill(body, section(null, table(["Name", "Type", "By", ""], all.map((i) => [i.name, i.type, i.user ? `@${i.user.username}` : "", small(t("Remove"), async () => { if (await app.confirm(t("Remove"), `Remove ${i.name}?`, t("Remove"))) { await app.tryCall(app.rest.delete(`/guilds/${g.id}/integrations/${i.id}`)); redraw(); } }, "danger")]))));
+}
+
+async function commands(app, g, body, redraw) {
+  const { applications, application_commands: all } = await app.rest.get(`/guilds/${g.id}/application-command-index`);
+  const name = new Map(applications.map((a) => [a.id, a.name]));
+  fill(body, section(null, h("p.hint", null, "Who may use a command here: everybody who has the right that it asks for, unless something is set."), table(["Command", "App", ""], all.map((c) => [h("code", null, `${(c.type || 1) === 1 ? "/" : ""}${c.name}`), name.get(c.application_id), small("Permissions", () => permissions(app, g, c, redraw))]))));
+}
+
+async function permissions(app, g, c, redraw) {
+  const path = `/applications/${c.application_id}/guilds/${g.id}/commands/${c.id}/permissions`;
+  const now = await app.rest.get(path).then((p) => p.permissions, () => []);
+  const targets = [...[...g.roles.values()].map((r) => [1, r.id, `@${r.name.replace(/^@/, "")}`]), ...[...g.members.values()].map((m) => [2, m.user.id, m.user.username]), ...app.store.channelsOf(g).filter((x) => !isThread(x)).map((x) => [3, x.id, `#${x.name}`])];
+  return dialog(c.name, (close) => {
+    const rows = targets.map(([type, id, words]) => {
+      const set = now.find((p) => p.id === id);
+      return { type, id, words, control: h("select", { "aria-label": words }, [["", "–"], ["1", "may"], ["0", "may not"]].map(([v, x]) => h("option", { value: v, selected: v === (set ? String(Number(set.permission)) : "") }, x))) };
+    });
+    return [table(["Whom", "May use it"], rows.map((r) => [r.words, r.control])), h("div.actions", null, small(t("Save"), async () => {
+      const permissions = rows.filter((r) => r.control.value !== "").map((r) => ({ id: r.id, type: r.type, permission: r.control.value === "1" }));
+      if (await app.tryCall(app.rest.put(path, { permissions }), "Saved")) { close(); redraw(); }
+    }, "primary"))];
+  }, { class: "wide" });
+}
+
+async function webhooks(app, g, body, redraw) {
+  const all = await app.rest.get(`/guilds/${g.id}/webhooks`);
+  const channels = app.store.channelsOf(g).filter((c) => c.type === 0);
+  fill(body, section(null, table(["Name", "Channel", "URL", ""], all.map((w) => [w.name, `#${app.store.channels.get(w.channel_id)?.name || ""}`, w.url ? h("code", null, w.url) : "", small(t("Delete"), async () => { await app.tryCall(app.rest.delete(`/webhooks/${w.id}`)); redraw(); }, "danger")]))),
+    section("A new webhook", quickForm([{ name: "name", label: "Name" }, { name: "channel", label: "Channel", options: channels.map((c) => [c.id, `#${c.name}`]) }], "Make it", async (v) => { await app.rest.post(`/channels/${v.channel}/webhooks`, { name: v.name }); redraw(); }, "inline-form")));
+}
+
+async function emojis(app, g, body, redraw) {
+  const all = await app.rest.get(`/guilds/${g.id}/emojis`);
+  fill(body, section(null, table(["", "Name", ""], all.map((e) => [emoji(e.name, e.id, e.animated), `:${e.name}:`, small(t("Delete"), async () => { await app.tryCall(app.rest.delete(`/guilds/${g.id}/emojis/${e.id}`)); redraw(); }, "danger")]), "Emoji")),
+    section("A new emoji", quickForm([{ name: "name", label: "Name" }, { name: "image", label: "Picture", type: "file" }], "Add", async (v) => { if (!v.image) throw new Error("Choose a picture"); await app.rest.post(`/guilds/${g.id}/emojis`, { name: v.name, image: await dataUrl(v.image) }); redraw(); })));
+}
+
+const ACTIONS = { 1: "changed the server", 10: "made a channel", 11: "changed a channel", 12: "deleted a channel", 13: "set rights in a channel", 14: "changed rights in a channel", 15: "took back rights in a channel", 20: "kicked", 21: "pruned", 22: "banned", 23: "lifted a ban of", 24: "changed", 25: "changed the roles of", 26: "moved", 27: "disconnected", 28: "added the bot", 30: "made a role", 31: "changed a role", 32: "deleted a role", 40: "made an invite", 42: "deleted an invite", 50: "made a webhook", 51: "changed a webhook", 52: "deleted a webhook", 60: "made an emoji", 61: "changed an emoji", 62: "deleted an emoji", 72: "deleted a message of", 73: "deleted messages", 74: "pinned a message", 75: "unpinned a message", 80: "added an integration", 81: "changed an integration", 82: "removed an integration", 83: "opened a stage", 84: "changed a stage", 85: "closed a stage", 110: "made a thread", 111: "changed a thread", 112: "deleted a thread", 121: "set who may use a command" };
+
+async function auditLog(app, g, body) {
+  const log = await app.rest.get(`/guilds/${g.id}/audit-logs?limit=100`);
+  const user = new Map(log.users.map((u) => [u.id, u]));
+  const name = (id) => user.get(id)?.username || app.store.channels.get(id)?.name || g.roles.get(id)?.name || id || "";
+  const changes = (e) => (e.changes || []).map((c) => `${c.key}: ${JSON.stringify(c.old_value) ?? "–"} → ${JSON.stringify(c.new_value) ?? "–"}`).join("\n");
+  fill(body, section(null, table(["When", "Who", "What", "Changes", "Why"], log.audit_log_entries.map((e) => [relative(when(e.id)), `@${name(e.user_id)}`, `${ACTIONS[e.action_type] || `action ${e.action_type}`} ${name(e.target_id)}`, h("small", null, changes(e)), e.reason || ""]))));
+}

@@ -1,0 +1,39 @@
+// invite.js - where an invite leads, and going there.
+import { fill, h } from "../dom.js";
+import { avatar, guildIcon } from "../pictures.js";
+import { t } from "../words.js";
+
+export async function mount(app, page, [code]) {
+  const card = h("div.card", { role: "status" }, h("p.faint", null, "…"));
+  fill(page, h("main.enter", null, card));
+  document.title = "Invite · Guildhall";
+  try {
+    show(app, card, await app.rest.get(`/invites/${encodeURIComponent(decodeURIComponent(code))}?with_counts=true`));
+  } catch (refusal) {
+    fill(card, h("h1", null, "This invite leads nowhere"), h("p.faint", null, "It may have expired, or you may not use it."), h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || "no answer"})`), h("a.button.secondary", { href: "/" }, "Go to the start"));
+  }
+}
+
+function show(app, card, invite) {
+  const by = invite.inviter, name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || "somebody";
+  const problem = h("p.field-error", { role: "alert", hidden: true });
+  const friend = !invite.guild && !invite.channel;
+  async function accept() {
+    if (!app.rest.token) {
+      sessionStorage.setItem("next", location.pathname);
+      return app.go("/login");
+    }
+    try {
+      const done = await app.rest.post(`/invites/${encodeURIComponent(invite.code)}`, {});
+      app.go(done.guild ? `/channels/${done.guild.id}${done.channel ? `/${done.channel.id}` : ""}` : done.channel ? `/channels/@me/${done.channel.id}` : "/friends");
+    } catch (refusal) {
+      problem.hidden = false;
+      problem.textContent = refusal.words || refusal.message;
+    }
+  }
+  fill(card, h("div.invite-head", null, invite.guild ? guildIcon(invite.guild, "large-avatar") : avatar(by, name, "large-avatar")),
+    h("p.faint.center", null, by ? `${by.global_name || by.username} invites you to ${friend ? "be friends" : "join"}` : "You are invited to join"), h("h1.center", null, name),
+    invite.guild?.description && h("p.center", null, invite.guild.description),
+    invite.approximate_member_count !== undefined && h("p.faint.center", null, `${invite.approximate_presence_count ?? 0} online · ${invite.approximate_member_count} members`),
+    problem, h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept the invite")));
+}

@@ -1,0 +1,45 @@
+// profile.js - who somebody is, and what one can do about it.
+import { contextCommands } from "../commands.js";
+import { below, dialog, fill, h, iconButton, menu } from "../dom.js";
+import { markdown } from "../markdown.js";
+import { avatar } from "../pictures.js";
+import { t } from "../words.js";
+
+export async function showProfile(app, id, at) {
+  const { store, rest } = app;
+  const [, , guildId, channelId] = location.pathname.split("/");
+  const guild = store.guilds.get(guildId), channel = store.channels.get(channelId);
+  const profile = await rest.get(`/users/${id}/profile?with_mutual_guilds=true&with_mutual_friends=true${guild ? `&guild_id=${guild.id}` : ""}`).catch(() => null);
+  const user = store.keepUser(profile?.user) || store.user(id) || { id, username: "unknown" };
+  const member = guild?.members.get(id), rel = store.relationships.get(id);
+  const roles = (member?.roles || []).map((r) => guild.roles.get(r)).filter(Boolean).sort((a, b) => b.position - a.position);
+  const note = h("textarea", { rows: 2, maxlength: 256, "aria-label": "Note", placeholder: "A note only you see", onchange: () => app.tryCall(rest.put(`/users/@me/notes/${id}`, { note: note.value }), "Kept") });
+  note.value = store.notes?.[id] || "";
+
+  dialog(store.nameOf(id, guild), (close) => h("div.profile", null,
+    h("div.profile-head", null, avatar(user, "", "large-avatar"), h("div", null, h("strong", null, store.nameOf(id, guild)), h("p.faint", null, `@${user.username}`, user.bot && " · app"))),
+    (profile?.user_profile?.bio || user.bio) && h("div.profile-bio", null, markdown(profile?.user_profile?.bio || user.bio)),
+    roles.length > 0 && h("div.chips", null, roles.map((r) => h("span.chip", { style: r.color ? { "--role": `#${r.color.toString(16).padStart(6, "0")}` } : null }, r.name))),
+    (profile?.connected_accounts || []).length > 0 && h("div.chips", null, profile.connected_accounts.map((c) => h("span.chip", null, `${c.type}: ${c.name}`))),
+    profile?.mutual_guilds?.length > 0 && h("p.faint", null, `${profile.mutual_guilds.length} servers in common`),
+    id !== store.me.id && note,
+    id !== store.me.id && h("div.actions", null,
+      !user.bot && rel?.type !== 1 && rel?.type !== 4 && h("button.button.secondary", { type: "button", onclick: async () => { if (await app.tryCall(rest.put(`/users/@me/relationships/${id}`, {}), "Asked")) close(); } }, t("Add a friend")),
+      h("button.button.primary", { type: "button", onclick: () => { close(); app.messagePerson(id); } }, t("Message")),
+      channel && iconButton("more", "More", async (e) => moreMenu(app, e.currentTarget, { id, guild, channel, member, close })))));
+}
+
+async function moreMenu(app, at, { id, guild, channel, member, close }) {
+  const { store, rest } = app, path = guild && `/guilds/${guild.id}/members/${id}`;
+  const apps = await contextCommands(app, channel, 2, id).catch(() => []);
+  const may = (r) => guild && member && store.mayInGuild(guild, r);
+  const items = [
+    ...apps,
+    may("MANAGE_NICKNAMES") && { label: "Nickname here", icon: "edit", run: async () => { const nick = await app.ask("Nickname", "Nickname", member.nick || ""); if (nick !== undefined) app.tryCall(rest.patch(path, { nick })); } },
+    may("MODERATE_MEMBERS") && { label: "Time out for 10 minutes", icon: "muted", run: () => app.tryCall(rest.patch(path, { communication_disabled_until: new Date(Date.now() + 600000).toISOString() }), "Timed out") },
+    may("KICK_MEMBERS") && { label: "Kick", icon: "leave", danger: true, run: () => app.tryCall(rest.delete(path), "Gone") },
+    may("BAN_MEMBERS") && { label: "Ban", icon: "close", danger: true, run: () => app.tryCall(rest.put(`/guilds/${guild.id}/bans/${id}`, {}), "Banned") },
+  ].filter(Boolean);
+  const run = (item) => ({ ...item, run: () => { close(); item.run(); } });
+  if (items.length) menu(below(at), items.map(run), "More");
+}
