@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test bench fuzz format lint install clean
+.PHONY: help run build dev test bench fuzz dist format lint install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -37,6 +37,11 @@ fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 	@scripts/setup test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
 
+dist: ## what people install, in build/dist: a Debian package and the source
+	@scripts/setup package
+	@scripts/package deb
+	@scripts/package source
+
 format: ## lay the C files out as .clang-format says
 	@git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
 
@@ -44,9 +49,12 @@ lint: ## clang-tidy and cppcheck
 	@scripts/setup lint
 	@scripts/lint
 
-install: build ## binary, systemd unit and sample configuration (PREFIX, DESTDIR)
+install: build ## binary, manual, systemd unit and sample configuration (PREFIX, DESTDIR)
 	install -D -m 755 build/guildhall "$(DESTDIR)$(PREFIX)/bin/guildhall"
-	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
+	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" "$(DESTDIR)$(PREFIX)/share/man/man1" \
+		"$(DESTDIR)$(PREFIX)/share/man/man5"
+	build/guildhall manual >"$(DESTDIR)$(PREFIX)/share/man/man1/guildhall.1"
+	build/guildhall manual conf >"$(DESTDIR)$(PREFIX)/share/man/man5/guildhall.conf.5"
 	sed 's|/usr/local/bin|$(PREFIX)/bin|' packaging/guildhall.service \
 		>"$(DESTDIR)$(PREFIX)/lib/systemd/system/guildhall.service"
 	test -e "$(DESTDIR)/etc/guildhall/guildhall.conf" || \
