@@ -193,10 +193,23 @@ static int set_timer(CURLM *multi, long ms, void *arg)
 
 /* --- a request ------------------------------------------------------------------------ */
 
+/* What is announced is made room for at once: bytes that come piece by piece would be copied
+ * each time that the buffer grows. Too much is refused here too, before it comes. */
+static void client_make_room(struct fetch_job *j)
+{
+    curl_off_t length = -1;
+
+    if (curl.easy_getinfo(j->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK &&
+        length > 0)
+        buf_room(&j->body, (size_t)length);
+}
+
 static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
 {
     struct fetch_job *j = arg;
 
+    if (!j->body.n)
+        client_make_room(j);
     buf_add(&j->body, p, size * n);
     j->too_large = buf_full(&j->body);
     return j->too_large ? 0 : size * n;

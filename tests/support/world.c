@@ -38,10 +38,9 @@ void fail_test(const char *file, int line, const char *fmt, ...)
 
 /* --- holding others up ---------------------------------------------------------------- */
 
-/* Times the limit of a release build: unoptimised code and the sanitizers are slower. The one for
- * threads also copies what grows, byte by byte, where others move pages. */
+/* Times the limit of a release build: unoptimised code and the sanitizers are slower. */
 #if defined(__SANITIZE_THREAD__)
-enum { SLOWNESS = 25 };
+enum { SLOWNESS = 15 };
 #elif defined(__SANITIZE_ADDRESS__)
 enum { SLOWNESS = 8 };
 #else

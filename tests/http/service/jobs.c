@@ -231,27 +231,48 @@ static void expect_bio(struct client *c, const char *text)
     expect_json(a, "{'word': '%s'}", text);
 }
 
-static void settle(void)
+/* Jobs are taken in the order of their times: when one of the witness has run that is due only
+ * now, those that were due before have been looked at. */
+static void wait_for_look(struct client *witness)
 {
-    usleep(400 * 1000);
+    const char *before = answer_text(client_get(witness, "/bio"), "word");
+    char after[128];
+
+    snprintf(after, sizeof after, "%s.", before);
+    expect_status(client_post(witness, "{'word': '.', 'seconds': 0}", "/plan"), 204);
+    expect_bio(witness, after);
+}
+
+static void wait_for_failures(int left)
+{
+    for (int i = 0; i < 6000 && failures_left != left; i++)
+        usleep(10000);
+    expect(failures_left == left);
+}
+
+static void wait_for_starts(int n)
+{
+    for (int i = 0; i < 6000 && starts != n; i++)
+        usleep(10000);
+    expect(starts == n);
 }
 
 /* --- tests ---------------------------------------------------------------------------- */
 
 static void a_job_runs_at_its_time_and_not_before(struct world *w)
 {
-    struct client *ada = world_client(w, "ada");
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 100}", "/plan"), 204);
     world_wait(w, 99);
-    settle();
+    wait_for_look(bob);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 1);
     expect_bio(ada, "a");
     expect_event(ada, "USER_UPDATE", "{'id': '%s'}", ada->id);
     world_wait(w, 1000);
-    settle();
+    wait_for_look(bob);
     expect_bio(ada, "a");
 }
 
@@ -295,23 +316,23 @@ static void the_same_key_is_one_job(struct world *w)
 
 static void a_job_can_be_taken_back(struct world *w)
 {
-    struct client *ada = world_client(w, "ada");
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 10}", "/plan"), 204);
     expect_status(client_delete(ada, "/plan"), 204);
     expect_status(client_delete(ada, "/plan"), 204);
     world_wait(w, 20);
-    settle();
+    wait_for_look(bob);
     expect_bio(ada, "");
 }
 
 static void a_job_outlives_the_process(struct world *w)
 {
-    struct client *ada = world_client(w, "ada");
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 50}", "/plan"), 204);
     world_restart(w);
-    settle();
+    wait_for_look(bob);
     expect_bio(ada, "");
     world_stop(w);
     world_wait(w, 60);
@@ -325,10 +346,10 @@ static void a_job_that_fails_leaves_nothing_and_is_tried_again(struct world *w)
 
     failures_left = 2;
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 0}", "/plan"), 204);
-    settle();
+    wait_for_failures(1);
     expect_bio(ada, "");
     world_wait(w, 5);
-    settle();
+    wait_for_failures(0);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 5);
@@ -337,19 +358,18 @@ static void a_job_that_fails_leaves_nothing_and_is_tried_again(struct world *w)
 
 static void work_that_takes_long_has_a_lease(struct world *w)
 {
-    struct client *ada = world_client(w, "ada");
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     starts = 0;
     expect_status(client_post(ada, NULL, "/fetch"), 204);
-    settle();
-    expect(starts == 1);
+    wait_for_starts(1);
     world_wait(w, 59);
-    settle();
+    wait_for_look(bob);
     expect(starts == 1);
     world_wait(w, 1);
     expect_bio(ada, "fetched ");
     world_wait(w, 100);
-    settle();
+    wait_for_look(bob);
     expect(starts == 2);
 }
 
