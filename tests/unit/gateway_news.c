@@ -104,11 +104,20 @@ static void the_ring_keeps_the_last(void **state)
     assert_int_equal(r.count, REPLAY_COUNT);
     replay_trim(&r, 1001 + REPLAY_AGE_S);
     assert_int_equal(r.count, 0);
-    assert_null(r.ring); /* an idle session holds nothing */
+    assert_null(r.oldest); /* an idle session holds nothing */
+}
+
+static size_t bytes_of_pages(const struct replay *r)
+{
+    size_t n = 0;
+
+    for (const struct replay_page *page = r->oldest; page; page = page->next)
+        n += sizeof *page + page->cap * sizeof *page->items;
+    return n;
 }
 
 /* 10,000 busy sessions are hundreds of megabytes: what one keeps is counted here. */
-static void a_busy_ring_takes_64_kib(void **state)
+static void a_busy_ring_takes_a_little_more_than_64_kib(void **state)
 {
     (void)state;
     struct replay r = { 0 };
@@ -116,14 +125,14 @@ static void a_busy_ring_takes_64_kib(void **state)
 
     for (int i = 0; i < 3 * REPLAY_COUNT; i++) {
         replay_add(&r, n, NEWS_EMPTIED, 1000);
-        assert_true(r.cap * sizeof *r.ring <= 64 * 1024);
+        assert_true(i % 100 || bytes_of_pages(&r) <= 69 * 1024);
     }
     assert_int_equal(r.count, REPLAY_COUNT);
     assert_int_equal(r.bytes, REPLAY_COUNT * 10);
     assert_int_equal(replay_at(&r, REPLAY_COUNT - 1)->form, NEWS_EMPTIED);
     replay_clear(&r);
     replay_add(&r, n, 0, 1000);
-    assert_true(r.cap * sizeof *r.ring <= 128); /* and a quiet one next to nothing */
+    assert_true(bytes_of_pages(&r) <= 160); /* and a quiet one next to nothing */
     replay_clear(&r);
     news_unref(n);
 }
@@ -205,7 +214,7 @@ int main(void)
         cmocka_unit_test(forms_are_made_once),
         cmocka_unit_test(pieces_are_one_stream),
         cmocka_unit_test(the_ring_keeps_the_last),
-        cmocka_unit_test(a_busy_ring_takes_64_kib),
+        cmocka_unit_test(a_busy_ring_takes_a_little_more_than_64_kib),
         cmocka_unit_test(the_ring_knows_times_beyond_2038),
         cmocka_unit_test(the_ring_lets_go_one_by_one),
         cmocka_unit_test(the_ring_keeps_so_many_bytes),

@@ -43,7 +43,7 @@ static void the_last_ones_are_kept_in_order(void **state)
                         i < REPLAY_COUNT ? (uint32_t)i + 1 : REPLAY_COUNT);
     }
     replay_clear(&r);
-    assert_null(r.ring);
+    assert_null(r.oldest);
 }
 
 static void the_old_ones_go_and_room_is_used_again(void **state)
@@ -61,7 +61,7 @@ static void the_old_ones_go_and_room_is_used_again(void **state)
     expect_kept(&r, 300 - 50, 1050);
     replay_trim(&r, now + 5000);
     assert_int_equal(r.count, 0);
-    assert_null(r.ring);
+    assert_null(r.oldest);
     add(&r, 7, now + 5000);
     expect_kept(&r, 7, 1);
     replay_clear(&r);

@@ -40,13 +40,15 @@ static void fetch_ahead(const struct topic *t, uint32_t i)
 
         if (s->peer)
             __builtin_prefetch(s->peer);
-        if (s->replay.ring)
-            __builtin_prefetch(replay_at(&s->replay, s->replay.count));
+        if (s->replay.newest)
+            __builtin_prefetch(s->replay.newest);
     }
     if (i + 3 < t->count && t->seats[i + 3]->session->peer)
         websocket_fetch(t->seats[i + 3]->session->peer->ws);
     if (i + 2 < t->count && t->seats[i + 2]->session->peer)
         websocket_fetch_more(t->seats[i + 2]->session->peer->ws);
+    if (i + 2 < t->count && t->seats[i + 2]->session->replay.newest)
+        replay_fetch(&t->seats[i + 2]->session->replay);
 }
 
 /* --- what it changes, before anybody is told ------------------------------------------ */

@@ -3,11 +3,24 @@
 
 #include "base/mem.h"
 
-enum { FIRST_CAP = 8 };
+enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* each has twice as many as the one before */
 
+static uint32_t page_count(const struct replay_page *page)
+{
+    return (uint32_t)(page->end - page->first);
+}
+
+/* Most often it is the newest one that is asked for. */
 const struct kept *replay_at(const struct replay *r, uint32_t i)
 {
-    return &r->ring[(r->first + i) & (r->cap - 1)];
+    const struct replay_page *page = r->newest;
+    uint32_t before = r->count - page_count(page);
+
+    if (i >= before)
+        return &page->items[page->first + i - before];
+    for (page = r->oldest; i >= page_count(page); page = page->next)
+        i -= page_count(page);
+    return &page->items[page->first + i];
 }
 
 static size_t size_of(const struct kept *k)
@@ -17,26 +30,35 @@ static size_t size_of(const struct kept *k)
 
 static void drop_oldest(struct replay *r)
 {
-    const struct kept *k = replay_at(r, 0);
+    struct replay_page *page = r->oldest;
+    const struct kept *k = &page->items[page->first++];
 
     r->bytes -= size_of(k);
     news_unref(k->news);
-    r->first = (r->first + 1) & (r->cap - 1);
     r->count--;
-    r->oldest_s = r->count ? replay_at(r, 0)->at_s : 0;
+    if (page->first == page->end) {
+        r->oldest = page->next;
+        if (!r->oldest)
+            r->newest = NULL;
+        mem_free(page);
+    }
+    r->oldest_s = r->count ? r->oldest->items[r->oldest->first].at_s : 0;
 }
 
 static void replay_grow(struct replay *r)
 {
-    uint32_t cap = r->cap ? r->cap * 2 : FIRST_CAP;
-    struct kept *ring = mem_resize(NULL, cap * sizeof *ring);
+    uint32_t cap = r->newest ? 2U * r->newest->cap : FIRST_PAGE;
+    struct replay_page *page;
 
-    for (uint32_t i = 0; i < r->count; i++)
-        ring[i] = *replay_at(r, i);
-    mem_free(r->ring);
-    r->ring = ring;
-    r->cap = cap;
-    r->first = 0;
+    if (cap > LARGEST_PAGE)
+        cap = LARGEST_PAGE;
+    page = mem_resize(NULL, sizeof *page + cap * sizeof *page->items);
+    *page = (struct replay_page){ .cap = (uint16_t)cap };
+    if (r->newest)
+        r->newest->next = page;
+    else
+        r->oldest = page;
+    r->newest = page;
 }
 
 static bool is_full(const struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
@@ -49,8 +71,6 @@ static void replay_make_room(struct replay *r, uint32_t more, size_t bytes, int6
 {
     while (r->count && is_full(r, more, bytes, now_s))
         drop_oldest(r);
-    if (r->count == 0)
-        replay_clear(r);
 }
 
 void replay_trim(struct replay *r, int64_t now_s)
@@ -58,7 +78,8 @@ void replay_trim(struct replay *r, int64_t now_s)
     replay_make_room(r, 0, 0, now_s);
 }
 
-/* Old dispatches go before the new one comes, so that the ring never grows beyond its limits. */
+/* Old dispatches go before the new one comes, so that what is kept never grows beyond its limits.
+ */
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 {
     size_t bytes = news_payload(n).n;
@@ -66,11 +87,11 @@ void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
     replay_make_room(r, 1, bytes, now_s);
     if (bytes > REPLAY_BYTES)
         return;
-    if (r->count == r->cap)
+    if (!r->newest || r->newest->end == r->newest->cap)
         replay_grow(r);
     if (r->count == 0)
-        r->oldest_s = now_s;
-    r->ring[(r->first + r->count) & (r->cap - 1)] =
+        r->oldest_s = (uint32_t)now_s;
+    r->newest->items[r->newest->end++] =
         (struct kept){ news_ref(n), (uint32_t)now_s, (uint8_t)form };
     r->count++;
     r->bytes += bytes;
@@ -80,6 +101,4 @@ void replay_clear(struct replay *r)
 {
     while (r->count)
         drop_oldest(r);
-    mem_free(r->ring);
-    *r = (struct replay){ 0 };
 }

@@ -11,12 +11,20 @@ struct kept {
     uint8_t form;
 };
 
-/* The last dispatches, as a ring. The newest has the session's seq. */
+/* Some of them, in order. Pages are never copied to grow: ten thousand sessions that hear the
+ * same would leave as many holes in the heap. */
+struct replay_page {
+    struct replay_page *next; /* newer ones */
+    uint16_t cap, first, end;
+    struct kept items[];
+};
+
+/* The last dispatches. The newest has the session's seq. */
 struct replay {
-    struct kept *ring;
-    uint32_t cap, first, count;
+    struct replay_page *oldest, *newest;
+    uint32_t count;
+    uint32_t oldest_s; /* stands here too: adding one does not look at the other end */
     size_t bytes;
-    int64_t oldest_s; /* stands here too: adding one does not look at the other end */
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
@@ -27,5 +35,11 @@ void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s);
 void replay_trim(struct replay *r, int64_t now_s);
 const struct kept *replay_at(const struct replay *r, uint32_t i); /* 0: the oldest */
 void replay_clear(struct replay *r);
+
+/* Asks the processor for the place where the next one goes; there is a page. */
+static inline void replay_fetch(const struct replay *r)
+{
+    __builtin_prefetch(&r->newest->items[r->newest->end], 1);
+}
 
 #endif
