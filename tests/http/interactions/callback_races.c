@@ -89,6 +89,73 @@ static void of_many_answers_exactly_one_wins(struct world *w)
     expect(world_number(w, "select count(*) from interactions where state = 1") == ROUNDS * ASKS);
 }
 
+/* --- many writers --------------------------------------------------------------------- */
+
+enum { WRITERS = 16, FOLLOW_UPS = 4, WRITTEN = ASKS * WRITERS / 4 };
+
+static struct ask own_asks[WRITTEN];
+
+static bool is_taken(int fd, const char *path, const char *body, const char *status)
+{
+    char bytes[1024], answer[8192];
+    int n = snprintf(bytes, sizeof bytes,
+                     "POST /api/v10%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                     "Content-Length: %zu\r\n\r\n%s",
+                     path, strlen(body), body);
+
+    if (send(fd, bytes, (size_t)n, 0) != n)
+        return false;
+    ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
+    answer[got > 0 ? got : 0] = '\0';
+    if (strncmp(answer, status, strlen(status)) == 0)
+        return true;
+    printf("%s: %s\n", path, answer);
+    return false;
+}
+
+/* Each answers interactions of its own and follows them up, all in one channel. */
+static void *write_answers(void *arg)
+{
+    struct racer *r = arg;
+
+    pthread_barrier_wait(r->start);
+    for (int i = r->number; i < WRITTEN; i += WRITERS) {
+        const struct ask *a = &own_asks[i];
+        char path[400];
+
+        snprintf(path, sizeof path, "/interactions/%s/%s/callback", a->id, a->token);
+        strange +=
+            !is_taken(r->fd, path, "{\"type\":4,\"data\":{\"content\":\"a\"}}", "HTTP/1.1 204");
+        snprintf(path, sizeof path, "/webhooks/%s/%s", a->application, a->token);
+        for (int k = 0; k < FOLLOW_UPS; k++)
+            strange += !is_taken(r->fd, path, "{\"content\":\"b\"}", "HTTP/1.1 200");
+    }
+    return NULL;
+}
+
+static void of_sixteen_who_answer_at_once_none_is_refused(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct racer racers[WRITERS];
+    pthread_barrier_t start;
+
+    strange = 0;
+    for (int i = 0; i < WRITTEN; i++)
+        own_asks[i] = ASK(&s);
+    pthread_barrier_init(&start, NULL, WRITERS);
+    for (int r = 0; r < WRITERS; r++) {
+        racers[r] = (struct racer){ .start = &start, .fd = client_dial(s.bot), .number = r };
+        expect(pthread_create(&racers[r].thread, NULL, write_answers, &racers[r]) == 0);
+    }
+    for (int r = 0; r < WRITERS; r++) {
+        pthread_join(racers[r].thread, NULL);
+        close(racers[r].fd);
+    }
+    pthread_barrier_destroy(&start);
+    expect(strange == 0);
+    expect(world_number(w, "select count(*) from messages") == WRITTEN * (1 + FOLLOW_UPS));
+}
+
 static void without_limits(struct config *c)
 {
     c->rate_limits = false;
@@ -96,5 +163,6 @@ static void without_limits(struct config *c)
 
 const struct test callback_races_tests[] = {
     TEST_WITH(of_many_answers_exactly_one_wins, without_limits),
+    TEST_WITH(of_sixteen_who_answer_at_once_none_is_refused, without_limits),
     { 0 },
 };
