@@ -65,7 +65,10 @@ void expect_heard_at(const char *file, int line, struct phone *p, const struct p
 void expect_deaf_at(const char *file, int line, struct phone *p);
 
 /* Asks for its address; false: no answer. Another socket may ask for it. */
-bool phone_discover(int fd, int port, uint32_t ssrc, char address[64], int *ret_port);
+bool phone_discover(struct world *w, int fd, int port, uint32_t ssrc, char address[64],
+                    int *ret_port);
+/* Everything that was sent until now has been looked at, and what it causes has arrived. */
+void phones_settle(struct world *w, int port);
 int phone_socket(void);
 
 #endif
