@@ -64,16 +64,19 @@ static void deadline_expire(struct deadlines *ds)
     }
 }
 
-static void deadline_fire(uv_timer_t *timer)
+void loop_check_deadlines(struct loop *l)
 {
-    struct loop *l = container_of(timer, struct loop, timer);
-
     loop_part("deadlines");
     l->timer_at = 0;
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
         deadline_expire(container_of(at, struct deadlines, link));
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
         wait_for(container_of(at, struct deadlines, link));
+}
+
+static void deadline_fire(uv_timer_t *timer)
+{
+    loop_check_deadlines(container_of(timer, struct loop, timer));
 }
 
 struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,

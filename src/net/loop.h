@@ -78,5 +78,7 @@ struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movabl
 void deadlines_free(struct deadlines *ds);                     /* what still runs is dropped */
 void deadline_touch(struct deadlines *ds, struct deadline *d); /* (re)starts it */
 void deadline_drop(struct deadline *d);                        /* fine when not running */
+/* On the loop's thread: looks at all deadlines now, for whoever has moved the clock. */
+void loop_check_deadlines(struct loop *l);
 
 #endif

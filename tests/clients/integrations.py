@@ -72,7 +72,7 @@ class Server:
         self.call("POST", f"/connections/{platform}/callback", {"code": code, "state": state})
         self.call("POST", f"/guilds/{self.guild}/integrations",
                   {"type": platform, "id": "channel"})
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while any(i.get("syncing") or i.get("synced_at", "") == "" and "syncing" in i
                   for i in self.integrations()):
             expect(time.monotonic() < deadline, "the first sync does not end")

@@ -15,7 +15,7 @@ MEGABYTES = 24
 
 def wait_until_refused(writers):
     """The log has some room left in its last block; soon it needs a new one."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     before = [w.refused for w in writers.all]
     while not all(w.refused > old for w, old in zip(writers.all, before)):
         for writer in writers.all:

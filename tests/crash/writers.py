@@ -80,7 +80,7 @@ class Writers:
     def acknowledged(self):
         return [w.acknowledged for w in self.all]
 
-    def wait_for_more(self, than, seconds=10):
+    def wait_for_more(self, than, seconds=60):
         """Until each writer has been acknowledged again since `than`."""
         deadline = time.monotonic() + seconds
         while not all(w.acknowledged > old for w, old in zip(self.all, than)):

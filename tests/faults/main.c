@@ -17,6 +17,7 @@
 #include "internal.h"
 #include "postgres.h"
 #include "venues.h"
+#include "waits.h"
 
 enum { MOST = 400 };
 
@@ -208,9 +209,7 @@ static const char NOT_IDLE[] = "select count(*) from pg_stat_activity where stat
 static void no_transaction_is_left_open(struct world *w)
 {
     ask_while_commits_break(w, "raise 'no room' using errcode = '53100'", false);
-    for (int i = 0; i < 500 && test_postgres_do(w->schema, NOT_IDLE); i++)
-        usleep(10000);
-    expect(test_postgres_do(w->schema, NOT_IDLE) == 0);
+    expect_soon(test_postgres_do(w->schema, NOT_IDLE) == 0);
 }
 
 static const struct test sqlite_tests[] = {

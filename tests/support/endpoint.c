@@ -2,6 +2,7 @@
 #include "endpoint.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "waits.h"
 
 enum { MOST = 64, LARGEST = 256 * 1024 };
 
@@ -26,7 +28,7 @@ struct endpoint {
     struct world *world;
     pthread_t thread;
     pthread_mutex_t lock;
-    int fd, stop[2];
+    int fd, stop[2], news[2]; /* news: a byte for each endpoint_answer */
     char url[64];
     unsigned char key[crypto_sign_PUBLICKEYBYTES];
     enum endpoint_manner manner;
@@ -137,10 +139,12 @@ static void serve(struct endpoint *e, int fd)
     int after_ms = ping ? 0 : e->after_ms;
     if (e->count < MOST)
         e->requests[e->count++] = r;
+    for (char bytes[64]; read(e->news[0], bytes, sizeof bytes) > 0;)
+        ; /* what was set before it asked is no news */
     pthread_mutex_unlock(&e->lock);
 
-    struct pollfd stopped = { e->stop[0], POLLIN, 0 };
-    if (after_ms && poll(&stopped, 1, after_ms))
+    struct pollfd fds[] = { { e->stop[0], POLLIN, 0 }, { e->news[0], POLLIN, 0 } };
+    if (after_ms && poll(fds, 2, after_ms) && fds[0].revents)
         return;
     pthread_mutex_lock(&e->lock);
     if (ping)
@@ -186,7 +190,7 @@ struct endpoint *endpoint_open(struct world *w, const char *verify_key)
     expect(bind(e->fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(e->fd, 16) == 0);
     expect(getsockname(e->fd, (struct sockaddr *)&at, &size) == 0);
     snprintf(e->url, sizeof e->url, "http://127.0.0.1:%d/hook", ntohs(at.sin_port));
-    expect(pipe(e->stop) == 0);
+    expect(pipe(e->stop) == 0 && pipe2(e->news, O_NONBLOCK | O_CLOEXEC) == 0);
     expect(pthread_create(&e->thread, NULL, run, e) == 0);
     return e;
 }
@@ -199,6 +203,8 @@ void endpoint_close(struct endpoint *e)
     close(e->fd);
     close(e->stop[0]);
     close(e->stop[1]);
+    close(e->news[0]);
+    close(e->news[1]);
     for (int i = 0; i < e->count; i++) {
         free(e->requests[i].head);
         free(e->requests[i].body);
@@ -232,6 +238,8 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
     for (char *p = e->answer; *p; p++)
         if (*p == '\'')
             *p = '"';
+    if (write(e->news[1], "x", 1) != 1)
+        abort();
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -247,10 +255,7 @@ int endpoint_count(struct endpoint *e)
 
 static const struct request *wait_for(struct endpoint *e, int n)
 {
-    for (int i = 0; i < 3000 && endpoint_count(e) < n; i++)
-        usleep(20 * 1000);
-    if (endpoint_count(e) < n)
-        fail_test(__FILE__, __LINE__, "the endpoint got %d requests, not %d", endpoint_count(e), n);
+    expect_soon(endpoint_count(e) >= n);
     return &e->requests[n - 1];
 }
 

@@ -22,7 +22,8 @@ void endpoint_close(struct endpoint *e);
 const char *endpoint_url(const struct endpoint *e);
 
 void endpoint_behave(struct endpoint *e, enum endpoint_manner manner);
-/* What it says to everything but PING, after that many milliseconds. */
+/* What it says to everything but PING, after that many milliseconds; who waits for an answer
+ * then gets the new one at once. */
 void endpoint_answer(struct endpoint *e, int status, const char *content_type, const char *body,
                      int after_ms);
 

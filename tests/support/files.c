@@ -37,7 +37,7 @@ void expect_files_at(const char *file, int line, struct world *w, const char *ar
 {
     int found = 0, notes = 0;
 
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 2400; i++) { /* two minutes */
         found = files_in(w, area);
         notes = file_notes(w);
         if (found == count && notes == 0)

@@ -16,6 +16,7 @@
 #include "gateway/wire/etf.h"
 #include "internal.h"
 #include "net/websocket.h"
+#include "waits.h"
 
 enum { PATIENCE_MS = 30000, LARGEST = 64 * 1024 * 1024 };
 
@@ -279,6 +280,39 @@ void gate_kill(struct gate *g)
     setsockopt(g->fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     close(g->fd);
     g->fd = -1;
+}
+
+static const struct dom *census_of(const struct gate *g)
+{
+    struct world *w = g->client->world;
+    struct buf all;
+
+    buf_init(&all, LARGEST);
+    gateway_census(guildhall_gateway(world_server(w)), &all);
+    struct str rest = str_dup(w->arena, buf_str(&all));
+    buf_clear(&all);
+    while (rest.n) {
+        const struct dom *line = dom_parse(w->arena, str_cut(&rest, '\n'));
+
+        if (line && str_is(dom_at(line, "session_id")->text, g->id))
+            return line;
+    }
+    return NULL;
+}
+
+long gate_census(const struct gate *g, const char *name)
+{
+    const struct dom *line = census_of(g), *value = line ? dom_at(line, name) : NULL;
+
+    if (!value)
+        return -1;
+    return value->kind == JSON_BOOL ? value->truth : number_at(line, name);
+}
+
+void gate_lose(struct gate *g)
+{
+    gate_kill(g);
+    expect_soon(gate_census(g, "connected") == 0);
 }
 
 /* The server says goodbye, lets the session go and closes, in this order. */

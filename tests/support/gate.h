@@ -45,6 +45,11 @@ bool gate_was_binary(const struct gate *g);
 /* Ends it: without a word, or with a close frame. */
 void gate_kill(struct gate *g);
 void gate_close(struct gate *g, int code);
+/* The same as gate_kill, and the server has noticed: its session waits for another socket. */
+void gate_lose(struct gate *g);
+/* What the operator is shown of its session: "events", "guilds", "waiting", or "connected" as 0
+ * or 1. -1: there is no such session, or it is on its way between two loops. */
+long gate_census(const struct gate *g, const char *name);
 
 #define expect_op(g, op)        expect_op_at(__FILE__, __LINE__, (g), (op))
 #define expect_close(g, c)      expect_close_at(__FILE__, __LINE__, (g), (c))

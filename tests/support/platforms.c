@@ -2,11 +2,11 @@
 #include "platforms.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "apps.h"
 #include "integrations/integrations.h"
 #include "internal.h"
+#include "waits.h"
 
 /* --- accounts ------------------------------------------------------------------------- */
 
@@ -138,15 +138,8 @@ void link_new(struct client *c, enum platform p, const char *account)
 
 void expect_number(struct world *w, int64_t number, const char *sql)
 {
-    int64_t found = store_count(w, sql);
-
-    for (int i = 0; i < 6000 && found != number; i++) {
-        usleep(10000);
-        found = store_count(w, sql);
-    }
-    if (found != number)
-        fail_test(__FILE__, __LINE__, "%lld, not %lld: %s", (long long)found, (long long)number,
-                  sql);
+    expect_soon(store_count(w, sql) == number);
+    world_settle(w); /* what was written is told a moment after it can be read */
 }
 
 const char *follow(struct client *c, const char *guild, enum platform p, const char *account)

@@ -32,7 +32,7 @@ void link_new(struct client *c, enum platform p, const char *account);
 const char *follow(struct client *c, const char *guild, enum platform p, const char *account);
 /* Asks for a sync, as if the last one were long ago, and waits for its end. */
 void sync_now(struct client *c, const char *guild, const char *integration);
-/* Waits, for ten seconds at most, until a query gives a number. */
+/* Waits until a query gives a number, and what led to it is told. */
 void expect_number(struct world *w, int64_t number, const char *sql);
 bool has_role(const char *guild, struct client *c, const char *role);
 const char *role_of(struct world *w, const char *integration);

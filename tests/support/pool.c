@@ -4,6 +4,10 @@
 #include <semaphore.h>
 #include <uv.h>
 
+#include "api/internal.h"
+#include "net/loop.h"
+#include "waits.h"
+
 enum { HELD = 64 };
 
 static struct {
@@ -24,6 +28,26 @@ void pool_hold(void)
     uv_loop_init(&held.loop);
     for (int i = 0; i < HELD; i++)
         uv_queue_work(&held.loop, &held.works[i], wait_there, NULL);
+}
+
+static void count_requests(struct loop *loop, void *arg)
+{
+    *(unsigned *)arg += loop_uv(loop)->active_reqs.count;
+}
+
+static unsigned waiting_requests(struct world *w)
+{
+    const struct loops *loops = guildhall_api(world_server(w))->loops;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < loops_count(loops); i++)
+        loop_call(loops_at(loops, i), count_requests, &count);
+    return count;
+}
+
+void pool_await(struct world *w, unsigned requests)
+{
+    expect_soon(waiting_requests(w) >= requests);
 }
 
 void pool_release(void)

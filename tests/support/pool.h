@@ -6,7 +6,11 @@
 #ifndef SUPPORT_POOL_H
 #define SUPPORT_POOL_H
 
+#include "world.h"
+
 void pool_hold(void);
+/* Waits until so many requests of the server have come as far as the held threads. */
+void pool_await(struct world *w, unsigned requests);
 void pool_release(void);
 
 #endif

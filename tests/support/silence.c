@@ -28,6 +28,7 @@ struct silence {
     int listener;
     pthread_t thread;
     atomic_bool silent, over;
+    atomic_uint turns;
     struct wire wires[MOST];
 };
 
@@ -95,7 +96,7 @@ static void *pass_all(void *arg)
 {
     struct silence *s = arg;
 
-    while (!s->over)
+    for (; !s->over; s->turns++)
         turn(s);
     return NULL;
 }
@@ -137,7 +138,8 @@ const char *silence_where(const struct silence *s)
 void silence_begin(struct silence *s)
 {
     s->silent = true;
-    usleep(3 * LOOK_MS * 1000); /* the thread has looked */
+    for (unsigned before = s->turns; s->turns - before < 2;)
+        usleep(1000); /* until the thread has looked */
 }
 
 void silence_end(struct silence *s)

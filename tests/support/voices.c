@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "internal.h"
+#include "waits.h"
 
 static struct hall fill(struct hall h)
 {
@@ -142,7 +143,7 @@ static const struct dom *read_voice(struct client *c, int wait_ms)
 
 const struct dom *next_voice(struct client *c)
 {
-    const struct dom *m = read_voice(c, 10000);
+    const struct dom *m = read_voice(c, 60000);
 
     if (!m)
         fail_test(__FILE__, __LINE__, "%s heard nothing about voice", c->name);
@@ -164,6 +165,25 @@ void expect_voice_at(const char *file, int line, struct client *c, const char *e
     va_end(args);
     if (!dom_contains(dom_at(m, "d"), expected, world_arena(c->world), &where))
         fail_test(file, line, "%s: %s", event, where.p);
+}
+
+void expect_voice_silence(struct client *c)
+{
+    const struct dom *m;
+
+    world_settle(c->world);
+    gate_send(c->gate, "{'op':1,'d':null}");
+    while ((m = gate_read(c->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11")) {
+        const struct dom *t = dom_at(m, "t");
+
+        if (!t || t->kind != JSON_STRING)
+            continue;
+        gate_count(c->gate, m);
+        if (str_starts(t->text, STR("VOICE_")))
+            fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
+    }
+    if (!m)
+        fail_test(__FILE__, __LINE__, "%s is not answered", c->name);
 }
 
 void expect_no_voice(struct client *c, int wait_ms)

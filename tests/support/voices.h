@@ -43,6 +43,8 @@ const struct dom *next_voice(struct client *c);
 void expect_voice_at(const char *file, int line, struct client *c, const char *event,
                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* No such thing comes for a while. */
+/* The server is at rest, and has told this client nothing of voice. */
+void expect_voice_silence(struct client *c);
 void expect_no_voice(struct client *c, int wait_ms);
 
 #endif

@@ -228,12 +228,6 @@ void world_use_source(struct world *w, const struct gateway_source *source)
     world_restart(w);
 }
 
-void world_wait(struct world *w, double seconds)
-{
-    (void)w;
-    clock_advance((int64_t)(seconds * 1e6));
-}
-
 struct config *world_config(struct world *w)
 {
     return &w->config;

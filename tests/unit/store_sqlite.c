@@ -293,7 +293,7 @@ static void a_quiet_writer_empties_the_log(void **state)
 
     no_error(store_do(f->store, "create table filler (id integer primary key, b bytea)"));
     no_error(store_do(f->store, "insert into filler values (1, zeroblob(2000000))"));
-    for (int i = 0; i < 100 && file_size(f, "guildhall.db") < 2000000; i++)
+    for (int i = 0; i < 3000 && file_size(f, "guildhall.db") < 2000000; i++)
         usleep(20000);
     assert_true(file_size(f, "guildhall.db") >= 2000000);
 }

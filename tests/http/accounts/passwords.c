@@ -12,6 +12,7 @@
 #include "api/api.h"
 #include "rooms.h"
 #include "venues.h"
+#include "waits.h"
 
 /* --- the line before the threads ------------------------------------------------------ */
 
@@ -61,8 +62,7 @@ static uint64_t requests(struct world *w)
 
 static void await_requests(struct world *w, uint64_t count)
 {
-    while (requests(w) < count)
-        usleep(1000);
+    expect_soon(requests(w) >= count);
 }
 
 static void who_finds_the_line_full_is_told_to_come_back(struct world *w)

@@ -4,11 +4,11 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "guilds.h"
 #include "platform/applications/applications.h"
 #include "platforms.h"
+#include "waits.h"
 
 #define APPS "/applications"
 
@@ -654,8 +654,7 @@ static size_t count_events(struct world *w, enum event event)
 
 static void expect_all_told(struct world *w, enum event event, size_t count)
 {
-    for (int i = 0; i < 1000 && count_events(w, event) < count; i++)
-        usleep(10 * 1000);
+    world_settle(w);
     expect(count_events(w, event) == count);
 }
 

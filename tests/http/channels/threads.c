@@ -1,9 +1,9 @@
 /* threads.c - conversations that hang on a channel. */
 #include "channels.h"
+#include "waits.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define THREADS "/channels/%s/threads"
 #define ACTIVE  "/guilds/%s/threads/active"
@@ -369,18 +369,12 @@ static void a_message_has_one_thread_with_its_id(struct world *w)
                 "{'type': 10}");
 }
 
-/* Up to three seconds of real time. */
-static void expect_archived(struct client *c, const char *thread)
+/* When what is due by the moved clock is done. */
+static void expect_archived(struct client *c, const char *thread, const char *archived)
 {
-    struct answer a = client_get(c, "/channels/%s", thread);
-
-    for (int i = 0; i < 300; i++) {
-        if (dom_at(a.json, "thread_metadata.archived")->truth)
-            return;
-        usleep(10000);
-        a = client_get(c, "/channels/%s", thread);
-    }
-    expect_json(a, "{'thread_metadata': {'archived': true}}");
+    world_settle(c->world);
+    expect_json(client_get(c, "/channels/%s", thread), "{'thread_metadata': {'archived': %s}}",
+                archived);
 }
 
 static void a_quiet_thread_is_archived_by_itself(struct world *w)
@@ -389,21 +383,20 @@ static void a_quiet_thread_is_archived_by_itself(struct world *w)
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
     const char *id = start(ada, c, ", 'auto_archive_duration': 60");
 
-    world_wait(w, 3599);
-    usleep(300 * 1000);
+    world_wait(w, 3500);
+    world_settle(w);
     expect_nothing_told(w);
-    world_wait(w, 2);
-    expect_archived(ada, id);
+    world_wait(w, 101);
+    expect_archived(ada, id, "true");
     expect_told(w, viewers(g, id), "THREAD_UPDATE",
                 "{'id': '%s', 'thread_metadata': {'archived': true}}", id);
     expect_nothing_told(w);
     /* Opened again, it has its whole time. */
     expect_status(client_patch(ada, "{'archived': false}", "/channels/%s", id), 200);
     world_wait(w, 3500);
-    usleep(300 * 1000);
-    expect_json(client_get(ada, "/channels/%s", id), "{'thread_metadata': {'archived': false}}");
+    expect_archived(ada, id, "false");
     world_wait(w, 101);
-    expect_archived(ada, id);
+    expect_archived(ada, id, "true");
 }
 
 static void a_thread_in_which_somebody_speaks_stays_open(struct world *w)
@@ -415,17 +408,15 @@ static void a_thread_in_which_somebody_speaks_stays_open(struct world *w)
     world_wait(w, 3000);
     expect_status(client_post(ada, "{'content': 'still here'}", "/channels/%s/messages", id), 200);
     world_wait(w, 3000);
-    usleep(300 * 1000);
-    expect_json(client_get(ada, "/channels/%s", id), "{'thread_metadata': {'archived': false}}");
+    expect_archived(ada, id, "false");
     world_wait(w, 601);
-    expect_archived(ada, id);
+    expect_archived(ada, id, "true");
     /* Speaking opens it again, with its whole time. */
     expect_status(client_post(ada, "{'content': 'back'}", "/channels/%s/messages", id), 200);
     world_wait(w, 3500);
-    usleep(300 * 1000);
-    expect_json(client_get(ada, "/channels/%s", id), "{'thread_metadata': {'archived': false}}");
+    expect_archived(ada, id, "false");
     world_wait(w, 101);
-    expect_archived(ada, id);
+    expect_archived(ada, id, "true");
 }
 
 const struct test threads_tests[] = {

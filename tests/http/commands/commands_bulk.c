@@ -1,9 +1,9 @@
 /* commands_bulk.c - all commands at once, and how many there may be. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "apps.h"
 #include "base/buf.h"
+#include "waits.h"
 #include "workshops.h"
 
 #define PING "{'name': 'ping', 'description': 'd'}"
@@ -272,9 +272,7 @@ static void guilds_hear_of_global_commands_once_a_second(struct world *w)
     expect_status(client_put(s.bot, "[]", "%s", s.global), 200);
     expect_nothing_told(w);
     world_wait(w, 1.1);
-    for (int i = 0; i < 1000 && store_count(w, "select count(*) from jobs"); i++)
-        usleep(50 * 1000);
-    usleep(50 * 1000); /* it is told right after it is done */
+    world_settle(w);
     for (int i = 0; i < 2; i++)
         expect_told(w, to_guild(id_of(i ? other : s.guild)),
                     "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{}");

@@ -272,7 +272,7 @@ static void long_changes_see_what_changes_meanwhile(struct world *w)
     pool_hold();
     int one = send_long(w, s.bot, "POST", s.local, large);
     int two = send_long(w, s.bot, "PATCH", path, TEXT(w, "{%s", options));
-    usleep(300 * 1000);
+    pool_await(w, 2);
     struct answer a = client_post(s.bot, "{'name': 'one', 'description': 'x'}", "%s", s.local);
     expect_status(a, 201);
     expect_status(client_patch(s.bot, "{'nsfw': true}", "%s", path), 200);

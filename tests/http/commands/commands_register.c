@@ -1,9 +1,9 @@
 /* commands_register.c - commands made, read, changed and deleted, and who may do so. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "apps.h"
 #include "platforms.h"
+#include "waits.h"
 #include "workshops.h"
 
 /* --- making --------------------------------------------------------------------------- */
@@ -298,8 +298,7 @@ static size_t count_told(struct world *w)
 /* Announcements follow the commit that a look at the store may see already. */
 static void expect_guilds_told(struct world *w, size_t count)
 {
-    for (int i = 0; i < 6000 && count_told(w) < count; i++)
-        usleep(10 * 1000);
+    world_settle(w);
     expect(count_told(w) == count);
 }
 

@@ -229,7 +229,7 @@ static void calls_that_run_may_follow(struct world *w)
               "{'op':4,'d':{'guild_id':null,'channel_id':'%s','self_mute':false,"
               "'self_deaf':false}}",
               s.direct);
-    for (const struct dom *m; (m = gate_read(b, 5000));) {
+    for (const struct dom *m; (m = gate_read(b, 60000));) {
         gate_count(b, m);
         if (str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"))
             break;

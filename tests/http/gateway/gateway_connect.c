@@ -2,7 +2,6 @@
 #include "gate.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "gateway_source/gateway_source.h"
@@ -255,8 +254,7 @@ static void the_silent_are_asked_and_then_cut(struct world *w)
 {
     struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
 
-    world_wait(w, 61);
-    usleep(600 * 1000);
+    world_wait(w, 50);
     expect_quiet(g); /* not yet overdue */
     world_wait(w, 62);
     expect_op(g, 1);

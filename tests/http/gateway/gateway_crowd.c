@@ -423,7 +423,7 @@ static void a_session_begins_though_the_line_does_not_end(struct world *w)
     struct flood f = { .crowd = &c, .before = count_delivered(w) };
     expect(pthread_create(&thread, NULL, keep_ahead, &f) == 0);
     struct gate *late = gate_session(c.bot, "v=10", "'intents': 513");
-    const struct dom *m = gate_read(late, 20000);
+    const struct dom *m = gate_read(late, 60000);
     f.stop = true;
     pthread_join(thread, NULL);
     expect(m && str_is(dom_at(m, "t")->text, "GUILD_CREATE"));

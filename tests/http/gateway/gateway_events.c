@@ -83,7 +83,7 @@ static bool heard(struct gate *g, enum event event)
     bool found = false;
 
     for (;;) {
-        const struct dom *m = gate_read(g, 10000);
+        const struct dom *m = gate_read(g, 60000);
 
         expect(m != NULL);
         gate_count(g, m);

@@ -1,10 +1,10 @@
 /* gateway_presence.c - who sees whom come and go. */
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "channels.h"
 #include "gate.h"
 #include "venues.h"
+#include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -65,14 +65,13 @@ static void in_large_guilds_only_bots_that_ask_do(struct world *w)
     expect_seen(a, bob, v.id, "online");
     gate_close(a, 1000);
     gate_close(b, 1000);
-    usleep(100 * 1000);
     world_sql(w, "update guilds set member_count = 251 where id = %s", v.id);
     a = watcher(ada, "");
     b = watcher(bob, "");
     expect_quiet(a);
     gate_close(b, 1000);
     struct gate *r = watcher(bot, "'intents': 256"), *deaf = watcher(bot, "'intents': 512");
-    usleep(100 * 1000); /* on PostgreSQL the guild comes a little later */
+    expect_soon(gate_census(r, "guilds") == 1);
     b = watcher(bob, "");
     expect_seen(r, bob, v.id, "online");
     expect_quiet(r);
@@ -130,7 +129,6 @@ static void the_most_present_session_counts(struct world *w)
     gate_close(third, 1000);
     expect_seen(a, bob, v.id, "online");
     gate_close(second, 1000);
-    usleep(100 * 1000);
     expect_quiet(a);
     gate_close(fourth, 1000);
     expect_seen(a, bob, v.id, "idle");
@@ -146,12 +144,10 @@ static void who_lost_the_socket_is_seen_for_a_minute(struct world *w)
     venue_add(&v, bob);
     struct gate *a = watcher(ada, ""), *b = watcher(bob, "");
     expect_seen(a, bob, v.id, "online");
-    gate_kill(b);
-    usleep(100 * 1000);
-    world_wait(w, 58);
-    usleep(500 * 1000);
+    gate_lose(b);
+    world_wait(w, 50);
     expect_quiet(a);
-    world_wait(w, 3);
+    world_wait(w, 11);
     expect_seen(a, bob, v.id, "offline");
     struct gate *back = gate_open(bob, PLAIN);
     expect_op(back, 10);
@@ -323,7 +319,7 @@ static void newcomers_are_told_of_in_small_guilds(struct world *w)
     world_sql(w, "update guilds set member_count = 249 where id = %s", v.id);
     struct gate *a = gate_session(ada, PLAIN, ""), *r = gate_session(bot, PLAIN, "'intents': 2");
     expect_quiet(r);
-    usleep(100 * 1000);
+    expect_soon(gate_census(r, "guilds") == 1);
     expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
     expect_dispatch(a, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
     expect_dispatch(r, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
@@ -414,16 +410,16 @@ static void sessions_of_an_account_know_of_each_other(struct world *w)
     expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(first));
     /* Bots have no such list, and it is nobody else's business. */
     gate_close(gate_session(bot, PLAIN, "'intents': 0"), 1000);
-    usleep(100 * 1000);
     expect_quiet(robot);
     expect_quiet(other);
     /* One without a socket is there until it cannot come back. */
     struct gate *third = gate_session(ada, PLAIN, "");
     expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
-    gate_kill(third);
-    usleep(100 * 1000);
+    gate_lose(third);
     for (int i = 0; i < 5; i++) {
         expect_quiet(first);
+        expect_quiet(robot);
+        expect_quiet(other);
         world_wait(w, 36);
     }
     expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(first));

@@ -202,7 +202,7 @@ static void many_are_shown_many_channels_before_what_follows(struct world *w)
         watchers[i] = gate_session(s.bob, PLAIN, "");
     for (int i = 0; i < WATCHERS; i++)
         for (int k = i + 1; k < WATCHERS; k++) /* of those that came after it */
-            gate_count(watchers[i], gate_read(watchers[i], 5000));
+            gate_count(watchers[i], gate_read(watchers[i], 60000));
     show_to_everyone(&s, false);
     show_to_everyone(&s, true);
     expect_status(client_post(s.ada, "{'content': 'x'}", "/channels/%s/messages", rooms[ROOMS / 2]),

@@ -4,9 +4,9 @@
 #include "platforms.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "waits.h"
 
 #define MINE "/users/@me/connections"
 
@@ -244,7 +244,7 @@ static void connections_bring_friends_where_wanted(struct world *w)
     make_account(w, PLATFORM_A, "bob", "Bob");
     link_new(ada, PLATFORM_A, "a1");
     acquaint(w, PLATFORM_A, "a1", "bob");
-    usleep(300 * 1000);
+    world_settle(w);
     expect(store_count(w, "select count(*) from connection_friends") == 0);
     expect_status(client_patch(ada, "{'friend_sync': true}", MINE "/platform_a/a1"), 200);
     expect_number(w, 1, "select count(*) from connection_friends where friend_id = 'bob'");

@@ -1,19 +1,13 @@
 /* integrations_expiry.c - what becomes of members whose subscription has ended. */
 #include "apps.h"
 #include "platforms.h"
-
-#include <unistd.h>
+#include "waits.h"
 
 /* ada owns the guild and follows her "streamer"; bob is in it and no longer subscribes. */
 struct scene {
     struct client *ada, *bob;
     const char *guild, *id, *role;
 };
-
-static void settle(void)
-{
-    usleep(400 * 1000);
-}
 
 static struct scene make_scene(struct world *w)
 {
@@ -43,7 +37,7 @@ static void wait_days(struct world *w, double days)
 {
     world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'integration-sync'");
     world_wait(w, days * 86400);
-    settle();
+    world_settle(w);
 }
 
 static void kicks(struct client *c, const struct scene *s)

@@ -1,6 +1,7 @@
 /* integrations_provider.c - a provider that answers over HTTP, well and badly. */
 #include "apps.h"
 #include "platforms.h"
+#include "waits.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -224,8 +225,10 @@ static void a_provider_is_asked_once_more_before_a_role_goes(struct world *w)
               s.guild);
     provider.mood = FAILING;
     world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'integration-sync'");
+    int before = provider.asked;
     world_wait(w, 901);
-    usleep(500 * 1000);
+    expect_soon(provider.asked > before);
+    world_settle(w);
     expect(has_role(s.guild, s.bob, role_of(w, id)));
     provider.mood = GOOD; /* and bob subscribes after all */
     world_wait(w, 901);

@@ -2,10 +2,10 @@
 #include "platforms.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "apps.h"
 #include "base/clock.h"
+#include "waits.h"
 
 /* ada owns the guild and follows her "streamer"; bob is in it and has "bob" connected. */
 struct scene {
@@ -24,11 +24,6 @@ static struct scene make_scene(struct world *w)
     s.id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     s.role = role_of(w, s.id);
     return s;
-}
-
-static void settle(void)
-{
-    usleep(400 * 1000);
 }
 
 static int64_t lapses(struct world *w)
@@ -99,7 +94,7 @@ static void a_sync_comes_every_hour_by_itself(struct world *w)
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     world_wait(w, 3590);
-    settle();
+    world_settle(w);
     expect(!has_role(s.guild, s.bob, s.role));
     world_wait(w, 320);
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 2");
@@ -258,7 +253,7 @@ static void an_account_that_stays_revoked_is_switched_off(struct world *w)
 
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
     world_wait(w, 29 * 86400);
-    settle();
+    world_settle(w);
     expect(store_count(w, "select enabled from integrations") == 1);
     world_wait(w, 2 * 86400);
     expect_number(w, 0, "select enabled from integrations");
@@ -286,7 +281,7 @@ static void a_sync_that_was_cut_off_goes_on(struct world *w)
     world_sql(w, "update jobs set due = %lld, data = '2 5 1 0 ' where kind = 'integration-sync'",
               (long long)(clock_us() + 60 * INT64_C(1000000)));
     world_restart(w);
-    settle();
+    world_settle(w);
     expect(!has_role(s.guild, s.bob, s.role));
     world_wait(w, 61);
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 5");
@@ -300,7 +295,7 @@ static void an_integration_may_go_while_its_sync_is_due(struct world *w)
 
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
     expect_status(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 204);
-    settle();
+    world_settle(w);
     expect(store_count(w, "select count(*) from integrations") == 0);
     expect(store_count(w, "select count(*) from jobs where kind like 'integration-%'") == 0);
     expect(store_count(w, "select count(*) from integration_subscribers") == 0);

@@ -2,11 +2,11 @@
 #include "invoking.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "channels.h"
 #include "gate.h"
 #include "model/application.h"
+#include "waits.h"
 
 /* --- the payload ---------------------------------------------------------------------- */
 
@@ -279,8 +279,7 @@ static void expect_days(struct world *w, int64_t days)
 {
     static const char sql[] = "select count(*) from command_uses";
 
-    for (int i = 0; i < 6000 && store_count(w, sql) != days; i++)
-        usleep(10000);
+    world_settle(w);
     expect(store_count(w, sql) == days);
 }
 
@@ -296,7 +295,6 @@ static void uses_are_forgotten_when_they_count_no_more(struct world *w)
     expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
     expect_days(w, 2);
     world_wait(w, 19 * DAY_S);
-    usleep(400 * 1000);
     expect_days(w, 2); /* the first is the thirtieth day ago */
     world_wait(w, DAY_S);
     expect_days(w, 1);

@@ -1,9 +1,8 @@
 /* interactions_components.c - buttons, menus and modals are used. */
 #include "invoking.h"
 
-#include <unistd.h>
-
 #include "channels.h"
+#include "waits.h"
 
 #define FAILED "COMPONENT_VALIDATION_FAILED"
 
@@ -222,8 +221,7 @@ static void ephemeral_messages_are_used_by_who_sees_them(struct world *w)
     world_wait(w, 14 * 60);
     expect_status(use(&s, s.bob, m, press), 204);
     world_wait(w, 16 * 60);
-    for (int i = 0; i < 1000 && store_count(w, "select count(*) from messages"); i++)
-        usleep(50000);
+    world_settle(w);
     expect_error(use(&s, s.bob, m, press), 404, 10008);
 }
 

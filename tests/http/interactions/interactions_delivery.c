@@ -3,10 +3,10 @@
 #include "invoking.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "gate.h"
 #include "guilds.h"
+#include "waits.h"
 
 static const char PLAIN[] = "v=10&encoding=json";
 
@@ -105,7 +105,7 @@ static void three_seconds_are_all_there_is(struct world *w)
     client_connect(s.bob);
     bob_rolls(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
-    world_wait(w, 2.9);
+    world_wait(w, 1);
     expect_status(answer_last(&s), 204);
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");
@@ -119,7 +119,7 @@ static void three_seconds_are_all_there_is(struct world *w)
     expect_error(answer_last(&s), 404, 10062);
     /* Once. */
     world_wait(w, 10);
-    usleep(600 * 1000);
+    world_settle(w);
     expect_silence(s.bob);
 }
 
@@ -148,9 +148,7 @@ static void deadlines_survive_the_process(struct world *w)
     world_stop(w);
     world_wait(w, 60);
     expect(world_try_start(w));
-    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interactions where state = 0");
-         i++)
-        usleep(50 * 1000);
+    world_settle(w);
     expect_dom(&s, world_last_event(w, "INTERACTION_FAILURE"), "{'id': '%s', 'reason_code': 2}",
                waiting);
     expect(store_count(w, "select count(*) from interactions where state = 2") == 1);
@@ -167,15 +165,12 @@ static void what_is_over_goes(struct world *w)
 
     bob_rolls(&s);
     world_wait(w, 4);
-    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interactions where state = 0");
-         i++)
-        usleep(50 * 1000);
+    world_settle(w);
     world_wait(w, 50 * 60);
-    usleep(600 * 1000);
+    world_settle(w);
     expect(store_count(w, "select count(*) from interactions") == 1);
     world_wait(w, 12 * 60);
-    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interactions"); i++)
-        usleep(50 * 1000);
+    world_settle(w);
     expect(store_count(w, "select count(*) from interactions") == 0);
     expect(store_count(w, "select count(*) from jobs where kind <> 'command_uses'") == 0);
 }
@@ -219,7 +214,7 @@ static void the_server_launches_by_itself(struct world *w)
                  s.application);
     expect(interactions_told(&s) == 0);
     world_wait(w, 10);
-    usleep(600 * 1000);
+    world_settle(w);
     expect_silence(s.bob);
 }
 

@@ -62,7 +62,7 @@ static void a_command_that_changes_meanwhile_is_outdated(struct world *w)
 
     pool_hold();
     int one = send_roll(&s, same), two = send_roll(&s, changed), three = send_roll(&s, gone);
-    usleep(300 * 1000);
+    pool_await(w, 3);
     world_sql(w, "update commands set version = version + 1 where id = %s", changed);
     world_sql(w, "delete from commands where id = %s", gone);
     pool_release();

@@ -3,9 +3,9 @@
 #include "invoking.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "channels.h"
+#include "waits.h"
 
 #define OPTION "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID"
 
@@ -228,8 +228,7 @@ static void files_are_kept_for_a_while(struct world *w)
     world_wait(w, 14 * 60);
     expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 200);
     world_wait(w, 3 * 60);
-    for (int i = 0; i < 1000 && store_count(w, "select count(*) from interaction_files"); i++)
-        usleep(50000);
+    world_settle(w);
     expect(store_count(w, "select count(*) from interaction_files") == 0);
     expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 404);
 }

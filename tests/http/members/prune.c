@@ -1,10 +1,10 @@
 /* prune.c - members who were not seen for a while, and how many have which role. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "apps.h"
 #include "guilds.h"
 #include "venues.h"
+#include "waits.h"
 
 #define PRUNE "/guilds/%s/prune"
 
@@ -71,12 +71,7 @@ static void many_go_in_steps(struct world *w)
     }
     let_time_pass(w);
     expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 60}");
-    for (int i = 0; i < 1000; i++) {
-        usleep(20 * 1000);
-        world_wait(w, 1);
-        if (store_count(w, TEXT(w, "select count(*) from members where guild_id = %s", guild)) == 1)
-            break;
-    }
+    world_settle(w);
     expect(store_count(w, TEXT(w, "select count(*) from members where guild_id = %s", guild)) == 1);
     expect(store_count(w, "select count(*) from audit_log where action = 21") == 1);
 }

@@ -3,6 +3,7 @@
 
 #include "guilds.h"
 #include "venues.h"
+#include "waits.h"
 
 #define MESSAGES  "/channels/%s/messages"
 #define REACTIONS MESSAGES "/%s/reactions"
@@ -22,15 +23,9 @@ static int64_t rows_left(struct world *w)
                            "reaction_counts) + (select count(*) from reaction_users)");
 }
 
-/* Waits, generously, until the jobs are through. */
 static void expect_all_gone(struct world *w)
 {
-    for (int i = 0; i < 600 && rows_left(w); i++) {
-        struct timespec moment = { 0, 50 * 1000 * 1000 };
-
-        world_wait(w, 1);
-        nanosleep(&moment, NULL);
-    }
+    world_settle(w);
     expect(rows_left(w) == 0);
 }
 

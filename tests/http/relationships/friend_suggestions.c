@@ -2,10 +2,10 @@
 #include "people.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "apps.h"
 #include "base/clock.h"
+#include "waits.h"
 
 #define SUGGESTIONS "/friend-suggestions"
 #define CONTACTS    "/users/@me/connections/contacts/@me"
@@ -361,15 +361,12 @@ static void a_hundred_of_the_best_are_kept(struct world *w)
 
 /* --- what the server finds by itself -------------------------------------------------- */
 
-/* Until a suggestion is there, or for a while. */
-static bool appears(struct client *c, size_t count)
+/* A day later, when the server has looked around. */
+static void expect_found(struct client *c, size_t count)
 {
-    for (int i = 0; i < 100; i++) {
-        if (count_suggestions(c) == count)
-            return true;
-        nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000 * 1000 }, NULL);
-    }
-    return false;
+    world_wait(c->world, 25 * 3600);
+    world_settle(c->world);
+    expect(count_suggestions(c) == count);
 }
 
 static void friends_of_three_friends_are_suggested(struct world *w)
@@ -381,11 +378,9 @@ static void friends_of_three_friends_are_suggested(struct world *w)
     befriend(p.ada, p.eve);
     befriend(p.bob, p.eve);
     ask_and_accept(p.ada, last);
-    world_wait(w, 25 * 3600);
-    expect(!appears(p.ada, 1));
+    expect_found(p.ada, 0);
     befriend(p.bob, last);
-    world_wait(w, 25 * 3600);
-    expect(appears(p.ada, 1));
+    expect_found(p.ada, 1);
     expect_json(client_get(p.ada, SUGGESTIONS),
                 "[{'suggested_user': {'id': '%s'}, 'reasons': [], 'mutual_friends_count': 3}]",
                 p.bob->id);
@@ -394,8 +389,7 @@ static void friends_of_three_friends_are_suggested(struct world *w)
     expect_silence(p.ada);
     /* Somebody who is a friend no more takes the reason along. */
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", last->id), 204);
-    world_wait(w, 25 * 3600);
-    expect(appears(p.ada, 0));
+    expect_found(p.ada, 0);
 }
 
 static void connect_account(struct client *c, const char *id, int sync)
@@ -419,16 +413,14 @@ static void friends_elsewhere_are_suggested(struct world *w)
                 "'twitch', 'a1', 'b1'), ($1, 'twitch', 'a1', 'e1')",
                 BIND(v_client(p.ada)));
     ask_and_accept(p.ada, world_client(w, "zoe"));
-    world_wait(w, 25 * 3600);
-    expect(appears(p.ada, 1));
+    expect_found(p.ada, 1);
     expect_json(client_get(p.ada, SUGGESTIONS),
                 "[{'suggested_user': {'id': '%s'}, 'reasons': [{'type': 1, 'platform': 'twitch', "
                 "'platform_type': 'twitch', 'name': 'b1_tv'}]}]",
                 p.bob->id);
     store_write(w, "update connections set friend_sync = 0 where user_id = $1",
                 BIND(v_client(p.bob)));
-    world_wait(w, 25 * 3600);
-    expect(appears(p.ada, 0));
+    expect_found(p.ada, 0);
 }
 
 static void who_is_disabled_is_not_shown(struct world *w)

@@ -1,4 +1,5 @@
 /* proxies.c - clients behind proxies, and those who only say so. */
+#include "waits.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -85,18 +86,27 @@ static void the_scheme_is_the_clients(struct world *w)
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 #define GATEWAY   "GET /api/v10/gateway HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
+static uint64_t bytes_read(struct world *w)
+{
+    struct server_stats stats;
+
+    server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    return stats.bytes_in;
+}
+
 static int status_with_preamble(struct world *w, unsigned char last, bool split)
 {
     static const char fixed[] = SIGNATURE "\x21\x11\0\x0c\xc0\0\2?\x7f\0\0\1\x12\x34\0\x50" GATEWAY;
     char bytes[sizeof fixed], in[16] = "";
     int fd = client_dial(world_stranger(w));
     size_t cut = split ? 20 : sizeof fixed - 1;
+    uint64_t before = bytes_read(w);
 
     memcpy(bytes, fixed, sizeof fixed);
     bytes[19] = (char)last;
     expect(send(fd, bytes, cut, MSG_NOSIGNAL) == (ssize_t)cut);
     if (split) {
-        usleep(20000);
+        expect_soon(bytes_read(w) >= before + cut);
         expect(send(fd, bytes + cut, sizeof fixed - 1 - cut, MSG_NOSIGNAL) > 0);
     }
     recv(fd, in, 12, MSG_WAITALL);

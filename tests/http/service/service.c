@@ -1,4 +1,5 @@
 /* service.c - what operators ask, and the small routes that need no domain. */
+#include "waits.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -405,11 +406,9 @@ static void calls_that_run_are_answered_before_the_end(struct world *w)
     char in[4096];
 
     expect(send(idle, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 34, 0) == 34);
-    while (requests(w) < 1)
-        usleep(1000);
+    expect_soon(requests(w) >= 1);
     expect(send(slow, login, sizeof login - 1, 0) == sizeof login - 1);
-    while (requests(w) < 2)
-        usleep(1000);
+    expect_soon(requests(w) >= 2);
     world_stop(w);
     expect(read_all(slow, in, sizeof in) > 0 && strstr(in, "INVALID_LOGIN"));
     expect(read_all(idle, in, sizeof in) > 0 && strstr(in, "{\"status\":\"ok\"}"));

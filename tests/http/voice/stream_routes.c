@@ -271,7 +271,7 @@ static void friends_in_the_guild_are_told_once(struct world *w)
 
     expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key), 204);
     for (;;) {
-        const struct dom *m = gate_read(cleo->gate, 5000);
+        const struct dom *m = gate_read(cleo->gate, 60000);
 
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE"))
@@ -288,7 +288,7 @@ static void friends_in_the_guild_are_told_once(struct world *w)
         const struct dom *m;
 
         gate_send(others[i]->gate, "{'op': 1, 'd': null}");
-        while ((m = gate_read(others[i]->gate, 5000)) && !str_is(dom_at(m, "op")->text, "11"))
+        while ((m = gate_read(others[i]->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
             expect(!str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE"));
         expect(m);
     }
@@ -311,7 +311,7 @@ static void the_size_of_a_guild_does_not_matter(struct world *w)
     int told = 0;
     const struct dom *m;
     gate_send(cleo->gate, "{'op': 1, 'd': null}");
-    while ((m = gate_read(cleo->gate, 5000)) && !str_is(dom_at(m, "op")->text, "11"))
+    while ((m = gate_read(cleo->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
         told += str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE");
     expect(told == 1);
 }

@@ -55,7 +55,7 @@ static void a_stream_needs_its_owner_in_the_channel(struct world *w)
     gate_send(second, "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'}}",
               h.guild, h.voice);
     for (;;) {
-        const struct dom *m = gate_read(second, 5000);
+        const struct dom *m = gate_read(second, 60000);
 
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "STREAM_DELETE"))

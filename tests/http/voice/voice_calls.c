@@ -291,7 +291,7 @@ static void who_left_a_group_is_not_rung_for(struct world *w)
     gate_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.group);
     const struct dom *d;
     do
-        d = gate_read(p.ada->gate, 5000);
+        d = gate_read(p.ada->gate, 60000);
     while (d && (!dom_at(d, "t") || !str_is(dom_at(d, "t")->text, "CALL_CREATE")));
     expect(d && !dom_at(d, "d.ringing.1"));
     expect(str_is(dom_at(d, "d.ringing.0")->text, p.cleo->id));

@@ -55,7 +55,7 @@ static void effects_out_of_sight_are_told_neither_people_nor_bots(struct world *
     expect_status(client_post(h.bob, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 204);
     expect_voice(h.ada, "VOICE_CHANNEL_EFFECT_SEND", "{'user_id': '%s'}", h.bob->id);
     for (int i = 0; i < 2; i++)
-        expect_no_voice(blind[i], 300);
+        expect_voice_silence(blind[i]);
 }
 
 static void an_effect_needs_its_sender_in_the_channel(struct world *w)

@@ -71,11 +71,11 @@ static void leaving_voice_is_for_who_is_there(struct world *w)
     struct hall elsewhere = another_hall(&h);
     ask_voice(h.ada, elsewhere.guild, NULL, "");
     ask_voice(h.ada, h.guild, h.voice, ", 'self_deaf': true");
-    while (!str_is(dom_at(gate_read(h.ada->gate, 5000), "t")->text, "VOICE_STATE_UPDATE"))
+    while (!str_is(dom_at(gate_read(h.ada->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
         ;
     expect(world_number(w, "select count(*) from voice_states") == 1);
     ask_voice(h.ada, NULL, NULL, "");
-    while (dom_at(gate_read(h.ada->gate, 5000), "d.channel_id")->kind != JSON_NULL)
+    while (dom_at(gate_read(h.ada->gate, 60000), "d.channel_id")->kind != JSON_NULL)
         ;
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
@@ -113,7 +113,7 @@ static void voice_in_channels_that_are_none_is_ignored(struct world *w)
     ask_voice(h.bob, h.voice, h.voice, "");
     ask_voice(eve, h.guild, h.voice, "");
     ask_voice(h.bob, h.guild, h.voice, ", 'self_mute': true");
-    while (!str_is(dom_at(gate_read(h.bob->gate, 5000), "t")->text, "VOICE_STATE_UPDATE"))
+    while (!str_is(dom_at(gate_read(h.bob->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
         ;
     expect_quiet(eve->gate);
     expect(world_number(w, "select count(*) from voice_states") == 1);

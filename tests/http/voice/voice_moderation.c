@@ -232,7 +232,7 @@ static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", more.guild);
     world_wait(w, 22);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", h.guild);
-    expect_no_voice(bot, 200);
+    expect_voice_silence(bot);
     world_wait(w, 20);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", more.guild);
 }
@@ -273,7 +273,7 @@ static void who_is_idle_goes_to_the_afk_channel(struct world *w)
     while (!dom_at(m, "d.self_mute") || !dom_at(m, "d.self_mute")->truth);
     world_wait(w, 50);
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
-    expect_no_voice(h.bob, 700);
+    expect_voice_silence(h.bob);
     expect(world_number(w, "select count(*) from voice_states where channel_id = %s", h.voice) ==
            2);
     world_wait(w, 11);
@@ -296,7 +296,7 @@ static void who_shows_a_camera_is_not_away(struct world *w)
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
     expect_voice(bob, "VOICE_SERVER_UPDATE", "{'guild_id': '%s'}", h.guild);
     world_wait(w, 65);
-    expect_no_voice(bob, 700);
+    expect_voice_silence(bob);
     ask_voice(bob, h.guild, h.voice, "");
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'self_video': false}");
     expect_voice(bob, "VOICE_SERVER_UPDATE", "{}");

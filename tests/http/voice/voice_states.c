@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "waits.h"
 
 #define OWN   "/guilds/%s/voice-states/@me"
 #define STATE "/guilds/%s/voice-states/%s"
@@ -298,13 +298,6 @@ static bool stage_is_open(struct world *w)
     return world_number(w, "select count(*) from stage_instances") == 1;
 }
 
-static void wait_for_jobs(void)
-{
-    struct timespec t = { 0, 600 * 1000 * 1000 };
-
-    nanosleep(&t, NULL);
-}
-
 static void a_silent_stage_is_closed_after_five_minutes(struct world *w)
 {
     struct hall h = stage_hall(w);
@@ -317,15 +310,14 @@ static void a_silent_stage_is_closed_after_five_minutes(struct world *w)
     moderate(&h, "false");
     ask(&h, "{'request_to_speak_timestamp': null}");
     world_wait(w, 400);
-    wait_for_jobs();
+    world_settle(w);
     expect(stage_is_open(w));
     moderate(&h, "true");
     world_wait(w, 290);
-    wait_for_jobs();
+    world_settle(w);
     expect(stage_is_open(w));
     world_wait(w, 11);
-    for (int i = 0; i < 10 && stage_is_open(w); i++)
-        wait_for_jobs();
+    world_settle(w);
     expect(!stage_is_open(w));
     expect(
         str_is(dom_at(world_last_event(w, "STAGE_INSTANCE_DELETE"), "channel_id")->text, h.stage));
@@ -342,13 +334,10 @@ static void a_stage_is_silent_when_its_last_speaker_leaves(struct world *w)
                   200);
     expect(world_number(w, "select count(*) from stage_instances where silent_since is null") == 1);
     ask_voice(h.bob, h.guild, h.voice, "");
-    for (int i = 0; i < 20 && !world_number(w, "select count(*) from stage_instances where "
-                                               "silent_since is not null");
-         i++)
-        wait_for_jobs();
+    expect_soon(world_number(w, "select count(*) from stage_instances where silent_since is not "
+                                "null") == 1);
     world_wait(w, 301);
-    for (int i = 0; i < 10 && stage_is_open(w); i++)
-        wait_for_jobs();
+    world_settle(w);
     expect(!stage_is_open(w));
 }
 

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "files.h"
 #include "platform/worlds/internal.h"
 #include "platform/worlds/seed.h"
 #include "postgres.h"
 #include "venues.h"
+#include "waits.h"
 
 /* --- files ---------------------------------------------------------------------------- */
 
@@ -552,11 +552,8 @@ static void integrations_of_a_file_are_synced_and_exported(struct world *w)
     imported(w, FOLLOWED_WORLD);
     struct str first = exported_here(w);
     world_restart(w); /* a server that runs is not told */
-    for (int i = 0; i < 6000 && world_number(w, "select subscriber_count from integrations") == 0;
-         i++)
-        usleep(10000);
+    expect_soon(world_number(w, "select subscriber_count from integrations") == 2);
     expect(world_number(w, "select count(*) from member_roles") == 1);
-    expect(world_number(w, "select subscriber_count from integrations") == 2);
     imported(w, FOLLOWED_WORLD);
     expect(world_number(w, "select count(*) from integrations") == 1);
 

@@ -1,0 +1,60 @@
+/* waits.c - waiting for what a server does by itself. */
+#include "waits.h"
+
+#include <unistd.h>
+
+#include "api/internal.h"
+#include "base/clock.h"
+#include "internal.h"
+#include "net/loop.h"
+#include "venues.h"
+
+/* Far more than the slowest machine takes under the sanitizers. */
+enum { PATIENCE_S = 120, PACE_US = 1000 };
+
+int64_t wait_begin(void)
+{
+    return clock_mono();
+}
+
+void wait_on(const char *file, int line, const char *condition, int64_t since)
+{
+    if (clock_mono() - since > PATIENCE_S * INT64_C(1000000000))
+        fail_test(file, line, "not after %d seconds: %s", PATIENCE_S, condition);
+    usleep(PACE_US);
+}
+
+/* --- the clock ------------------------------------------------------------------------ */
+
+static void look_at_clock(struct loop *loop, void *arg)
+{
+    (void)arg;
+    loop_check_deadlines(loop);
+}
+
+/* Servers look at the clock a few times a second. What is due by the moved one is begun now,
+ * so that a test neither waits for the next look nor comes before it. */
+void world_wait(struct world *w, double seconds)
+{
+    clock_advance((int64_t)(seconds * 1e6));
+    if (!w->server)
+        return;
+    struct api *api = guildhall_api(w->server);
+    for (unsigned i = 0; i < loops_count(api->loops); i++)
+        loop_call(loops_at(api->loops, i), look_at_clock, NULL);
+    jobs_expect(api->jobs, clock_us());
+}
+
+/* A job's row stays, and is due, until its writes are committed; a call counts as running
+ * until these are announced. A job that goes on in steps begins the next before the last ends. */
+static bool is_at_rest(struct world *w)
+{
+    int64_t next = world_number(w, "select coalesce(min(due), %lld) from jobs", (long long)INT64_MAX);
+
+    return next > clock_us() && guildhall_api(w->server)->running == 0;
+}
+
+void world_settle(struct world *w)
+{
+    expect_soon(is_at_rest(w));
+}

@@ -1,0 +1,23 @@
+/* waits.h - waiting for what a server does by itself.
+ *
+ * How long something takes depends on how busy the machine is, so tests wait for a condition
+ * and never for a time. The end of such a wait is only for servers that do not do it at all. */
+#ifndef TESTS_WAITS_H
+#define TESTS_WAITS_H
+
+#include "world.h"
+
+/* Waits until it holds; fails the test when it does not for a long time. */
+#define expect_soon(condition)                                \
+    for (int64_t waited_since = wait_begin(); !(condition);)  \
+        wait_on(__FILE__, __LINE__, #condition, waited_since)
+
+int64_t wait_begin(void);
+void wait_on(const char *file, int line, const char *condition, int64_t since);
+
+/* Waits until the server is at rest: the jobs that are due are done, no call runs, and all
+ * that they announced is told. What then has not happened does not happen by itself before
+ * the clock moves. Steps that wait for another server are not seen. */
+void world_settle(struct world *w);
+
+#endif
