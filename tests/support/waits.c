@@ -49,7 +49,8 @@ void world_wait(struct world *w, double seconds)
  * until these are announced. A job that goes on in steps begins the next before the last ends. */
 static bool is_at_rest(struct world *w)
 {
-    int64_t next = world_number(w, "select coalesce(min(due), %lld) from jobs", (long long)INT64_MAX);
+    int64_t next =
+        world_number(w, "select coalesce(min(due), %lld) from jobs", (long long)INT64_MAX);
 
     return next > clock_us() && guildhall_api(w->server)->running == 0;
 }

@@ -8,9 +8,9 @@
 #include "world.h"
 
 /* Waits until it holds; fails the test when it does not for a long time. */
-#define expect_soon(condition)                                \
-    for (int64_t waited_since = wait_begin(); !(condition);)  \
-        wait_on(__FILE__, __LINE__, #condition, waited_since)
+#define expect_soon(condition)                               \
+    for (int64_t waited_since = wait_begin(); !(condition);) \
+    wait_on(__FILE__, __LINE__, #condition, waited_since)
 
 int64_t wait_begin(void);
 void wait_on(const char *file, int line, const char *condition, int64_t since);

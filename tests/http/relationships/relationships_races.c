@@ -67,7 +67,8 @@ struct actor {
     int slow;           /* answers that took as long as PostgreSQL needs to find a deadlock */
 };
 
-enum { DEADLOCK_NS = 1000 * 1000 * 1000 };
+/* Of PostgreSQL, where a busy machine does not come near it. */
+enum { DEADLOCK_S = 20 };
 
 static void *run(void *arg)
 {
@@ -80,7 +81,7 @@ static void *run(void *arg)
 
         int64_t began = clock_mono();
         a->last = act(a->fd, a->me, other->id, d);
-        a->slow += clock_mono() - began >= DEADLOCK_NS;
+        a->slow += clock_mono() - began >= DEADLOCK_S * INT64_C(1000000000);
         a->failures += a->last == 0 || a->last == 409 || a->last >= 500;
     }
     return NULL;
@@ -243,6 +244,17 @@ static void any_sequence_of_two_leaves_legal_pairs(struct world *w)
     expect_told_the_truth(w, both, 2);
 }
 
+/* Two that wait for each other are let go after a second, unless it is told otherwise. */
+static void patient_with_deadlocks(struct config *c)
+{
+    static char store[512];
+
+    if (!c->store || !strstr(c->store, "options="))
+        return; /* SQLite */
+    snprintf(store, sizeof store, "%s\\ -cdeadlock_timeout=%ds", c->store, DEADLOCK_S);
+    c->store = store;
+}
+
 static void any_sequence_of_three_leaves_legal_pairs(struct world *w)
 {
     struct people p = world_people(w);
@@ -258,8 +270,8 @@ static void any_sequence_of_three_leaves_legal_pairs(struct world *w)
                                     .deeds = all_deeds,
                                     .deed_count = COUNT_OF(all_deeds) };
     run_all(actors, 3);
-    /* Whoever waits for another one who waits for them is let go after a second only. */
-    expect(actors[0].slow + actors[1].slow + actors[2].slow <= 1);
+    /* Nobody waits for another one who waits for them. */
+    expect(actors[0].slow + actors[1].slow + actors[2].slow == 0);
     expect_legal(w);
     expect_told_the_truth(w, all, 3);
 }
@@ -268,6 +280,6 @@ const struct test relationships_races_tests[] = {
     TEST(two_who_ask_at_once_become_friends),
     TEST(accepting_and_cancelling_end_in_one_state),
     TEST(any_sequence_of_two_leaves_legal_pairs),
-    TEST(any_sequence_of_three_leaves_legal_pairs),
+    TEST_WITH(any_sequence_of_three_leaves_legal_pairs, patient_with_deadlocks),
     { 0 },
 };
