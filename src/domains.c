@@ -17,6 +17,7 @@
 #include "platform/reactions/reactions.h"
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
+#include "platform/stickers/stickers.h"
 #include "platform/teams/teams.h"
 #include "platform/threads/threads.h"
 #include "platform/votes/votes.h"
@@ -37,6 +38,7 @@ const struct domain *const guildhall_domains[] = {
     &members_domain,
     &bans_domain,
     &emojis_domain,
+    &stickers_domain,
     &invites_domain,
     &channels_domain,
     &private_channels_domain,
@@ -74,6 +76,7 @@ const struct domain *const guildhall_domains[] = {
     &assets_domain,
     &default_avatars_domain,
     &emoji_files_domain,
+    &sticker_files_domain,
     &gif_files_domain,
     &stream_files_domain,
     &service_domain,

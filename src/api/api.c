@@ -54,7 +54,7 @@ static struct intake api_intake(void *arg, const struct http_request *r)
 
     if (route && route->max_body)
         in.max_body = route->max_body;
-    if (route && route->body_kinds & BODY_MULTIPART)
+    if (route && route->body_kinds & (BODY_MULTIPART | BODY_PARTS))
         in.max_multipart = route->max_upload ? route->max_upload
                            : route->max_body ? route->max_body
                                              : MAX_MULTIPART;

@@ -133,21 +133,48 @@ static struct str body_text(const struct call *call)
     return payload ? buf_str(&payload->data) : x->parts ? STR("") : x->body;
 }
 
+enum { LONGEST_PARTS = 1024 * 1024 };
+
+/* The plain parts of a form as one object of texts; of two with one name the first counts. */
+static struct str parts_text(const struct call *call)
+{
+    const struct multipart *parts = call->exchange->parts;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, LONGEST_PARTS);
+    json_object(&j);
+    for (size_t i = 0; i < multipart_count(parts); i++) {
+        const struct part *p = multipart_at(parts, i);
+
+        if (p->filename || multipart_find(parts, str_of(p->name)) != p ||
+            !utf8_valid(buf_str(&p->data)))
+            continue;
+        json_key_text(&j, str_of(p->name));
+        json_text(&j, buf_str(&p->data));
+    }
+    json_object_end(&j);
+    return buf_take(&out, call->arena);
+}
+
 static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
     const struct exchange *x = call->exchange;
     struct str type = x->request->content_type, text = body_text(call);
 
-    if (x->parts && r->body_kinds & BODY_MULTIPART) {
+    if (x->parts && r->body_kinds & BODY_PARTS) {
+        return schema_decode(r->body, parts_text(call), &call->form, (void **)&call->body);
+    } else if (x->parts && r->body_kinds & BODY_MULTIPART) {
         return schema_decode(r->body, text, &call->form, (void **)&call->body);
     } else if (text.n && r->body_kinds & BODY_FORM &&
                http_media_type_is(type, STR("application/x-www-form-urlencoded"))) {
         return schema_decode_query(r->body->schema, text, &call->form, (void **)&call->body);
     } else if (x->parts || (text.n && !http_media_type_is(type, STR("application/json")))) {
         form_fail(&call->form, NULL, FORM_CONTENT_TYPE,
-                  r->body_kinds & BODY_MULTIPART ? "'application/json', 'multipart/form-data'"
-                                                 : "'application/json'");
+                  r->body_kinds & (BODY_MULTIPART | BODY_PARTS)
+                      ? "'application/json', 'multipart/form-data'"
+                      : "'application/json'");
         return ERR_INVALID_FORM_BODY;
     }
     return schema_decode(r->body, text, &call->form, (void **)&call->body);

@@ -84,7 +84,7 @@ static void write_body(struct json *j, const struct route *r)
     write_content(j, "application/json", r->body);
     if (r->body_kinds & BODY_FORM)
         write_content(j, "application/x-www-form-urlencoded", r->body);
-    if (r->body_kinds & BODY_MULTIPART)
+    if (r->body_kinds & (BODY_MULTIPART | BODY_PARTS))
         write_content(j, "multipart/form-data", r->body);
     json_object_end(j);
     json_object_end(j);

@@ -56,7 +56,9 @@ struct limit {
 };
 
 /* Bodies other than JSON that a route takes. */
-enum body_kinds { BODY_MULTIPART = 1, BODY_FORM = 2 };
+/* BODY_MULTIPART: the JSON is the part payload_json. BODY_PARTS: multipart, too, and each plain
+ * part is a member of the body by its name. */
+enum body_kinds { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {
     enum http_method method;

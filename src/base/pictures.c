@@ -154,3 +154,79 @@ bool picture_is_animated(struct str b)
     return picture_begins(b, "RIFF", 4) && b.n > 20 && memcmp(b.p + 12, "VP8X", 4) == 0 &&
            (b.p[20] & 2);
 }
+
+/* --- how long they move ---------------------------------------------------------------- */
+
+/* Added up without going round, however long a file says. */
+static void add_ms(uint64_t *sum, uint64_t ms)
+{
+    *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;
+}
+
+static uint64_t gif_moves_ms(struct str b)
+{
+    size_t at = 13 + gif_colors(byte_at(b, 10));
+    uint64_t sum = 0;
+
+    while (at < b.n) {
+        if (byte_at(b, at) == 0x21) {
+            if (byte_at(b, at + 1) == 0xf9 && byte_at(b, at + 2) == 4)
+                add_ms(&sum, (uint64_t)picture_little16(b, at + 4) * 10);
+            at = gif_skip_blocks(b, at + 2);
+        } else if (byte_at(b, at) == 0x2c) {
+            at = gif_skip_blocks(b, at + 11 + gif_colors(byte_at(b, at + 9)));
+        } else {
+            break;
+        }
+    }
+    return sum;
+}
+
+/* Chunks: length, type, data, sum. Stops at the first that the bytes do not hold. */
+static bool png_next_chunk(struct str b, size_t *at, struct str *ret_type, size_t *ret_data)
+{
+    if (*at + 12 > b.n)
+        return false;
+    size_t length = picture_big32(b, *at);
+    *ret_type = str_slice(b.p + *at + 4, 4);
+    *ret_data = *at + 8;
+    if (length > b.n - *at - 12)
+        return false;
+    *at += 12 + length;
+    return true;
+}
+
+bool picture_is_apng(struct str b)
+{
+    size_t at = 8, data;
+    struct str type;
+
+    if (!picture_begins(b, "\x89PNG\r\n\x1a\n", 8))
+        return false;
+    while (png_next_chunk(b, &at, &type, &data) && !str_is(type, "IDAT"))
+        if (str_is(type, "acTL"))
+            return true;
+    return false;
+}
+
+static uint64_t apng_moves_ms(struct str b)
+{
+    size_t at = 8, data;
+    struct str type;
+    uint64_t sum = 0;
+
+    while (png_next_chunk(b, &at, &type, &data)) {
+        uint32_t parts = picture_big16(b, data + 22);
+
+        if (str_is(type, "fcTL"))
+            add_ms(&sum, (uint64_t)picture_big16(b, data + 20) * 1000 / (parts ? parts : 100));
+    }
+    return sum;
+}
+
+uint32_t picture_moves_ms(struct str b)
+{
+    if (picture_begins(b, "GIF8", 4))
+        return (uint32_t)gif_moves_ms(b);
+    return picture_is_apng(b) ? (uint32_t)apng_moves_ms(b) : 0;
+}

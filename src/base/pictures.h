@@ -19,5 +19,9 @@ bool picture_look(struct str bytes, struct picture *ret);
 bool picture_is_avif(struct str bytes);
 /* A GIF of two pictures or more, a WebP or an AVIF that says so. */
 bool picture_is_animated(struct str bytes);
+/* A PNG that says so before its first picture. */
+bool picture_is_apng(struct str bytes);
+/* How long the pictures of a GIF or an APNG are shown, one after the other. */
+uint32_t picture_moves_ms(struct str bytes);
 
 #endif

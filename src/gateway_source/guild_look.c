@@ -7,6 +7,7 @@
 #include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "platform/stickers/stickers.h"
 #include "voice/states.h"
 
 static const struct channel *find_channel(const struct list *channels, snowflake id)
@@ -97,6 +98,8 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
         return e;
     ret->guild.roles = parts.roles;
     e = guild_emojis(tx, look->guild_id, &ret->guild.emojis);
+    if (!e)
+        e = guild_stickers(tx, look->guild_id, &ret->guild.stickers);
     if (e)
         return e;
     struct rights_of who = guild_rights_of(&ret->guild, look->member);

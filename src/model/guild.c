@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/emoji.h"
+#include "model/sticker.h"
 #include "model/stage.h"
 #include "model/voice_state.h"
 
@@ -29,7 +30,7 @@ const struct type type_guild_name = { .kind = KIND_STRING,
     { FIELD(struct guild, features), .type = &type_raw, .doc = "Names of features" },              \
     { FIELD(struct guild, roles), .type = &type_roles },                                           \
     { FIELD(struct guild, emojis), .type = &type_emojis },                                         \
-    { FIELD(struct guild, stickers), .type = &type_none },                                         \
+    { FIELD(struct guild, stickers), .type = &type_stickers },                                       \
     { FIELD(struct guild, afk_channel_id), .type = &type_id, .flags = NULLABLE },                  \
     { FIELD(struct guild, afk_timeout), .type = &type_count },                                     \
     { FIELD(struct guild, system_channel_id), .type = &type_id, .flags = NULLABLE },               \

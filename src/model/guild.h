@@ -15,7 +15,7 @@ struct guild {
     struct str features;  /* JSON array of text, as it is kept */
     struct list roles;    /* struct role */
     struct list emojis;   /* struct emoji */
-    struct list stickers; /* always empty */
+    struct list stickers; /* struct sticker */
     struct opt_id afk_channel_id, system_channel_id, rules_channel_id, public_updates_channel_id,
         safety_alerts_channel_id, widget_channel_id, application_id;
     struct opt_str vanity_url_code;

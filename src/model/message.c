@@ -7,6 +7,7 @@ static const struct type type_anything = { .kind = KIND_RAW,
                                            .doc = "Text or number, as it was sent" };
 static const struct type type_embeds = { .kind = KIND_RAW, .doc = "Embeds" };
 static const struct type type_components = { .kind = KIND_RAW, .doc = "Components" };
+static const struct type type_items = { .kind = KIND_RAW, .doc = "Stickers" };
 static const struct type type_interaction = { .kind = KIND_RAW, .doc = "What it answers" };
 
 static const struct field attachment_fields[] = {
@@ -103,7 +104,8 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct message, position), .type = &type_count, .flags = OPTIONAL },                   \
     { FIELD(struct message, thread), .type = &type_channel, .flags = OPTIONAL },                   \
-    { FIELD(struct message, poll), .type = &type_poll, .flags = OPTIONAL }
+    { FIELD(struct message, poll), .type = &type_poll, .flags = OPTIONAL },                        \
+    { FIELD(struct message, sticker_items), .type = &type_items, .flags = OPTIONAL }
 /* clang-format on */
 
 static const struct field message_fields[] = {

@@ -82,6 +82,7 @@ struct message {
     const struct channel *thread;         /* that was started from it */
     struct opt_list reactions;            /* struct reaction; only in answers */
     const struct poll *poll;
+    struct opt_str sticker_items; /* JSON */
 
     /* Only in events. */
     struct opt_id guild_id;

@@ -57,6 +57,8 @@ static struct str content_type(const char *head, ssize_t n)
         return STR("image/gif");
     if (n > 0 && picture_is_avif(str_slice(head, (size_t)n)))
         return STR("image/avif");
+    if (n > 0 && head[0] == '{')
+        return STR("application/json"); /* a drawing */
     return STR("image/webp");
 }
 

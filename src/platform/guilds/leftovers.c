@@ -95,6 +95,7 @@ static const struct leftovers of_role[] = {
     "select user_id, avatar, banner from members where guild_id = $1 order by user_id limit $2"
 #define ROLES        "select id, icon from roles where guild_id = $1 order by id limit $2"
 #define EMOJIS       "select id, image from emojis where guild_id = $1 order by id limit $2"
+#define STICKERS     "select id, image from stickers where guild_id = $1 order by id limit $2"
 #define INTEGRATIONS "select id from integrations where guild_id = $1"
 #define GUILD(area, column)                                                                       \
     {                                                                                             \
@@ -144,6 +145,8 @@ static const struct leftovers of_guild[] = {
             "integration_id in (" INTEGRATIONS ") limit $2)" },
     { PICTURES("emojis", "id", "image", EMOJIS),
       "delete from emojis where id in (select id from (" EMOJIS ") x)" },
+    { PICTURES("stickers", "id", "image", STICKERS),
+      "delete from stickers where id in (select id from (" STICKERS ") x)" },
     { PICTURES("role-icons", "id", "icon", ROLES),
       "delete from roles where id in (select id from (" ROLES ") x)" },
     GUILD("icons", "icon"),

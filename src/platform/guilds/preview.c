@@ -1,6 +1,10 @@
 /* preview.c - a guild as those see it who look for one. */
 #include "platform/guilds/internal.h"
 
+#include "api/hooks.h"
+#include "model/emoji.h"
+#include "model/sticker.h"
+
 /* clang-format off */
 #define BASIC_FIELDS                                                                               \
     { FIELD(struct guild, id), .type = &type_id },                                                 \
@@ -24,8 +28,8 @@ const struct type basic_guild_reply = { .kind = KIND_OBJECT, .schema = &basic_sc
 
 static const struct field preview_fields[] = {
     BASIC_FIELDS,
-    { FIELD(struct guild, emojis), .type = &type_none },
-    { FIELD(struct guild, stickers), .type = &type_none },
+    { FIELD(struct guild, emojis), .type = &type_emojis },
+    { FIELD(struct guild, stickers), .type = &type_stickers },
     { FIELD(struct guild, approximate_member_count), .type = &type_count },
     { FIELD(struct guild, approximate_presence_count), .type = &type_count },
     { 0 },
@@ -45,7 +49,8 @@ enum err get_guild_preview(struct call *call)
 
     g->approximate_member_count = given_int(g->member_count);
     g->approximate_presence_count = given_int(0);
-    return call_reply(call, g);
+    enum err e = hook_guild_shown(call, g);
+    return e ? e : call_reply(call, g);
 }
 
 /* GET /guilds/{guild.id}/basic */

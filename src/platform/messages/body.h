@@ -5,6 +5,7 @@
 #include "platform/messages/component.h"
 #include "platform/messages/messages.h"
 #include "platform/polls/polls.h"
+#include "platform/stickers/stickers.h"
 
 enum {
     MESSAGE_MAX_FILES = 10,
@@ -35,9 +36,8 @@ struct reference_in {
 /* Routes take different parts of it. */
 struct message_body {
     struct opt_str content, nonce, username, avatar_url, thread_name;
-    struct opt_str sticker_ids; /* JSON; refused until they are kept */
     struct opt_bool tts, enforce_nonce;
-    struct opt_list embeds, components, attachments, applied_tags;
+    struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
     struct opt_object poll; /* struct poll_in */
     struct opt_int flags;
@@ -45,7 +45,7 @@ struct message_body {
 
 /* What all new messages have, as rows of a schema whose struct begins with it. */
 extern const struct type type_message_content, type_attachments_in, type_allowed_mentions,
-    type_not_kept;
+    type_sticker_ids;
 /* clang-format off */
 #define MESSAGE_BODY_FIELD(member_, type_)                                                         \
     { FIELD(struct message_body, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
@@ -57,7 +57,7 @@ extern const struct type type_message_content, type_attachments_in, type_allowed
     MESSAGE_BODY_FIELD(allowed_mentions, type_allowed_mentions),                                   \
     MESSAGE_BODY_FIELD(flags, type_count),                                                         \
     MESSAGE_BODY_FIELD(poll, poll_body),                                                         \
-    MESSAGE_BODY_FIELD(sticker_ids, type_not_kept)
+    MESSAGE_BODY_FIELD(sticker_ids, type_sticker_ids)
 #define MESSAGE_BODY_FIELDS MESSAGE_PATCH_FIELDS, MESSAGE_BODY_FIELD(tts, type_bool)
 /* clang-format on */
 
@@ -73,7 +73,8 @@ struct str embeds_text(struct arena *arena, const struct list *embeds);
 struct sender {
     const struct channel *channel;
     uint64_t rights;
-    bool rich; /* embeds and components count: bots and webhooks */
+    bool rich;   /* embeds and components count: bots and webhooks */
+    bool sticks; /* stickers can be sent */
     /* Whom a message calls that does not say so itself; NULL: everybody it names. */
     const struct allowed_mentions *allowed;
     snowflake user_id, application_id; /* whose emoji may be used; 0: nobody's */

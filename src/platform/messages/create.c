@@ -139,6 +139,7 @@ static void message_fill(struct call *call, const struct message_draft *d, struc
         .application_id = some_id(d->application_id),
         .message_reference = d->message_reference,
         .poll = d->poll,
+        .sticker_items = d->sticker_items,
         .polled = d->poll != NULL,
         .member = d->member,
         .ephemeral_for = d->ephemeral_for,

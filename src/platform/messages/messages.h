@@ -26,9 +26,10 @@ struct message_draft {
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call;                              /* JSON, of MESSAGE_CALL */
     const struct message_reference *message_reference;
-    struct list attachments; /* struct attachment, whose bytes are kept by now */
-    const struct poll *poll; /* NULL: none */
-    snowflake ephemeral_for; /* with MESSAGE_EPHEMERAL: who sees it besides the author */
+    struct list attachments;      /* struct attachment, whose bytes are kept by now */
+    const struct poll *poll;      /* NULL: none */
+    struct opt_str sticker_items; /* JSON */
+    snowflake ephemeral_for;      /* with MESSAGE_EPHEMERAL: who sees it besides the author */
 };
 
 /* Writes it and announces MESSAGE_CREATE to everybody who sees the channel. A direct

@@ -10,7 +10,7 @@
     "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
     "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
     "reference_guild_id, pinned_at, call, position, reacted, "                          \
-    "polled"
+    "polled, sticker_items"
 
 static void read_ids(struct tx *tx, struct str json, struct list *ret)
 {
@@ -108,6 +108,7 @@ static void read_message(const struct rows *r, void *ret)
         .position = { row_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
         .reacted = row_bool(r, 28),
         .polled = row_bool(r, 29),
+        .sticker_items = shown_text(r, 30),
     };
     /* As many as there are; what they are is asked for later. */
     m->attachments.count = (size_t)row_int(r, 21);
@@ -236,9 +237,9 @@ static const char ADD_MESSAGE[] =
     "mentions, mention_roles, embeds, components, flags, nonce, webhook_id, webhook_name, "
     "webhook_avatar, application_id, interaction, interaction_metadata, ephemeral_for, "
     "attachment_count, reference_message_id, reference_channel_id, reference_guild_id, call, "
-    "position, polled) "
+    "position, polled, sticker_items) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-    "$19, $20, $21, $22, $23, $24, $25, $26, $27)";
+    "$19, $20, $21, $22, $23, $24, $25, $26, $27, $28)";
 
 enum err message_insert(struct tx *tx, const struct message *m)
 {
@@ -259,7 +260,8 @@ enum err message_insert(struct tx *tx, const struct message *m)
                               m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
                               v_int((int64_t)m->attachments.count), v_opt_id(ref->message_id),
                               refers ? v_id(ref->channel_id) : v_null(), v_opt_id(ref->guild_id),
-                              v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled)),
+                              v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled),
+                              v_opt_text(m->sticker_items)),
                          NULL);
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)

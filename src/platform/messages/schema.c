@@ -164,7 +164,8 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
                      bool only_components)
 {
     struct place content = place_key(here, STR("content")), embeds = place_key(here, STR("embeds")),
-                 poll = place_key(here, STR("poll"));
+                 poll = place_key(here, STR("poll")),
+                 stickers = place_key(here, STR("sticker_ids"));
 
     components_check(form, here, &in->components, only_components);
     if (!only_components)
@@ -178,31 +179,19 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
     if (in->poll.given == GIVEN)
         form_fail(form, &poll, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                   "A poll cannot be used with these components.");
+    if (in->sticker_ids.value.count)
+        form_fail(form, &stickers, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                  "Stickers cannot be used with these components.");
 }
 
-const struct type type_not_kept = { .kind = KIND_RAW, .doc = "Not supported: refused" };
-
-/* A message that loses a part on its way would look as if it had been sent whole. */
-static void refuse_not_kept(struct form *form, const struct place *here, const char *name,
-                            const struct opt_str *part)
-{
-    struct place at = place_key(here, str_of(name));
-
-    if (part->given == GIVEN && !str_is(part->value, "[]"))
-        form_fail(form, &at, "FEATURE_NOT_SUPPORTED", "This server does not support %s.", name);
-}
-
-static void body_check_kept(struct form *form, const struct place *here,
-                            const struct message_body *in)
-{
-    refuse_not_kept(form, here, "sticker_ids", &in->sticker_ids);
-}
+const struct type type_sticker_ids = { .kind = KIND_ARRAY,
+                                       .max = MESSAGE_MAX_STICKERS,
+                                       .of = &type_id };
 
 void message_body_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;
 
-    body_check_kept(form, here, in);
     nonce_check(form, here, &in->nonce);
     embeds_check(form, here, &in->embeds);
     body_check_kind(form, here, in,
@@ -214,7 +203,6 @@ void message_patch_check(struct form *form, const struct place *here, const void
 {
     const struct message_body *in = object;
 
-    body_check_kept(form, here, in);
     embeds_check(form, here, &in->embeds);
 }
 

@@ -75,6 +75,7 @@ enum err create_message(struct call *call)
     struct sender from = { .channel = c,
                            .rights = call->target.rights,
                            .rich = call->caller->kind == CALLER_BOT,
+                           .sticks = true,
                            .user_id = call->caller->id,
                            .application_id = call->caller->application_id };
     struct message_draft draft;

@@ -106,7 +106,8 @@ static bool is_empty(const struct message_draft *d)
 {
     return d->content.n == 0 && d->attachments.count == 0 &&
            (d->embeds.p == NULL || str_is(d->embeds, "[]")) &&
-           (d->components.p == NULL || str_is(d->components, "[]")) && !d->poll;
+           (d->components.p == NULL || str_is(d->components, "[]")) && !d->poll &&
+           d->sticker_items.given != GIVEN;
 }
 
 /* Not every field is in every body: what is absent stays as it is in the draft. */
@@ -146,6 +147,36 @@ static enum err take_poll(struct call *call, const struct sender *from, const st
     return e;
 }
 
+/* Their names and formats are kept with the message, so that it can be drawn without them. */
+static enum err take_stickers(struct call *call, const struct sender *from, struct opt_str *ret)
+{
+    const struct list *ids = &message_sending_of(call)->in->sticker_ids.value;
+    const snowflake *id = ids->items;
+    struct emoji_user who = sender_emojis(from);
+    struct list items = { 0 };
+
+    if (!ids->count)
+        return OK;
+    if (!from->sticks)
+        return message_refuse(call, "sticker_ids", "STICKERS_NOT_ALLOWED",
+                              "Only people and bots send stickers, with new messages.");
+    for (size_t i = 0; i < ids->count; i++) {
+        struct sticker s;
+
+        for (size_t k = 0; k < i; k++)
+            if (id[k] == id[i])
+                return message_refuse(call, "sticker_ids", "SET_TYPE_ALREADY_CONTAINS_VALUE",
+                                      "The Set already contains this value");
+        enum err e = sticker_use(call->tx, &who, id[i], &s);
+        if (e)
+            return e;
+        *(struct sticker_item *)list_add(call->arena, &items, sizeof(struct sticker_item)) =
+            (struct sticker_item){ s.id, s.name, s.format_type };
+    }
+    *ret = given_str(encoded(call->arena, &type_sticker_items, &items));
+    return OK;
+}
+
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -161,6 +192,8 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
         return e;
     take_parts(call, from, ret);
     e = take_poll(call, from, &ret->poll);
+    if (!e)
+        e = take_stickers(call, from, &ret->sticker_items);
     if (e)
         return e;
     if (ret->tts && !(from->rights & PERMISSION(SEND_TTS_MESSAGES)))
@@ -257,7 +290,7 @@ static void edit_flags(const struct sender *from, const struct message_body *in,
 static bool nothing_left(const struct message *m)
 {
     return m->content.n == 0 && m->attachments.count == 0 && str_is(m->embeds, "[]") &&
-           str_is(m->components, "[]") && !m->poll;
+           str_is(m->components, "[]") && !m->poll && m->sticker_items.given != GIVEN;
 }
 
 static void edit_parts(struct call *call, const struct sender *from, struct message *m)
@@ -310,6 +343,8 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
 
     if (e)
         return e;
+    if (in->sticker_ids.value.count)
+        return ERR_STICKER_EDIT;
     e = edit_poll(call, from, m, touched);
     if (e)
         return e;

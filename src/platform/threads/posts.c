@@ -110,6 +110,7 @@ enum err create_post(struct call *call)
     struct sender from = { .channel = forum,
                            .rights = call->target.rights,
                            .rich = call->caller->kind == CALLER_BOT,
+                           .sticks = true,
                            .user_id = call->caller->id,
                            .application_id = call->caller->application_id };
     struct thread_plan plan = {

@@ -40,9 +40,8 @@ static const char SAVE_SOUND[] =
     "values ($1, $2, $3, $4, $5, $6) on conflict (id) do update set name = excluded.name, "
     "volume = excluded.volume, emoji_id = excluded.emoji_id, emoji_name = excluded.emoji_name";
 
-/* The id under which an entry is saved; 0: there was a problem. */
-static enum err place_of(struct importing *im, const struct naming *n, snowflake guild,
-                         struct opt_id id, struct str name, const struct place *at, snowflake *ret)
+enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
+                        struct opt_id id, struct str name, const struct place *at, snowflake *ret)
 {
     unsigned before = im->form->problems;
     enum err e = settle(im, n, guild, id, name, at, ret);
@@ -55,16 +54,15 @@ static enum err place_of(struct importing *im, const struct naming *n, snowflake
 static const char NOTE_FILE[] =
     "insert into files (id, name, owner_id, size, created_at) values ($1, $2, 0, $3, $4)";
 
-/* The rows of a picture; its bytes are kept when all is committed. */
-static enum err note_picture(struct importing *im, const struct world_emoji *in, snowflake id,
-                             const char *set_image)
+enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
+                            snowflake id, const char *set_image)
 {
     snowflake upload = snowflake_new();
-    struct str hash = image_hash(im->arena, &in->image.value, upload);
+    struct str hash = image_hash(im->arena, image, upload);
     struct world_picture *p = list_add(im->arena, im->pictures, sizeof *p);
 
-    snprintf(p->name, sizeof p->name, "emojis/%llu/%.*s", (unsigned long long)id, STR_FMT(hash));
-    p->bytes = in->image.value.bytes;
+    snprintf(p->name, sizeof p->name, "%s/%llu/%.*s", area, (unsigned long long)id, STR_FMT(hash));
+    p->bytes = image->bytes;
     enum err e = tx_exec(
         im->tx, NOTE_FILE,
         BIND(v_id(upload), v_text(str_of(p->name)), v_int((int64_t)p->bytes.n), v_int(clock_us())),
@@ -104,7 +102,7 @@ enum err import_emoji(struct importing *im, const void *entry, const struct plac
     snowflake id = 0, by = 0;
     struct rows row;
     bool found;
-    enum err e = place_of(im, &emoji_naming, guild, in->id, in->name, at, &id);
+    enum err e = world_place_of(im, &emoji_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
         e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
@@ -120,7 +118,8 @@ enum err import_emoji(struct importing *im, const void *entry, const struct plac
                &row, &found);
     if (e || in->image.given != GIVEN || !row_null(&row, 0))
         return e;
-    return note_picture(im, in, id, "update emojis set image = $2 where id = $1");
+    return world_note_picture(im, &in->image.value, "emojis", id,
+                              "update emojis set image = $2 where id = $1");
 }
 
 static const struct naming application_emoji_naming = {
@@ -141,7 +140,8 @@ enum err import_application_emoji(struct importing *im, const void *entry, const
     snowflake id = 0, by = 0;
     struct rows row;
     bool found;
-    enum err e = place_of(im, &application_emoji_naming, application, in->id, in->name, at, &id);
+    enum err e =
+        world_place_of(im, &application_emoji_naming, application, in->id, in->name, at, &id);
 
     if (!e)
         e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
@@ -153,7 +153,8 @@ enum err import_application_emoji(struct importing *im, const void *entry, const
                &row, &found);
     if (e || in->image.given != GIVEN || !row_null(&row, 0))
         return e;
-    return note_picture(im, in, id, "update application_emojis set image = $2 where id = $1");
+    return world_note_picture(im, &in->image.value, "emojis", id,
+                              "update application_emojis set image = $2 where id = $1");
 }
 
 enum err import_sound(struct importing *im, const void *entry, const struct place *at,
@@ -162,7 +163,7 @@ enum err import_sound(struct importing *im, const void *entry, const struct plac
     const struct world_sound *in = entry;
     struct place emoji_at = place_key(at, STR("emoji"));
     snowflake id = 0, emoji = 0;
-    enum err e = place_of(im, &sound_naming, guild, in->id, in->name, at, &id);
+    enum err e = world_place_of(im, &sound_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
         e = refer_maybe(im, &emoji_naming, guild, &in->emoji, &emoji_at, &emoji);

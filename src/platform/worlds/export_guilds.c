@@ -362,6 +362,8 @@ static enum err export_inside(struct tx *tx, const struct world_parts *parts, st
         e = export_emojis(tx, id, false, &g->emojis);
     if (!e)
         e = export_sounds(tx, id, &g->sounds);
+    if (!e)
+        e = export_stickers(tx, id, &g->stickers);
     if (e)
         return e;
     g->afk_channel = export_guilds_reference(tx, &names.channels, p->channels[0]);

@@ -30,6 +30,8 @@ enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret)
     }
     e = rows_end(&r);
     if (!e)
+        e = export_message_stickers(tx, channel, ret);
+    if (!e)
         e = export_polls(tx, channel, ret);
     return e ? e : export_reactions(tx, channel, ret);
 }

@@ -309,6 +309,9 @@ static enum err import_inside(struct importing *im, const struct world_guild *g,
     if (!e)
         e = import_each(im, &g->emojis, sizeof(struct world_emoji), "emojis", at, import_emoji, id);
     if (!e)
+        e = import_each(im, &g->stickers, sizeof(struct world_sticker), "stickers", at,
+                        import_sticker, id);
+    if (!e)
         e = import_each(im, &g->channels, sizeof(struct world_channel), "channels", at,
                         import_channel, id);
     if (!e)

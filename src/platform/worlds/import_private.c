@@ -69,6 +69,8 @@ static enum err import_message(struct importing *im, const struct world_message 
                      v_int(m->pinned.value)),
                 NULL);
     if (!e)
+        e = import_message_stickers(im, &m->stickers, channel, id, up);
+    if (!e)
         e = import_poll(im, m->poll.value, channel, id, up);
     return e ? e : import_reactions(im, &m->reactions, channel, id, up);
 }

@@ -48,6 +48,7 @@ struct world_message {
     struct opt_bool pinned;
     struct opt_list reactions; /* struct world_reaction */
     struct opt_object poll;    /* struct world_poll */
+    struct opt_list stickers;  /* struct str */
 };
 struct world_poll_answer {
     struct str text;
@@ -113,6 +114,12 @@ struct world_emoji {
     struct opt_str by;
     struct opt_image image;
 };
+struct world_sticker {
+    struct opt_id id;
+    struct str name, tags;
+    struct opt_str description, format, by;
+    struct opt_image image;
+};
 struct world_sound {
     struct opt_id id;
     struct str name;
@@ -126,7 +133,8 @@ struct world_guild {
     struct opt_int afk_timeout, system_channel_flags, verification_level,
         default_message_notifications, explicit_content_filter;
     struct opt_bool premium_progress_bar_enabled;
-    struct opt_list roles, channels, members, bans, applications, integrations, emojis, sounds;
+    struct opt_list roles, channels, members, bans, applications, integrations, emojis, sounds,
+        stickers;
     struct opt_str afk_channel, system_channel, rules_channel, public_updates_channel,
         safety_alerts_channel;
 };
@@ -244,6 +252,13 @@ import_step import_channel, dress_channel; /* of the guild; dress: once all are 
 import_step import_direct, import_group;
 import_step import_account, import_followed;                      /* platforms.c */
 import_step import_emoji, import_application_emoji, import_sound; /* emojis.c */
+import_step import_sticker;                                       /* stickers.c */
+/* emojis.c: the id under which an entry is saved; 0: there was a problem. */
+enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
+                        struct opt_id id, struct str name, const struct place *at, snowflake *ret);
+/* The rows of a picture; its bytes are kept when all is committed. */
+enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
+                            snowflake id, const char *set_image);
 /* Of an application, global or of a guild. */
 enum err import_commands(struct importing *im, const struct opt_str *json, struct world_scope scope,
                          const struct place *up);
@@ -268,6 +283,11 @@ enum err export_reactions(struct tx *tx, snowflake channel, struct opt_list *mes
 /* Characters of Unicode, name:id, or the name of an emoji of the channel's guild. */
 enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
                            const struct place *at, struct reaction_name *ret);
+/* stickers.c */
+enum err import_message_stickers(struct importing *im, const struct opt_list *stickers,
+                                 snowflake channel, snowflake message, const struct place *up);
+enum err export_message_stickers(struct tx *tx, snowflake channel, struct opt_list *messages);
+enum err export_stickers(struct tx *tx, snowflake guild, struct opt_list *ret);
 /* polls.c: the same for polls; in: NULL where there is none. */
 enum err import_poll(struct importing *im, const struct world_poll *in, snowflake channel,
                      snowflake message, const struct place *up);

@@ -107,6 +107,28 @@ static const struct field application_emoji_fields[] = {
     MAYBE(struct world_emoji, image, type_emoji_image),
     { 0 },
 };
+static const struct choice sticker_formats[] = {
+    { 0, "png", "PNG", "A picture" },
+    { 0, "apng", "APNG", "A picture that moves" },
+    { 0, "lottie", "LOTTIE", "A drawing that moves" },
+    { 0, "gif", "GIF", "A picture that moves" },
+    { 0 },
+};
+static const struct type type_sticker_format = { .kind = KIND_STRING, .choices = sticker_formats };
+static const struct field sticker_fields[] = {
+    MAYBE(struct world_sticker, id, type_id),
+    MUST(struct world_sticker, name, type_any_name),
+    MAYBE(struct world_sticker, description, type_any_name),
+    MUST(struct world_sticker, tags, type_ref),
+    MAYBE(struct world_sticker, format, type_sticker_format),
+    MAYBE(struct world_sticker, by, type_ref),
+    MAYBE(struct world_sticker, image, type_emoji_image),
+    { 0 },
+};
+static const struct schema sticker_rows = { .size = sizeof(struct world_sticker),
+                                            .fields = sticker_fields };
+static const struct type sticker_entry = { .kind = KIND_OBJECT, .schema = &sticker_rows };
+static const struct type sticker_list = { .kind = KIND_ARRAY, .max = MANY, .of = &sticker_entry };
 static const struct schema emoji_rows = { .size = sizeof(struct world_emoji),
                                           .fields = emoji_fields };
 static const struct schema application_emoji_rows = { .size = sizeof(struct world_emoji),
@@ -206,6 +228,7 @@ static const struct field message_fields[] = {
     MAYBE(struct world_message, pinned, type_bool),
     MAYBE(struct world_message, reactions, reaction_list),
     MAYBE(struct world_message, poll, poll_entry),
+    MAYBE(struct world_message, stickers, type_refs),
     { 0 },
 };
 
@@ -450,6 +473,7 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, integrations, followed_list),
     MAYBE(struct world_guild, emojis, emoji_list),
     MAYBE(struct world_guild, sounds, sound_list),
+    MAYBE(struct world_guild, stickers, sticker_list),
     MAYBE(struct world_guild, afk_channel, type_ref),
     MAYBE(struct world_guild, system_channel, type_ref),
     MAYBE(struct world_guild, rules_channel, type_ref),

@@ -1,5 +1,4 @@
 /* not_there.c - what the interface knows and this server does not have is refused in words. */
-#include "venues.h"
 #include "world.h"
 
 #include <string.h>
@@ -50,36 +49,8 @@ static void paths_that_nobody_knows_are_only_not_found(struct world *w)
                     "{'message': '404: Not Found', 'code': 0}");
 }
 
-static void messages_with_what_is_not_kept_are_refused(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bot);
-    struct client *callers[] = { ada, bot };
-
-    for (size_t i = 0; i < 2; i++) {
-        struct answer a = client_post(callers[i], "{'content': 'x', 'sticker_ids': ['1']}",
-                                      "/channels/%s/messages", v.channel);
-        expect_invalid(a, "sticker_ids", "FEATURE_NOT_SUPPORTED");
-        a = client_post(callers[i],
-                        "{'content': 'x', 'message_reference': {'type': 1, 'message_id': '1', "
-                        "'channel_id': '1'}}",
-                        "/channels/%s/messages", v.channel);
-        expect_invalid(a, "message_reference.type", "BASE_TYPE_CHOICES");
-        /* Libraries send what they have none of. */
-        a = client_post(callers[i], "{'content': 'x', 'poll': null, 'sticker_ids': []}",
-                        "/channels/%s/messages", v.channel);
-        expect_status(a, 200);
-        a = client_patch(callers[i], "{'content': 'y', 'sticker_ids': ['1']}",
-                         "/channels/%s/messages/%s", v.channel, answer_text(a, "id"));
-        expect_invalid(a, "sticker_ids", "FEATURE_NOT_SUPPORTED");
-    }
-    expect(client_get(ada, "/channels/%s/messages", v.channel).json->count == 2);
-}
-
 const struct test not_there_tests[] = {
     TEST(operations_that_are_not_served_say_so),
     TEST(paths_that_nobody_knows_are_only_not_found),
-    TEST(messages_with_what_is_not_kept_are_refused),
     { 0 },
 };

@@ -631,6 +631,29 @@ static void reactions_of_a_file_are_there_and_exported(struct world *w)
     expect_same(first, second);
 }
 
+static const char STUCK_WORLD[] =
+    "{'users': [{'username': 'ada'}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'stickers': [{'id': '81', 'name': 'wave',"
+    "   'tags': 'hand', 'format': 'gif', 'by': 'ada', 'image': '" PNG "'}],"
+    "   'channels': [{'name': 'general', 'messages': [{'id': '900', 'author': 'ada',"
+    "     'content': '', 'stickers': ['wave']}]}]}]}";
+
+static void stickers_of_a_file_are_there_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+
+    imported(w, STUCK_WORLD);
+    imported(w, STUCK_WORLD);
+    struct str first = exported_here(w);
+    expect(world_number(w, "select count(*) from stickers where id = 81 and format = 4") == 1);
+    expect(world_number(w, "select count(*) from messages where sticker_items like '%%81%%'") == 1);
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
 static const char POLLED_WORLD[] =
     "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
     " 'guilds': [{'name': 'Home', 'owner': 'ada', 'emojis': [{'id': '71', 'name': 'wave'}],"
@@ -848,6 +871,7 @@ const struct test worlds_tests[] = {
     TEST(emoji_and_sounds_of_a_file_are_there_and_exported),
     TEST(reactions_of_a_file_are_there_and_exported),
     TEST(polls_of_a_file_are_there_and_exported),
+    TEST(stickers_of_a_file_are_there_and_exported),
     TEST(sounds_of_a_file_show_one_emoji_that_is_there),
     TEST(a_seeded_world_has_what_was_asked_for),
     TEST(a_seeded_world_fits_together),

@@ -1,0 +1,111 @@
+/* rows.c - stickers in the store. */
+#include "platform/stickers/internal.h"
+
+#include "model/rows.h"
+#include "platform/members/members.h"
+
+#define STICKERS \
+    "select id, guild_id, name, description, tags, format, user_id, image from stickers "
+
+static void read_sticker(const struct rows *r, void *ret)
+{
+    *(struct sticker *)ret = (struct sticker){
+        .id = row_id(r, 0),
+        .guild_id = row_id(r, 1),
+        .name = row_text(r, 2),
+        .description = row_opt_text(r, 3),
+        .tags = row_text(r, 4),
+        .type = STICKER_OF_GUILD,
+        .format_type = row_int(r, 5),
+        .available = true,
+        .user_id = row_id(r, 6),
+        .image = row_opt_text(r, 7),
+    };
+}
+
+enum err guild_stickers(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    return tx_list(tx, STICKERS "where guild_id = $1 order by id", BIND(v_id(guild_id)),
+                   sizeof(struct sticker), read_sticker, ret);
+}
+
+enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, STICKERS "where id = $1", BIND(v_id(id)), &row, &found);
+
+    if (!e && !found)
+        e = ERR_UNKNOWN_STICKER;
+    if (!e)
+        read_sticker(&row, ret);
+    return e;
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+static const char ADD_STICKER[] =
+    "insert into stickers (id, guild_id, name, description, tags, format, user_id, image) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
+
+enum err sticker_insert(struct tx *tx, const struct sticker *s)
+{
+    return tx_exec(tx, ADD_STICKER,
+                   BIND(v_id(s->id), v_id(s->guild_id), v_text(s->name), v_opt_text(s->description),
+                        v_text(s->tags), v_int(s->format_type), v_id(s->user_id),
+                        v_opt_text(s->image)),
+                   NULL);
+}
+
+enum err sticker_update(struct tx *tx, const struct sticker *s)
+{
+    return tx_exec(tx, "update stickers set name = $2, description = $3, tags = $4 where id = $1",
+                   BIND(v_id(s->id), v_text(s->name), v_opt_text(s->description), v_text(s->tags)),
+                   NULL);
+}
+
+enum err sticker_delete(struct call *call, const struct sticker *s)
+{
+    enum err e = picture_drop(call, "stickers", s->id, &s->image);
+
+    return e ? e : tx_exec(call->tx, "delete from stickers where id = $1", BIND(v_id(s->id)), NULL);
+}
+
+/* --- who brought them, who may use them ----------------------------------------------- */
+
+enum err stickers_load_users(struct tx *tx, struct list *stickers)
+{
+    struct sticker *all = stickers->items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < stickers->count; i++) {
+        struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
+
+        e = all[i].user_id ? user_find(tx, all[i].user_id, user) : ERR_UNKNOWN_USER;
+        if (!e)
+            all[i].user = user;
+        else if (e == ERR_UNKNOWN_USER)
+            e = OK;
+    }
+    return e;
+}
+
+enum err sticker_use(struct tx *tx, const struct emoji_user *who, snowflake id, struct sticker *ret)
+{
+    struct sticker s;
+    struct standing there;
+    enum err e = sticker_find(tx, id, &s);
+
+    if (e)
+        return e == ERR_UNKNOWN_STICKER ? ERR_INVALID_STICKER : e;
+    if (s.guild_id != who->guild_id) {
+        if (who->guild_id && !(who->rights & PERMISSION(USE_EXTERNAL_STICKERS)))
+            return ERR_STICKER_FORBIDDEN;
+        e = standing_find(tx, s.guild_id, who->user_id, &there);
+        if (e)
+            return e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD ? ERR_STICKER_FORBIDDEN : e;
+    }
+    *ret = s;
+    return OK;
+}
