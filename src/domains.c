@@ -81,6 +81,9 @@ const struct domain *const guildhall_domains[] = {
     &stream_files_domain,
     &service_domain,
     &workbench_domain,
+    &console_clock_domain,
+    &console_faults_domain,
+    &console_sessions_domain,
     NULL,
 };
 /* clang-format on */

@@ -138,6 +138,28 @@ void answer_error(struct life *l, enum err e)
     send_answer(l, error_info(e)->status, STR("application/json"));
 }
 
+void answer_status(struct life *l, int status)
+{
+    struct call *call = &l->call;
+
+    buf_printf(&call->reply, "{\"message\":\"%d: %s\",\"code\":0}", status, status_reason(status));
+    send_answer(l, status, STR("application/json"));
+}
+
+void answer_cut(struct life *l)
+{
+    struct call *call = &l->call;
+    struct api *api = call->api;
+    struct buf reply = call->reply, headers = call->headers;
+
+    if (l->began)
+        call_record(l, 0, STR(""));
+    http_drop(call->exchange);
+    buf_clear(&reply);
+    buf_clear(&headers);
+    atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
+}
+
 void answer_add_allow(struct life *l, const char *name)
 {
     struct buf list;

@@ -18,6 +18,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->router = router_new(domains);
     cors_init(api);
     api->limits = limits_new(&options->limits);
+    api->faults = faults_new();
     api->jobs = jobs_new(api);
     api->file_removal = file_removal_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
@@ -39,6 +40,7 @@ void api_free(struct api *api)
         return;
     file_removal_free(api->file_removal);
     jobs_free(api->jobs);
+    faults_free(api->faults);
     limits_free(api->limits);
     document_free(api->openapi);
     router_free(api->router);
@@ -110,6 +112,11 @@ void api_wait(struct api *api)
 bool api_draining(const struct api *api)
 {
     return api->draining;
+}
+
+struct faults *api_faults(const struct api *api)
+{
+    return api->faults;
 }
 
 const struct api_options *api_options(const struct api *api)

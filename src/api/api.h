@@ -78,6 +78,8 @@ void api_stop(struct api *api);
 struct fetcher *api_fetcher(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
+/* Faults that calls meet; api/faults.h. */
+struct faults *api_faults(const struct api *api);
 struct server *api_server(const struct api *api);
 bool api_draining(const struct api *api);
 

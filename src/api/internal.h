@@ -3,6 +3,7 @@
 #define API_INTERNAL_H
 
 #include "api/api.h"
+#include "api/faults.h"
 #include "api/hashing.h"
 #include "model/voice_state.h"
 
@@ -47,6 +48,7 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
+    struct faults *faults;
     struct jobs *jobs;
     struct hashing *hashing; /* while the loops run */
     struct file_removal *file_removal;
@@ -131,6 +133,9 @@ void file_removal_expect(struct file_removal *r);
 /* A call that has done nothing yet. */
 void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop);
 
+/* With its credential, when its route is known. */
+void life_identify(struct life *l);
+
 /* From DECODE on, for errands; input_is_long: on the pool. */
 void life_follow(struct life *l, bool input_is_long);
 
@@ -156,6 +161,10 @@ void call_committed(struct work *w);
 /* Each ends the call: its caller touches nothing of it afterwards. */
 void answer_success(struct life *l);
 void answer_error(struct life *l, enum err e);
+/* With a status that no error has. */
+void answer_status(struct life *l, int status);
+/* Not at all: the connection ends. */
+void answer_cut(struct life *l);
 /* To OPTIONS. */
 void answer_options(struct life *l);
 /* Drops what was replied so far. */
@@ -167,6 +176,11 @@ void answer_add_allow(struct life *l, const char *name);
 
 /* Notes a call with its answer, for whoever looks at the traffic. */
 void call_record(const struct life *l, int status, struct str reply);
+
+/* --- spoil.c --------------------------------------------------------------------------- */
+
+/* False: it has met no fault. Else its answer is the fault's, or it goes on later. */
+bool life_spoil(struct life *l);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 

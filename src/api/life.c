@@ -316,7 +316,7 @@ void call_resume(struct call *call, enum err e)
         life_proceed(l, STAGE_AWAIT);
 }
 
-static void life_identify(struct life *l)
+void life_identify(struct life *l)
 {
     struct call *call = &l->call;
     struct auth *auth = call->api->options.auth;
@@ -399,7 +399,7 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
         life_end(l, life_find_page(l) ? OK : l->match.error);
     else if (!call->route)
         answer_options(l);
-    else
+    else if (!faults_there(api->faults) || call->route->service || !life_spoil(l))
         life_identify(l);
 }
 

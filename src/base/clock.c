@@ -48,3 +48,8 @@ void clock_reset(void)
 {
     atomic_store(&moved, 0);
 }
+
+int64_t clock_moved(void)
+{
+    return atomic_load(&moved);
+}

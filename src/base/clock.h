@@ -20,5 +20,7 @@ int64_t clock_thread(void);
 /* Moves the clock of the whole process; clock_reset brings the real time back. */
 void clock_advance(int64_t us);
 void clock_reset(void);
+/* How far it was moved, in microseconds. */
+int64_t clock_moved(void);
 
 #endif

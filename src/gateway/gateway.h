@@ -152,6 +152,19 @@ enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 /* Appends a line of JSON for each session. Not from a loop. */
 void gateway_census(struct gateway *g, struct buf *out);
 
+/* What an operator does to a session, to see how its client takes it. */
+enum gateway_push {
+    GATEWAY_PUSH_RECONNECT,  /* op 7: the client is asked to come back */
+    GATEWAY_PUSH_INVALIDATE, /* op 9: the session is over */
+    GATEWAY_PUSH_RESUMABLE,  /* op 9, but it may be resumed */
+    GATEWAY_PUSH_CLOSE,      /* its socket is closed with a code */
+};
+/* By the id that READY gave; from any thread. False: there is no such session. What it does
+ * happens a moment later. */
+bool gateway_push(struct gateway *g, struct str session_id, enum gateway_push what, int code);
+/* The same to all sessions of an account; how many these are. */
+size_t gateway_push_account(struct gateway *g, snowflake user_id, enum gateway_push what, int code);
+
 struct gateway_stats {
     uint64_t sessions, connected, identified, resumed, published, delivered, cut, closed;
 };

@@ -123,6 +123,9 @@ void http_admit(struct exchange *x, uint64_t account);
 /* Answers on the exchange's loop, exactly once; from inside request or later; the exchange and its
  * arena are gone afterwards. HEAD gets no body; large bodies are gzipped when offered. */
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body);
+/* Ends the connection without an answer, as a machine that dies would. Not while its bytes are
+ * being read: from a timer, or another turn. */
+void http_drop(struct exchange *x);
 /* The same with a file, from its current place, length bytes; closes the fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
 

@@ -220,3 +220,10 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
     connection_resume(c);
     c->home->current = before;
 }
+
+void http_drop(struct exchange *x)
+{
+    if (x->connection)
+        connection_close(x->connection);
+    serving_free(container_of(x, struct serving, x));
+}

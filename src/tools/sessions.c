@@ -1,15 +1,18 @@
 /* sessions.c - `guildhall sessions`: who is connected to the server that runs. */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "control.h"
 #include "json/read.h"
 #include "json/schema.h"
-#include "tools/tools.h"
+#include "tools/console.h"
 
 const struct option_row sessions_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, json), .fallback = "off",
       .help = "Print a line of JSON for each instead of a table" },
+    { "code", OPTION_INT, .offset = offsetof(struct settings, console.code), .fallback = "4000",
+      .min = 1000, .max = 4999, .help = "What drop closes with; after 4000 clients resume" },
     { 0 },
 };
 
@@ -77,12 +80,41 @@ static void print_table(struct str all)
     arena_free(arena);
 }
 
+/* "drop" is what people say; the interface closes. */
+static int push_sessions(const struct settings *s, const char *verb, const char *who)
+{
+    struct arena *arena = arena_new();
+    const char *action = strcmp(verb, "drop") == 0 ? "close" : verb;
+    struct str body =
+        str_printf(arena, "{\"action\":\"%s\",\"code\":%lld}", action, (long long)s->console.code);
+    struct str path = STR_CONCAT(arena, STR("/console/sessions/"), str_escape(arena, str_of(who)));
+    struct wire_answer a = console_call(&s->config, arena, "POST", str_dupz(arena, path), body);
+    int status = a.status == 404 ? 2 : console_status(&a);
+
+    if (a.status == 404)
+        fprintf(stderr, "guildhall: '%s' has no session\n", who);
+    arena_free(arena);
+    return status;
+}
+
+static bool is_verb(const char *word)
+{
+    static const char *const verbs[] = { "drop", "reconnect", "invalidate", "resumable" };
+
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(word, verbs[i]) == 0)
+            return true;
+    return false;
+}
+
 int tool_sessions(const struct settings *s, char **arguments)
 {
     struct buf out;
 
+    if (arguments[0] && arguments[1] && !arguments[2] && is_verb(arguments[0]))
+        return push_sessions(s, arguments[0], arguments[1]);
     if (*arguments)
-        return usage("sessions takes options only");
+        return usage("sessions, or sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
     enum err e = control_ask(s->config.data, "sessions", &out);
     if (e)

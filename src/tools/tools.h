@@ -12,6 +12,15 @@ struct invoke_options {
     int64_t follow_ups, wait;
 };
 
+/* watch: what of the traffic; fault: which calls, and how; sessions. */
+struct console_options {
+    const char *kind, *user, *route, *method, *status, *event, *session, *text;
+    int64_t after, count, seconds; /* after -1: from now on */
+    int64_t fault_status, times, code;
+    const char *delay, *retry_after;
+    bool drop, reset, json;
+};
+
 /* What the command line says: the server's options, and those of one command. */
 struct settings {
     struct config config; /* first: config_rows hold for it */
@@ -23,10 +32,11 @@ struct settings {
     int64_t limit;       /* lists: so many … */
     const char *after;   /* … behind this id */
     struct invoke_options invoke;
+    struct console_options console;
 };
 
 extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
-    order_options[];
+    order_options[], watch_rows[], clock_rows[], fault_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
@@ -36,6 +46,9 @@ int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
 int tool_sessions(const struct settings *s, char **arguments);
+int tool_watch(const struct settings *s, char **arguments);
+int tool_clock(const struct settings *s, char **arguments);
+int tool_fault(const struct settings *s, char **arguments);
 int tool_console_key(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);

@@ -159,8 +159,10 @@ static void write_body(struct buf *out, struct str json, const struct wire_file 
 static void write_request(const struct wire *w, struct buf *out, const char *method,
                           const char *path, struct str body, bool multipart)
 {
-    buf_printf(out, "%s /api/v9%s HTTP/1.1\r\nHost: %.*s\r\nConnection: close\r\n", method, path,
-               STR_FMT(w->authority));
+    bool at_root = str_starts(str_of(path), STR("/console/"));
+
+    buf_printf(out, "%s %s%s HTTP/1.1\r\nHost: %.*s\r\nConnection: close\r\n", method,
+               at_root ? "" : "/api/v9", path, STR_FMT(w->authority));
     buf_add_lit(out, "User-Agent: guildhall-invoke\r\n");
     if (*w->token)
         buf_printf(out, "Authorization: %s\r\n", w->token);

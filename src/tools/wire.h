@@ -28,8 +28,8 @@ struct wire_answer {
     struct str body;
 };
 
-/* path is below /api/v9. body: JSON; p == NULL: none. With files it goes as multipart, as
- * payload_json. False: there was no answer. */
+/* path is below /api/v9, or begins with /console/. body: JSON; p == NULL: none. With files it goes
+ * as multipart, as payload_json. False: there was no answer. */
 bool wire_call(struct wire *w, const char *method, const char *path, struct str body,
                const struct wire_file *files, size_t file_count, struct wire_answer *ret);
 #define wire_get(w, path, ret) wire_call((w), "GET", (path), (struct str){ 0 }, NULL, 0, (ret))
@@ -45,5 +45,10 @@ struct wire_event {
 };
 /* The next event; WIRE_NOTHING: none came until that moment (of clock_mono). */
 enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret);
+
+/* Another WebSocket than the gateway's, and the first message to it. */
+bool wire_open(struct wire *w, const char *target, struct str first);
+/* The next message, copied to an arena. */
+enum wire_news wire_next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret);
 
 #endif

@@ -86,7 +86,7 @@ static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
 }
 
 /* The next text, copied. */
-static enum wire_news next_text(struct wire *w, int64_t until, struct str *ret)
+static enum wire_news next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)
 {
     for (;;) {
         int64_t now = clock_mono(), wait = until - now;
@@ -96,7 +96,7 @@ static enum wire_news next_text(struct wire *w, int64_t until, struct str *ret)
 
         w->used += n;
         if (n && opcode == WS_TEXT) {
-            *ret = str_dup(w->arena, payload);
+            *ret = str_dup(arena, payload);
             buf_drop(&w->in, w->used);
             w->used = 0;
             return WIRE_EVENT;
@@ -174,7 +174,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
 {
     for (;;) {
         struct str text;
-        enum wire_news news = next_text(w, until, &text);
+        enum wire_news news = next_text(w, until, w->arena, &text);
 
         if (news != WIRE_EVENT)
             return news;
@@ -197,7 +197,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
 
 /* --- beginning ------------------------------------------------------------------------ */
 
-static bool shake_hands(struct wire *w)
+static bool shake_hands(struct wire *w, const char *target)
 {
     unsigned char nonce[16];
     char key[32];
@@ -208,9 +208,9 @@ static bool shake_hands(struct wire *w)
     sodium_bin2base64(key, sizeof key, nonce, sizeof nonce, sodium_base64_VARIANT_ORIGINAL);
     buf_init(&out, 4096);
     buf_printf(&out,
-               "GET /?v=9&encoding=json HTTP/1.1\r\nHost: %.*s\r\nUpgrade: websocket\r\n"
+               "GET %s HTTP/1.1\r\nHost: %.*s\r\nUpgrade: websocket\r\n"
                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
-               STR_FMT(w->authority), key);
+               target, STR_FMT(w->authority), key);
     bool ok = wire_send_all(w->fd, buf_str(&out));
     buf_clear(&out);
     while (ok && !end) {
@@ -229,7 +229,7 @@ static bool hear_hello(struct wire *w, int64_t until)
 {
     struct str text;
 
-    if (next_text(w, until, &text) != WIRE_EVENT)
+    if (next_text(w, until, w->arena, &text) != WIRE_EVENT)
         return false;
     const struct wire_envelope *e = wire_gateway_decode(w, &type_envelope, text);
     const struct wire_facts *hello =
@@ -274,7 +274,8 @@ bool wire_connect(struct wire *w)
     struct wire_event e = { 0 };
 
     w->fd = wire_dial(w);
-    if (w->fd < 0 || !shake_hands(w) || !hear_hello(w, until) || !wire_gateway_identify(w))
+    if (w->fd < 0 || !shake_hands(w, "/?v=9&encoding=json") || !hear_hello(w, until) ||
+        !wire_gateway_identify(w))
         return false;
     while (!str_is(e.name, "READY"))
         if (wire_next(w, until, &e) != WIRE_EVENT)
@@ -283,6 +284,17 @@ bool wire_connect(struct wire *w)
     if (ready && ready->session_id.given == GIVEN)
         w->session = ready->session_id.value;
     return true;
+}
+
+bool wire_open(struct wire *w, const char *target, struct str first)
+{
+    w->fd = wire_dial(w);
+    return w->fd >= 0 && shake_hands(w, target) && send_frame(w, WS_TEXT, first);
+}
+
+enum wire_news wire_next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)
+{
+    return next_text(w, until, arena, ret);
 }
 
 struct str wire_session(const struct wire *w)

@@ -23,6 +23,9 @@ struct workbench {
     struct call_log *log; /* NULL: none */
 };
 
+/* A page that looks every second, and a person who clicks. */
+extern const struct limit limit_console;
+
 struct workbench *workbench_of(const struct call *call);
 
 /* --- access.c ------------------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* routes.c - the workbench's routes: the traffic. */
 #include "workbench/internal.h"
 
-/* A page that looks every second, and a person who clicks. */
-static const struct limit limit_console = {
+const struct limit limit_console = {
     .name = "console", .count = 300, .window_s = 10, .by_address = true
 };
 

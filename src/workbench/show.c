@@ -372,23 +372,6 @@ static void write_frame(const struct shown *s, struct json *j)
     }
 }
 
-void shown_write(const struct shown *s, struct json *j)
-{
-    json_object(j);
-    json_name(j, "number");
-    json_int(j, (int64_t)s->r.number);
-    write_text(j, "kind", str_of(kinds[s->r.kind]));
-    json_name(j, "at");
-    json_time(j, s->r.at_us);
-    write_caller(s, j);
-    write_text(j, "address", s->address);
-    if (s->r.kind == TRAFFIC_CALL)
-        write_call(s, j);
-    else
-        write_frame(s, j);
-    json_object_end(j);
-}
-
 /* --- lines ---------------------------------------------------------------------------- */
 
 enum { LONGEST_PROBLEM = 200 };
@@ -458,4 +441,33 @@ void shown_line(const struct shown *s, struct buf *out)
     else
         add_frame(s, out);
     buf_add_char(out, '\n');
+}
+
+/* The same for a person, who need not read the rest. */
+static void write_line(const struct shown *s, struct json *j)
+{
+    struct buf line;
+
+    buf_init(&line, MOST_TEXT);
+    shown_line(s, &line);
+    write_text(j, "line", str_slice(line.p, line.n ? line.n - 1 : 0));
+    buf_clear(&line);
+}
+
+void shown_write(const struct shown *s, struct json *j)
+{
+    json_object(j);
+    json_name(j, "number");
+    json_int(j, (int64_t)s->r.number);
+    write_text(j, "kind", str_of(kinds[s->r.kind]));
+    json_name(j, "at");
+    json_time(j, s->r.at_us);
+    write_caller(s, j);
+    write_text(j, "address", s->address);
+    if (s->r.kind == TRAFFIC_CALL)
+        write_call(s, j);
+    else
+        write_frame(s, j);
+    write_line(s, j);
+    json_object_end(j);
 }

@@ -39,6 +39,7 @@ bool workbench_upgrade(struct workbench *w, const struct http_request *r,
 /* What callers from elsewhere show: it follows from the server's key file. */
 const char *workbench_key(const struct workbench *w);
 
-extern const struct domain workbench_domain;
+extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
+    console_sessions_domain;
 
 #endif

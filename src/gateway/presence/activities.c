@@ -141,7 +141,7 @@ static bool may_tell(struct session *s)
         s->presence_count = 0;
         deadline_touch(s->hub->windows, &s->window);
     }
-    return s->presence_count < WINDOW_UPDATES;
+    return s->presence_count < WINDOW_UPDATES || s->hub->gateway->options.no_limits;
 }
 
 void presence_tell(struct session *s)

@@ -105,6 +105,8 @@ static bool path_refused(const struct route *r, struct answer a)
 {
     bool no_key = a.json && dom_at(a.json, "errors.stream_key");
 
+    if (r->service && r->admit && a.status == 401)
+        return true;
     return !route_is_plain(r) && (a.status == 403 || a.status == 404 || no_key);
 }
 

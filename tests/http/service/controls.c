@@ -1,0 +1,194 @@
+/* controls.c - time and trouble on demand, on servers that are there for tests. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apps.h"
+#include "base/clock.h"
+#include "control.h"
+#include "gate.h"
+
+static void with_workbench(struct config *c)
+{
+    c->workbench = "on";
+}
+
+static struct answer tell(struct world *w, const char *method, const char *path, const char *json)
+{
+    char body[500];
+    size_t n = strlen(json);
+
+    for (size_t i = 0; i <= n; i++)
+        body[i] = json[i] == '\'' ? '"' : json[i];
+    return client_request(world_stranger(w), method, path,
+                          n ? "Content-Type: application/json\r\n" : NULL, str_slice(body, n));
+}
+
+static const char *key_line(struct world *w)
+{
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX);
+    expect(control_ask(world_folder(w), "console-key", &out) == OK);
+    const char *line = TEXT(w, "Content-Type: application/json\r\nAuthorization: Bearer %.*s\r\n",
+                            STR_FMT(buf_str(&out)));
+    buf_clear(&out);
+    return line;
+}
+
+static void time_passes_when_it_is_told_to(struct world *w)
+{
+    struct client *ada = world_token(w, world_client(w, "ada"), CALLER_USER, "", 600);
+    int64_t before = clock_s();
+
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect_json(tell(w, "GET", "/console/clock", ""), "{'moved_ms': 0}");
+    expect_json(tell(w, "POST", "/console/clock", "{'advance_ms': 900000}"),
+                "{'moved_ms': 900000}");
+    expect(clock_s() - before >= 900);
+    expect_error(client_get(ada, "/users/@me"), 401, 0);
+    expect_json(tell(w, "POST", "/console/clock", "{'reset': true}"), "{'moved_ms': 0}");
+    expect_invalid(tell(w, "POST", "/console/clock", "{'advance_ms': -1}"), "advance_ms",
+                   "NUMBER_TYPE_MIN");
+}
+
+static void a_fault_meets_as_many_calls_as_it_says(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_json(tell(w, "POST", "/console/faults",
+                     "{'method': 'GET', 'path': '/users/*', 'status': 502, 'times': 2}"),
+                "{'method': 'GET', 'path': '/users/*', 'status': 502, 'times': 2, 'hits': 0}");
+    expect_status(client_patch(ada, "{}", "/users/@me"), 200);
+    expect_status(client_get(ada, "/users/@me/guilds"), 200);
+    expect_error(client_get(ada, "/users/@me"), 502, 0);
+    expect_json(tell(w, "GET", "/console/faults", ""), "[{'times': 1, 'hits': 1}]");
+    expect_error(client_get(ada, "/users/@me"), 502, 0);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect_json(tell(w, "GET", "/console/faults", ""), "[]");
+}
+
+static void a_fault_can_be_a_rate_limit(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    tell(w, "POST", "/console/faults",
+         "{'path': '/users/@me', 'status': 429, 'retry_after_ms': 2500, 'times': 1}");
+    struct answer a = client_get(ada, "/users/@me");
+    expect_status(a, 429);
+    expect_json(a, "{'retry_after': 2.5, 'global': false}");
+    expect(str_is(answer_header(a, "Retry-After"), "3"));
+    expect_status(client_get(ada, "/users/@me"), 200);
+}
+
+static void a_fault_can_be_a_delay_or_a_cut(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    int64_t before = clock_mono();
+
+    tell(w, "POST", "/console/faults", "{'path': '/users/@me', 'delay_ms': 60, 'times': 1}");
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect(clock_mono() - before >= 60 * 1000000);
+    tell(w, "POST", "/console/faults", "{'path': '/users/@me', 'drop': true, 'times': 1}");
+    struct str raw = client_raw(ada,
+                                STR("GET /api/v10/users/@me HTTP/1.1\r\nHost: x\r\n\r\n"
+                                    "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+                                5000);
+    expect(raw.n == 0);
+    expect_status(client_get(ada, "/users/@me"), 200);
+}
+
+static void faults_are_taken_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    tell(w, "POST", "/console/faults", "{'path': '/users/**', 'status': 500}");
+    tell(w, "POST", "/console/faults", "{'path': '/guilds', 'status': 500}");
+    expect_error(client_get(ada, "/users/@me"), 500, 0);
+    expect_error(client_get(ada, "/users/@me/guilds"), 500, 0);
+    expect_status(tell(w, "DELETE", "/console/faults/1", ""), 204);
+    expect_status(tell(w, "DELETE", "/console/faults/1", ""), 404);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect_error(client_post(ada, "{'name': 'Mine'}", "/guilds"), 500, 0);
+    expect_status(tell(w, "DELETE", "/console/faults", ""), 204);
+    expect_status(client_post(ada, "{'name': 'Mine'}", "/guilds"), 201);
+    expect_invalid(tell(w, "POST", "/console/faults", "{'path': '/x'}"), "status",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(tell(w, "POST", "/console/faults", "{'path': '/x', 'status': 204}"), "status",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(
+        tell(w, "POST", "/console/faults", "{'path': '/x', 'drop': true, 'method': 'A'}"), "method",
+        "BASE_TYPE_CHOICES");
+}
+
+static void sessions_are_pushed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, "v=10&encoding=json", "");
+    const char *path = TEXT(w, "/console/sessions/%s", gate_id(g));
+
+    expect_json(tell(w, "GET", "/console/sessions", ""),
+                "{'users': {'%s': 'ada'}, 'sessions': [{'user_id': '%s', 'connected': true}], "
+                "'voice': []}",
+                ada->id, ada->id);
+    expect_status(tell(w, "POST", path, "{'action': 'reconnect'}"), 204);
+    expect_op(g, 7);
+    expect_status(tell(w, "POST", path, "{'action': 'resumable'}"), 204);
+    expect_op(g, 9);
+    expect_status(tell(w, "POST", path, "{'action': 'close', 'code': 4009}"), 204);
+    expect_close(g, 4009);
+    expect_invalid(tell(w, "POST", path, "{'action': 'close', 'code': 1006}"), "code",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(tell(w, "POST", path, "{'action': 'kick'}"), "action", "BASE_TYPE_CHOICES");
+    struct gate *next = gate_session(ada, "v=10&encoding=json", "");
+    expect_status(
+        tell(w, "POST", TEXT(w, "/console/sessions/%s", gate_id(next)), "{'action': 'invalidate'}"),
+        204);
+    expect_op(next, 9);
+    expect_status(tell(w, "POST", "/console/sessions/ada", "{'action': 'close'}"), 204);
+    expect_status(tell(w, "POST", "/console/sessions/bob", "{'action': 'close'}"), 404);
+}
+
+static void other_servers_have_neither_time_nor_trouble(struct world *w)
+{
+    const char *key = key_line(w);
+    struct client *s = world_stranger(w);
+
+    expect_error(tell(w, "POST", "/console/clock", "{'advance_ms': 1000}"), 401, 0);
+    expect_error(client_request(s, "POST", "/console/clock", key, STR("{\"advance_ms\":1000}")),
+                 403, 0);
+    expect_error(
+        client_request(s, "POST", "/console/faults", key, STR("{\"path\":\"/x\",\"status\":500}")),
+        403, 0);
+    expect_status(client_request(s, "GET", "/console/clock", key, (struct str){ 0 }), 200);
+    expect_status(client_request(s, "GET", "/console/sessions", key, (struct str){ 0 }), 200);
+    expect_error(tell(w, "GET", "/console/sessions", ""), 401, 0);
+    expect(clock_moved() == 0);
+}
+
+static void without_limits(struct config *c)
+{
+    c->rate_limits = false;
+}
+
+static void without_limits_the_gateway_has_none_either(struct world *w)
+{
+    struct gate *g = gate_session(world_client(w, "ada"), "v=10&encoding=json", "");
+
+    for (int i = 0; i < 200; i++) {
+        gate_send(g, "{'op': 1, 'd': null}");
+        expect_op(g, 11);
+    }
+}
+
+const struct test controls_tests[] = {
+    TEST_WITH(time_passes_when_it_is_told_to, with_workbench),
+    TEST_WITH(a_fault_meets_as_many_calls_as_it_says, with_workbench),
+    TEST_WITH(a_fault_can_be_a_rate_limit, with_workbench),
+    TEST_WITH(a_fault_can_be_a_delay_or_a_cut, with_workbench),
+    TEST_WITH(faults_are_taken_back, with_workbench),
+    TEST_WITH(sessions_are_pushed, with_workbench),
+    TEST(other_servers_have_neither_time_nor_trouble),
+    TEST_WITH(without_limits_the_gateway_has_none_either, without_limits),
+    { 0 },
+};
