@@ -11,7 +11,7 @@ static bool ask_server(const struct config *config, const char *question, struct
 {
     struct buf out;
 
-    buf_init(&out, 4096);
+    buf_init(&out, SIZE_MAX);
     bool ok = control_ask(config->data, question, &out) == OK && out.n;
     *ret = str_dupz(arena, buf_str(&out));
     buf_clear(&out);

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""workbench - a test server as bot authors use it: watched, moved in time, made to fail."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+from gate import connect, is_closed  # noqa: E402
+from process import register, start_guildhall  # noqa: E402
+
+
+def tool(executable, data, *words):
+    return subprocess.run([executable, *words, "--data", data], capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+def call(port, path, token, body=None):
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", body and json.dumps(body).encode(),
+        {"Authorization": token, "Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+def with_server(executable, work, *flags):
+    with tempfile.TemporaryDirectory() as data:
+        server = start_guildhall(executable, data, *flags)
+        try:
+            work(data, server.port, register(server.port, "ada"))
+        finally:
+            server.stop()
+
+
+def calls_are_watched(executable):
+    def work(data, port, ada):
+        watch = subprocess.Popen(
+            [executable, "watch", "--data", data, "--status", "error", "--count", "2", "--after",
+             "0"], stdout=subprocess.PIPE, text=True)
+        call(port, "/api/v10/users/@me", ada)
+        call(port, "/api/v10/users/1", ada)
+        call(port, "/v10/users/@me", ada)
+        lines = watch.communicate(timeout=60)[0].splitlines()
+        expect(watch.returncode == 0 and len(lines) == 2, str(lines))
+        expect(" ada " in lines[0] and " GET    /api/v10/users/1 404 10013 " in lines[0], lines[0])
+        expect("is /api missing" in lines[1], lines[1])
+        told = tool(executable, data, "watch", "--after", "0", "--user", "ada", "--route",
+                    "get_current_user", "--count", "1", "--json")
+        expect(json.loads(told.stdout)["user"]["username"] == "ada", told.stdout)
+        none = tool(executable, data, "watch", "--count", "1", "--seconds", "1")
+        expect(none.returncode == 5 and not none.stdout, none.stdout)
+    with_server(executable, work, "--traffic", "1")
+
+
+def time_passes_on_a_workbench(executable):
+    def work(data, port, ada):
+        moved = tool(executable, data, "clock", "+15m")
+        expect(moved.returncode == 0 and ", 900 s after" in moved.stdout, moved.stdout)
+        told = json.loads(tool(executable, data, "clock", "--json").stdout)
+        expect(told["moved_ms"] == 900000, str(told))
+        expect(" 0 s after" in tool(executable, data, "clock", "reset").stdout, "reset")
+        expect(tool(executable, data, "clock", "soon").returncode == 2, "a word")
+        expect(tool(executable, data, "clock", "-15m").returncode != 0, "backwards")
+        expect(call(port, "/api/v10/users/@me", ada) == 200, "it goes on")
+    with_server(executable, work, "--workbench", "on")
+
+
+def calls_fail_on_a_workbench(executable):
+    def work(data, port, ada):
+        made = tool(executable, data, "fault", "GET /users/*", "--status", "503", "--times", "2")
+        expect(made.returncode == 0 and json.loads(made.stdout)["times"] == 2, made.stderr)
+        expect([call(port, "/api/v10/users/@me", ada) for _ in range(3)] == [503, 503, 200], "twice")
+        tool(executable, data, "fault", "/users/@me", "--status", "429", "--retry-after", "2s",
+             "--delay", "20ms", "--times", "0")
+        expect(json.loads(tool(executable, data, "fault").stdout)[0]["retry_after_ms"] == 2000, "2s")
+        expect(call(port, "/api/v10/users/@me", ada) == 429, "limited")
+        expect(tool(executable, data, "fault", "clear").returncode == 0, "clear")
+        expect(call(port, "/api/v10/users/@me", ada) == 200, "taken back")
+        expect(tool(executable, data, "fault", "nonsense").returncode == 2, "no path")
+        expect(tool(executable, data, "fault", "/x").returncode == 3, "no fault")
+    with_server(executable, work, "--workbench", "on")
+
+
+def only_on_a_workbench(executable):
+    def work(data, _port, _ada):
+        for words in (["clock", "+1h"], ["fault", "/x", "--status", "500"]):
+            refused = tool(executable, data, *words)
+            expect(refused.returncode == 3 and "no workbench" in refused.stderr, refused.stderr)
+    with_server(executable, work)
+    with tempfile.TemporaryDirectory() as data:
+        for word in ("clock", "fault", "watch", "console-key"):
+            refused = tool(executable, data, word)
+            expect(refused.returncode == 1 and "no server runs" in refused.stderr, refused.stderr)
+
+
+def sessions_are_dropped(executable):
+    def work(data, port, ada):
+        first = connect(port, ada)
+        expect(tool(executable, data, "sessions", "drop", "ada").returncode == 0, "drop")
+        expect(is_closed(first), "it was dropped")
+        second = connect(port, ada)
+        expect(tool(executable, data, "sessions", "reconnect", "ada").returncode == 0, "op 7")
+        second.settimeout(20)
+        seen = b""
+        while b'"op":7' not in seen:
+            seen += second.recv(65536)
+        expect(tool(executable, data, "sessions", "invalidate", "ada").returncode == 0, "op 9")
+        while b'"op":9' not in seen:
+            seen += second.recv(65536)
+        nobody = tool(executable, data, "sessions", "drop", "bob")
+        expect(nobody.returncode == 2 and "has no session" in nobody.stderr, nobody.stderr)
+    with_server(executable, work)
+
+
+run_cases("workbench", [
+    calls_are_watched,
+    time_passes_on_a_workbench,
+    calls_fail_on_a_workbench,
+    only_on_a_workbench,
+    sessions_are_dropped,
+])
