@@ -102,6 +102,28 @@ static bool auth_exactly(struct str text, unsigned char *out, size_t size)
     return str_base64url_decode(text, out, size, &n) && n == size;
 }
 
+bool token_can_be_chosen(struct str text)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+    if (text.n < 16 || text.n > 100)
+        return false;
+    for (size_t i = 0; i < text.n; i++)
+        if (!text.p[i] || !strchr(good, text.p[i]))
+            return false;
+    return true;
+}
+
+/* A chosen token says neither its account nor its session: all follows from its text. */
+static void read_chosen(struct str text, unsigned char *session, unsigned char *secret)
+{
+    unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
+
+    crypto_generichash(bytes, sizeof bytes, (const unsigned char *)text.p, text.n, NULL, 0);
+    memcpy(session, bytes, SESSION_BYTES);
+    memcpy(secret, bytes + SESSION_BYTES, SECRET_BYTES);
+}
+
 bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret)
 {
     struct str rest = token;
@@ -112,6 +134,11 @@ bool credential_parse(enum caller_kind kind, struct str token, struct credential
     ret->kind = kind;
     ret->token = token;
     ret->forgets = UNKNOWN_FORGETS;
+    if (token_can_be_chosen(token)) {
+        ret->account = 0;
+        read_chosen(token, ret->session, ret->secret);
+        return true;
+    }
     return str_base64url_decode(account, digits, sizeof digits, &n) &&
            snowflake_parse(str_slice(digits, n), &ret->account) &&
            auth_exactly(session, ret->session, SESSION_BYTES) &&
@@ -292,7 +319,7 @@ enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, st
     };
     memcpy(ret->session, c->session, SESSION_BYTES);
     if (stored.n != sizeof digest || sodium_memcmp(stored.p, digest, sizeof digest) != 0 ||
-        ret->id != c->account || (ret->expires_at && ret->expires_at <= clock_us()))
+        (c->account && ret->id != c->account) || (ret->expires_at && ret->expires_at <= clock_us()))
         return ERR_UNAUTHORIZED;
     auth_remember(a, c, ret);
     return OK;
@@ -302,6 +329,24 @@ static const char ADD_TOKEN[] =
     "insert into tokens (id, kind, user_id, application_id, scopes, digest, created_at, expires_at, "
     "client, code_digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
+static void make_secrets(const struct auth *a, const struct token_grant *g, unsigned char *session,
+                         unsigned char *secret)
+{
+    unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
+
+    if (g->chosen.p) {
+        read_chosen(g->chosen, session, secret);
+        return;
+    }
+    if (g->lasting.p)
+        auth_derive(a, "lasting token", g->user_id, g->lasting, bytes, sizeof bytes);
+    else
+        randombytes_buf(bytes, sizeof bytes);
+    memcpy(session, bytes, SESSION_BYTES);
+    memcpy(secret, bytes + SESSION_BYTES, SECRET_BYTES);
+    sodium_memzero(bytes, sizeof bytes);
+}
+
 enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
                     struct str *ret_token)
 {
@@ -310,8 +355,7 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
     struct arena *arena = tx_arena(tx);
     char id[SNOWFLAKE_TEXT];
 
-    randombytes_buf(session, sizeof session);
-    randombytes_buf(secret, sizeof secret);
+    make_secrets(a, g, session, secret);
     make_digest(a, secret, digest);
     enum err e = tx_exec(
         tx, ADD_TOKEN,
@@ -328,7 +372,8 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
     struct str one = str_base64url(arena, id, (size_t)n);
     struct str two = str_base64url(arena, session, sizeof session);
     struct str three = str_base64url(arena, secret, sizeof secret);
-    *ret_token = STR_CONCAT(arena, one, STR("."), two, STR("."), three);
+    *ret_token = g->chosen.p ? str_dup(arena, g->chosen)
+                             : STR_CONCAT(arena, one, STR("."), two, STR("."), three);
     sodium_memzero(secret, sizeof secret);
     return OK;
 }

@@ -28,6 +28,8 @@ struct credential {
 
 /* Which kind an Authorization header says it is, and the token without that word. */
 enum caller_kind credential_kind(struct str authorization, struct str *ret_token);
+/* Can it be chosen for a test world? 16-100 of A-Z a-z 0-9 _ and -. */
+bool token_can_be_chosen(struct str text);
 /* False: malformed. */
 bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret);
 
@@ -48,6 +50,9 @@ struct token_grant {
     int64_t expires_at; /* 0: never */
     struct str client;  /* User-Agent, for the list of sessions */
     struct str code;    /* digest of the OAuth2 code that it came of; p == NULL: none */
+    /* For test worlds. lasting: the same token each time, which follows from the server's key,
+     * the account and this word. chosen: the token itself, as a world file says it. */
+    struct str lasting, chosen;
 };
 enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *grant,
                     struct str *ret_token);

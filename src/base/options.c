@@ -157,7 +157,11 @@ static int read_flag(struct reading *r, char **argv)
     }
     bool has_value = argv[1] && strncmp(argv[1], "--", 2) != 0;
     bool on;
-    if (row->kind == OPTION_SWITCH && !(has_value && read_switch(str_of(argv[1]), &on))) {
+    bool alone = row->kind == OPTION_SWITCH
+                     ? !(has_value && read_switch(str_of(argv[1]), &on))
+                     : row->kind == OPTION_CHOICE && is_choice(row->choices, STR("on")) &&
+                           !(has_value && is_choice(row->choices, str_of(argv[1])));
+    if (alone) {
         option_set(r, row, argv[0], "on");
         return 1;
     }

@@ -17,7 +17,8 @@ enum option_kind {
     OPTION_TEXT,   /* const char *; NULL when unset */
     OPTION_INT,    /* int64_t between min and max */
     OPTION_SWITCH, /* bool: on or off; a flag alone means on */
-    OPTION_CHOICE, /* const char *: one of choices, "auto|text|json" */
+    OPTION_CHOICE, /* const char *: one of choices, "auto|text|json"; a flag alone: "on", if it is
+                    */
 };
 
 struct option_row {

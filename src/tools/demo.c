@@ -4,14 +4,17 @@
 
 #include "gifs/gifs.h"
 #include "guildhall.h"
+#include "tools/helper_bot.h"
 #include "tools/serve.h"
 
-enum { PEOPLE = 3 };
+enum { PEOPLE = 3, HELPER = 2 };
 static const char *const people[PEOPLE] = { "ada", "bob", "helper" };
 
 struct tour {
     struct token_request requests[PEOPLE];
     struct demo_places places;
+    const struct config *config;
+    struct helper_bot *bot; /* once the server runs */
 };
 
 /* Fills an empty store; another world is left alone. */
@@ -30,7 +33,7 @@ static enum err demo_fill(const struct config *config, struct store *store)
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Credentials cannot be shown twice, so each start gives out new ones. */
+/* Tokens follow from the key file, so that a bot goes on with its own after a restart. */
 static enum err demo_prepare(const struct config *config, struct tour *t)
 {
     struct store *store = NULL;
@@ -46,7 +49,8 @@ static enum err demo_prepare(const struct config *config, struct tour *t)
     for (int i = 0; i < PEOPLE && !e; i++) {
         t->requests[i] = (struct token_request){ .auth = auth,
                                                  .username = str_of(people[i]),
-                                                 .purpose = STR("guildhall demo") };
+                                                 .purpose = STR("guildhall demo"),
+                                                 .lasts = true };
         e = world_give_token(store, &t->requests[i]);
     }
     auth_close(auth);
@@ -75,18 +79,20 @@ static const char CALLS[] =
 
 static void print_tour(void *arg, const char *url)
 {
-    const struct tour *t = arg;
+    struct tour *t = arg;
 
     if (!is_demo(t)) {
         printf("\nThe data folder holds another world than the demo's, which is for empty ones.\n");
         return;
     }
-    printf("\nThe Workshop: six people, a bot, a guild with text, voice and stage channels.\n"
-           "The tokens are new at each start.\n\n  api=%s/api/v10\n  guild=%llu channel=%llu\n",
-           url, (unsigned long long)t->places.guild, (unsigned long long)t->places.channel);
+    printf(
+        "\nThe Workshop: six people, a bot, a guild with text, voice and stage channels.\n"
+        "The tokens stay the same at each start.\n\n  api=%s/api/v10\n  guild=%llu channel=%llu\n",
+        url, (unsigned long long)t->places.guild, (unsigned long long)t->places.channel);
     for (int i = 0; i < PEOPLE; i++)
         printf("  %s='%s%s'\n", people[i], t->requests[i].bot ? "Bot " : "", t->requests[i].token);
     printf("%s\nEvery route: %s/openapi.json\n", CALLS, url);
+    t->bot = helper_bot_start(t->config, url, t->requests[HELPER].token);
 }
 
 /* A demo is there to be looked at. */
@@ -106,11 +112,13 @@ static struct config demo_config(const struct config *given)
 int tool_demo(const struct settings *s, char **arguments)
 {
     struct config config = demo_config(&s->config);
-    struct tour tour = { 0 };
+    struct tour tour = { .config = &config };
 
     if (*arguments)
         return usage("demo takes no arguments");
     if (demo_prepare(&config, &tour))
         return 1;
-    return serve_until_stopped(&config, print_tour, &tour);
+    int status = serve_until_stopped(&config, print_tour, &tour);
+    helper_bot_stop(tour.bot);
+    return status;
 }

@@ -15,7 +15,7 @@
 
 const struct option_row invoke_rows[] = {
     { "url", OPTION_TEXT, AT(url), .value = "URL",
-      .help = "The server; by default where --listen says" },
+      .help = "The server; by default the one that runs on --data, else where --listen says" },
     { "as", OPTION_TEXT, AT(as), .value = "USER",
       .help = "Who uses it, by name; needs the server's data folder" },
     { "token", OPTION_TEXT, AT(token), .value = "TOKEN", .help = "Instead of --as, from anywhere" },
@@ -130,10 +130,12 @@ static bool invoke_become(struct invoke_run *v, const struct config *config)
     return became;
 }
 
-static void invoke_leave(struct invoke_run *v)
+void invoke_leave(struct invoke_run *v)
 {
     struct wire_answer a;
 
+    if (!v->options->as || !v->wire)
+        return;
     wire_call(v->wire, "POST", "/auth/logout", STR("{}"), NULL, 0, &a);
 }
 
@@ -145,23 +147,40 @@ static const char *default_url(const struct config *config, struct arena *arena)
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
+/* The server that runs on the data folder knows where it listens; else the options say so. */
+static const char *server_url(const struct config *config, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX);
+    bool told = control_ask(config->data, "address", &out) == OK && out.n;
+    const char *url = told ? str_dupz(arena, buf_str(&out)) : default_url(config, arena);
+    buf_clear(&out);
+    return url;
+}
+
+bool invoke_enter(struct invoke_run *v, const struct config *config)
+{
+    const struct invoke_options *o = v->options;
+
+    v->wire = wire_new(o->url ? o->url : server_url(config, v->arena), v->arena);
+    if (!v->wire)
+        return false;
+    if (!o->as)
+        wire_set_token(v->wire, o->token);
+    return !o->as || invoke_become(v, config);
+}
+
 static enum invoke_status invoke_command(struct invoke_run *v, const struct config *config,
                                          const char *line)
 {
-    const struct invoke_options *o = v->options;
     enum invoke_status status = INVOKE_TROUBLE;
 
-    v->wire = wire_new(o->url ? o->url : default_url(config, v->arena), v->arena);
-    if (!v->wire)
-        return INVOKE_USAGE;
-    if (o->as && !invoke_become(v, config))
-        return INVOKE_TROUBLE;
-    if (!o->as)
-        wire_set_token(v->wire, o->token);
+    if (!invoke_enter(v, config))
+        return v->wire ? INVOKE_TROUBLE : INVOKE_USAGE;
     if (wire_connect(v->wire))
         status = place_find(v) ? invoke_run(v, line) : INVOKE_USAGE;
-    if (o->as)
-        invoke_leave(v);
+    invoke_leave(v);
     return status;
 }
 

@@ -41,6 +41,11 @@ struct invoke_run {
 void *invoke_decode(struct invoke_run *v, const struct type *type, struct str text);
 /* Decodes the answer to a GET; NULL after having said why there is none. */
 void *invoke_get(struct invoke_run *v, const struct type *type, const char *path);
+/* Reaches the server as --as or --token says; false after having said why not. The wire is the
+ * caller's to free. */
+bool invoke_enter(struct invoke_run *v, const struct config *config);
+/* Ends the token that --as was given. */
+void invoke_leave(struct invoke_run *v);
 /* Says what is wrong with what was asked; returns false. */
 bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -7,7 +7,7 @@
 
 /* Who uses which command, where, and what happens then; texts are NULL when unset. */
 struct invoke_options {
-    const char *url, *as, *token, *channel, *app, *user, *message, *press, *fill;
+    const char *url, *as, *token, *channel, *app, *user, *message, *press, *fill, *by, *expect;
     bool complete, json;
     int64_t follow_ups, wait;
 };
@@ -25,7 +25,7 @@ struct console_options {
 struct settings {
     struct config config; /* first: config_rows hold for it */
     struct seed_options seed;
-    bool tokens;         /* import: print fresh ones */
+    const char *tokens;  /* import: off, on, env */
     int64_t token_count; /* seed: how many to print */
     bool json;           /* sessions, orders: as it came */
     bool yes;            /* orders: nobody has to be asked */
@@ -36,7 +36,7 @@ struct settings {
 };
 
 extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
-    order_options[], watch_rows[], clock_rows[], fault_rows[];
+    order_options[], watch_rows[], clock_rows[], fault_rows[], act_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
@@ -63,6 +63,10 @@ int tool_check(const struct settings *s, char **arguments);
 int tool_backup(const struct settings *s, char **arguments);
 int tool_restore(const struct settings *s, char **arguments);
 int tool_invoke(const struct settings *s, char **arguments);
+int tool_say(const struct settings *s, char **arguments);
+int tool_react(const struct settings *s, char **arguments);
+int tool_join(const struct settings *s, char **arguments);
+int tool_leave(const struct settings *s, char **arguments);
 
 /* An order for the server that runs (operator/operator.h): the program's status, or -1 when no
  * server does. */

@@ -15,6 +15,9 @@ struct wire;
 struct wire *wire_new(const char *url, struct arena *arena);
 void wire_free(struct wire *w);
 
+/* From now on nothing is said of what goes wrong. */
+void wire_hush(struct wire *w);
+
 /* "abc" for people, "Bot abc" for bots; copied. */
 void wire_set_token(struct wire *w, const char *token);
 const char *wire_token(const struct wire *w);

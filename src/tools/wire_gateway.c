@@ -79,8 +79,9 @@ static void wire_gateway_heartbeat(struct wire *w, int64_t now)
 
 static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
 {
-    fprintf(stderr, "guildhall: the server closed the session%s%.*s\n", why.n ? ": " : "",
-            STR_FMT(why));
+    if (!w->hushed)
+        fprintf(stderr, "guildhall: the server closed the session%s%.*s\n", why.n ? ": " : "",
+                STR_FMT(why));
     w->beat_ns = 0;
     return WIRE_LOST;
 }
@@ -220,7 +221,7 @@ static bool shake_hands(struct wire *w, const char *target)
     ok = ok && str_starts(buf_str(&w->in), STR("HTTP/1.1 101"));
     if (ok)
         buf_drop(&w->in, (size_t)(end - w->in.p) + 4);
-    else
+    else if (!w->hushed)
         fprintf(stderr, "guildhall: there is no gateway at %s:%s\n", w->host, w->port);
     return ok;
 }
@@ -253,8 +254,10 @@ static bool wire_gateway_identify(struct wire *w)
     json_name(&j, "d");
     json_object(&j);
     json_name(&j, "token");
-    json_text(&j, str_of(w->token));
-    json_name(&j, "capabilities");
+    bool bot = str_starts(str_of(w->token), STR("Bot "));
+    json_text(&j, str_from(str_of(w->token), bot ? 4 : 0));
+    /* Bots name what they want to hear of: nothing but what is meant for them. */
+    json_key(&j, bot ? STR("intents") : STR("capabilities"));
     json_int(&j, 0);
     json_name(&j, "properties");
     json_object(&j);

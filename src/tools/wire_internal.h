@@ -9,6 +9,7 @@ enum { WIRE_LARGEST = 256 * 1024 * 1024 };
 
 struct wire {
     struct arena *arena;
+    bool hushed;
     struct str authority; /* for Host */
     const char *host, *port, *token;
 

@@ -1,6 +1,7 @@
 /* worlds.c - `guildhall import` and `guildhall export`: the world as a file. */
 #include "tools/tools.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -13,8 +14,9 @@
 enum { MAX_FILE = 256 * 1024 * 1024 };
 
 const struct option_row import_rows[] = {
-    { "tokens", OPTION_SWITCH, .offset = offsetof(struct settings, tokens), .fallback = "off",
-      .help = "Print a fresh token for each account of the file" },
+    { "tokens", OPTION_CHOICE, .offset = offsetof(struct settings, tokens), .fallback = "off",
+      .choices = "off|on|env",
+      .help = "Print a token for each account of the file; env: as lines for a shell" },
     { 0 },
 };
 
@@ -34,6 +36,21 @@ bool read_whole_file(const char *path, struct buf *out)
     if (f && !standard)
         fclose(f);
     return ok;
+}
+
+/* ADA_TOKEN='…' for a shell to read; libraries add the word Bot themselves. */
+static void print_variables(const struct world_report *report)
+{
+    const struct world_token *tokens = report->tokens.items;
+
+    for (size_t i = 0; i < report->tokens.count; i++) {
+        printf("export ");
+        for (size_t k = 0; k < tokens[i].username.n; k++)
+            putchar(isalnum((unsigned char)tokens[i].username.p[k])
+                        ? toupper((unsigned char)tokens[i].username.p[k])
+                        : '_');
+        printf("_TOKEN='%.*s'\n", STR_FMT(tokens[i].token));
+    }
 }
 
 static void print_report(const struct world_report *report)
@@ -83,9 +100,12 @@ int tool_import(const struct settings *s, char **arguments)
     buf_init(&text, MAX_FILE);
     struct arena *arena = arena_new();
     if (read_whole_file(arguments[0], &text) && !guildhall_open_store(&s->config, false, &store)) {
-        if (!store_take(store) &&
-            !import_text(&s->config, store, buf_str(&text), s->tokens, arena, &report)) {
-            print_report(&report);
+        if (!store_take(store) && !import_text(&s->config, store, buf_str(&text),
+                                               strcmp(s->tokens, "off") != 0, arena, &report)) {
+            if (strcmp(s->tokens, "env") == 0)
+                print_variables(&report);
+            else
+                print_report(&report);
             status = 0;
         }
         store_close(store);

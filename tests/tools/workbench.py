@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import expect, run_cases  # noqa: E402
 from gate import connect, is_closed  # noqa: E402
-from process import register, start_guildhall  # noqa: E402
+from process import Process, register, start_guildhall  # noqa: E402
 
 
 def tool(executable, data, *words):
@@ -121,10 +123,85 @@ def sessions_are_dropped(executable):
     with_server(executable, work)
 
 
+def with_demo(executable, work):
+    with tempfile.TemporaryDirectory() as data:
+        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0"])
+        try:
+            work(data, demo)
+        finally:
+            demo.stop()
+
+
+def the_demo_answers_its_own_commands(executable):
+    def work(data, _demo):
+        def ask(*words):
+            return tool(executable, data, "invoke", "--as", "ada", "--channel", "general", *words)
+        for _ in range(100):  # its session may begin after the first line was printed
+            rolled = ask("/roll sides:6")
+            if rolled.returncode != 5:
+                break
+        expect(rolled.returncode == 0 and "helper: Rolled " in rolled.stdout, rolled.stderr)
+        again = ask("/roll sides:20 dice:2", "--press", "again")
+        expect(again.returncode == 0 and again.stdout.count(" = ") == 2, again.stdout)
+        secret = ask("/roll secret:true")
+        expect("only for you" in secret.stdout, secret.stdout)
+        choices = ask("--complete", "/ask question:Wh")
+        expect("Where is the hammer?" in choices.stdout, choices.stdout)
+    with_demo(executable, work)
+
+
+def people_are_acted_for(executable):
+    def work(data, _demo):
+        def act(*words):
+            return tool(executable, data, *words)
+        waiting = subprocess.Popen(
+            [executable, "say", "who is there?", "--as", "ada", "--channel", "general", "--expect",
+             "only me", "--wait", "60", "--data", data], stdout=subprocess.PIPE, text=True)
+        seen = act("watch", "--after", "0", "--route", "create_message", "--count", "1")
+        expect(seen.returncode == 0, seen.stderr)
+        said = act("say", "It is only me", "--as", "bob", "--channel", "general")
+        expect(said.returncode == 0, said.stderr)
+        told = waiting.communicate(timeout=90)[0]
+        expect(waiting.returncode == 0 and told == "bob: It is only me\n", told)
+        none = act("say", "anybody?", "--as", "ada", "--channel", "general", "--expect", "yes",
+                   "--wait", "1")
+        expect(none.returncode == 5 and "nobody said" in none.stderr, none.stderr)
+        expect(act("react", "👍", "--as", "bob", "--channel", "general").returncode == 0, "react")
+        left = act("leave", "The Workshop", "--as", "fay")
+        expect(left.returncode == 0, left.stderr)
+        expect(act("say", "x", "--as", "fay", "--channel", "general").returncode == 2, "gone")
+        joined = act("join", "The Workshop", "--as", "fay", "--by", "ada")
+        expect(joined.returncode == 0, joined.stderr)
+        expect(act("join", "nonsense", "--as", "fay").returncode == 3, "no such invite")
+        expect(act("leave", "Elsewhere", "--as", "fay").returncode == 2, "no such guild")
+        expect(act("say", "x", "--as", "nobody", "--channel", "general").returncode == 1, "nobody")
+        expect(act("say", "--as", "ada").returncode == 2, "no words")
+    with_demo(executable, work)
+
+
+def the_demo_prints_a_line_for_each_call(executable):
+    with tempfile.TemporaryDirectory() as data:
+        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0"])
+        try:
+            tool(executable, data, "say", "hello", "--as", "ada", "--channel", "general")
+            call(demo.port, "/v10/users/@me", "x")
+        finally:
+            demo.child.send_signal(signal.SIGTERM)
+            printed = demo.child.stdout.read().decode()
+            demo.stop()
+        expect(re.search(r" ada +POST +/api/v9/channels/\d+/messages 200 [\d.]+ ms\n", printed),
+               printed)
+        expect("/v10/users/@me 404" in printed and "is /api missing" in printed, printed)
+        expect("\033" not in printed, "no colours")
+
+
 run_cases("workbench", [
     calls_are_watched,
     time_passes_on_a_workbench,
     calls_fail_on_a_workbench,
     only_on_a_workbench,
     sessions_are_dropped,
+    the_demo_answers_its_own_commands,
+    people_are_acted_for,
+    the_demo_prints_a_line_for_each_call,
 ])

@@ -14,28 +14,47 @@ struct world_import {
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-static enum err give_token(struct importing *im, struct str username)
+/* One that the file names, or a fresh one that somebody wants to see. */
+static enum err give_token(struct importing *im, struct str username, const struct opt_str *chosen,
+                           const struct place *up)
 {
-    struct world_token *t = list_add(im->arena, &im->report->tokens, sizeof(struct world_token));
+    struct token_wanted wanted = { username, STR("guildhall import"), chosen->value, false };
+    struct place at = place_key(up, STR("token"));
+    struct world_token t = { .username = username };
     bool found;
 
-    t->username = username;
-    return token_renew(im->tx, im->options->auth, username, STR("guildhall import"), &found,
-                       &t->bot, &t->token);
+    if (chosen->given != GIVEN && !im->options->tokens)
+        return OK;
+    if (chosen->given == GIVEN && !token_can_be_chosen(chosen->value)) {
+        form_fail(im->form, &at, FORM_REGEX);
+        return ERR_INVALID_FORM_BODY;
+    }
+    enum err e = token_renew(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
+    if (!e && im->options->tokens)
+        *(struct world_token *)list_add(im->arena, &im->report->tokens, sizeof t) = t;
+    return e;
 }
 
 static enum err give_tokens(struct importing *im, const struct world_file *file)
 {
     const struct world_user *users = file->users.value.items;
     const struct world_application *apps = file->applications.value.items;
+    struct place all_users = place_key(NULL, STR("users"));
+    struct place all_apps = place_key(NULL, STR("applications"));
     enum err e = OK;
 
-    for (size_t i = 0; i < file->users.value.count && !e; i++)
+    for (size_t i = 0; i < file->users.value.count && !e; i++) {
+        struct place at = place_index(&all_users, i);
+
         if (!users[i].bot.value)
-            e = give_token(im, users[i].username);
-    for (size_t i = 0; i < file->applications.value.count && !e; i++)
+            e = give_token(im, users[i].username, &users[i].token, &at);
+    }
+    for (size_t i = 0; i < file->applications.value.count && !e; i++) {
+        struct place at = place_index(&all_apps, i);
+
         if (apps[i].bot.given == GIVEN)
-            e = give_token(im, apps[i].bot.value);
+            e = give_token(im, apps[i].bot.value, &apps[i].token, &at);
+    }
     return e;
 }
 
@@ -88,7 +107,7 @@ static enum err import_all(struct tx *tx, void *arg)
         e = EACH(groups, world_private, import_group);
     if (!e && form_failed(&in->form))
         return ERR_INVALID_FORM_BODY;
-    return !e && in->options->tokens ? give_tokens(&im, f) : e;
+    return e ? e : give_tokens(&im, f);
 }
 
 /* Outside the transaction: it takes long. */

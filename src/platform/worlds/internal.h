@@ -17,6 +17,7 @@ struct world_user {
     struct opt_id id;
     struct str username;
     struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
+    struct opt_str token; /* chosen for tests */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
 };
@@ -28,6 +29,7 @@ struct world_application {
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
     struct opt_str commands; /* JSON, see world_parts */
+    struct opt_str token;    /* the bot's, chosen for tests */
     struct opt_list emojis;  /* struct world_emoji */
 };
 struct world_role {
@@ -319,7 +321,12 @@ static inline void *shown_item(struct tx *tx, struct opt_list *list, size_t size
 
 /* --- tokens.c ------------------------------------------------------------------------- */
 
-enum err token_renew(struct tx *tx, struct auth *auth, struct str username, struct str purpose,
+struct token_wanted {
+    struct str username, purpose;
+    struct str chosen; /* p == NULL: not said */
+    bool lasts;        /* the same each time */
+};
+enum err token_renew(struct tx *tx, struct auth *auth, const struct token_wanted *wanted,
                      bool *ret_found, bool *ret_bot, struct str *ret_token);
 
 #endif

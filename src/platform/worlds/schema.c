@@ -87,6 +87,7 @@ static const struct field user_fields[] = {
     MAYBE(struct world_user, premium_type, type_count),
     MAYBE(struct world_user, accent_color, type_color),
     MAYBE(struct world_user, bot, type_bool),
+    MAYBE(struct world_user, token, type_any_name),
     { 0 },
 };
 
@@ -147,6 +148,7 @@ static const struct field application_fields[] = {
     MUST(struct world_application, owner, type_ref),
     MAYBE(struct world_application, description, type_text),
     MAYBE(struct world_application, bot, type_username),
+    MAYBE(struct world_application, token, type_any_name),
     MAYBE(struct world_application, bot_public, type_bool),
     MAYBE(struct world_application, bot_require_code_grant, type_bool),
     MAYBE(struct world_application, flags, type_int),

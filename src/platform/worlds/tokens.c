@@ -10,11 +10,11 @@ static const char FIND_ACCOUNT[] =
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 
-enum err token_renew(struct tx *tx, struct auth *auth, struct str username, struct str purpose,
+enum err token_renew(struct tx *tx, struct auth *auth, const struct token_wanted *wanted,
                      bool *ret_found, bool *ret_bot, struct str *ret_token)
 {
     struct rows row;
-    enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(username)), &row, ret_found);
+    enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(wanted->username)), &row, ret_found);
 
     if (e || !*ret_found)
         return e;
@@ -23,18 +23,21 @@ enum err token_renew(struct tx *tx, struct auth *auth, struct str username, stru
         .kind = row_bool(&row, 1) ? CALLER_BOT : CALLER_USER,
         .application_id = row_id(&row, 2),
         .scopes = STR(""),
-        .client = purpose,
+        .client = wanted->purpose,
+        .lasting = wanted->lasts ? wanted->purpose : (struct str){ 0 },
+        .chosen = wanted->chosen,
     };
     *ret_bot = row_bool(&row, 1);
-    e = tx_exec(tx, END_TOKENS, BIND(v_id(grant.user_id), v_text(purpose)), NULL);
+    e = tx_exec(tx, END_TOKENS, BIND(v_id(grant.user_id), v_text(wanted->purpose)), NULL);
     return e ? e : auth_issue(auth, tx, &grant, ret_token);
 }
 
 static enum err token_renew_named(struct tx *tx, void *arg)
 {
     struct token_request *w = arg;
+    struct token_wanted wanted = { w->username, w->purpose, .lasts = w->lasts };
     struct str token = { 0 };
-    enum err e = token_renew(tx, w->auth, w->username, w->purpose, &w->found, &w->bot, &token);
+    enum err e = token_renew(tx, w->auth, &wanted, &w->found, &w->bot, &token);
 
     snprintf(w->token, sizeof w->token, "%.*s", STR_FMT(token));
     return e;

@@ -77,11 +77,12 @@ enum err world_demo_places(struct store *store, struct demo_places *ret);
 /* Is there no account yet? */
 enum err world_is_empty(struct store *store, bool *ret);
 
-/* A fresh token for an account, which takes the place of those given out for the same
+/* A token for an account, which takes the place of those given out for the same
  * purpose before. *ret_found: whether there is such an account. */
 struct token_request {
     struct auth *auth;
     struct str username, purpose;
+    bool lasts; /* the same token each time */
     bool found, bot;
     char token[256];
 };
