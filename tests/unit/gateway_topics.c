@@ -1,0 +1,141 @@
+/* gateway_topics.c - sessions with very many seats, and the views that they leave behind. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/views/topics.h"
+#include "gateway/views/view.h"
+
+enum { SEATS = 100000, GUILDS = 2000, CHANNELS = 300, PATIENCE_S = 60 };
+#define SECOND INT64_C(1000000000)
+
+struct gallery {
+    struct topics topics;
+    struct seats seats;
+    struct turn_end end;
+    int turns; /* after which views were left */
+    _Atomic bool is_empty;
+    int64_t took;
+    bool is_right; /* threads of the test program's own cannot fail a test */
+};
+
+static void open_gallery(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    topics_init(&g->topics, l);
+    g->seats = (struct seats){ .user_id = 1, .topics = &g->topics };
+}
+
+static void close_gallery(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    (void)l;
+    topics_clear(&g->topics);
+}
+
+/* --- seats ---------------------------------------------------------------------------- */
+
+static void sit_everywhere(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+    int64_t began = clock_thread();
+
+    (void)l;
+    for (snowflake id = 1; id <= SEATS; id++)
+        seat_take(&g->seats, SUBJECT_CHANNEL, id);
+    for (snowflake id = 1; id <= SEATS; id += 2)
+        seat_leave(&g->seats, seat_find(&g->seats, SUBJECT_CHANNEL, id));
+    g->is_right = g->seats.count == SEATS / 2 && !seat_find(&g->seats, SUBJECT_CHANNEL, 1) &&
+                  seat_find(&g->seats, SUBJECT_CHANNEL, 2) &&
+                  !seat_find(&g->seats, SUBJECT_GUILD, 2);
+    seats_clear(&g->seats);
+    g->took = clock_thread() - began;
+}
+
+/* A look at each seat for each seat would be five thousand million looks. */
+static void a_hundred_thousand_seats_are_taken_and_left_in_moments(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), sit_everywhere, &g);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+    assert_true(g.is_right);
+    assert_true(g.took < 5 * SECOND);
+}
+
+/* --- views ---------------------------------------------------------------------------- */
+
+static void count_turn(struct turn_end *t)
+{
+    struct gallery *g = container_of(t, struct gallery, end);
+
+    if (g->topics.old)
+        g->turns++;
+    else
+        g->is_empty = true;
+}
+
+static void look_at_guilds(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+    const struct list none = { 0 };
+
+    (void)l;
+    for (snowflake id = 1; id <= GUILDS; id++) {
+        struct guild guild = { .id = id };
+        struct guild_view *v = view_new(&guild, &none);
+
+        for (snowflake c = 1; c <= CHANNELS; c++)
+            view_set_channel(v, c, 0, NULL, 0);
+        seat_take(&g->seats, SUBJECT_GUILD, id)->topic->view = v;
+    }
+}
+
+static void leave_guilds(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    seats_clear(&g->seats);
+    g->end.run = count_turn;
+    loop_add_turn_end(l, &g->end);
+}
+
+static void stop_counting(struct loop *l, void *arg)
+{
+    (void)l;
+    loop_drop_turn_end(&((struct gallery *)arg)->end);
+}
+
+static void views_that_a_bot_leaves_behind_go_in_several_turns(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), look_at_guilds, &g);
+    loop_call(loops_at(ls, 0), leave_guilds, &g);
+    while (!g.is_empty)
+        assert_true(clock_mono() < until);
+    loop_call(loops_at(ls, 0), stop_counting, &g);
+    assert_true(g.turns >= 2);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hundred_thousand_seats_are_taken_and_left_in_moments),
+        cmocka_unit_test(views_that_a_bot_leaves_behind_go_in_several_turns),
+    };
+
+    return cmocka_run_group_tests_name("gateway/topics", tests, NULL, NULL);
+}
