@@ -15,6 +15,7 @@ export class MessageList {
     this.head = h("div.list-head");
     this.el = h("div.scroller", { tabindex: 0, role: "region", "aria-label": options.label }, this.head, this.body);
     this.stuck = true;
+    this.top = 0;
     this.el.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.resized = new ResizeObserver(() => this.stuck && this.toEnd());
     this.resized.observe(this.body);
@@ -23,7 +24,10 @@ export class MessageList {
 
   get atEnd() { return this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < 40; }
 
-  toEnd() { this.el.scrollTop = this.el.scrollHeight; }
+  toEnd() {
+    this.el.scrollTop = this.el.scrollHeight;
+    this.top = this.el.scrollTop;
+  }
 
   /** Shows these items; who is at the end stays there. */
   set(items) {
@@ -71,7 +75,10 @@ export class MessageList {
 
   async scrolled() {
     const last = this.first + MOST >= this.items.length;
-    this.stuck = last && this.atEnd;
+    // More may have come since the page was scrolled for us: only who scrolls up leaves the end.
+    if (last && this.atEnd) this.stuck = true;
+    else if (this.el.scrollTop < this.top - 2) this.stuck = false;
+    this.top = this.el.scrollTop;
     if (this.moving) return;
     if (this.el.scrollTop < NEAR && this.first > 0) {
       this.around(() => { this.first = Math.max(0, this.first - STEP); this.draw(); });

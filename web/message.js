@@ -82,7 +82,7 @@ function body(app, channel, m, before, name, guild) {
   el.append(
     continued ? h("span.gutter", null, stamp(m, true)) : h("button.gutter.plain", { type: "button", "aria-label": `Profile of ${name}`, onclick: (e) => app.showProfile(m.author.id, e.currentTarget) }, avatar(m.author, name)),
     h("div.message-body", null,
-      !continued && h("header", null, h("span.author", { style: color ? { "--role": color } : null }, name), m.author.bot && h("span.tag", null, m.webhook_id ? "HOOK" : "APP"), stamp(m)),
+      !continued && h("header", null, h("span.author", { style: color ? { "--role": color } : null }, name), m.author.bot && h("span.tag", null, m.webhook_id && !m.application_id ? "HOOK" : "APP"), stamp(m)),
       content(app, channel, m), reactions(app, channel, m), threadLine(app, m), foot(app, channel, m)),
     tools(app, channel, m, guild));
   return el;

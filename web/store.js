@@ -141,7 +141,7 @@ export class Store {
     const log = this.log(m.channel_id), channel = this.channels.get(m.channel_id);
     if (channel && !(m.flags & 64)) channel.last_message_id = m.id;
     this.typing.get(m.channel_id)?.delete(m.author.id);
-    if (log.loaded && !log.list.some((x, i) => i > log.list.length - 200 && x.id === m.id)) {
+    if (log.loaded && !log.list.slice(-100).some((x) => x.id === m.id)) {
       log.list.push(m);
       if (log.list.length > MOST_KEPT) {
         log.list.splice(0, log.list.length - MOST_KEPT);

@@ -47,8 +47,8 @@ function editRole(app, g, r, redraw) {
   }, { class: "wide" });
 }
 
-async function members(app, g, body, redraw) {
-  const all = await app.rest.get(`/guilds/${g.id}/members?limit=100`);
+function members(app, g, body, redraw) {
+  const all = [...g.members.values()].slice(0, 500);
   const roleNames = (m) => m.roles.map((r) => g.roles.get(r)?.name).filter(Boolean).join(", ");
   const edit = (m) => dialog(m.user.username, (close) => {
     const boxes = [...g.roles.values()].filter((r) => r.id !== g.id && !r.managed).map((r) => [r, h("input", { type: "checkbox", checked: m.roles.includes(r.id) })]);

@@ -2,9 +2,13 @@
 import { fill, h, icon } from "../dom.js";
 import { small, table } from "../forms.js";
 import { RowList } from "../list.js";
+import { clock, pretty } from "../operator.js";
+import { interactions } from "./bench-interactions.js";
+import { sessions, trouble } from "./bench-operator.js";
 import { reference } from "./bench-reference.js";
+import { traffic } from "./bench-traffic.js";
 
-const TABS = [["events", "Events", events], ["world", "World", world], ["health", "Health", health], ["reference", "Reference", reference]];
+const TABS = [["traffic", "Traffic", traffic], ["interactions", "Interactions", interactions], ["sessions", "Sessions", sessions], ["events", "Events", events], ["trouble", "Time and trouble", trouble], ["world", "World", world], ["health", "Health", health], ["reference", "Reference", reference]];
 
 export async function mount(app, page, [tab]) {
   const found = TABS.find(([id]) => id === tab) || TABS[0];
@@ -14,13 +18,6 @@ export async function mount(app, page, [tab]) {
     h("nav.tabs.inline", { "aria-label": "Workbench" }, TABS.map(([id, words]) => h("a.channel", { href: `/workbench/${id}`, "aria-current": id === found[0] ? "page" : null }, words)))), h("main.bench-body", null, body)));
   const end = await found[2](app, body);
   return () => end?.();
-}
-
-const clock = (at) => new Date(at).toISOString().slice(11, 23);
-
-/** A value as text, with what is secret left out. */
-export function pretty(value) {
-  return JSON.stringify(value, (key, v) => (/^(token|password|secret)$/.test(key) && typeof v === "string" ? "•••" : v), 2);
 }
 
 /** Everything that this session is told, as it comes. */

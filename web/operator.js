@@ -1,0 +1,85 @@
+// operator.js - the routes below /console: what only the operator is shown, and the traffic as it comes.
+import { field, fill, h } from "./dom.js";
+import { Refusal } from "./rest.js";
+
+const KEPT = 4000;
+
+export const clock = (at) => new Date(at).toISOString().slice(11, 23);
+
+/** A value as text, with what is secret left out. */
+export function pretty(value) {
+  return JSON.stringify(value, (key, v) => (/^(token|password|secret)$/.test(key) && typeof v === "string" ? "•••" : v), 2);
+}
+
+/** A text of a record, laid out when it is JSON. */
+export function laidOut(text) {
+  try {
+    return pretty(JSON.parse(text));
+  } catch {
+    return text || "";
+  }
+}
+
+const key = () => sessionStorage.getItem("console-key") || "";
+
+/** @param {string} path below /console */
+export async function consoleCall(method, path, body) {
+  const headers = { Accept: "application/json" };
+  if (key()) headers.Authorization = `Bearer ${key()}`;
+  if (body) headers["Content-Type"] = "application/json";
+  const answer = await fetch(`/console${path}`, { method, headers, body: body ? JSON.stringify(body) : undefined });
+  const text = await answer.text();
+  const json = text ? JSON.parse(text) : null;
+  if (!answer.ok) throw new Refusal(answer.status, json);
+  return json;
+}
+
+/** Shows a view, or asks for the key where the server wants one. */
+export async function asOperator(app, body, show) {
+  try {
+    return await show();
+  } catch (e) {
+    if (e.status !== 401) {
+      fill(body, h("p.pad.field-error", { role: "alert" }, e.status === 404 || e.status === 403 ? "This server does not offer this part of the workbench." : e.message));
+      return undefined;
+    }
+    const input = field("The console’s key", h("input", { type: "password", autocomplete: "off" }), "guildhall console-key prints it");
+    fill(body, h("form.card", { onsubmit: (event) => { event.preventDefault(); sessionStorage.setItem("console-key", input.control.value.trim()); app.show(); } },
+      h("h2", null, "For the operator"), input, h("button.button.primary", { type: "submit" }, "Look")));
+    if (key()) input.problem("This key is not good");
+    return undefined;
+  }
+}
+
+/** Records as they come, the newest KEPT of them; tell is called when there are more. */
+export class Feed {
+  constructor(tell) {
+    this.records = [];
+    this.tell = tell;
+  }
+  async begin() {
+    const page = await consoleCall("GET", "/traffic?limit=200");
+    this.add(page.records, page.last);
+    this.open();
+  }
+  add(records, last) {
+    this.last = last;
+    this.records.push(...records);
+    if (this.records.length > KEPT) this.records.splice(0, this.records.length - KEPT);
+    if (records.length && !this.due) {
+      this.due = true;
+      requestAnimationFrame(() => { this.due = false; this.tell(); });
+    }
+  }
+  open() {
+    this.socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console/traffic/live`);
+    this.socket.onopen = () => this.socket.send(JSON.stringify({ ...(key() ? { key: key() } : {}), after: this.last }));
+    this.socket.onmessage = (e) => { const m = JSON.parse(e.data); this.add(m.records, m.last); };
+    this.socket.onclose = (e) => { if (!this.ended && e.code !== 4004) this.retry = setTimeout(() => this.open(), 1500); };
+  }
+  end() {
+    this.ended = true;
+    clearTimeout(this.retry);
+    this.socket?.close();
+  }
+}

@@ -1,0 +1,68 @@
+// bench-traffic.js - every call and every frame, live: who asked what, and what was said.
+import { fill, h, toast } from "../dom.js";
+import { small } from "../forms.js";
+import { RowList } from "../list.js";
+import { Feed, asOperator, clock, laidOut } from "../operator.js";
+
+const KINDS = { opened: "socket", closed: "socket", received: "→ server", sent: "← client" };
+
+export function traffic(app, body) {
+  return asOperator(app, body, async () => {
+    const filters = { text: "", who: "", status: "", kind: "" };
+    let paused = false, shown = null;
+    const detail = h("aside.detail", { "aria-label": "Record", tabindex: 0 }), count = h("span.faint", { role: "status" });
+    const list = new RowList({ height: 26, label: "Traffic", render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(r)); draw(); }) });
+    list.follow = true;
+    list.el.addEventListener("scroll", () => { list.follow = list.el.scrollHeight - list.el.scrollTop - list.el.clientHeight < 60; }, { passive: true });
+    const draw = () => {
+      if (paused) return;
+      const found = feed.records.filter((r) => fits(r, filters));
+      count.textContent = `${found.length} of ${feed.records.length}`;
+      list.set(found);
+    };
+    const feed = new Feed(draw);
+    await feed.begin();
+    const set = (name) => (e) => { filters[name] = e.target.value.toLowerCase(); draw(); };
+    fill(body, h("div.bench-tools", null,
+      h("input", { type: "search", placeholder: "Route, event, text", "aria-label": "Filter by text", oninput: set("text") }),
+      h("input", { type: "search", placeholder: "Who", "aria-label": "Filter by who", oninput: set("who") }),
+      h("select", { "aria-label": "Kind", onchange: set("kind") }, [["", "All"], ["call", "Calls"], ["frame", "Gateway"]].map(([v, x]) => h("option", { value: v }, x))),
+      h("select", { "aria-label": "Status", onchange: set("status") }, [["", "Any status"], ["error", "Errors"], ["2", "2xx"], ["4", "4xx"], ["5", "5xx"]].map(([v, x]) => h("option", { value: v }, x))),
+      h("button.button.secondary", { type: "button", onclick: (e) => { paused = !paused; e.currentTarget.textContent = paused ? "Go on" : "Pause"; draw(); } }, "Pause"), count), h("div.split", null, list.el, detail));
+    draw();
+    return () => { feed.end(); list.end(); };
+  });
+}
+
+function fits(r, f) {
+  if (f.kind && (f.kind === "call") !== (r.kind === "call")) return false;
+  if (f.who && !(r.user?.username || "nobody").toLowerCase().includes(f.who)) return false;
+  if (f.status === "error" && !(r.kind === "call" && r.status >= 400)) return false;
+  if (f.status && f.status !== "error" && String(r.status || "")[0] !== f.status) return false;
+  return !f.text || [r.path, r.route, r.event, r.problem, r.request, r.reply, r.d].some((x) => x && x.toLowerCase().includes(f.text));
+}
+
+function row(r, current, onclick) {
+  const who = h("span.wide-only", null, r.user?.username || "–"), at = h("span.faint", null, clock(r.at));
+  if (r.kind !== "call") {
+    return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span.faint", null, r.op !== undefined ? `op ${r.op}` : r.code || ""), h("span.faint.wide-only", null, KINDS[r.kind]), h("span", null, r.event || r.kind));
+  }
+  return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span", { class: r.status >= 400 ? "bad" : "ok" }, r.status), h("span.faint.wide-only", null, `${r.ms.toFixed(1)} ms`),
+    h("span", null, h("strong", null, r.method), " ", r.path, r.problem && h("span.bad", null, `  ${r.problem}`)));
+}
+
+const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+
+/** A line for a shell that does the same again; who says it puts the token in. */
+function curl(r) {
+  const body = r.request ? ` -H 'Content-Type: application/json' -d ${quoted(r.request)}` : "";
+  return `curl -X ${r.method} ${quoted(location.origin + r.path)} -H "Authorization: $token"${body}`;
+}
+
+function details(r) {
+  const text = (label, value, cut) => value && [h("strong", null, label, cut && " (its beginning)"), h("pre.json", { tabindex: 0 }, laidOut(value))];
+  if (r.kind !== "call") return [h("strong", null, `${r.event || r.kind}`), h("p.faint", null, `${r.user?.username || "nobody yet"} · socket ${r.socket}${r.session ? ` · session ${r.session}` : ""}${r.s ? ` · s ${r.s}` : ""}`), r.reason && h("p.bad", null, r.reason), text("Data", r.d, r.d_cut)];
+  return [h("strong", null, `${r.method} ${r.template || r.path}`), h("p.faint", null, `${r.route || "no such route"} · ${r.user ? `${r.user.username} (${r.user.kind})` : "nobody"} · ${r.address} · ${r.ms} ms`),
+    h("p", null, `${r.status}${r.code ? ` · code ${r.code}` : ""}${r.problem ? ` · ${r.problem}` : ""}`), r.hint && h("p.good", null, r.hint), text("Asked", r.request, r.request_cut), text("Answered", r.reply, r.reply_cut),
+    h("strong", null, "Again"), h("pre", { tabindex: 0 }, curl(r)), h("div", null, small("Copy", () => { navigator.clipboard?.writeText(curl(r)); toast("Copied"); }))];
+}
