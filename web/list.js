@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 
 const MOST = 120, STEP = 40, NEAR = 500;
+const AT_ONCE = 24; // new messages that are made in one frame; who scrolls up sees the others
 
 /** Messages: of any height, followed at their end. Items have an id and a version. */
 export class MessageList {
@@ -32,10 +33,22 @@ export class MessageList {
   /** Shows these items; who is at the end stays there. */
   set(items) {
     this.items = items;
-    if (this.stuck) this.first = Math.max(0, items.length - MOST);
+    if (this.stuck) this.first = this.firstAtEnd();
     else this.first = Math.max(0, Math.min(this.first, items.length - 1));
     this.draw();
     if (this.stuck) this.toEnd();
+  }
+
+  /** Where the window begins: after a burst it is small, and grows again while there is time. */
+  firstAtEnd() {
+    let first = this.items.length, fresh = 0;
+    while (first > 0 && this.items.length - first < MOST) {
+      if (!this.made.has(this.items[first - 1].id) && ++fresh > AT_ONCE) break;
+      first--;
+    }
+    clearTimeout(this.growth);
+    if (first > 0 && fresh > AT_ONCE) this.growth = setTimeout(() => this.stuck && this.set(this.items), 100);
+    return first;
   }
 
   /** Items were put before those that there were. */
@@ -103,7 +116,10 @@ export class MessageList {
     return true;
   }
 
-  end() { this.resized.disconnect(); }
+  end() {
+    clearTimeout(this.growth);
+    this.resized.disconnect();
+  }
 }
 
 /** Rows of one height: events, calls, members. Only what is seen is in the page. */
@@ -113,7 +129,7 @@ export class RowList {
     this.options = options;
     this.items = [];
     this.made = new Map();
-    this.body = h("div.rows", { role: options.role || "list", "aria-label": options.label });
+    this.body = h("div.rows", { role: options.role || "group", "aria-label": options.label });
     this.el = h("div.scroller.row-list", { tabindex: 0, role: "region", "aria-label": options.label }, this.body);
     this.follow = false;
     this.el.addEventListener("scroll", () => this.draw(), { passive: true });

@@ -26,7 +26,7 @@ function initials(name) {
 
 function letters(name, id, kind) {
   const hue = HUES[Number(String(id || 0).slice(-6)) % HUES.length];
-  return h(`span.${kind}`, { style: { "--hue": hue }, "aria-hidden": "true" }, initials(name));
+  return h(`span.${kind}`, { style: { "--hue": hue }, "aria-hidden": "true", dataset: { letters: initials(name) } });
 }
 
 /** Somebody's picture, or the letters of the name. */

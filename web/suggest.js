@@ -11,16 +11,19 @@ export function suggest(input, options) {
   const id = `suggest-${++number}`;
   const list = h("div.suggestions", { id, role: "listbox", "aria-label": options.label, hidden: true });
   let items = [], at = 0, asked = 0;
-  input.setAttribute("role", "combobox");
+  // A field of several lines may not be a combobox: it stays a text box with a list of its own.
+  const lines = input.tagName === "TEXTAREA";
+  const expanded = (open) => lines || input.setAttribute("aria-expanded", String(open));
+  if (!lines) input.setAttribute("role", "combobox");
   input.setAttribute("aria-autocomplete", "list");
   input.setAttribute("aria-controls", id);
-  input.setAttribute("aria-expanded", "false");
+  expanded(false);
 
   function close() {
     asked++;
     items = [];
     list.hidden = true;
-    input.setAttribute("aria-expanded", "false");
+    expanded(false);
     input.removeAttribute("aria-activedescendant");
   }
 
@@ -51,7 +54,7 @@ export function suggest(input, options) {
       return [heading, h("div.suggestion", { id: `${id}-${i}`, role: "option", "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); choose(i); } }, options.row(item))];
     }));
     list.hidden = false;
-    input.setAttribute("aria-expanded", "true");
+    expanded(true);
     mark(0);
   }
 

@@ -325,7 +325,7 @@ class Chat {
     this.shell.classList.toggle("no-members", !people.length);
     if (!people.length) return fill(this.members);
     const rows = this.memberRows(people);
-    if (!this.memberList) this.memberList = new RowList({ height: 40, label: t("Members"), render: (r) => this.memberRow(r) });
+    if (!this.memberList) this.memberList = new RowList({ height: 40, label: t("Members"), role: "list", render: (r) => this.memberRow(r) });
     if (!this.members.firstChild) fill(this.members, this.memberList.el);
     this.memberList.set(rows);
   }
