@@ -232,7 +232,7 @@ class Chat {
 
   drawSelf() {
     const me = this.store.me;
-    fill(this.self, h("button.plain.self-name", { type: "button", "aria-label": "Status", onclick: (e) => this.statusMenu(e.currentTarget) }, h("span.with-status", null, avatar(me, "", "small-avatar"), statusDot(this.store, me.id)),
+    fill(this.self, h("button.plain.self-name", { type: "button", title: "Status", onclick: (e) => this.statusMenu(e.currentTarget) }, h("span.with-status", null, avatar(me, "", "small-avatar"), statusDot(this.store, me.id)),
       h("span.clip", null, h("strong", null, me.global_name || me.username), h("small", null, `@${me.username}`))),
       h("a.icon-button", { href: "/settings", "aria-label": t("Settings"), title: t("Settings") }, icon("gear")));
   }
