@@ -58,8 +58,12 @@ export class Feed {
     this.tell = tell;
   }
   async begin() {
-    const page = await consoleCall("GET", "/traffic?limit=200");
-    this.add(page.records, page.last);
+    const { newest } = await consoleCall("GET", "/traffic?limit=1");
+    this.last = Math.max(0, newest - KEPT);
+    while (this.last < newest) {
+      const page = await consoleCall("GET", `/traffic?limit=200&after=${this.last}`);
+      this.add(page.records, page.last);
+    }
     this.open();
   }
   add(records, last) {

@@ -49,6 +49,14 @@ static bool is_of_console(const struct route *r)
     return r && r->service && str_starts(str_of(r->path), STR("/console"));
 }
 
+/* Pages for people and their files, of which one visit asks for dozens. */
+static bool is_page(const struct life *l)
+{
+    enum http_method method = l->call.exchange->request->method;
+
+    return !l->call.route && !l->refused && (method == HTTP_GET || method == HTTP_HEAD);
+}
+
 void call_record(const struct life *l, int status, struct str reply)
 {
     const struct call *call = &l->call;
@@ -63,7 +71,7 @@ void call_record(const struct life *l, int status, struct str reply)
     };
     struct buf problem;
 
-    if (is_of_console(call->route))
+    if (is_of_console(call->route) || is_page(l))
         return;
     if (c) {
         r.user_id = c->id;

@@ -233,7 +233,20 @@ static void nothing_is_noted_while_nobody_looks(struct world *w)
     expect_json(look(w, "", key), "{'on': false, 'newest': 1}");
 }
 
+/* A visit of a person asks for dozens of files, which would push the calls out of sight. */
+static void visits_of_people_are_not_noted(struct world *w)
+{
+    struct client *who = world_stranger(w);
+
+    expect_status(client_request(who, "GET", "/", "Accept: text/html\r\n", STR("")), 200);
+    expect_status(client_request(who, "GET", "/favicon.ico", NULL, STR("")), 200);
+    client_get(world_client(w, "ada"), "/users/@me");
+    struct answer a = look_until(w, "", "/users/@me");
+    expect(!dom_at(a.json, "records.1"));
+}
+
 const struct test traffic_tests[] = {
+    TEST_WITH(visits_of_people_are_not_noted, with_workbench),
     TEST_WITH(a_call_is_noted_with_who_what_and_why, with_workbench),
     TEST_WITH(filters_hold_together, with_workbench),
     TEST_WITH(likely_mistakes_are_said, with_workbench),

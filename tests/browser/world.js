@@ -1,0 +1,83 @@
+// world.js - a server of its own with the demo's world, people in it, and a bot.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, EmbedBuilder, GatewayIntentBits, ModalBuilder, StringSelectMenuBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
+
+const PATIENCE_MS = 30000;
+
+/** Waits for a condition, and says which one did not come true. */
+export async function until(words, condition) {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
+    const found = await condition();
+    if (found) return found;
+    await new Promise((go) => setTimeout(go, 20));
+  }
+  throw new Error(`it did not come true that ${words}`);
+}
+
+export class Server {
+  constructor(executable) {
+    this.executable = executable;
+    this.data = mkdtempSync(join(tmpdir(), "guildhall-browser-"));
+    this.output = "";
+  }
+  start(command, listen, ...more) {
+    this.child = spawn(this.executable, [command, "--data", this.data, "--listen", listen, "--rate-limits", "off", "--durability", "off", ...more], { stdio: ["ignore", "pipe", "pipe"] });
+    this.child.stdout.on("data", (d) => { this.output += d; });
+    this.child.stderr.on("data", (d) => { this.output += d; });
+  }
+  async begin() {
+    this.start("demo", "127.0.0.1:0");
+    await until("the demo is there", () => /helper='/.test(this.output));
+    this.url = /listening on (http:\S+)/.exec(this.output)[1];
+    this.api = `${this.url}/api/v10`;
+    [, this.guild, this.channel] = /guild=(\d+) channel=(\d+)/.exec(this.output);
+  }
+  token(name) { return new RegExp(`${name}='([^']+)'`).exec(this.output)[1]; }
+  async call(token, method, path, body) {
+    const form = body instanceof FormData;
+    const answer = await fetch(this.api + path, { method, headers: { ...(token ? { Authorization: token } : {}), ...(body && !form ? { "Content-Type": "application/json" } : {}) }, body: form ? body : body ? JSON.stringify(body) : undefined });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
+    return text ? JSON.parse(text) : null;
+  }
+  async kill() {
+    this.child.kill("SIGKILL");
+    await until("the server is gone", () => this.child.exitCode !== null || this.child.signalCode !== null);
+  }
+  restart() { this.start("serve", new URL(this.url).host, "--workbench", "on", "--traffic", "8"); }
+  async end() {
+    if (this.child?.exitCode === null && !this.child.signalCode) await this.kill();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+/** An unchanged discord.js bot that answers the demo's commands. */
+export async function bot(server) {
+  const client = new Client({ intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages], rest: { api: `${server.url}/api` } });
+  client.on("error", () => {});
+  client.on("interactionCreate", (i) => answer(i).catch(() => {}));
+  await Promise.all([new Promise((go) => client.once("clientReady", go)), client.login(server.token("helper").replace(/^Bot /, ""))]);
+  return client;
+}
+
+const row = (...parts) => new ActionRowBuilder().addComponents(...parts);
+
+async function answer(i) {
+  if (i.isAutocomplete()) return i.respond([{ name: "When is it open?", value: "open" }, { name: "Where are the clamps?", value: "clamps" }]);
+  if (i.isChatInputCommand() && i.commandName === "ask") return i.reply({ content: `You asked: ${i.options.getString("question")}`, flags: 64 });
+  if (i.isChatInputCommand()) {
+    const embed = new EmbedBuilder().setTitle("Dice").setColor(0x3498db).setDescription("You rolled **4**").addFields({ name: "Sides", value: String(i.options.getInteger("sides") ?? 6), inline: true }).setFooter({ text: "Good luck" });
+    const menu = new StringSelectMenuBuilder().setCustomId("menu").setPlaceholder("Pick a die").addOptions({ label: "Four", value: "4" }, { label: "Six", value: "6", description: "The usual one" });
+    return i.reply({ embeds: [embed], components: [row(new ButtonBuilder().setCustomId("again").setLabel("Again").setStyle(ButtonStyle.Primary), new ButtonBuilder().setCustomId("name").setLabel("Name it").setStyle(ButtonStyle.Secondary), new ButtonBuilder().setCustomId("off").setLabel("Off").setStyle(ButtonStyle.Danger).setDisabled(true)), row(menu)] });
+  }
+  if (i.isButton() && i.customId === "again") return i.update({ content: "Rolled again" });
+  if (i.isButton() && i.customId === "name") {
+    return i.showModal(new ModalBuilder().setCustomId("naming").setTitle("Name the die").addComponents(row(new TextInputBuilder().setCustomId("name").setLabel("Its name").setStyle(TextInputStyle.Short).setMinLength(2))));
+  }
+  if (i.isStringSelectMenu()) return i.reply({ content: `Picked ${i.values[0]}` });
+  if (i.isModalSubmit()) return i.reply({ content: `It is called ${i.fields.getTextInputValue("name")}` });
+  return undefined;
+}
