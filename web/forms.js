@@ -5,7 +5,7 @@ import { t } from "./words.js";
 /** @param {string[]} heads @param {any[][]} rows cells */
 export function table(heads, rows, label) {
   if (!rows.length) return h("p.faint", null, t("Nothing here yet"));
-  return h("div.table-wrap", { tabindex: 0, role: "region", "aria-label": label || heads[0] }, h("table", null, h("thead", null, h("tr", null, heads.map((x) => h("th", { scope: "col" }, x || h("span.hidden-text", null, "Actions"))))),
+  return h("div.table-wrap", { tabindex: 0, role: "group", "aria-label": label || heads[0] }, h("table", null, h("thead", null, h("tr", null, heads.map((x) => h("th", { scope: "col" }, x || h("span.hidden-text", null, "Actions"))))),
     h("tbody", null, rows.map((cells) => h("tr", null, cells.map((c) => h("td", null, c)))))));
 }
 

@@ -386,12 +386,12 @@ function longestTask(trace) {
 }
 
 function screens() {
-  return [general(), "/friends", "/settings/profile", "/settings/apps", `/channels/${server.guild}/settings/roles`, `/channels/${server.guild}/settings/members`, "/workbench/traffic", "/workbench/interactions", "/workbench/events", "/workbench/health", "/workbench/reference"];
+  return [general(), "/friends", "/settings/profile", "/settings/apps", `/channels/${server.guild}/settings/roles`, `/channels/${server.guild}/settings/members`, "/workbench/traffic", "/workbench/interactions", "/workbench/events", "/workbench/sessions", "/workbench/world", "/workbench/health", "/workbench/reference"];
 }
 
 /** The page has what it shows. */
 async function settled(page, path) {
-  const sign = /^.workbench.(events|traffic)/.test(path) ? ".wire" : path.startsWith("/workbench/interactions") ? ".bench-scroll" : path.startsWith("/workbench/health") ? ".chart" : path.startsWith("/workbench/reference") ? ".operation" : path.includes("settings") ? ".settings-body form, .settings-body table" : path === "/friends" ? ".person" : path.startsWith("/channels") ? "article" : "h1";
+  const sign = /^.workbench.(events|traffic)/.test(path) ? ".wire" : /^.workbench.(interactions|sessions|world)/.test(path) ? ".bench-scroll, .field-error" : path.startsWith("/workbench/health") ? ".chart" : path.startsWith("/workbench/reference") ? ".operation" : path.includes("settings") ? ".settings-body form, .settings-body table" : path === "/friends" ? ".person" : path.startsWith("/channels") ? "article" : "h1";
   await page.locator(sign).first().waitFor();
 }
 
