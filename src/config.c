@@ -76,6 +76,9 @@ const struct option_row config_rows[] = {
       .help = "Voice keys may be signed with the label that clients in use sign with" },
     { "everybody-is-premium", OPTION_SWITCH, AT(everybody_is_premium), .fallback = "on",
       .help = "Premium effects in voice are for everybody" },
+    { "automod-words", OPTION_TEXT, AT(automod_words), .value = "FILE",
+      .help = "Words that presets of auto moderation look for, a line each below [profanity], "
+              "[sexual] or [slurs]" },
     { "gifs", OPTION_CHOICE, AT(gifs), .fallback = "local", .choices = "local|upstream|merged|off",
       .help = "Where GIFs come from: our catalogue, another server, ours before theirs" },
     { "gif-rating", OPTION_CHOICE, AT(gif_rating), .fallback = "pg13", .choices = "g|pg|pg13|r",

@@ -11,6 +11,7 @@ struct config {
     const char *log_level, *log_format, *durability, *private_endpoints, *registration;
     const char *tls_cert, *tls_key, *metrics_token;
     bool voice_second_label, everybody_is_premium;
+    const char *automod_words;
     const char *gifs, *gif_rating, *gif_categories, *gif_blocked_words;
     const char *gif_provider, *gif_provider_key, *gif_media_hosts;
     bool tls_self_signed, tls_only, rate_limits, privileged_intents;

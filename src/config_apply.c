@@ -4,6 +4,7 @@
 #include "gifs/gifs.h"
 #include "model/platforms.h"
 #include "model/regions.h"
+#include "platform/automod/automod.h"
 #include "platform/reactions/reactions.h"
 #include "voice/voice.h"
 
@@ -55,6 +56,10 @@ bool config_apply(const struct config *c)
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must begin with http:// or https://");
+        return false;
+    }
+    if (!automod_presets_set(c->automod_words, &problem)) {
+        log_error("%s", problem);
         return false;
     }
     voice_keys_set(c->voice_second_label);

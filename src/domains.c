@@ -7,6 +7,7 @@
 #include "interactions/interactions.h"
 #include "platform/accounts/accounts.h"
 #include "platform/applications/applications.h"
+#include "platform/automod/automod.h"
 #include "platform/channels/channels.h"
 #include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
@@ -48,6 +49,7 @@ const struct domain *const guildhall_domains[] = {
     &attachments_domain,
     &reactions_domain,
     &polls_domain,
+    &automod_domain,
     &webhooks_domain,
     &applications_domain,
     &application_emojis_domain,

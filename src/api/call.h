@@ -112,6 +112,7 @@ struct call {
     enum err (*compute)(struct call *call);
     void *passed;            /* by one stage to the next: call_pass */
     const char *passed_type; /* the tag of its struct */
+    void *judging;           /* platform/automod's own, from one stage to the next */
     bool decides;            /* set by prepare of a route that appends: this call needs more */
     snowflake files_of;      /* whose quota files count for; 0: the caller's */
     /* What a handler may ask for: when its transaction has committed. */

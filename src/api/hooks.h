@@ -54,6 +54,25 @@ struct voice_order {
     struct opt_id to; /* another channel, or null: none */
     bool silenced;    /* ordered: mute or deaf is another than before */
 };
+/* A text, and what becomes of it. */
+struct text_judged {
+    const struct channel *channel;
+    const struct member *member; /* who writes it */
+    snowflake version;           /* of the rules */
+    struct str title, text;
+    bool edited;          /* it takes the place of another */
+    snowflake message_id; /* once it is written */
+    /* The listener's: it is not to be written, and the call has its answer; or something was
+     * found in it, of which text_written is told. */
+    bool refused;
+    const void *found;
+};
+struct name_judged {
+    struct member *member; /* with the new one */
+    snowflake version;
+    bool trusted; /* whoever gives it may call anybody anything */
+    bool refused; /* the listener's: the call has its answer */
+};
 struct message_coming {
     const struct channel *thread;
     struct message *message;
@@ -105,6 +124,10 @@ struct hooks {
 #define SPEAKING_EVENTS                                                   \
     EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE, \
         EVENT_THREAD_MEMBERS_UPDATE
+/* A text breaks a rule: a channel is told, who wrote it is timed out. */
+#define JUDGED_EVENTS                                                                        \
+    EVENT_AUTO_MODERATION_ACTION_EXECUTION, EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, \
+        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE
 #define FRIEND_EVENTS                                                                              \
     EVENT_RELATIONSHIP_ADD, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_FRIEND_SUGGESTION_DELETE, \
         EVENT_PRESENCE_UPDATE

@@ -1,6 +1,7 @@
 /* routes.c - the integrations of a guild, and the rows of the whole domain. */
 #include "integrations/internal.h"
 
+#include "api/hooks.h"
 #include "model/rows.h"
 #include "platform/guilds/guilds.h"
 
@@ -201,9 +202,8 @@ static const struct route routes[] = {
         .doc = "Join the guild of an integration that one of the caller's connections lists.",
         .auth = AUTH_USER,
         .status = 204,
-        .fires =
-            (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, EVENT_MESSAGE_CREATE,
-                                  EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, JUDGED_EVENTS,
+                                       EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
         .prepare = prepare_join_integration,
         .handle = join_integration,
     },

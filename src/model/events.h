@@ -39,6 +39,8 @@ enum intent_bit {
     INTENT_BIT_GUILD_SCHEDULED_EVENTS,
     INTENT_BIT_PRIVATE_CHANNELS = 18,
     INTENT_BIT_CALLS,
+    INTENT_BIT_AUTO_MODERATION_CONFIGURATION,
+    INTENT_BIT_AUTO_MODERATION_EXECUTION,
     INTENT_BIT_USER_RELATIONSHIPS = 22,
     INTENT_BIT_USER_PRESENCE,
     INTENT_BIT_GUILD_MESSAGE_POLLS,
@@ -65,6 +67,8 @@ enum event_flags {
     EVENT_BY_INTENT = 16, /* people need the subject's rights, bots only the intent */
     /* All of it with the intent GUILD_MEMBERS; who it is about hears its own part without. */
     EVENT_CONCERNED = 32,
+    EVENT_TO_BOTS = 64, /* never to people */
+    EVENT_BOTS_CONTENT = EVENT_TO_BOTS | EVENT_CONTENT,
 };
 
 struct event_info {

@@ -58,6 +58,9 @@ static const struct list *take_member(const void *object, struct facts *f)
     f->member.user_id = m->user_id;
     if (m->communication_disabled_until.given == GIVEN)
         f->member.timed_out_until = m->communication_disabled_until.value;
+    /* What stays of its rights is the same for those who look and listen. */
+    if (m->flags & MEMBER_QUARANTINED)
+        f->member.timed_out_until = INT64_MAX;
     return &m->roles;
 }
 

@@ -4,6 +4,8 @@
 
 #include "model/user.h"
 
+enum { MEMBER_QUARANTINED = 1 << 7 }; /* a flag: its name breaks a rule */
+
 struct member {
     snowflake guild_id, user_id; /* not shown */
     const struct user *user;     /* NULL where a structure leaves it out */

@@ -139,6 +139,7 @@ struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
         .user_id = m->user_id,
         .owner = g->owner_id == m->user_id,
         .timed_out = until->given == GIVEN && until->value > clock_us(),
+        .quarantined = m->flags & MEMBER_QUARANTINED,
         .roles = m->roles.items,
         .role_count = m->roles.count,
     };

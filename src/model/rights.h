@@ -43,7 +43,8 @@ struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
 
 struct standing {
     snowflake guild_id, owner_id, user_id;
-    struct member *member; /* without .user */
+    snowflake automod_version; /* of the rules in force there; 0: none are */
+    struct member *member;     /* without .user */
     struct rights_of rights_of;
     uint64_t rights; /* in the guild as a whole */
     int64_t top_position;

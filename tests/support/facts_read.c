@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "model/member.h"
 #include "model/types.h"
 
 struct ref {
@@ -25,6 +26,7 @@ struct said {
     struct opt_list permission_overwrites;
     struct list roles, mentions, added_members, removed_member_ids;
     struct opt_int communication_disabled_until;
+    int64_t flags;
 };
 
 static const struct type any_id = { .kind = KIND_ID };
@@ -89,6 +91,7 @@ static const struct field member_fields[] = {
     { FIELD(struct said, user_id), .type = &any_id, .flags = OPTIONAL },
     { FIELD(struct said, roles), .type = &any_ids, .flags = OPTIONAL },
     { FIELD(struct said, communication_disabled_until), .type = &any_time, .flags = MAYBE },
+    { FIELD(struct said, flags), .type = &any_int, .flags = OPTIONAL },
     { 0 },
 };
 static const struct field message_fields[] = {
@@ -130,7 +133,8 @@ static struct list take(const struct said *s, struct facts *f)
         return s->permission_overwrites.value;
     case FACTS_MEMBER:
         f->member.user_id = s->user ? s->user->id : s->user_id;
-        f->member.timed_out_until = s->communication_disabled_until.value;
+        f->member.timed_out_until =
+            s->flags & MEMBER_QUARANTINED ? INT64_MAX : s->communication_disabled_until.value;
         return s->roles;
     case FACTS_MESSAGE:
         f->message.author_id = s->author ? s->author->id : 0;

@@ -108,6 +108,8 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 {
     if ((s->bot || s->intents || d->info->flags & EVENT_CONCERNED) && !asked_for(d, s))
         return false;
+    if (!s->bot && d->info->flags & EVENT_TO_BOTS)
+        return false;
     if (d->news->except && d->news->except == s->number)
         return false;
     if (!shard_covers(d, s) || (d->news->number && d->news->number <= s->seen))

@@ -76,7 +76,7 @@ struct str news_payload(const struct news *n)
 /* What a member of a message becomes for those who may not read it, or p == NULL. */
 static struct str empty_value(struct str key)
 {
-    if (str_is(key, "content"))
+    if (str_is(key, "content") || str_is(key, "matched_content"))
         return STR("\"\"");
     if (str_is(key, "embeds") || str_is(key, "attachments") || str_is(key, "components"))
         return STR("[]");

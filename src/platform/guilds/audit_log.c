@@ -130,7 +130,8 @@ static bool is_about_an_account(int64_t action)
 {
     return (action >= AUDIT_MEMBER_KICK && action <= AUDIT_BOT_ADD) ||
            action == AUDIT_MESSAGE_DELETE || action == AUDIT_MESSAGE_PIN ||
-           action == AUDIT_MESSAGE_UNPIN;
+           action == AUDIT_MESSAGE_UNPIN ||
+           (action >= AUDIT_AUTOMOD_BLOCK && action <= AUDIT_AUTOMOD_QUARANTINE);
 }
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";

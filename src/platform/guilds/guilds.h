@@ -74,6 +74,13 @@ enum audit_action {
     AUDIT_THREAD_UPDATE = 111,
     AUDIT_THREAD_DELETE = 112,
     AUDIT_COMMAND_PERMISSIONS = 121,
+    AUDIT_AUTOMOD_RULE_CREATE = 140,
+    AUDIT_AUTOMOD_RULE_UPDATE = 141,
+    AUDIT_AUTOMOD_RULE_DELETE = 142,
+    AUDIT_AUTOMOD_BLOCK = 143,
+    AUDIT_AUTOMOD_ALERT = 144,
+    AUDIT_AUTOMOD_TIMEOUT = 145,
+    AUDIT_AUTOMOD_QUARANTINE = 146,
 };
 
 /* Writes an entry with the call's X-Audit-Log-Reason and announces it. A reason
@@ -87,6 +94,7 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
 struct audit_options {
     struct opt_id channel_id, message_id, id, application_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
+    struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
 };
 /* What was changed; the values are JSON. Invites tell their code and limits. */
 struct audit_change {

@@ -126,6 +126,10 @@ static const struct leftovers of_guild[] = {
             "(select user_id from member_sanctions where guild_id = $1 limit $2)" },
     { NULL, "delete from audit_log where id in "
             "(select id from audit_log where guild_id = $1 order by id limit $2)" },
+    { NULL, "delete from automod_rules where id in "
+            "(select id from automod_rules where guild_id = $1 limit $2)" },
+    { NULL, "delete from automod_echoes where (guild_id, user_id, hash) in (select guild_id, "
+            "user_id, hash from automod_echoes where guild_id = $1 limit $2)" },
     { NULL, "delete from commands where id in "
             "(select id from commands where guild_id = $1 and guild_id <> 0 limit $2)" },
     { NULL, "delete from command_lists where (application_id, guild_id) in (select "

@@ -2,6 +2,8 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/invites/internal.h"
+
+#include "api/hooks.h"
 #include "platform/members/members.h"
 #include "platform/relationships/bonds.h"
 #include "platform/relationships/friends.h"
@@ -212,10 +214,10 @@ static const struct route routes[] = {
         .doc = "Go where an invite leads.",
         .auth = AUTH_USER,
         .reply = &type_invite,
-        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
-                                       EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
-                                       EVENT_MESSAGE_CREATE, FRIEND_EVENTS, EVENT_INVITE_DELETE,
-                                       EVENT_NONE },
+        .fires =
+            (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
+                                  EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE, JUDGED_EVENTS,
+                                  FRIEND_EVENTS, EVENT_INVITE_DELETE, EVENT_NONE },
         .handle = accept_invite,
     },
     {

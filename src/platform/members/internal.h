@@ -91,6 +91,12 @@ enum err check_roles_changed(struct call *call, const struct list *from, const s
 /* Without repetitions. */
 struct list ids_distinct(struct arena *arena, const struct list *ids);
 
+/* --- modify.c ------------------------------------------------------------------------- */
+
+/* Asks the guild's rules whether the member may be called so; *ret_refused: it may not, and the
+ * call has its answer. */
+enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refused);
+
 /* --- changes.c ------------------------------------------------------------------------ */
 
 /* A guild begins with its owner. ERR_MAX_GUILDS. */

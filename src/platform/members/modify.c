@@ -138,6 +138,19 @@ static bool same_ids(const struct list *a, const struct list *b)
     return a->count == b->count;
 }
 
+enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refused)
+{
+    const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
+    struct name_judged about = { .member = m,
+                                 .version = call->target.standing->automod_version,
+                                 .trusted = call->target.rights & trusted ||
+                                            (m->user && m->user->bot.value) };
+    enum err e = about.version ? hook_name_judged(call, &about) : OK;
+
+    *ret_refused = about.refused;
+    return e;
+}
+
 enum err modify_member(struct call *call)
 {
     const struct member_patch *in = call->body;
@@ -159,6 +172,11 @@ enum err modify_member(struct call *call)
     bool new_roles = in->roles.given && !same_ids(&roles, &m->roles);
     if (new_roles)
         m->roles = roles;
+    bool refused = false;
+    if (changed && in->nick.given)
+        e = member_judge_nick(call, m, &refused);
+    if (e || refused)
+        return e;
     if (changed || new_roles)
         e = member_save(call, m);
     if (!e && changed)

@@ -71,11 +71,15 @@ enum err modify_own_member(struct call *call)
     enum err e = check_own_nick(call);
     if (e)
         return e;
+    bool refused = false;
     if (in->nick.given)
         m->nick = given_str(in->nick.value.n ? in->nick.value : (struct str){ 0 });
+    e = member_load_user(call->tx, m);
+    if (!e && in->nick.given)
+        e = member_judge_nick(call, m, &refused);
+    if (e || refused)
+        return e;
     e = replace_pictures(call, m);
-    if (!e)
-        e = member_load_user(call->tx, m);
     if (!e && in->bio.given)
         e = tx_exec(call->tx, SAVE_BIO,
                     BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(in->bio)), NULL);

@@ -83,8 +83,7 @@ static enum err leave_guild(struct call *call)
     return member_leave(call, call->target.guild->id, call->caller->id);
 }
 
-static const enum event fired_by_changes[] = { EVENT_GUILD_MEMBER_UPDATE, VOICE_EVENTS,
-                                               EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE };
+static const enum event fired_by_changes[] = { VOICE_EVENTS, JUDGED_EVENTS, EVENT_NONE };
 
 static const struct route routes[] = {
     {
@@ -135,8 +134,8 @@ static const struct route routes[] = {
         .body = &member_addition_body,
         .reply = &type_member,
         .status = 201,
-        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
-                                       EVENT_MESSAGE_CREATE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, JUDGED_EVENTS,
+                                       EVENT_NONE },
         .handle = add_guild_member,
     },
     {
@@ -159,7 +158,7 @@ static const struct route routes[] = {
         .body = &own_member_patch_body,
         .max_body = BODY_WITH_PICTURES(2),
         .reply = &type_member,
-        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
         .prepare = prepare_modify_own_member,
         .handle = modify_own_member,
     },
@@ -171,7 +170,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .body = &own_member_patch_body,
         .reply = &type_member,
-        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
         .prepare = prepare_modify_own_member,
         .handle = modify_own_member,
     },

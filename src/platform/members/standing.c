@@ -3,7 +3,8 @@
 
 #include "base/clock.h"
 
-static const char OWNER_OF_GUILD[] = "select owner_id from guilds where id = $1 and removed = 0";
+static const char OWNER_OF_GUILD[] =
+    "select owner_id, automod_version from guilds where id = $1 and removed = 0";
 
 /* The member's roles and @everyone, the highest last. */
 static const char RANKED_ROLES[] =
@@ -46,6 +47,7 @@ static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_
     if (!found)
         return ERR_UNKNOWN_GUILD;
     s->owner_id = row_id(&row, 0);
+    s->automod_version = row_id(&row, 1);
 
     s->member = arena_alloc(arena, sizeof *s->member);
     e = member_find(tx, guild_id, user_id, s->member);
@@ -57,6 +59,7 @@ static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_
         .user_id = user_id,
         .owner = s->owner_id == user_id,
         .timed_out = until->given == GIVEN && until->value > clock_us(),
+        .quarantined = s->member->flags & MEMBER_QUARANTINED,
         .roles = s->member->roles.items,
         .role_count = s->member->roles.count,
     };

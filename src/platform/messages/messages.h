@@ -63,6 +63,13 @@ enum err message_forget(struct call *call, const struct message *m);
 /* Several at once: MESSAGE_DELETE_BULK. Ids that are not of this channel are skipped. */
 enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids);
 
+struct text_judged;
+/* Asks a guild's rules, if there are any and they apply to the caller, whether this may be
+ * written; .refused: it may not, and the call has its answer. */
+enum err message_judge(struct call *call, struct text_judged *about);
+/* Once it is written as this message. */
+enum err message_judged(struct call *call, struct text_judged *about, snowflake id);
+
 extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* /attachments, at the root */
 

@@ -107,12 +107,21 @@ static enum err edit_message(struct call *call)
                            .rich = call->caller->kind == CALLER_BOT,
                            .user_id = call->caller->id,
                            .application_id = call->caller->application_id };
+    const struct message_body *in = call->body;
+    struct text_judged judged = { .channel = from.channel, .edited = true };
     enum err e = thread_check_open(call->target.channel, call->target.rights);
 
     if (!e)
         e = check_edit(call);
+    if (in->content.given == GIVEN)
+        judged.text = in->content.value;
+    if (!e && judged.text.n)
+        e = message_judge(call, &judged);
+    if (e || judged.refused)
+        return e;
+    e = message_edit(call, &from, call->target.message);
     if (!e)
-        e = message_edit(call, &from, call->target.message);
+        e = message_judged(call, &judged, call->target.message->id);
     return e ? e : call_reply(call, call->target.message);
 }
 
@@ -124,6 +133,8 @@ static enum err may_delete(struct call *call)
 
     if (!moderates && !is_author(call))
         return call->target.standing ? ERR_MISSING_PERMISSIONS : ERR_DM_CHANNEL;
+    if (!moderates && call->target.message->type == MESSAGE_AUTO_MODERATION)
+        return ERR_MISSING_PERMISSIONS;
     return message_stays(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
 }
 
@@ -256,8 +267,7 @@ static const struct route routes[] = {
         .body_kinds = BODY_MULTIPART,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
-        .fires =
-            (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
+        .fires = (const enum event[]){ EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, JUDGED_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
         .admit = may_send,
@@ -273,7 +283,7 @@ static const struct route routes[] = {
         .body_kinds = BODY_MULTIPART,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, 0 },
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, JUDGED_EVENTS, 0 },
         .prepare = prepare_edit_message,
         .admit = may_edit,
         .handle = edit_message,

@@ -68,6 +68,28 @@ enum err prepare_create_message(struct call *call)
     return prepare_sending(call, check_files);
 }
 
+/* --- a guild's rules ------------------------------------------------------------------ */
+
+enum err message_judge(struct call *call, struct text_judged *about)
+{
+    const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
+    const struct standing *s = call->target.standing;
+
+    if (!s || !s->automod_version || call->caller->kind != CALLER_USER || s->rights & trusted)
+        return OK;
+    about->member = s->member;
+    about->version = s->automod_version;
+    return hook_text_judged(call, about);
+}
+
+enum err message_judged(struct call *call, struct text_judged *about, snowflake id)
+{
+    if (!about->found)
+        return OK;
+    about->message_id = id;
+    return hook_text_written(call, about);
+}
+
 /* POST /channels/{channel.id}/messages: say something. */
 enum err create_message(struct call *call)
 {
@@ -93,6 +115,10 @@ enum err create_message(struct call *call)
     if (sent)
         return call_reply(call, &m);
 
+    struct text_judged judged = { .channel = c, .text = draft.content };
+    e = message_judge(call, &judged);
+    if (e || judged.refused)
+        return e;
     e = slow_mode_pass(call, c, SLOW_MESSAGE);
     if (!e)
         e = user_find(call->tx, call->caller->id, &author);
@@ -101,6 +127,8 @@ enum err create_message(struct call *call)
         draft.member = call->target.standing->member;
     if (!e)
         e = message_create(call, &draft, &m);
+    if (!e)
+        e = message_judged(call, &judged, m.id);
     return e ? e : call_reply(call, &m);
 }
 

@@ -133,14 +133,22 @@ enum err create_post(struct call *call)
     enum err e = post_check_tags(call, forum, &in->applied_tags, call->target.rights);
     if (!e)
         e = draft_from_body(call, &from, &draft);
-    if (!e)
-        e = slow_mode_pass(call, forum, SLOW_THREAD);
+    if (e)
+        return e;
+    struct text_judged judged = { .channel = forum, .title = in->name, .text = draft.content };
+    e = message_judge(call, &judged);
+    if (e || judged.refused)
+        return e;
+    e = slow_mode_pass(call, forum, SLOW_THREAD);
     if (!e)
         e = user_find(call->tx, call->caller->id, &author);
     draft.author = &author;
     draft.member = call->target.standing->member;
     if (!e)
         e = post_make(call, &plan, &draft, &c, &m);
+    judged.channel = &c;
+    if (!e)
+        e = message_judged(call, &judged, m.id);
     if (!e)
         e = add_starter(call, &c);
     c.message = &m;

@@ -4,11 +4,10 @@
 static const struct limit limit_start = { .name = "thread-create", .count = 10, .window_s = 60 };
 
 #define ALL_KINDS (AUTH_USER | AUTH_BOT)
-#define MADE_EVENTS                                                  \
-    (const enum event[])                                             \
-    {                                                                \
-        SPEAKING_EVENTS, EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE, \
-            EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE           \
+#define MADE_EVENTS                                                      \
+    (const enum event[])                                                 \
+    {                                                                    \
+        SPEAKING_EVENTS, EVENT_MESSAGE_UPDATE, JUDGED_EVENTS, EVENT_NONE \
     }
 #define MEMBER_EVENTS                                     \
     (const enum event[])                                  \

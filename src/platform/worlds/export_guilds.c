@@ -364,6 +364,8 @@ static enum err export_inside(struct tx *tx, const struct world_parts *parts, st
         e = export_sounds(tx, id, &g->sounds);
     if (!e)
         e = export_stickers(tx, id, &g->stickers);
+    if (!e)
+        e = export_rules(tx, id, &g->automod);
     if (e)
         return e;
     g->afk_channel = export_guilds_reference(tx, &names.channels, p->channels[0]);

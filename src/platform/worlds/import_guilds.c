@@ -327,6 +327,8 @@ static enum err import_inside(struct importing *im, const struct world_guild *g,
                         import_followed, id);
     if (!e)
         e = import_each(im, &g->sounds, sizeof(struct world_sound), "sounds", at, import_sound, id);
+    if (!e)
+        e = import_each(im, &g->automod, sizeof(struct world_rule), "automod", at, import_rule, id);
     return e ? e : finish_guild(im, g, id, at);
 }
 

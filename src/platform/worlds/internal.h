@@ -128,6 +128,15 @@ struct world_sound {
     struct opt_real volume;
     struct opt_str emoji, unicode_emoji;
 };
+struct world_rule {
+    struct opt_id id;
+    struct str name, by;
+    int64_t trigger_type;
+    struct opt_object trigger_metadata; /* struct automod_metadata */
+    struct list actions;                /* struct automod_action */
+    struct opt_bool enabled;
+    struct opt_list exempt_roles, exempt_channels; /* struct str */
+};
 struct world_guild {
     struct opt_id id;
     struct str name, owner;
@@ -136,7 +145,7 @@ struct world_guild {
         default_message_notifications, explicit_content_filter;
     struct opt_bool premium_progress_bar_enabled;
     struct opt_list roles, channels, members, bans, applications, integrations, emojis, sounds,
-        stickers;
+        stickers, automod;
     struct opt_str afk_channel, system_channel, rules_channel, public_updates_channel,
         safety_alerts_channel;
 };
@@ -261,6 +270,7 @@ enum err world_place_of(struct importing *im, const struct naming *n, snowflake 
 /* The rows of a picture; its bytes are kept when all is committed. */
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
                             snowflake id, const char *set_image);
+import_step import_rule;                                          /* automod.c */
 /* Of an application, global or of a guild. */
 enum err import_commands(struct importing *im, const struct opt_str *json, struct world_scope scope,
                          const struct place *up);
@@ -277,6 +287,7 @@ enum err export_accounts(struct tx *tx, struct opt_list *ret);
 enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret);
 /* owner: a guild or an application. */
 enum err export_emojis(struct tx *tx, snowflake owner, bool application, struct opt_list *ret);
+enum err export_rules(struct tx *tx, snowflake guild, struct opt_list *ret);
 enum err export_sounds(struct tx *tx, snowflake guild, struct opt_list *ret);
 /* reactions.c: of messages that were just made, or are to be shown, in the order of ids. */
 enum err import_reactions(struct importing *im, const struct opt_list *reactions, snowflake channel,

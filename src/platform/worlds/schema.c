@@ -5,6 +5,7 @@
 #include "model/emoji.h"
 #include "model/guild.h"
 #include "model/user.h"
+#include "platform/automod/automod.h"
 #include "platform/emojis/emojis.h"
 
 enum { MANY = 1000000 };
@@ -446,6 +447,20 @@ static const struct field sound_fields[] = {
     { 0 },
 };
 
+static const struct field rule_fields[] = {
+    MAYBE(struct world_rule, id, type_id),
+    MUST(struct world_rule, name, type_any_name),
+    MUST(struct world_rule, by, type_ref),
+    MUST(struct world_rule, trigger_type, type_automod_trigger),
+    MAYBE(struct world_rule, trigger_metadata, type_automod_metadata),
+    MUST(struct world_rule, actions, type_automod_actions),
+    MAYBE(struct world_rule, enabled, type_bool),
+    MAYBE(struct world_rule, exempt_roles, type_refs),
+    MAYBE(struct world_rule, exempt_channels, type_refs),
+    { 0 },
+};
+
+OBJECT(rule, rule_fields, NULL);
 OBJECT(account, account_fields, NULL);
 OBJECT(followed, followed_fields, NULL);
 OBJECT(sound, sound_fields, check_sound);
@@ -476,6 +491,7 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, emojis, emoji_list),
     MAYBE(struct world_guild, sounds, sound_list),
     MAYBE(struct world_guild, stickers, sticker_list),
+    MAYBE(struct world_guild, automod, rule_list),
     MAYBE(struct world_guild, afk_channel, type_ref),
     MAYBE(struct world_guild, system_channel, type_ref),
     MAYBE(struct world_guild, rules_channel, type_ref),

@@ -12,7 +12,7 @@
 #include "guilds.h"
 #include "venues.h"
 
-enum { BITS = 17, NONE = BITS, PERSON, STRANGER, LISTENERS };
+enum { BITS = 22, NONE = BITS, PERSON, STRANGER, LISTENERS };
 
 struct hall {
     struct world *world;
@@ -109,7 +109,7 @@ static void expect_heard(struct hall *h, enum event event, unsigned intents, boo
 {
     mark(h);
     for (int i = 0; i < LISTENERS; i++) {
-        bool wanted = i == PERSON     ? person
+        bool wanted = i == PERSON     ? person && !(event_info(event)->flags & EVENT_TO_BOTS)
                       : i == STRANGER ? false
                                       : bots && (!event_info(event)->intents ||
                                                  (i != NONE && intents >> i & 1));

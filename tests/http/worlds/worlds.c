@@ -599,6 +599,38 @@ static void emoji_and_sounds_of_a_file_are_there_and_exported(struct world *w)
     expect_same(first, second);
 }
 
+static const char RULED_WORLD[] =
+    "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'roles': [{'name': 'some'}],"
+    "   'members': [{'user': 'bob'}], 'channels': [{'id': '90', 'name': 'general'}],"
+    "   'automod': [{'name': 'Cats', 'by': 'ada', 'trigger_type': 1,"
+    "     'trigger_metadata': {'keyword_filter': ['cat']}, 'actions': [{'type': 1}],"
+    "     'exempt_roles': ['some'], 'exempt_channels': ['general']},"
+    "     {'name': 'Off', 'by': 'ada', 'trigger_type': 3, 'actions': [{'type': 1}],"
+    "     'enabled': false}]}]}";
+
+static void rules_of_a_file_are_in_force_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+
+    expect_refused(
+        w,
+        "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada', 'automod': [{'name': 'x', 'by': "
+        "'ada', 'trigger_type': 1, 'actions': [{'type': 4}], 'trigger_metadata': {}}]}]}",
+        "guilds.0.automod.0.actions.0.type: Rules of this trigger do not do this.\n");
+    imported(w, RULED_WORLD);
+    imported(w, RULED_WORLD);
+    struct str first = exported_here(w);
+    expect(world_number(w, "select count(*) from automod_rules") == 2);
+    expect(world_number(w, "select count(*) from guilds where automod_version > 0") == 1);
+
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
 static const char REACTED_WORLD[] =
     "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
     " 'guilds': [{'name': 'Home', 'owner': 'ada', 'emojis': [{'id': '71', 'name': 'wave'}],"
@@ -869,6 +901,7 @@ const struct test worlds_tests[] = {
     TEST(integrations_of_a_file_are_synced_and_exported),
     TEST(integrations_of_a_file_need_their_account),
     TEST(emoji_and_sounds_of_a_file_are_there_and_exported),
+    TEST(rules_of_a_file_are_in_force_and_exported),
     TEST(reactions_of_a_file_are_there_and_exported),
     TEST(polls_of_a_file_are_there_and_exported),
     TEST(stickers_of_a_file_are_there_and_exported),

@@ -1,0 +1,294 @@
+/* actions.c - what is done when a rule is broken: alerts, time-outs, and who is told. */
+#include "platform/automod/internal.h"
+
+#include "base/clock.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/messages/messages.h"
+
+bool rules_have_action(const struct list *rules, enum automod_action_type type)
+{
+    const struct automod_rule *r = rules->items;
+
+    for (size_t i = 0; i < rules->count; i++)
+        for (size_t k = 0; k < r[i].actions.count; k++)
+            if (((const struct automod_action *)r[i].actions.items)[k].type == (int64_t)type)
+                return true;
+    return false;
+}
+
+/* --- who is told ---------------------------------------------------------------------- */
+
+/* One rule that was broken. */
+struct breach {
+    const struct offence *offence;
+    const struct automod_rule *rule;
+    const struct automod_hit *hit;
+};
+
+static struct opt_id id_or_none(snowflake id)
+{
+    return (struct opt_id){ id ? GIVEN : ABSENT, id };
+}
+
+static void breach_announce(struct call *call, const struct breach *b,
+                            const struct automod_action *action, snowflake alert)
+{
+    const struct offence *o = b->offence;
+    snowflake guild_id = o->member->guild_id;
+    struct automod_execution event = {
+        .guild_id = guild_id,
+        .action = action,
+        .rule_id = b->rule->id,
+        .rule_trigger_type = b->rule->trigger_type,
+        .user_id = o->member->user_id,
+        .channel_id = id_or_none(o->channel ? o->channel->id : 0),
+        .message_id = id_or_none(o->message_id),
+        .alert_system_message_id = id_or_none(alert),
+        .content = o->content,
+        .matched_keyword = b->hit->keyword,
+        .matched_content = b->hit->content,
+    };
+
+    call_emit(call, EVENT_AUTO_MODERATION_ACTION_EXECUTION,
+              to_entitled(guild_id, 0, PERMISSION(MANAGE_GUILD)), &automod_execution_schema,
+              &event);
+}
+
+static enum err breach_audit(struct call *call, const struct breach *b, enum audit_action action)
+{
+    const struct offence *o = b->offence;
+    struct audit_options options = {
+        .auto_moderation_rule_name = given_str(b->rule->name),
+        .auto_moderation_rule_trigger_type =
+            given_str(str_printf(call->arena, "%lld", (long long)b->rule->trigger_type)),
+        .channel_id = id_or_none(o->channel ? o->channel->id : 0),
+    };
+
+    return audit_with(call, o->member->guild_id, action, o->member->user_id, &options,
+                      (struct list){ 0 });
+}
+
+/* --- the alert ------------------------------------------------------------------------ */
+
+static void embed_field(struct json *j, const char *name, struct str value)
+{
+    json_object(j);
+    json_name(j, "name");
+    json_text(j, str_of(name));
+    json_name(j, "value");
+    json_text(j, value);
+    json_name(j, "inline");
+    json_bool(j, false);
+    json_object_end(j);
+}
+
+static struct str id_text(struct arena *arena, snowflake id)
+{
+    return str_printf(arena, "%llu", (unsigned long long)id);
+}
+
+static int64_t breach_timeout(const struct breach *b)
+{
+    const struct automod_action *a = b->rule->actions.items;
+
+    for (size_t i = 0; i < b->rule->actions.count; i++)
+        if (a[i].type == AUTOMOD_TIMEOUT)
+            return a[i].metadata->duration_seconds.value;
+    return 0;
+}
+
+static void embed_profile(struct json *j, const struct offence *o)
+{
+    if (!o->profile)
+        return;
+    if (o->blocked) {
+        embed_field(j, "block_profile_update_type", str_of(o->profile));
+        return;
+    }
+    embed_field(j, "quarantine_user", str_of(o->profile));
+    embed_field(j, "quarantine_event", str_of(o->seen_by));
+}
+
+/* Clients show the alert from these fields, all of them text. */
+static void embed_fields(struct call *call, struct json *j, const struct breach *b)
+{
+    const struct offence *o = b->offence;
+    int64_t timeout = breach_timeout(b);
+
+    embed_field(j, "rule_name", b->rule->name);
+    if (o->channel)
+        embed_field(j, "channel_id", id_text(call->arena, o->channel->id));
+    embed_field(j, "decision_id", id_text(call->arena, snowflake_new()));
+    embed_field(j, "decision_outcome", o->blocked ? STR("blocked") : STR("flagged"));
+    embed_field(j, "keyword", b->hit->keyword.value);
+    embed_field(j, "keyword_matched_content", b->hit->content.value);
+    if (o->message_id)
+        embed_field(j, "flagged_message_id", id_text(call->arena, o->message_id));
+    if (timeout)
+        embed_field(j, "timeout_duration", str_printf(call->arena, "%lld", (long long)timeout));
+    embed_profile(j, o);
+}
+
+static struct str alert_embed(struct call *call, const struct breach *b)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 64 * 1024);
+    json_array(&j);
+    json_object(&j);
+    json_name(&j, "type");
+    json_text(&j, STR("auto_moderation_message"));
+    json_name(&j, "description");
+    json_text(&j, b->offence->content);
+    json_name(&j, "fields");
+    json_array(&j);
+    embed_fields(call, &j, b);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_array_end(&j);
+    return buf_take(&out, call->arena);
+}
+
+/* A channel that is gone is told nothing. */
+static enum err breach_alert(struct call *call, const struct breach *b,
+                             const struct automod_action *action)
+{
+    const struct member *m = b->offence->member;
+    struct channel c;
+    struct user author;
+    struct message alert;
+    enum err e = channel_find(call->tx, action->metadata->channel_id.value, &c);
+
+    if (e == ERR_UNKNOWN_CHANNEL || (!e && c.guild_id.value != m->guild_id))
+        return OK;
+    if (!e)
+        e = user_find(call->tx, m->user_id, &author);
+    if (e)
+        return e;
+    struct message_draft draft = { .channel = &c,
+                                   .type = MESSAGE_AUTO_MODERATION,
+                                   .author = &author,
+                                   .embeds = alert_embed(call, b) };
+    e = message_create(call, &draft, &alert);
+    if (!e)
+        e = breach_audit(call, b, AUDIT_AUTOMOD_ALERT);
+    if (!e)
+        breach_announce(call, b, action, alert.id);
+    return e;
+}
+
+/* --- the member ----------------------------------------------------------------------- */
+
+static enum err breach_timeout_member(struct call *call, const struct breach *b,
+                                      const struct automod_action *action)
+{
+    struct member m;
+    int64_t until = clock_us() + action->metadata->duration_seconds.value * 1000000;
+    enum err e =
+        member_find(call->tx, b->offence->member->guild_id, b->offence->member->user_id, &m);
+
+    if (!e && !(m.communication_disabled_until.given == GIVEN &&
+                m.communication_disabled_until.value >= until)) {
+        m.communication_disabled_until = given_int(until);
+        e = member_save(call, &m);
+    }
+    if (!e)
+        e = breach_audit(call, b, AUDIT_AUTOMOD_TIMEOUT);
+    if (!e)
+        breach_announce(call, b, action, 0);
+    return e;
+}
+
+/* A nickname that was refused changes nothing about who wanted it. */
+static enum err breach_quarantine(struct call *call, const struct breach *b,
+                                  const struct automod_action *action)
+{
+    struct member m;
+    enum err e =
+        member_find(call->tx, b->offence->member->guild_id, b->offence->member->user_id, &m);
+
+    if (!e && !b->offence->blocked && !(m.flags & MEMBER_QUARANTINED)) {
+        m.flags |= MEMBER_QUARANTINED;
+        e = member_save(call, &m);
+    }
+    if (!e && !b->offence->blocked)
+        e = breach_audit(call, b, AUDIT_AUTOMOD_QUARANTINE);
+    if (!e)
+        breach_announce(call, b, action, 0);
+    return e;
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+static enum err breach_act(struct call *call, const struct breach *b,
+                           const struct automod_action *a)
+{
+    enum err e;
+
+    switch (a->type) {
+    case AUTOMOD_ALERT:
+        return breach_alert(call, b, a);
+    case AUTOMOD_TIMEOUT:
+        return breach_timeout_member(call, b, a);
+    case AUTOMOD_QUARANTINE:
+        return breach_quarantine(call, b, a);
+    default:
+        e = breach_audit(call, b, AUDIT_AUTOMOD_BLOCK);
+        if (!e)
+            breach_announce(call, b, a, 0);
+        return e;
+    }
+}
+
+enum err offence_answer(struct call *call, const struct offence *o, const struct list *hits,
+                        const struct list *rules)
+{
+    static const int64_t order[] = { AUTOMOD_ALERT, AUTOMOD_TIMEOUT, AUTOMOD_QUARANTINE,
+                                     AUTOMOD_BLOCK };
+    const struct automod_rule *r = rules->items;
+    enum err e = OK;
+
+    for (size_t k = 0; k < 4; k++)
+        for (size_t i = 0; i < rules->count; i++) {
+            struct breach b = { o, &r[i], &((const struct automod_hit *)hits->items)[i] };
+            const struct automod_action *a = r[i].actions.items;
+
+            for (size_t n = 0; !e && n < r[i].actions.count; n++)
+                if (a[n].type == order[k])
+                    e = breach_act(call, &b, &a[n]);
+        }
+    return e;
+}
+
+/* --- the refusal ---------------------------------------------------------------------- */
+
+struct refusal {
+    struct str message;
+    int64_t code;
+};
+
+static const struct field refusal_fields[] = {
+    { FIELD(struct refusal, message), .type = &type_text },
+    { FIELD(struct refusal, code), .type = &type_count },
+    { 0 },
+};
+static const struct schema refusal_schema = {
+    .name = "AutoModerationRefusal",
+    .size = sizeof(struct refusal),
+    .fields = refusal_fields,
+    .doc = "A text was not taken, and what its rules say was done.",
+};
+static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
+
+/* An error would take back the alert and the time-out, so this is an answer like others. */
+enum err offence_refuse(struct call *call, enum err code)
+{
+    const struct error_info *info = error_info(code);
+    const struct refusal refusal = { str_of(info->message), info->code };
+
+    call_set_status(call, info->status);
+    return call_reply_as(call, &type_refusal, &refusal);
+}

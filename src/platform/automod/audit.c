@@ -1,0 +1,102 @@
+/* audit.c - what the audit log tells of rules. */
+#include "platform/automod/internal.h"
+
+#include "model/rows.h"
+#include "platform/guilds/guilds.h"
+
+struct rule_noting {
+    struct call *call;
+    const struct automod_rule *before, *now; /* NULL: there is none */
+    struct list changes;                     /* struct audit_change */
+};
+
+static void note_value(struct rule_noting *n, const char *key, struct str before, struct str now)
+{
+    struct audit_change *c;
+
+    if (n->before && n->now && str_eq(before, now))
+        return;
+    c = list_add(n->call->arena, &n->changes, sizeof *c);
+    c->key = str_of(key);
+    if (n->before)
+        c->old_value = given_str(before);
+    if (n->now)
+        c->new_value = given_str(now);
+}
+
+static void note_member(struct rule_noting *n, const char *key, const struct type *type,
+                        size_t offset)
+{
+    struct arena *a = n->call->arena;
+    struct str before = { 0 }, now = { 0 };
+
+    if (n->before)
+        before = column_encode(a, type, (const char *)n->before + offset);
+    if (n->now)
+        now = column_encode(a, type, (const char *)n->now + offset);
+    note_value(n, key, before, now);
+}
+
+static bool texts_hold(const struct list *texts, struct str text)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (str_eq(((const struct str *)texts->items)[i], text))
+            return true;
+    return false;
+}
+
+/* What one list has and the other has not, under "$add_…" or "$remove_…". */
+static void note_difference(struct rule_noting *n, const char *sign, const char *key,
+                            const struct list *of, const struct list *without)
+{
+    struct arena *a = n->call->arena;
+    struct list more = { 0 };
+
+    for (size_t i = 0; i < of->count; i++) {
+        struct str text = ((const struct str *)of->items)[i];
+
+        if (!texts_hold(without, text))
+            *(struct str *)list_add(a, &more, sizeof text) = text;
+    }
+    if (!more.count)
+        return;
+    struct audit_change *c = list_add(a, &n->changes, sizeof *c);
+    c->key = str_printf(a, "$%s_%s", sign, key);
+    c->new_value = given_str(column_encode(a, &type_texts, &more));
+}
+
+static void note_texts(struct rule_noting *n, const char *key, size_t offset)
+{
+    static const struct list none;
+    const struct list *before = &none, *now = &none;
+
+    if (n->before)
+        before =
+            &((const struct opt_list *)((const char *)n->before->trigger_metadata + offset))->value;
+    if (n->now)
+        now = &((const struct opt_list *)((const char *)n->now->trigger_metadata + offset))->value;
+    note_difference(n, "add", key, now, before);
+    note_difference(n, "remove", key, before, now);
+}
+
+enum err automod_audit(struct call *call, const struct automod_rule *before,
+                       const struct automod_rule *now)
+{
+    struct rule_noting n = { .call = call, .before = before, .now = now };
+    const struct automod_rule *any = now ? now : before;
+    enum audit_action action = !before ? AUDIT_AUTOMOD_RULE_CREATE
+                               : now   ? AUDIT_AUTOMOD_RULE_UPDATE
+                                       : AUDIT_AUTOMOD_RULE_DELETE;
+
+    note_member(&n, "name", &type_text, offsetof(struct automod_rule, name));
+    note_member(&n, "event_type", &type_int, offsetof(struct automod_rule, event_type));
+    note_member(&n, "trigger_type", &type_int, offsetof(struct automod_rule, trigger_type));
+    note_member(&n, "actions", &type_automod_actions, offsetof(struct automod_rule, actions));
+    note_member(&n, "enabled", &type_bool, offsetof(struct automod_rule, enabled));
+    note_member(&n, "exempt_roles", &type_ids, offsetof(struct automod_rule, exempt_roles));
+    note_member(&n, "exempt_channels", &type_ids, offsetof(struct automod_rule, exempt_channels));
+    note_texts(&n, "keyword_filter", offsetof(struct automod_metadata, keyword_filter));
+    note_texts(&n, "regex_patterns", offsetof(struct automod_metadata, regex_patterns));
+    note_texts(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
+    return audit_with(call, any->guild_id, action, any->id, NULL, n.changes);
+}

@@ -1,0 +1,69 @@
+/* presets.c - the lists of words that rules of the preset kind look for. */
+#include "platform/automod/presets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "platform/automod/automod.h"
+
+enum { MOST_WORDS = 5000, LONGEST_WORD = 60, PRESETS = 3 };
+
+static const char *const names[PRESETS] = { "[profanity]", "[sexual]", "[slurs]" };
+static struct arena *arena; /* of the words; as long as the process */
+static struct list lists[PRESETS];
+
+const struct list *automod_preset(int64_t preset)
+{
+    static const struct list none;
+
+    return preset >= 1 && preset <= PRESETS ? &lists[preset - 1] : &none;
+}
+
+/* One line: the name of a list, a word, a comment, or nothing. NULL: it is fine. */
+static const char *presets_take(struct str line, struct list **now)
+{
+    if (!line.n || line.p[0] == '#')
+        return NULL;
+    for (int i = 0; i < PRESETS; i++)
+        if (str_is(line, names[i])) {
+            *now = &lists[i];
+            return NULL;
+        }
+    if (!*now)
+        return "automod-words: a word stands before [profanity], [sexual] or [slurs]";
+    if (!utf8_valid(line) || utf8_length(line) > LONGEST_WORD)
+        return "automod-words: a word is not UTF-8 text of at most 60 characters";
+    if ((*now)->count >= MOST_WORDS)
+        return "automod-words: a list has more than 5000 words";
+    *(struct str *)list_add(arena, *now, sizeof line) = str_dup(arena, line);
+    return NULL;
+}
+
+bool automod_presets_set(const char *path, const char **ret_problem)
+{
+    struct list *now = NULL;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    FILE *f;
+
+    memset(lists, 0, sizeof lists);
+    arena_free(arena);
+    arena = NULL;
+    if (!path || !*path)
+        return true;
+    f = fopen(path, "re");
+    *ret_problem = f ? NULL : "automod-words: the file cannot be read";
+    arena = arena_new();
+    while (f && !*ret_problem && (n = getline(&line, &room, f)) >= 0) {
+        while (n && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            n--;
+        *ret_problem = presets_take(str_trim(str_slice(line, (size_t)n)), &now);
+    }
+    if (f)
+        fclose(f);
+    free(line); /* getline's own */
+    return !*ret_problem;
+}

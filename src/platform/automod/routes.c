@@ -1,0 +1,290 @@
+/* routes.c - rules of auto moderation: reading, making, changing and deleting them. */
+#include "platform/automod/internal.h"
+
+#include "model/rows.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+/* --- what a body needs besides its form ------------------------------------------------ */
+
+/* How many rules of a trigger a guild may have. */
+static int64_t most_of_type(int64_t trigger)
+{
+    return trigger == AUTOMOD_KEYWORD ? 6 : 1;
+}
+
+static enum err check_room(struct call *call, const struct automod_rule *r)
+{
+    int64_t count = 0;
+    enum err e = automod_count_of_type(call->tx, r->guild_id, r->trigger_type, &count);
+
+    if (e || count < most_of_type(r->trigger_type))
+        return e;
+    form_fail(&call->form, NULL, "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
+              "The guild has as many rules of this trigger as it may have.");
+    return ERR_INVALID_FORM_BODY;
+}
+
+static enum err check_alert(struct call *call, size_t number, snowflake channel_id)
+{
+    struct place all = place_key(NULL, STR("actions")), one = place_index(&all, number);
+    struct place metadata = place_key(&one, STR("metadata"));
+    struct place at = place_key(&metadata, STR("channel_id"));
+    struct channel c;
+    enum err e = channel_find(call->tx, channel_id, &c);
+
+    if (e && e != ERR_UNKNOWN_CHANNEL)
+        return e;
+    if (e || c.guild_id.value != call->target.guild->id ||
+        (c.type != CHANNEL_TEXT && c.type != CHANNEL_NEWS))
+        form_fail(&call->form, &at, FORM_CHOICES, "Value must be a text channel of the guild.");
+    return OK;
+}
+
+/* Who lets a rule time somebody out could do so. */
+static enum err check_actions(struct call *call, const struct automod_rule *r)
+{
+    const struct automod_action *a = r->actions.items;
+    struct list one = { (void *)r, 1 };
+    enum err e = OK;
+
+    if ((rules_have_action(&one, AUTOMOD_TIMEOUT) || rules_have_action(&one, AUTOMOD_QUARANTINE)) &&
+        !(call->target.rights & PERMISSION(MODERATE_MEMBERS)))
+        return ERR_MISSING_PERMISSIONS;
+    for (size_t i = 0; !e && i < r->actions.count; i++)
+        if (a[i].type == AUTOMOD_ALERT && a[i].metadata && a[i].metadata->channel_id.given == GIVEN)
+            e = check_alert(call, i, a[i].metadata->channel_id.value);
+    return e || !form_failed(&call->form) ? e : ERR_INVALID_FORM_BODY;
+}
+
+static enum err rule_check(struct call *call, struct automod_rule *r)
+{
+    automod_rule_check(&call->form, NULL, r);
+    if (form_failed(&call->form))
+        return ERR_INVALID_FORM_BODY;
+    enum err e = check_actions(call, r);
+    if (!e)
+        automod_rule_settle(call->arena, r);
+    return e;
+}
+
+static void rule_apply(struct automod_rule *r, const struct automod_patch *in)
+{
+    if (in->name.given == GIVEN)
+        r->name = in->name.value;
+    if (in->event_type.given == GIVEN)
+        r->event_type = in->event_type.value;
+    if (in->trigger_metadata.given == GIVEN)
+        r->trigger_metadata = in->trigger_metadata.value;
+    if (in->actions.given == GIVEN)
+        r->actions = in->actions.value;
+    if (in->enabled.given != ABSENT)
+        r->enabled = in->enabled.value;
+    if (in->exempt_roles.given != ABSENT)
+        r->exempt_roles = in->exempt_roles.value;
+    if (in->exempt_channels.given != ABSENT)
+        r->exempt_channels = in->exempt_channels.value;
+}
+
+static enum err rule_from_draft(struct call *call, struct automod_rule *ret)
+{
+    const struct automod_patch *in = call->body;
+
+    *ret = (struct automod_rule){ .id = snowflake_new(),
+                                  .guild_id = call->target.guild->id,
+                                  .creator_id = call->caller->id,
+                                  .trigger_type = in->trigger_type.value };
+    rule_apply(ret, in);
+    enum err e = rule_check(call, ret);
+    return e ? e : check_room(call, ret);
+}
+
+static void rule_announce(struct call *call, enum event event, const struct automod_rule *r)
+{
+    call_emit(call, event, to_entitled(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
+              &automod_rule_schema, r);
+}
+
+/* --- handlers ------------------------------------------------------------------------- */
+
+/* GET /guilds/{guild.id}/auto-moderation/rules */
+static enum err list_auto_moderation_rules(struct call *call)
+{
+    struct list rules;
+    enum err e = automod_rules(call->tx, call->target.guild->id, &rules);
+
+    return e ? e : call_reply(call, &rules);
+}
+
+static enum err path_rule(struct call *call, struct automod_rule *ret)
+{
+    return automod_rule_find(call->tx, call->target.guild->id, call_id(call, "rule.id"), ret);
+}
+
+/* GET /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
+static enum err get_auto_moderation_rule(struct call *call)
+{
+    struct automod_rule rule;
+    enum err e = path_rule(call, &rule);
+
+    return e ? e : call_reply(call, &rule);
+}
+
+/* POST /guilds/{guild.id}/auto-moderation/rules */
+static enum err create_auto_moderation_rule(struct call *call)
+{
+    struct automod_rule rule;
+    enum err e = rule_from_draft(call, &rule);
+
+    if (!e)
+        e = automod_rule_insert(call->tx, &rule);
+    if (!e)
+        e = automod_audit(call, NULL, &rule);
+    if (e)
+        return e;
+    rule_announce(call, EVENT_AUTO_MODERATION_RULE_CREATE, &rule);
+    return call_reply(call, &rule);
+}
+
+/* POST /guilds/{guild.id}/auto-moderation/rules/validate: as if it were made. */
+static enum err validate_auto_moderation_rule(struct call *call)
+{
+    struct automod_rule rule;
+    enum err e = rule_from_draft(call, &rule);
+
+    return e ? e : call_reply(call, &rule);
+}
+
+/* PATCH /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
+static enum err modify_auto_moderation_rule(struct call *call)
+{
+    const struct automod_patch *in = call->body;
+    struct automod_rule before, now;
+    enum err e = path_rule(call, &before);
+
+    if (e)
+        return e;
+    if (in->trigger_type.given == GIVEN && in->trigger_type.value != before.trigger_type)
+        return call_invalid(call, "trigger_type", FORM_CHOICES, "A rule's trigger stays.");
+    now = before;
+    rule_apply(&now, in);
+    e = rule_check(call, &now);
+    if (!e)
+        e = automod_rule_update(call->tx, &now);
+    if (!e)
+        e = automod_audit(call, &before, &now);
+    if (e)
+        return e;
+    rule_announce(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &now);
+    return call_reply(call, &now);
+}
+
+/* DELETE /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
+static enum err delete_auto_moderation_rule(struct call *call)
+{
+    struct automod_rule rule;
+    enum err e = path_rule(call, &rule);
+
+    if (!e)
+        e = automod_rule_delete(call->tx, rule.id);
+    if (!e)
+        e = automod_renew(call->tx, rule.guild_id);
+    if (!e)
+        e = automod_audit(call, &rule, NULL);
+    if (!e)
+        rule_announce(call, EVENT_AUTO_MODERATION_RULE_DELETE, &rule);
+    return e;
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    { .name = "rule.id", .field = "rule_id", .doc = "A rule of the guild." },
+    { 0 },
+};
+
+#define RULE_EVENTS(event_)                                    \
+    (const enum event[])                                       \
+    {                                                          \
+        event_, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE \
+    }
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/auto-moderation/rules",
+        .name = "list_auto_moderation_rules",
+        .doc = "The rules of a guild.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &type_automod_rules,
+        .handle = list_auto_moderation_rules,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/auto-moderation/rules/{rule.id}",
+        .name = "get_auto_moderation_rule",
+        .doc = "One rule.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &type_automod_rule,
+        .handle = get_auto_moderation_rule,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/auto-moderation/rules",
+        .name = "create_auto_moderation_rule",
+        .doc = "Make a rule: six of words, and one of each other trigger. Time-outs and "
+               "quarantines take MODERATE_MEMBERS. Bots, and who has MANAGE_GUILD, are not "
+               "looked at.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &automod_draft_body,
+        .reply = &type_automod_rule,
+        .fires = RULE_EVENTS(EVENT_AUTO_MODERATION_RULE_CREATE),
+        .handle = create_auto_moderation_rule,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/auto-moderation/rules/validate",
+        .name = "validate_auto_moderation_rule",
+        .doc = "What making a rule would answer; nothing is kept.",
+        .auth = AUTH_USER,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &automod_draft_body,
+        .reply = &type_automod_rule,
+        .store = ROUTE_STORE_READ,
+        .handle = validate_auto_moderation_rule,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/auto-moderation/rules/{rule.id}",
+        .name = "modify_auto_moderation_rule",
+        .doc = "Change a rule.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &automod_patch_body,
+        .reply = &type_automod_rule,
+        .fires = RULE_EVENTS(EVENT_AUTO_MODERATION_RULE_UPDATE),
+        .handle = modify_auto_moderation_rule,
+    },
+    {
+        .method = DELETE,
+        .path = "/guilds/{guild.id}/auto-moderation/rules/{rule.id}",
+        .name = "delete_auto_moderation_rule",
+        .doc = "Delete a rule.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .fires = RULE_EVENTS(EVENT_AUTO_MODERATION_RULE_DELETE),
+        .handle = delete_auto_moderation_rule,
+    },
+    { 0 },
+};
+
+const struct domain automod_domain = {
+    .name = "Auto moderation",
+    .doc = "Rules that messages and names are looked at by.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .hooks = &automod_hooks,
+};

@@ -1,0 +1,351 @@
+/* schema.c - rules as the interface shows them, and what a body may say of one. */
+#include "platform/automod/internal.h"
+
+#include "model/types.h"
+
+enum {
+    MOST_KEYWORDS = 1000,
+    MOST_PATTERNS = 10,
+    MOST_ALLOWED = 100,
+    LONGEST_TIMEOUT_S = 2419200, /* four weeks */
+};
+
+/* --- types ---------------------------------------------------------------------------- */
+
+static const struct type type_keyword = { .kind = KIND_STRING, .min = 1, .max = 60 };
+static const struct type type_pattern = { .kind = KIND_STRING,
+                                          .min = 1,
+                                          .max = 260,
+                                          .doc = "A regular expression without back references "
+                                                 "and without looking around" };
+static const struct type type_keywords = { .kind = KIND_ARRAY,
+                                           .max = MOST_KEYWORDS,
+                                           .of = &type_keyword };
+static const struct type type_patterns = { .kind = KIND_ARRAY,
+                                           .max = MOST_PATTERNS,
+                                           .of = &type_pattern };
+static const struct choice presets[] = {
+    { 1, NULL, "PROFANITY", "Words that are thought rude" },
+    { 2, NULL, "SEXUAL_CONTENT", "Words of sexual content" },
+    { 3, NULL, "SLURS", "Slurs" },
+    { 0 },
+};
+static const struct type type_preset = { .kind = KIND_INT, .choices = presets };
+static const struct type type_presets = { .kind = KIND_ARRAY, .max = 3, .of = &type_preset };
+static const struct type type_mention_limit = { .kind = KIND_INT, .min = 0, .max = 50 };
+
+static const struct choice events[] = {
+    { AUTOMOD_ON_MESSAGE, NULL, "MESSAGE_SEND", "A message is sent or changed" },
+    { AUTOMOD_ON_PROFILE, NULL, "MEMBER_UPDATE", "Somebody joins, or has another name" },
+    { 0 },
+};
+static const struct choice triggers[] = {
+    { AUTOMOD_KEYWORD, NULL, "KEYWORD", "Words and patterns of the guild's own" },
+    { AUTOMOD_SPAM, NULL, "SPAM", "The same text for the fifth time within ten seconds" },
+    { AUTOMOD_PRESET, NULL, "KEYWORD_PRESET", "Words of the server's configuration" },
+    { AUTOMOD_MENTIONS, NULL, "MENTION_SPAM", "More people and roles than so many" },
+    { AUTOMOD_PROFILE, NULL, "MEMBER_PROFILE", "Words and patterns in names" },
+    { 0 },
+};
+static const struct type type_event = { .kind = KIND_INT, .choices = events };
+const struct type type_automod_trigger = { .kind = KIND_INT, .choices = triggers };
+
+static const struct field metadata_fields[] = {
+    { FIELD(struct automod_metadata, keyword_filter), .type = &type_keywords, .flags = OPTIONAL,
+      .doc = "cat: the word; cat*, *cat: words that begin or end so; *cat*: anywhere" },
+    { FIELD(struct automod_metadata, regex_patterns), .type = &type_patterns, .flags = OPTIONAL },
+    { FIELD(struct automod_metadata, presets), .type = &type_presets, .flags = OPTIONAL },
+    { FIELD(struct automod_metadata, allow_list), .type = &type_keywords, .flags = OPTIONAL,
+      .doc = "What lies inside one of these does not count" },
+    { FIELD(struct automod_metadata, mention_total_limit), .type = &type_mention_limit,
+      .flags = OPTIONAL },
+    { FIELD(struct automod_metadata, mention_raid_protection_enabled), .type = &type_bool,
+      .flags = OPTIONAL, .doc = "Kept, without effect" },
+    { 0 },
+};
+static const struct schema metadata_schema = {
+    .name = "AutoModerationMetadata",
+    .size = sizeof(struct automod_metadata),
+    .fields = metadata_fields,
+    .doc = "What a rule looks for.",
+};
+const struct type type_automod_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
+
+static const struct choice actions[] = {
+    { AUTOMOD_BLOCK, NULL, "BLOCK_MESSAGE", "It is not sent" },
+    { AUTOMOD_ALERT, NULL, "SEND_ALERT_MESSAGE", "A channel is told" },
+    { AUTOMOD_TIMEOUT, NULL, "TIMEOUT", "Who wrote it is timed out" },
+    { AUTOMOD_QUARANTINE, NULL, "BLOCK_MEMBER_INTERACTION",
+      "Who is called so can do nothing until they are called otherwise" },
+    { 0 },
+};
+static const struct type type_action_type = { .kind = KIND_INT, .choices = actions };
+static const struct type type_duration = { .kind = KIND_INT, .min = 1, .max = LONGEST_TIMEOUT_S };
+static const struct type type_custom_message = { .kind = KIND_STRING, .max = 300 };
+static const struct field action_metadata_fields[] = {
+    { FIELD(struct automod_action_metadata, channel_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "Of alerts: a text channel of the guild" },
+    { FIELD(struct automod_action_metadata, duration_seconds), .type = &type_duration,
+      .flags = OPTIONAL, .doc = "Of time-outs" },
+    { FIELD(struct automod_action_metadata, custom_message), .type = &type_custom_message,
+      .flags = OPTIONAL, .doc = "Of blocks: for the guild's own use" },
+    { 0 },
+};
+static const struct schema action_metadata_schema = {
+    .name = "AutoModerationActionMetadata",
+    .size = sizeof(struct automod_action_metadata),
+    .fields = action_metadata_fields,
+    .doc = "How an action is done.",
+};
+static const struct type type_action_metadata = { .kind = KIND_OBJECT,
+                                                  .schema = &action_metadata_schema };
+static const struct field action_fields[] = {
+    { FIELD(struct automod_action, type), .type = &type_action_type },
+    { FIELD(struct automod_action, metadata), .type = &type_action_metadata,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema action_schema = {
+    .name = "AutoModerationAction",
+    .size = sizeof(struct automod_action),
+    .fields = action_fields,
+    .doc = "What is done when a rule is broken.",
+};
+static const struct type type_action = { .kind = KIND_OBJECT, .schema = &action_schema };
+const struct type type_automod_actions = {
+    .kind = KIND_ARRAY, .min = 1, .max = 5, .of = &type_action
+};
+
+static const struct type type_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct type type_exempt_roles = { .kind = KIND_ARRAY, .max = 20, .of = &type_id };
+static const struct type type_exempt_channels = { .kind = KIND_ARRAY, .max = 50, .of = &type_id };
+
+/* --- the rule, and bodies ------------------------------------------------------------- */
+
+static const struct field rule_fields[] = {
+    { FIELD(struct automod_rule, id), .type = &type_id },
+    { FIELD(struct automod_rule, guild_id), .type = &type_id },
+    { FIELD(struct automod_rule, name), .type = &type_name },
+    { FIELD(struct automod_rule, creator_id), .type = &type_id },
+    { FIELD(struct automod_rule, event_type), .type = &type_event },
+    { FIELD(struct automod_rule, trigger_type), .type = &type_automod_trigger },
+    { FIELD(struct automod_rule, trigger_metadata), .type = &type_automod_metadata },
+    { FIELD(struct automod_rule, actions), .type = &type_automod_actions },
+    { FIELD(struct automod_rule, enabled), .type = &type_bool },
+    { FIELD(struct automod_rule, exempt_roles), .type = &type_exempt_roles },
+    { FIELD(struct automod_rule, exempt_channels), .type = &type_exempt_channels },
+    { 0 },
+};
+const struct schema automod_rule_schema = {
+    .name = "AutoModerationRule",
+    .size = sizeof(struct automod_rule),
+    .fields = rule_fields,
+    .doc = "A rule that messages or names are looked at by.",
+};
+const struct type type_automod_rule = { .kind = KIND_OBJECT, .schema = &automod_rule_schema };
+const struct type type_automod_rules = { .kind = KIND_ARRAY, .of = &type_automod_rule };
+
+#define BODY_FIELD(member_, type_, flags_)                                        \
+    {                                                                             \
+        FIELD(struct automod_patch, member_), .type = &(type_), .flags = (flags_) \
+    }
+#define BODY_FIELDS(must_)                                                         \
+    BODY_FIELD(name, type_name, must_), BODY_FIELD(event_type, type_event, must_), \
+        BODY_FIELD(trigger_type, type_automod_trigger, must_),                     \
+        BODY_FIELD(trigger_metadata, type_automod_metadata, OPTIONAL | NULLABLE),  \
+        BODY_FIELD(actions, type_automod_actions, must_),                          \
+        BODY_FIELD(enabled, type_bool, OPTIONAL | NULLABLE),                       \
+        BODY_FIELD(exempt_roles, type_exempt_roles, OPTIONAL | NULLABLE),          \
+        BODY_FIELD(exempt_channels, type_exempt_channels, OPTIONAL | NULLABLE)
+
+static const struct field draft_fields[] = { BODY_FIELDS(0), { 0 } };
+static const struct field patch_fields[] = { BODY_FIELDS(OPTIONAL), { 0 } };
+static const struct schema draft_schema = {
+    .name = "AutoModerationRuleDraft",
+    .size = sizeof(struct automod_patch),
+    .fields = draft_fields,
+    .doc = "A new rule.",
+};
+static const struct schema patch_schema = {
+    .name = "AutoModerationRulePatch",
+    .size = sizeof(struct automod_patch),
+    .fields = patch_fields,
+    .doc = "What is changed about a rule; its trigger stays.",
+};
+const struct type automod_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+const struct type automod_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+static const struct field execution_fields[] = {
+    { FIELD(struct automod_execution, guild_id), .type = &type_id },
+    { FIELD(struct automod_execution, action), .type = &type_action },
+    { FIELD(struct automod_execution, rule_id), .type = &type_id },
+    { FIELD(struct automod_execution, rule_trigger_type), .type = &type_automod_trigger },
+    { FIELD(struct automod_execution, user_id), .type = &type_id },
+    { FIELD(struct automod_execution, channel_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct automod_execution, message_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct automod_execution, alert_system_message_id), .type = &type_id,
+      .flags = OPTIONAL },
+    { FIELD(struct automod_execution, content), .type = &type_text },
+    { FIELD(struct automod_execution, matched_keyword), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct automod_execution, matched_content), .type = &type_text, .flags = NULLABLE },
+    { 0 },
+};
+const struct schema automod_execution_schema = {
+    .name = "AutoModerationExecution",
+    .size = sizeof(struct automod_execution),
+    .fields = execution_fields,
+    .doc = "A rule was broken and something was done.",
+};
+
+/* --- what belongs together ------------------------------------------------------------ */
+
+static bool trigger_has_words(int64_t trigger)
+{
+    return trigger == AUTOMOD_KEYWORD || trigger == AUTOMOD_PROFILE;
+}
+
+static void refuse_list(struct form *form, const struct place *here, const char *key,
+                        const struct opt_list *list, bool fits)
+{
+    struct place at = place_key(here, str_of(key));
+
+    if (!fits && list->value.count)
+        form_fail(form, &at, FORM_CHOICES, "Rules of this trigger do not have it.");
+}
+
+static void check_patterns(struct form *form, const struct place *here, const struct list *patterns)
+{
+    struct place all = place_key(here, STR("regex_patterns"));
+    const struct str *p = patterns->items;
+
+    for (size_t i = 0; i < patterns->count; i++) {
+        struct place at = place_index(&all, i);
+        const char *problem;
+        struct pattern *made = pattern_new(p[i], &problem);
+
+        if (!made)
+            form_fail(form, &at, "STRING_TYPE_REGEX", "%s", problem);
+        pattern_free(made);
+    }
+}
+
+static void check_metadata(struct form *form, const struct place *up, const struct automod_rule *r)
+{
+    struct place here = place_key(up, STR("trigger_metadata"));
+    struct place limit = place_key(&here, STR("mention_total_limit"));
+    struct place named = place_key(&here, STR("presets"));
+    struct place allowed = place_key(&here, STR("allow_list"));
+    const struct automod_metadata *m = r->trigger_metadata;
+    bool words = trigger_has_words(r->trigger_type);
+
+    if (!m) {
+        if (r->trigger_type != AUTOMOD_SPAM)
+            form_fail(form, &here, FORM_REQUIRED);
+        return;
+    }
+    refuse_list(form, &here, "keyword_filter", &m->keyword_filter, words);
+    refuse_list(form, &here, "regex_patterns", &m->regex_patterns, words);
+    refuse_list(form, &here, "allow_list", &m->allow_list,
+                words || r->trigger_type == AUTOMOD_PRESET);
+    refuse_list(form, &here, "presets", &m->presets, r->trigger_type == AUTOMOD_PRESET);
+    if (words && m->allow_list.value.count > MOST_ALLOWED)
+        form_fail(form, &allowed, FORM_MAX_LENGTH, (long long)MOST_ALLOWED);
+    if (r->trigger_type == AUTOMOD_PRESET && !m->presets.value.count)
+        form_fail(form, &named, FORM_REQUIRED);
+    if (r->trigger_type == AUTOMOD_MENTIONS && m->mention_total_limit.given != GIVEN)
+        form_fail(form, &limit, FORM_REQUIRED);
+    if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
+        form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger do not have it.");
+    check_patterns(form, &here, &m->regex_patterns.value);
+}
+
+static bool action_suits(int64_t action, int64_t trigger)
+{
+    switch (action) {
+    case AUTOMOD_BLOCK:
+        return trigger != AUTOMOD_PROFILE;
+    case AUTOMOD_TIMEOUT:
+        return trigger == AUTOMOD_KEYWORD || trigger == AUTOMOD_MENTIONS;
+    case AUTOMOD_QUARANTINE:
+        return trigger == AUTOMOD_PROFILE;
+    default:
+        return true;
+    }
+}
+
+static void check_action(struct form *form, const struct place *here,
+                         const struct automod_action *a, int64_t trigger)
+{
+    struct place type = place_key(here, STR("type")), metadata = place_key(here, STR("metadata"));
+    struct place channel = place_key(&metadata, STR("channel_id"));
+    struct place duration = place_key(&metadata, STR("duration_seconds"));
+
+    if (!action_suits(a->type, trigger))
+        form_fail(form, &type, FORM_CHOICES, "Rules of this trigger do not do this.");
+    if (a->type == AUTOMOD_ALERT && !(a->metadata && a->metadata->channel_id.given == GIVEN))
+        form_fail(form, &channel, FORM_REQUIRED);
+    if (a->type == AUTOMOD_TIMEOUT &&
+        !(a->metadata && a->metadata->duration_seconds.given == GIVEN))
+        form_fail(form, &duration, FORM_REQUIRED);
+}
+
+void automod_rule_check(struct form *form, const struct place *here, const struct automod_rule *r)
+{
+    struct place event = place_key(here, STR("event_type"));
+    struct place channels = place_key(here, STR("exempt_channels"));
+    struct place all = place_key(here, STR("actions"));
+    const struct automod_action *a = r->actions.items;
+
+    if ((r->event_type == AUTOMOD_ON_PROFILE) != (r->trigger_type == AUTOMOD_PROFILE))
+        form_fail(form, &event, FORM_CHOICES, "Rules of this trigger are about something else.");
+    if (r->trigger_type == AUTOMOD_PROFILE && r->exempt_channels.count)
+        form_fail(form, &channels, FORM_CHOICES, "Names are the same in every channel.");
+    check_metadata(form, here, r);
+    for (size_t i = 0; i < r->actions.count; i++) {
+        struct place at = place_index(&all, i);
+
+        check_action(form, &at, &a[i], r->trigger_type);
+    }
+}
+
+/* Clients read the keys of a rule's kind without asking whether they are there. */
+static void list_settle(struct opt_list *list, bool fits)
+{
+    list->given = fits ? GIVEN : ABSENT;
+    if (!fits)
+        list->value = (struct list){ 0 };
+}
+
+static void action_settle(struct arena *arena, struct automod_action *a)
+{
+    struct automod_action_metadata *kept = arena_alloc(arena, sizeof *kept);
+
+    if (a->metadata && a->type == AUTOMOD_ALERT)
+        kept->channel_id = a->metadata->channel_id;
+    if (a->metadata && a->type == AUTOMOD_TIMEOUT)
+        kept->duration_seconds = a->metadata->duration_seconds;
+    if (a->metadata && a->type == AUTOMOD_BLOCK && a->metadata->custom_message.given == GIVEN)
+        kept->custom_message = a->metadata->custom_message;
+    a->metadata = kept;
+}
+
+void automod_rule_settle(struct arena *arena, struct automod_rule *r)
+{
+    struct automod_metadata *m = arena_alloc(arena, sizeof *m);
+    bool words = trigger_has_words(r->trigger_type);
+    bool mentions = r->trigger_type == AUTOMOD_MENTIONS;
+    struct automod_action *a = r->actions.items;
+
+    if (r->trigger_metadata)
+        *m = *r->trigger_metadata;
+    r->trigger_metadata = m;
+    list_settle(&m->keyword_filter, words);
+    list_settle(&m->regex_patterns, words);
+    list_settle(&m->presets, r->trigger_type == AUTOMOD_PRESET);
+    list_settle(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
+    m->mention_total_limit.given = mentions ? GIVEN : ABSENT;
+    m->mention_raid_protection_enabled =
+        mentions ? given_bool(m->mention_raid_protection_enabled.value) : (struct opt_bool){ 0 };
+    for (size_t i = 0; i < r->actions.count; i++)
+        action_settle(arena, &a[i]);
+}

@@ -1,0 +1,273 @@
+/* sets.c - from the rows of a guild's rules to something that a text is compared with at once. */
+#include "platform/automod/sets.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "platform/automod/presets.h"
+
+enum {
+    MOST_STEPS = 400 * 1000, /* of patterns, in a transaction: about a millisecond */
+};
+
+struct set_rule {
+    snowflake id;
+    int64_t event, trigger;
+    int64_t mention_limit;
+    size_t keyword_count, first_keyword; /* among the set's */
+    size_t pattern_count, first_pattern;
+};
+
+struct automod_set {
+    atomic_int refs;
+    struct arena *arena; /* of texts */
+    struct set_rule *rules;
+    size_t rule_count;
+    struct str *keywords; /* as they were written, rule after rule */
+    size_t keyword_count;
+    struct str *pattern_texts;
+    struct pattern **patterns;
+    size_t pattern_count, states;
+    struct words *words;
+};
+
+/* --- making one ----------------------------------------------------------------------- */
+
+struct set_making {
+    struct automod_set *set;
+    struct list entries; /* struct word_entry, in the set's arena */
+};
+
+static void entry_add(struct set_making *m, struct str keyword, uint32_t rule, uint32_t number,
+                      bool allowed)
+{
+    struct word_entry entry = { .allowed = allowed, .rule = rule, .number = number };
+
+    if (word_read(m->set->arena, keyword, &entry))
+        *(struct word_entry *)list_add(m->set->arena, &m->entries, sizeof entry) = entry;
+}
+
+static void set_add_words(struct set_making *m, struct set_rule *r, uint32_t rule,
+                          const struct list *words)
+{
+    struct automod_set *s = m->set;
+    const struct str *all = words->items;
+
+    s->keywords = mem_resize(s->keywords, (s->keyword_count + words->count + 1) * sizeof *all);
+    for (size_t i = 0; i < words->count; i++) {
+        s->keywords[s->keyword_count++] = str_dup(s->arena, all[i]);
+        entry_add(m, all[i], rule, (uint32_t)r->keyword_count++, false);
+    }
+}
+
+static void set_add_patterns(struct automod_set *s, struct set_rule *r, const struct list *patterns)
+{
+    const struct str *all = patterns->items;
+    size_t room = s->pattern_count + patterns->count + 1;
+
+    s->patterns = mem_resize(s->patterns, room * sizeof *s->patterns);
+    s->pattern_texts = mem_resize(s->pattern_texts, room * sizeof *s->pattern_texts);
+    for (size_t i = 0; i < patterns->count; i++) {
+        const char *problem;
+        struct pattern *p = pattern_new(all[i], &problem);
+
+        if (!p)
+            continue;
+        s->pattern_texts[s->pattern_count] = str_dup(s->arena, all[i]);
+        s->patterns[s->pattern_count++] = p;
+        s->states += pattern_states(p);
+        r->pattern_count++;
+    }
+}
+
+static void set_add_allowed(struct set_making *m, uint32_t rule, const struct list *words)
+{
+    const struct str *all = words->items;
+
+    for (size_t i = 0; i < words->count; i++)
+        entry_add(m, all[i], rule, 0, true);
+}
+
+static void set_add_rule(struct set_making *m, const struct automod_rule *in)
+{
+    struct automod_set *s = m->set;
+    const struct automod_metadata *d = in->trigger_metadata;
+    uint32_t rule = (uint32_t)s->rule_count++;
+    struct set_rule *r = &s->rules[rule];
+    const int64_t *presets = d->presets.value.items;
+
+    *r = (struct set_rule){ .id = in->id,
+                            .event = in->event_type,
+                            .trigger = in->trigger_type,
+                            .mention_limit = d->mention_total_limit.value,
+                            .first_keyword = s->keyword_count,
+                            .first_pattern = s->pattern_count };
+    set_add_words(m, r, rule, &d->keyword_filter.value);
+    for (size_t i = 0; i < d->presets.value.count; i++)
+        set_add_words(m, r, rule, automod_preset(presets[i]));
+    set_add_patterns(s, r, &d->regex_patterns.value);
+    set_add_allowed(m, rule, &d->allow_list.value);
+}
+
+struct automod_set *automod_set_new(const struct list *rules)
+{
+    struct set_making making = { .set = mem_new(sizeof *making.set) };
+    struct automod_set *s = making.set;
+    const struct automod_rule *all = rules->items;
+
+    atomic_init(&s->refs, 1);
+    s->arena = arena_new();
+    s->rules = mem_new((rules->count + 1) * sizeof *s->rules);
+    for (size_t i = 0; i < rules->count; i++)
+        if (all[i].enabled)
+            set_add_rule(&making, &all[i]);
+    s->words = words_new(making.entries.items, making.entries.count, (uint32_t)s->rule_count);
+    return s;
+}
+
+void automod_set_unref(struct automod_set *s)
+{
+    if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < s->pattern_count; i++)
+        pattern_free(s->patterns[i]);
+    words_free(s->words);
+    mem_free(s->patterns);
+    mem_free(s->pattern_texts);
+    mem_free(s->keywords);
+    mem_free(s->rules);
+    arena_free(s->arena);
+    mem_free(s);
+}
+
+/* --- using one ------------------------------------------------------------------------ */
+
+bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
+{
+    return s->states * bytes > MOST_STEPS;
+}
+
+snowflake automod_set_spam(const struct automod_set *s)
+{
+    for (size_t i = 0; i < s->rule_count; i++)
+        if (s->rules[i].trigger == AUTOMOD_SPAM)
+            return s->rules[i].id;
+    return 0;
+}
+
+bool automod_set_has_profile(const struct automod_set *s)
+{
+    for (size_t i = 0; i < s->rule_count; i++)
+        if (s->rules[i].event == AUTOMOD_ON_PROFILE)
+            return true;
+    return false;
+}
+
+static struct automod_hit *hit_add(struct arena *arena, struct list *hits, const struct set_rule *r)
+{
+    struct automod_hit *h = list_add(arena, hits, sizeof *h);
+
+    *h = (struct automod_hit){ .rule_id = r->id,
+                               .keyword.given = GIVEN_NULL,
+                               .content.given = GIVEN_NULL };
+    return h;
+}
+
+static void hit_dress(struct arena *arena, struct automod_hit *h, struct str keyword,
+                      struct str content)
+{
+    h->keyword = (struct opt_str){ GIVEN, str_dup(arena, keyword) };
+    h->content = (struct opt_str){ GIVEN, str_dup(arena, content) };
+}
+
+static void find_pattern(const struct automod_set *s, const struct set_rule *r, struct arena *arena,
+                         const struct folded_text *folded, struct list *ret)
+{
+    struct str text = folded->original;
+
+    for (size_t i = r->first_pattern; i < r->first_pattern + r->pattern_count; i++) {
+        size_t start, end;
+
+        if (!pattern_find(s->patterns[i], arena, text, &start, &end) ||
+            words_allow(s->words, (uint32_t)(r - s->rules), arena, folded, start, end))
+            continue;
+        hit_dress(arena, hit_add(arena, ret, r), s->pattern_texts[i],
+                  str_slice(text.p + start, end - start));
+        return;
+    }
+}
+
+/* --- mentions ------------------------------------------------------------------------- */
+
+/* <@1>, <@!1>, <@&1> at the front of a text: whom, with roles apart; 0: nobody. */
+static snowflake read_mention(struct str text, size_t *ret_size)
+{
+    struct str rest = text, number;
+    bool role;
+    snowflake id;
+
+    if (!str_starts(rest, STR("<@")))
+        return 0;
+    rest = str_from(rest, 2);
+    role = str_starts(rest, STR("&"));
+    if (role || str_starts(rest, STR("!")))
+        rest = str_from(rest, 1);
+    if (rest.n > 24)
+        rest.n = 24;
+    number = str_cut(&rest, '>');
+    *ret_size = (size_t)(rest.p - text.p);
+    if (!number.n || number.p + number.n == rest.p || !snowflake_parse(number, &id))
+        return 0;
+    return role ? id | UINT64_C(1) << 63 : id;
+}
+
+static bool exceeds_mentions(struct str text, int64_t limit)
+{
+    snowflake seen[64];
+    int64_t count = 0;
+
+    for (size_t i = 0; i + 4 <= text.n && count <= limit && count < 64; i++) {
+        size_t size;
+        snowflake id = text.p[i] == '<' ? read_mention(str_from(text, i), &size) : 0;
+        bool known = false;
+
+        for (int64_t k = 0; id && k < count; k++)
+            known = known || seen[k] == id;
+        if (id && !known)
+            seen[count++] = id;
+    }
+    return count > limit;
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+void automod_set_find(const struct automod_set *s, enum automod_event event, struct arena *arena,
+                      struct str text, struct list *ret)
+{
+    struct folded_text folded = text_fold(arena, text);
+    struct word_hit *words = arena_array(arena, struct word_hit, s->rule_count + 1);
+
+    words_find(s->words, arena, folded.text, words);
+    for (size_t i = 0; i < s->rule_count; i++) {
+        const struct set_rule *r = &s->rules[i];
+        const struct word_hit *h = &words[i];
+
+        if (r->event != (int64_t)event)
+            continue;
+        if (s->words && h->number >= 0)
+            hit_dress(arena, hit_add(arena, ret, r),
+                      s->keywords[r->first_keyword + (size_t)h->number],
+                      text_unfold(&folded, h->start, h->end));
+        else if (r->trigger == AUTOMOD_MENTIONS && exceeds_mentions(text, r->mention_limit))
+            hit_add(arena, ret, r);
+        else
+            find_pattern(s, r, arena, &folded, ret);
+    }
+}
+
+struct automod_set *automod_set_ref(struct automod_set *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    return s;
+}

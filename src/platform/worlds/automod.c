@@ -1,0 +1,95 @@
+/* automod.c - rules of auto moderation, in and out of world files. */
+#include "platform/worlds/internal.h"
+
+#include "platform/automod/automod.h"
+
+static const struct naming rule_naming = {
+    .word = "rule",
+    .by_name = "select min(id), count(*) from automod_rules where name = $1 and guild_id = $2",
+    .by_id = "select min(id), count(*) from automod_rules where id = $1 and guild_id = $2",
+    .any_id = "select min(id), count(*) from automod_rules where id = $1",
+    .scoped = true,
+};
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
+                           const struct opt_list *names, const struct place *all, struct list *ret)
+{
+    const struct str *name = names->value.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < names->value.count && !e; i++) {
+        struct place at = place_index(all, i);
+
+        e = refer(im, n, guild, name[i], &at, list_add(im->arena, ret, sizeof(snowflake)));
+    }
+    return e;
+}
+
+enum err import_rule(struct importing *im, const void *entry, const struct place *at,
+                     snowflake guild)
+{
+    const struct world_rule *in = entry;
+    struct place by_at = place_key(at, STR("by")), roles_at = place_key(at, STR("exempt_roles")),
+                 channels_at = place_key(at, STR("exempt_channels"));
+    unsigned before = im->form->problems;
+    struct automod_rule rule = {
+        .guild_id = guild,
+        .name = in->name,
+        .trigger_type = in->trigger_type,
+        .event_type = in->trigger_type == AUTOMOD_PROFILE ? AUTOMOD_ON_PROFILE : AUTOMOD_ON_MESSAGE,
+        .trigger_metadata = in->trigger_metadata.value,
+        .actions = in->actions,
+        .enabled = in->enabled.given != GIVEN || in->enabled.value,
+    };
+    enum err e = settle(im, &rule_naming, guild, in->id, in->name, at, &rule.id);
+
+    if (!e)
+        e = refer(im, &user_naming, 0, in->by, &by_at, &rule.creator_id);
+    if (!e)
+        e = refer_each(im, &role_naming, guild, &in->exempt_roles, &roles_at, &rule.exempt_roles);
+    if (!e)
+        e = refer_each(im, &channel_naming, guild, &in->exempt_channels, &channels_at,
+                       &rule.exempt_channels);
+    automod_rule_check(im->form, at, &rule);
+    if (e || im->form->problems != before)
+        return e;
+    if (!rule.id)
+        rule.id = in->id.given == GIVEN ? in->id.value : snowflake_new();
+    automod_rule_settle(im->arena, &rule);
+    return automod_rule_insert(im->tx, &rule);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static struct opt_list shown_ids(struct tx *tx, const struct list *ids)
+{
+    struct opt_list out = { .given = ids->count ? GIVEN : ABSENT };
+
+    for (size_t i = 0; i < ids->count; i++)
+        *(struct str *)list_add(tx_arena(tx), &out.value, sizeof(struct str)) =
+            str_printf(tx_arena(tx), "%llu", (unsigned long long)((snowflake *)ids->items)[i]);
+    return out;
+}
+
+enum err export_rules(struct tx *tx, snowflake guild, struct opt_list *ret)
+{
+    struct list rules;
+    enum err e = automod_rules(tx, guild, &rules);
+    const struct automod_rule *r = rules.items;
+
+    for (size_t i = 0; !e && i < rules.count; i++)
+        *(struct world_rule *)shown_item(tx, ret, sizeof(struct world_rule)) = (struct world_rule){
+            .id = { GIVEN, r[i].id },
+            .name = r[i].name,
+            .by = str_printf(tx_arena(tx), "%llu", (unsigned long long)r[i].creator_id),
+            .trigger_type = r[i].trigger_type,
+            .trigger_metadata = { GIVEN, r[i].trigger_metadata },
+            .actions = r[i].actions,
+            .enabled = { r[i].enabled ? ABSENT : GIVEN, r[i].enabled },
+            .exempt_roles = shown_ids(tx, &r[i].exempt_roles),
+            .exempt_channels = shown_ids(tx, &r[i].exempt_channels),
+        };
+    return e;
+}
