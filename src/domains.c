@@ -19,6 +19,7 @@
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
 #include "platform/stickers/stickers.h"
+#include "platform/scheduled_events/scheduled_events.h"
 #include "platform/teams/teams.h"
 #include "platform/threads/threads.h"
 #include "platform/votes/votes.h"
@@ -50,6 +51,7 @@ const struct domain *const guildhall_domains[] = {
     &reactions_domain,
     &polls_domain,
     &automod_domain,
+    &scheduled_events_domain,
     &webhooks_domain,
     &applications_domain,
     &application_emojis_domain,

@@ -99,6 +99,11 @@ struct application_ending {
     int64_t *closed;
     snowflake *channel_id;
 };
+struct scheduled_event;
+struct event_stage {
+    const struct scheduled_event *event;
+    snowflake stage_id; /* the listener's: the stage that it opened */
+};
 struct voice_rights {
     const struct voice_state *state;
     uint64_t rights; /* in its channel, now */

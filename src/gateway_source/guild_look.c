@@ -8,6 +8,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/stickers/stickers.h"
+#include "platform/scheduled_events/scheduled_events.h"
 #include "voice/states.h"
 
 static const struct channel *find_channel(const struct list *channels, snowflake id)
@@ -112,6 +113,8 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
         e = show_members(tx, look, all, ret);
     if (!e)
         e = stages_show(tx, ret);
+    if (!e)
+        e = scheduled_events_show(tx, ret);
     return e ? e : voice_show(tx, &who, &parts.channels, all, ret);
 }
 

@@ -1,4 +1,8 @@
 /* stages.c - stages that are open. */
+#include "api/hooks.h"
+#include "base/utf8.h"
+#include "model/rows.h"
+#include "model/scheduled_event.h"
 #include "model/stage.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -49,7 +53,8 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-#define STAGE_COLUMNS "id, guild_id, channel_id, topic, privacy_level, discoverable_disabled"
+#define STAGE_COLUMNS \
+    "id, guild_id, channel_id, topic, privacy_level, discoverable_disabled, scheduled_event_id"
 
 static void read_stage(const struct rows *r, struct stage *s)
 {
@@ -60,6 +65,7 @@ static void read_stage(const struct rows *r, struct stage *s)
         .topic = row_text(r, 3),
         .privacy_level = row_int(r, 4),
         .discoverable_disabled = row_bool(r, 5),
+        .guild_scheduled_event_id = row_opt_id(r, 6),
     };
 }
 
@@ -123,7 +129,7 @@ enum err stages_show(struct tx *tx, struct gateway_guild *ret)
 }
 
 static const char ADD_STAGE[] =
-    "insert into stage_instances (" STAGE_COLUMNS ") values ($1, $2, $3, $4, $5, $6)";
+    "insert into stage_instances (" STAGE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7)";
 static const char SAVE_STAGE[] =
     "update stage_instances set topic = $2, privacy_level = $3 where id = $1";
 static const char DELETE_STAGE[] = "delete from stage_instances where id = $1";
@@ -144,6 +150,61 @@ enum err stage_close(struct call *call, snowflake channel_id)
     if (!e)
         stage_emit(call, EVENT_STAGE_INSTANCE_DELETE, &s);
     return e;
+}
+
+static enum err stage_insert(struct call *call, const struct stage *s)
+{
+    return tx_exec(call->tx, ADD_STAGE,
+                   BIND(v_id(s->id), v_id(s->guild_id), v_id(s->channel_id), v_text(s->topic),
+                        v_int(s->privacy_level), v_int(s->discoverable_disabled),
+                        v_opt_id(s->guild_scheduled_event_id)),
+                   NULL);
+}
+
+/* --- stages of scheduled events ------------------------------------------------------- */
+
+enum { LONGEST_TOPIC = 120 };
+
+static struct str topic_of(struct str name)
+{
+    while (utf8_length(name) > LONGEST_TOPIC)
+        do
+            name.n--;
+        while (((unsigned char)name.p[name.n] & 0xc0) == 0x80);
+    return name;
+}
+
+/* The event takes the place of a stage that is open there. */
+static enum err stage_open_for_event(struct call *call, struct event_stage *about)
+{
+    const struct scheduled_event *event = about->event;
+    snowflake author = call->caller ? call->caller->id : event->creator_id.value;
+    struct channel c;
+    struct stage s = { .id = snowflake_new(),
+                       .guild_id = event->guild_id,
+                       .channel_id = event->channel_id.value,
+                       .topic = topic_of(event->name),
+                       .privacy_level = STAGE_GUILD_ONLY,
+                       .guild_scheduled_event_id = given_id(event->id) };
+    enum err e = channel_find(call->tx, s.channel_id, &c);
+
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? ERR_EVENT_STAGE : e;
+    e = stage_close(call, s.channel_id);
+    if (!e)
+        e = stage_insert(call, &s);
+    if (!e)
+        e = stage_watch(call, s.channel_id);
+    if (e)
+        return e;
+    about->stage_id = s.id;
+    stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
+    return message_system(call, &c, MESSAGE_STAGE_START, author, 0, s.topic);
+}
+
+static enum err stage_close_for_event(struct call *call, const struct event_stage *about)
+{
+    return stage_close(call, about->event->channel_id.value);
 }
 
 /* The text of the stage's channel says what was done, and by whom. */
@@ -188,10 +249,7 @@ static enum err open_stage(struct call *call)
         .topic = in->topic,
         .privacy_level = in->privacy_level,
     };
-    e = tx_exec(call->tx, ADD_STAGE,
-                BIND(v_id(s.id), v_id(s.guild_id), v_id(s.channel_id), v_text(s.topic),
-                     v_int(s.privacy_level), v_int(s.discoverable_disabled)),
-                NULL);
+    e = stage_insert(call, &s);
     if (!e)
         e = audit(call, s.guild_id, AUDIT_STAGE_CREATE, s.id);
     if (!e)
@@ -308,5 +366,7 @@ const struct domain stages_domain = {
     .doc = "Voice with an audience.",
     .routes = routes,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .voice_left = stage_left },
+    .hooks = &(const struct hooks){ .voice_left = stage_left,
+                                    .event_began = stage_open_for_event,
+                                    .event_ended = stage_close_for_event },
 };

@@ -20,6 +20,7 @@ static const struct field options_fields[] = {
     { FIELD(struct audit_options, type), .type = &type_text, .flags = OPTIONAL,
       .doc = "0: a role, 1: a member" },
     { FIELD(struct audit_options, role_name), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct audit_options, event_exception_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_options, auto_moderation_rule_name), .type = &type_text,
       .flags = OPTIONAL },
     { FIELD(struct audit_options, auto_moderation_rule_trigger_type), .type = &type_text,

@@ -70,6 +70,9 @@ enum audit_action {
     AUDIT_STAGE_CREATE = 83,
     AUDIT_STAGE_UPDATE = 84,
     AUDIT_STAGE_DELETE = 85,
+    AUDIT_EVENT_CREATE = 100,
+    AUDIT_EVENT_UPDATE = 101,
+    AUDIT_EVENT_DELETE = 102,
     AUDIT_THREAD_CREATE = 110,
     AUDIT_THREAD_UPDATE = 111,
     AUDIT_THREAD_DELETE = 112,
@@ -81,6 +84,9 @@ enum audit_action {
     AUDIT_AUTOMOD_ALERT = 144,
     AUDIT_AUTOMOD_TIMEOUT = 145,
     AUDIT_AUTOMOD_QUARANTINE = 146,
+    AUDIT_EVENT_EXCEPTION_CREATE = 200,
+    AUDIT_EVENT_EXCEPTION_UPDATE = 201,
+    AUDIT_EVENT_EXCEPTION_DELETE = 202,
 };
 
 /* Writes an entry with the call's X-Audit-Log-Reason and announces it. A reason
@@ -92,7 +98,7 @@ enum err audit(struct call *call, snowflake guild_id, enum audit_action action, 
  * pinned ones channel_id and message_id, a prune its days and how many went, permissions of
  * commands application_id. */
 struct audit_options {
-    struct opt_id channel_id, message_id, id, application_id;
+    struct opt_id channel_id, message_id, id, application_id, event_exception_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
 };

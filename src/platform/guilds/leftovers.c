@@ -126,6 +126,13 @@ static const struct leftovers of_guild[] = {
             "(select user_id from member_sanctions where guild_id = $1 limit $2)" },
     { NULL, "delete from audit_log where id in "
             "(select id from audit_log where guild_id = $1 order by id limit $2)" },
+    { NULL, "delete from scheduled_event_users where (event_id, exception_id, user_id) in (select "
+            "event_id, exception_id, user_id from scheduled_event_users where event_id in (select "
+            "id from scheduled_events where guild_id = $1) limit $2)" },
+    { PICTURES("guild-events", "id", "image",
+               "select id, image from scheduled_events where guild_id = $1 order by id limit $2"),
+      "delete from scheduled_events where id in "
+      "(select id from scheduled_events where guild_id = $1 order by id limit $2)" },
     { NULL, "delete from automod_rules where id in "
             "(select id from automod_rules where guild_id = $1 limit $2)" },
     { NULL, "delete from automod_echoes where (guild_id, user_id, hash) in (select guild_id, "

@@ -1,0 +1,188 @@
+/* scheduled_event.c - the interface's scheduled event, row by row. */
+#include "model/scheduled_event.h"
+
+#include "model/types.h"
+
+const struct type type_event_name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
+};
+const struct type type_event_description = { .kind = KIND_STRING, .max = 1000 };
+static const struct type type_location = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
+};
+
+static const struct choice places[] = {
+    { EVENT_IN_STAGE, NULL, "STAGE_INSTANCE", "In a stage channel" },
+    { EVENT_IN_VOICE, NULL, "VOICE", "In a voice channel" },
+    { EVENT_ELSEWHERE, NULL, "EXTERNAL", "Somewhere else" },
+    { 0 },
+};
+static const struct choice statuses[] = {
+    { EVENT_SCHEDULED, NULL, "SCHEDULED", "It is to be" },
+    { EVENT_ACTIVE, NULL, "ACTIVE", "It is going on" },
+    { EVENT_COMPLETED, NULL, "COMPLETED", "It is over" },
+    { EVENT_CANCELED, NULL, "CANCELED", "It will not be" },
+    { 0 },
+};
+static const struct choice privacy[] = { { 2, NULL, "GUILD_ONLY", "For members" }, { 0 } };
+const struct type type_event_place = { .kind = KIND_INT, .choices = places };
+const struct type type_event_status = { .kind = KIND_INT, .choices = statuses };
+const struct type type_event_privacy = { .kind = KIND_INT, .choices = privacy };
+
+/* --- how often ------------------------------------------------------------------------ */
+
+static const struct type type_frequency = { .kind = KIND_INT, .min = 0, .max = 3 };
+static const struct type type_interval = { .kind = KIND_INT, .min = 1, .max = 2 };
+static const struct type type_weekday = { .kind = KIND_INT, .min = 0, .max = 6 };
+static const struct type type_weekdays = { .kind = KIND_ARRAY, .max = 7, .of = &type_weekday };
+static const struct type type_n = { .kind = KIND_INT, .min = 1, .max = 5 };
+static const struct field n_weekday_fields[] = {
+    { FIELD(struct event_n_weekday, n), .type = &type_n },
+    { FIELD(struct event_n_weekday, day), .type = &type_weekday },
+    { 0 },
+};
+static const struct schema n_weekday_schema = {
+    .name = "RecurrenceWeekday",
+    .size = sizeof(struct event_n_weekday),
+    .fields = n_weekday_fields,
+    .doc = "The n-th such day of a month.",
+};
+static const struct type type_n_weekday = { .kind = KIND_OBJECT, .schema = &n_weekday_schema };
+static const struct type type_n_weekdays = { .kind = KIND_ARRAY, .max = 7, .of = &type_n_weekday };
+static const struct type type_month = { .kind = KIND_INT, .min = 1, .max = 12 };
+static const struct type type_months = { .kind = KIND_ARRAY, .max = 12, .of = &type_month };
+static const struct type type_month_day = { .kind = KIND_INT, .min = 1, .max = 31 };
+static const struct type type_month_days = { .kind = KIND_ARRAY, .max = 31, .of = &type_month_day };
+static const struct type type_year_days = { .kind = KIND_ARRAY, .max = 366, .of = &type_int };
+
+#define RULE_FIELD(member_, type_, flags_)                                           \
+    {                                                                                \
+        FIELD(struct event_recurrence, member_), .type = &(type_), .flags = (flags_) \
+    }
+#define MAY_BE_LEFT_OUT (OPTIONAL | NULLABLE)
+static const struct field recurrence_fields[] = {
+    RULE_FIELD(start, type_time, 0),
+    RULE_FIELD(end, type_time, NULLABLE),
+    RULE_FIELD(frequency, type_frequency, 0),
+    RULE_FIELD(interval, type_interval, 0),
+    RULE_FIELD(by_weekday, type_weekdays, NULLABLE),
+    RULE_FIELD(by_n_weekday, type_n_weekdays, NULLABLE),
+    RULE_FIELD(by_month, type_months, NULLABLE),
+    RULE_FIELD(by_month_day, type_month_days, NULLABLE),
+    RULE_FIELD(by_year_day, type_year_days, NULLABLE),
+    RULE_FIELD(count, type_count, NULLABLE),
+    { 0 },
+};
+static const struct schema recurrence_schema = {
+    .name = "RecurrenceRule",
+    .size = sizeof(struct event_recurrence),
+    .fields = recurrence_fields,
+    .doc = "How often an event comes again.",
+};
+const struct type type_event_recurrence = { .kind = KIND_OBJECT, .schema = &recurrence_schema };
+
+static const struct field recurrence_in_fields[] = {
+    RULE_FIELD(start, type_time, 0),
+    RULE_FIELD(end, type_time, MAY_BE_LEFT_OUT),
+    RULE_FIELD(frequency, type_frequency, 0),
+    RULE_FIELD(interval, type_interval, 0),
+    RULE_FIELD(by_weekday, type_weekdays, MAY_BE_LEFT_OUT),
+    RULE_FIELD(by_n_weekday, type_n_weekdays, MAY_BE_LEFT_OUT),
+    RULE_FIELD(by_month, type_months, MAY_BE_LEFT_OUT),
+    RULE_FIELD(by_month_day, type_month_days, MAY_BE_LEFT_OUT),
+    RULE_FIELD(by_year_day, type_year_days, MAY_BE_LEFT_OUT),
+    RULE_FIELD(count, type_count, MAY_BE_LEFT_OUT),
+    { 0 },
+};
+static const struct schema recurrence_in_schema = {
+    .name = "RecurrenceRuleDraft",
+    .size = sizeof(struct event_recurrence),
+    .fields = recurrence_in_fields,
+    .doc = "How often an event is to come again: daily on some sets of days, weekly on one day, "
+           "monthly on the n-th such day, yearly on a date.",
+};
+const struct type type_event_recurrence_in = { .kind = KIND_OBJECT,
+                                               .schema = &recurrence_in_schema };
+
+static const struct field exception_fields[] = {
+    { FIELD(struct event_exception, event_id), .type = &type_id },
+    { FIELD(struct event_exception, event_exception_id), .type = &type_id },
+    { FIELD(struct event_exception, scheduled_start_time), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct event_exception, scheduled_end_time), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct event_exception, is_canceled), .type = &type_bool },
+    { FIELD(struct event_exception, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema event_exception_schema = {
+    .name = "ScheduledEventException",
+    .size = sizeof(struct event_exception),
+    .fields = exception_fields,
+    .doc = "One time of an event that is other than the rest.",
+};
+const struct type type_event_exception = { .kind = KIND_OBJECT, .schema = &event_exception_schema };
+const struct type type_event_exceptions = { .kind = KIND_ARRAY, .of = &type_event_exception };
+
+/* --- the event ------------------------------------------------------------------------ */
+
+static const struct field metadata_fields[] = {
+    { FIELD(struct event_metadata, location), .type = &type_location, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema metadata_schema = {
+    .name = "ScheduledEventMetadata",
+    .size = sizeof(struct event_metadata),
+    .fields = metadata_fields,
+    .doc = "Where an event is that is in no channel.",
+};
+const struct type type_event_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
+
+#define EVENT_FIELD(member_, type_, flags_)                                         \
+    {                                                                               \
+        FIELD(struct scheduled_event, member_), .type = &(type_), .flags = (flags_) \
+    }
+static const struct field event_fields[] = {
+    EVENT_FIELD(id, type_id, 0),
+    EVENT_FIELD(guild_id, type_id, 0),
+    EVENT_FIELD(channel_id, type_id, NULLABLE),
+    EVENT_FIELD(creator_id, type_id, NULLABLE),
+    EVENT_FIELD(name, type_event_name, 0),
+    EVENT_FIELD(description, type_event_description, NULLABLE),
+    EVENT_FIELD(image, type_asset_hash, NULLABLE),
+    EVENT_FIELD(scheduled_start_time, type_time, 0),
+    EVENT_FIELD(scheduled_end_time, type_time, NULLABLE),
+    EVENT_FIELD(privacy_level, type_event_privacy, 0),
+    EVENT_FIELD(status, type_event_status, 0),
+    EVENT_FIELD(entity_type, type_event_place, 0),
+    EVENT_FIELD(entity_id, type_id, NULLABLE),
+    EVENT_FIELD(entity_metadata, type_event_metadata, NULLABLE),
+    EVENT_FIELD(recurrence_rule, type_event_recurrence, NULLABLE),
+    EVENT_FIELD(guild_scheduled_event_exceptions, type_event_exceptions, 0),
+    EVENT_FIELD(creator, type_partial_user, OPTIONAL),
+    EVENT_FIELD(user_count, type_count, OPTIONAL),
+    EVENT_FIELD(auto_start, type_bool, OPTIONAL),
+    { 0 },
+};
+const struct schema scheduled_event_schema = {
+    .name = "ScheduledEvent",
+    .size = sizeof(struct scheduled_event),
+    .fields = event_fields,
+    .doc = "Something that a guild plans.",
+};
+const struct type type_scheduled_event = { .kind = KIND_OBJECT, .schema = &scheduled_event_schema };
+const struct type type_scheduled_events = { .kind = KIND_ARRAY, .of = &type_scheduled_event };
+
+static const struct field user_fields[] = {
+    { FIELD(struct scheduled_event_user, guild_scheduled_event_id), .type = &type_id },
+    { FIELD(struct scheduled_event_user, user_id), .type = &type_id },
+    { FIELD(struct scheduled_event_user, guild_id), .type = &type_id },
+    { FIELD(struct scheduled_event_user, response), .type = &type_count },
+    { FIELD(struct scheduled_event_user, guild_scheduled_event_exception_id), .type = &type_id,
+      .flags = OPTIONAL },
+    { 0 },
+};
+const struct schema scheduled_event_user_schema = {
+    .name = "ScheduledEventUserEvent",
+    .size = sizeof(struct scheduled_event_user),
+    .fields = user_fields,
+    .doc = "Somebody wants to come, or does not any more.",
+};

@@ -1,0 +1,127 @@
+/* internal.h - what the files of scheduled_events/ share. */
+#ifndef PLATFORM_SCHEDULED_EVENTS_INTERNAL_H
+#define PLATFORM_SCHEDULED_EVENTS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "api/jobs.h"
+#include "model/rights.h"
+#include "platform/scheduled_events/scheduled_events.h"
+
+enum { MOST_OPEN_EVENTS = 100 };
+
+/* --- schema.c ------------------------------------------------------------------------- */
+
+struct event_patch {
+    struct opt_str name, description;
+    struct opt_image image;
+    struct opt_id channel_id;
+    struct opt_int scheduled_start_time, scheduled_end_time, privacy_level, entity_type, status;
+    struct opt_object entity_metadata, recurrence_rule;
+};
+struct event_query {
+    bool with_user_count;
+};
+struct exception_patch {
+    int64_t original_scheduled_start_time;
+    struct opt_int scheduled_start_time, scheduled_end_time;
+    struct opt_bool is_canceled;
+};
+struct event_users_query {
+    struct opt_id before, after;
+    int64_t limit;
+    bool with_member, upgrade_response_type;
+};
+struct event_counts_query {
+    struct list guild_scheduled_event_exception_ids;
+};
+struct event_response {
+    struct opt_int response;
+};
+/* Somebody who wants to come, as they are listed. */
+struct event_person {
+    snowflake guild_scheduled_event_id, user_id;
+    int64_t response;
+    const struct user *user;
+    const struct member *member;
+    struct opt_id guild_scheduled_event_exception_id;
+};
+struct event_exceptions_gone {
+    snowflake guild_id, event_id;
+};
+extern const struct schema event_exceptions_gone_schema;
+struct event_count {
+    struct str key;
+    int64_t value;
+};
+struct event_counts {
+    int64_t guild_scheduled_event_count;
+    struct list guild_scheduled_event_exception_counts; /* struct event_count */
+};
+
+extern const struct type event_draft_body, event_patch_body, exception_draft_body,
+    exception_patch_body, event_response_body, event_people_reply, event_person_reply,
+    event_users_reply, event_counts_reply;
+extern const struct schema event_query_schema, event_users_query_schema, event_counts_query_schema;
+
+/* --- rules.c: times, without the store ------------------------------------------------ */
+
+/* Notes what is wrong about a rule, below `recurrence_rule`. */
+void recurrence_check(struct form *form, const struct event_recurrence *r);
+/* The first time of it after a moment. */
+int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
+/* What times and places must be together, noted where it is not so. */
+void event_check(struct form *form, const struct scheduled_event *e);
+bool event_is_open(const struct scheduled_event *e);
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+enum err scheduled_event_update(struct tx *tx, const struct scheduled_event *e);
+enum err scheduled_event_delete(struct call *call, const struct scheduled_event *e);
+enum err event_forget_users(struct call *call, snowflake id);
+enum err scheduled_events_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+enum err scheduled_event_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
+enum err scheduled_event_load_creator(struct tx *tx, struct scheduled_event *e);
+enum err event_count_open(struct tx *tx, snowflake guild_id, int64_t *ret);
+/* *ret_changed: they were not there, or with another response. */
+enum err event_user_put(struct tx *tx, snowflake event_id, snowflake exception_id,
+                        snowflake user_id, int64_t response, bool *ret_changed);
+enum err event_user_remove(struct tx *tx, snowflake event_id, snowflake exception_id,
+                           snowflake user_id, bool *ret_found);
+enum err event_users(struct tx *tx, snowflake event_id, snowflake exception_id,
+                     const struct event_users_query *q, struct list *ret);
+enum err event_count_users(struct tx *tx, snowflake event_id, snowflake exception_id, int64_t *ret);
+
+/* --- status.c ------------------------------------------------------------------------- */
+
+/* Whom something about it is told. */
+struct subject event_subject(const struct scheduled_event *e);
+void event_announce(struct call *call, enum event what, const struct scheduled_event *e);
+/* To be said when anything about its times or its status is another: its job is scheduled. */
+enum err event_watch(struct call *call, const struct scheduled_event *e);
+/* Goes over to a status that was allowed; a stage is opened or closed with it. Writes, tells and
+ * watches it; one that comes again begins anew. */
+enum err event_go(struct call *call, struct scheduled_event *e, int64_t status);
+extern const struct job_kind scheduled_event_job;
+enum err events_leave_channel(struct call *call, const struct channel *c);
+
+/* --- users.c, exceptions.c: handlers --------------------------------------------------- */
+
+enum err path_event(struct call *call, struct scheduled_event *ret);
+/* May the caller see, or change, events there? ERR_UNKNOWN_SCHEDULED_EVENT, or
+ * ERR_MISSING_PERMISSIONS. */
+enum err event_may_see(struct call *call, const struct scheduled_event *e);
+enum err event_may_change(struct call *call, const struct scheduled_event *e);
+enum err list_scheduled_event_users(struct call *call);
+enum err list_exception_users(struct call *call);
+enum err count_scheduled_event_users(struct call *call);
+enum err join_scheduled_event(struct call *call);
+enum err leave_scheduled_event(struct call *call);
+enum err answer_event_exception(struct call *call);
+enum err forget_event_exception_answer(struct call *call);
+enum err create_event_exception(struct call *call);
+enum err modify_event_exception(struct call *call);
+enum err delete_event_exception(struct call *call);
+/* The creator, or whoever joins, wants to come. */
+enum err event_user_join(struct call *call, struct scheduled_event *e, snowflake user_id);
+
+#endif

@@ -1,0 +1,532 @@
+/* routes.c - scheduled events: reading, planning, changing and deleting them. */
+#include "model/rows.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/scheduled_events/internal.h"
+
+/* --- who may -------------------------------------------------------------------------- */
+
+/* The caller's rights where it is: in its channel, else in the guild. */
+static enum err event_rights(struct call *call, const struct scheduled_event *e, uint64_t *ret)
+{
+    struct channel c;
+    enum err err = OK;
+
+    *ret = call->target.rights;
+    if (e->channel_id.given != GIVEN)
+        return OK;
+    err = channel_find(call->tx, e->channel_id.value, &c);
+    if (err)
+        return err == ERR_UNKNOWN_CHANNEL ? OK : err;
+    return standing_rights_in(call->tx, call->target.standing, &c, ret);
+}
+
+enum err event_may_see(struct call *call, const struct scheduled_event *e)
+{
+    uint64_t rights;
+    enum err err = event_rights(call, e, &rights);
+
+    if (err || e->channel_id.given != GIVEN)
+        return err;
+    return rights & PERMISSION(VIEW_CHANNEL) ? OK : ERR_UNKNOWN_SCHEDULED_EVENT;
+}
+
+/* What an event takes besides where it is. */
+static uint64_t event_needs(const struct scheduled_event *e)
+{
+    switch (e->entity_type) {
+    case EVENT_IN_STAGE:
+        return PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
+    case EVENT_IN_VOICE:
+        return PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
+    default:
+        return 0;
+    }
+}
+
+static enum err event_permit(struct call *call, const struct scheduled_event *e, uint64_t any_of)
+{
+    uint64_t rights, needs = event_needs(e);
+    enum err err = event_rights(call, e, &rights);
+
+    if (err)
+        return err;
+    return rights & any_of && (rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+enum err event_may_change(struct call *call, const struct scheduled_event *e)
+{
+    bool own = e->creator_id.given == GIVEN && e->creator_id.value == call->caller->id;
+
+    return event_permit(call, e, PERMISSION(MANAGE_EVENTS) | (own ? PERMISSION(CREATE_EVENTS) : 0));
+}
+
+/* A channel of the guild, and of the kind that the event is for. */
+static enum err check_channel(struct call *call, const struct scheduled_event *e)
+{
+    struct channel c;
+    enum err err;
+
+    if (e->channel_id.given != GIVEN)
+        return OK;
+    err = channel_find(call->tx, e->channel_id.value, &c);
+    if (err == ERR_UNKNOWN_CHANNEL || (!err && c.guild_id.value != e->guild_id))
+        return call_invalid(call, "channel_id", FORM_CHOICES, "Unknown channel.");
+    if (err)
+        return err;
+    return c.type == (e->entity_type == EVENT_IN_STAGE ? CHANNEL_STAGE : CHANNEL_VOICE)
+               ? OK
+               : ERR_EVENT_ENTITY_TYPE;
+}
+
+/* --- from bodies ---------------------------------------------------------------------- */
+
+/* A picture is kept before the transaction. */
+struct event_upload {
+    snowflake id;
+    struct opt_str image;
+};
+
+static enum err keep_event_image(struct call *call)
+{
+    const struct event_patch *in = call->body;
+    struct event_upload *upload = call_passed(call, "event_upload");
+
+    return picture_keep(call, "guild-events", upload->id, &in->image, &upload->image);
+}
+
+static enum err prepare_event(struct call *call, snowflake id)
+{
+    const struct event_patch *in = call->body;
+    struct event_upload *upload = call_pass(call, "event_upload", sizeof *upload);
+
+    *upload = (struct event_upload){ .id = id, .image.given = in->image.given };
+    if (in->image.given == GIVEN) {
+        call->look = call_looked;
+        call->compute = keep_event_image;
+    }
+    return OK;
+}
+
+static enum err prepare_create_scheduled_event(struct call *call)
+{
+    return prepare_event(call, snowflake_new());
+}
+
+static enum err prepare_modify_scheduled_event(struct call *call)
+{
+    return prepare_event(call, call_id(call, "event.id"));
+}
+
+static void event_apply_place(struct scheduled_event *e, const struct event_patch *in)
+{
+    if (in->entity_type.given == GIVEN)
+        e->entity_type = in->entity_type.value;
+    if (in->channel_id.given != ABSENT)
+        e->channel_id = in->channel_id;
+    if (in->entity_metadata.given != ABSENT)
+        e->entity_metadata = in->entity_metadata.value;
+}
+
+static void event_apply(struct call *call, struct scheduled_event *e)
+{
+    const struct event_patch *in = call->body;
+    const struct event_upload *upload = call_passed(call, "event_upload");
+
+    if (in->name.given == GIVEN)
+        e->name = in->name.value;
+    if (in->description.given != ABSENT)
+        e->description =
+            given_str(in->description.value.n ? in->description.value : (struct str){ 0 });
+    if (upload->image.given != ABSENT)
+        e->image = upload->image;
+    if (in->scheduled_start_time.given == GIVEN)
+        e->scheduled_start_time = in->scheduled_start_time.value;
+    if (in->scheduled_end_time.given != ABSENT)
+        e->scheduled_end_time = in->scheduled_end_time;
+    if (in->recurrence_rule.given != ABSENT)
+        e->recurrence_rule = in->recurrence_rule.value;
+    event_apply_place(e, in);
+}
+
+static enum err event_reply(struct call *call, struct scheduled_event *e, bool count)
+{
+    enum err err = scheduled_event_load_creator(call->tx, e);
+
+    if (count)
+        e->user_count = given_int(e->users);
+    return err ? err : call_reply(call, e);
+}
+
+static enum err event_check_all(struct call *call, const struct scheduled_event *e)
+{
+    event_check(&call->form, e);
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : check_channel(call, e);
+}
+
+/* --- handlers ------------------------------------------------------------------------- */
+
+enum err path_event(struct call *call, struct scheduled_event *ret)
+{
+    enum err e =
+        scheduled_event_find(call->tx, call->target.guild->id, call_id(call, "event.id"), ret);
+
+    return e ? e : event_may_see(call, ret);
+}
+
+/* GET /guilds/{guild.id}/scheduled-events */
+static enum err list_scheduled_events(struct call *call)
+{
+    const struct event_query *q = call->query;
+    struct list all, shown = { 0 };
+    enum err e = scheduled_events_of(call->tx, call->target.guild->id, true, &all);
+    struct scheduled_event *event = all.items;
+
+    for (size_t i = 0; !e && i < all.count; i++) {
+        e = event_may_see(call, &event[i]);
+        if (e == ERR_UNKNOWN_SCHEDULED_EVENT) {
+            e = OK;
+            continue;
+        }
+        if (!e)
+            e = scheduled_event_load_creator(call->tx, &event[i]);
+        if (q->with_user_count)
+            event[i].user_count = given_int(event[i].users);
+        *(struct scheduled_event *)list_add(call->arena, &shown, sizeof *event) = event[i];
+    }
+    return e ? e : call_reply(call, &shown);
+}
+
+/* GET /guilds/{guild.id}/scheduled-events/{event.id} */
+static enum err get_scheduled_event(struct call *call)
+{
+    const struct event_query *q = call->query;
+    struct scheduled_event event;
+    enum err e = path_event(call, &event);
+
+    return e ? e : event_reply(call, &event, q->with_user_count);
+}
+
+static enum err check_event_room(struct call *call)
+{
+    int64_t open = 0;
+    enum err e = event_count_open(call->tx, call->target.guild->id, &open);
+
+    return e || open < MOST_OPEN_EVENTS ? e : ERR_MAX_SCHEDULED_EVENTS;
+}
+
+/* POST /guilds/{guild.id}/scheduled-events */
+static enum err create_scheduled_event(struct call *call)
+{
+    const struct event_upload *upload = call_passed(call, "event_upload");
+    struct scheduled_event event = { .id = upload->id,
+                                     .guild_id = call->target.guild->id,
+                                     .creator_id = given_id(call->caller->id),
+                                     .status = EVENT_SCHEDULED,
+                                     .privacy_level = 2 };
+
+    event_apply(call, &event);
+    enum err e = event_check_all(call, &event);
+    if (!e)
+        e = event_permit(call, &event, PERMISSION(CREATE_EVENTS));
+    if (!e)
+        e = check_event_room(call);
+    if (!e)
+        e = scheduled_event_insert(call->tx, &event);
+    if (!e)
+        e = audit(call, event.guild_id, AUDIT_EVENT_CREATE, event.id);
+    if (!e)
+        e = event_watch(call, &event);
+    if (e)
+        return e;
+    event_announce(call, EVENT_GUILD_SCHEDULED_EVENT_CREATE, &event);
+    e = event_user_join(call, &event, call->caller->id);
+    return e ? e : event_reply(call, &event, false);
+}
+
+static bool status_may_follow(int64_t from, int64_t to)
+{
+    return (from == EVENT_SCHEDULED && (to == EVENT_ACTIVE || to == EVENT_CANCELED)) ||
+           (from == EVENT_ACTIVE && to == EVENT_COMPLETED);
+}
+
+/* Times of the old rule mean nothing under another. */
+static void forget_exceptions(struct call *call, struct scheduled_event *e)
+{
+    struct event_exceptions_gone gone = { e->guild_id, e->id };
+    bool had = e->guild_scheduled_event_exceptions.count;
+
+    e->guild_scheduled_event_exceptions = (struct list){ 0 };
+    if (had)
+        call_emit(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE, event_subject(e),
+                  &event_exceptions_gone_schema, &gone);
+}
+
+static enum err event_change(struct call *call, const struct scheduled_event *before,
+                             struct scheduled_event *now)
+{
+    const struct event_patch *in = call->body;
+    const struct event_upload *upload = call_passed(call, "event_upload");
+    bool moves = in->status.given == GIVEN && in->status.value != before->status;
+    enum err e = OK;
+
+    if (upload->image.given != ABSENT)
+        e = picture_replace(call, "guild-events", now->id, &before->image, &upload->image);
+    if (in->recurrence_rule.given != ABSENT)
+        forget_exceptions(call, now);
+    if (!e)
+        e = audit(call, now->guild_id, AUDIT_EVENT_UPDATE, now->id);
+    if (!e && moves)
+        return event_go(call, now, in->status.value);
+    if (!e)
+        e = scheduled_event_update(call->tx, now);
+    if (!e)
+        event_announce(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, now);
+    return e ? e : event_watch(call, now);
+}
+
+/* PATCH /guilds/{guild.id}/scheduled-events/{event.id} */
+static enum err modify_scheduled_event(struct call *call)
+{
+    const struct event_patch *in = call->body;
+    struct scheduled_event before, now;
+    enum err e = path_event(call, &before);
+
+    if (!e)
+        e = event_may_change(call, &before);
+    if (e || !event_is_open(&before))
+        return e ? e : ERR_EVENT_FINISHED;
+    if (in->status.given == GIVEN && in->status.value != before.status &&
+        !status_may_follow(before.status, in->status.value))
+        return call_invalid(call, "status", FORM_CHOICES, "It cannot have this status now.");
+    now = before;
+    event_apply(call, &now);
+    if (now.entity_type != EVENT_ELSEWHERE && in->entity_metadata.given == ABSENT)
+        now.entity_metadata = NULL;
+    /* A time that is over is not set again by a change of something else. */
+    struct scheduled_event checked = now;
+    if (in->scheduled_start_time.given != GIVEN)
+        checked.status = EVENT_ACTIVE;
+    e = event_check_all(call, &checked);
+    if (!e)
+        e = event_may_change(call, &now);
+    if (!e)
+        e = event_change(call, &before, &now);
+    return e ? e : event_reply(call, &now, false);
+}
+
+/* DELETE /guilds/{guild.id}/scheduled-events/{event.id} */
+static enum err delete_scheduled_event(struct call *call)
+{
+    struct scheduled_event event;
+    enum err e = path_event(call, &event);
+
+    if (!e)
+        e = event_may_change(call, &event);
+    if (!e)
+        e = scheduled_event_delete(call, &event);
+    if (!e)
+        e = audit(call, event.guild_id, AUDIT_EVENT_DELETE, event.id);
+    if (!e)
+        event_announce(call, EVENT_GUILD_SCHEDULED_EVENT_DELETE, &event);
+    return e;
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    { .name = "event.id", .field = "guild_scheduled_event_id", .doc = "An event of the guild." },
+    { .name = "exception.id",
+      .field = "guild_scheduled_event_exception_id",
+      .doc = "One time of the event." },
+    { 0 },
+};
+
+#define EVENTS "/guilds/{guild.id}/scheduled-events"
+#define EVENT_ EVENTS "/{event.id}"
+#define ALL    (AUTH_USER | AUTH_BOT)
+#define FIRES(...)                                                  \
+    (const enum event[])                                            \
+    {                                                               \
+        __VA_ARGS__, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE \
+    }
+#define EXCEPTION_EVENTS                                \
+    FIRES(EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, \
+          EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_DELETE)
+#define PEOPLE_EVENTS                                                                             \
+    (const enum event[])                                                                          \
+    {                                                                                             \
+        EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, EVENT_GUILD_SCHEDULED_EVENT_USER_REMOVE, EVENT_NONE \
+    }
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = EVENTS,
+        .name = "list_scheduled_events",
+        .doc = "Events that are to be or going on, and that the caller may see.",
+        .auth = ALL,
+        .query = &event_query_schema,
+        .reply = &type_scheduled_events,
+        .handle = list_scheduled_events,
+    },
+    {
+        .method = POST,
+        .path = EVENTS,
+        .name = "create_scheduled_event",
+        .doc = "Plan an event; it takes CREATE_EVENTS, in a stage channel MANAGE_CHANNELS, "
+               "MUTE_MEMBERS and MOVE_MEMBERS, in a voice channel CONNECT. A hundred may be open.",
+        .auth = ALL,
+        .body = &event_draft_body,
+        .max_body = BODY_WITH_PICTURES(1),
+        .reply = &type_scheduled_event,
+        .fires = FIRES(EVENT_GUILD_SCHEDULED_EVENT_CREATE, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD),
+        .prepare = prepare_create_scheduled_event,
+        .handle = create_scheduled_event,
+    },
+    {
+        .method = GET,
+        .path = EVENT_,
+        .name = "get_scheduled_event",
+        .doc = "One event.",
+        .auth = ALL,
+        .query = &event_query_schema,
+        .reply = &type_scheduled_event,
+        .handle = get_scheduled_event,
+    },
+    {
+        .method = PATCH,
+        .path = EVENT_,
+        .name = "modify_scheduled_event",
+        .doc = "Change an event, begin, end or cancel it; others' only by MANAGE_EVENTS.",
+        .auth = ALL,
+        .body = &event_patch_body,
+        .max_body = BODY_WITH_PICTURES(1),
+        .reply = &type_scheduled_event,
+        .fires =
+            FIRES(EVENT_GUILD_SCHEDULED_EVENT_UPDATE, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE,
+                  EVENT_STAGE_INSTANCE_CREATE, EVENT_STAGE_INSTANCE_DELETE, EVENT_MESSAGE_CREATE),
+        .prepare = prepare_modify_scheduled_event,
+        .handle = modify_scheduled_event,
+    },
+    {
+        .method = DELETE,
+        .path = EVENT_,
+        .name = "delete_scheduled_event",
+        .doc = "Delete an event; others' only by MANAGE_EVENTS.",
+        .auth = ALL,
+        .fires = FIRES(EVENT_GUILD_SCHEDULED_EVENT_DELETE),
+        .handle = delete_scheduled_event,
+    },
+    {
+        .method = GET,
+        .path = EVENT_ "/users",
+        .name = "list_scheduled_event_users",
+        .doc = "Who wants to come, by id.",
+        .auth = ALL,
+        .query = &event_users_query_schema,
+        .reply = &event_users_reply,
+        .handle = list_scheduled_event_users,
+    },
+    {
+        .method = GET,
+        .path = EVENT_ "/users/counts",
+        .name = "count_scheduled_event_users",
+        .doc = "How many want to come.",
+        .auth = ALL,
+        .query = &event_counts_query_schema,
+        .reply = &event_counts_reply,
+        .handle = count_scheduled_event_users,
+    },
+    {
+        .method = PUT,
+        .path = EVENT_ "/users/@me",
+        .name = "join_scheduled_event",
+        .doc = "Want to come.",
+        .auth = AUTH_USER,
+        .reply = &event_person_reply,
+        .fires = PEOPLE_EVENTS,
+        .handle = join_scheduled_event,
+    },
+    {
+        .method = DELETE,
+        .path = EVENT_ "/users/@me",
+        .name = "leave_scheduled_event",
+        .doc = "Do not want to come any more.",
+        .auth = AUTH_USER,
+        .fires = PEOPLE_EVENTS,
+        .handle = leave_scheduled_event,
+    },
+    {
+        .method = POST,
+        .path = EVENT_ "/exceptions",
+        .name = "create_event_exception",
+        .doc = "Make one time of an event that comes again other than the rest.",
+        .auth = ALL,
+        .body = &exception_draft_body,
+        .reply = &type_event_exception,
+        .fires = EXCEPTION_EVENTS,
+        .handle = create_event_exception,
+    },
+    {
+        .method = PATCH,
+        .path = EVENT_ "/exceptions/{exception.id}",
+        .name = "modify_event_exception",
+        .doc = "Change what is other about one time.",
+        .auth = ALL,
+        .body = &exception_patch_body,
+        .reply = &type_event_exception,
+        .fires = EXCEPTION_EVENTS,
+        .handle = modify_event_exception,
+    },
+    {
+        .method = DELETE,
+        .path = EVENT_ "/exceptions/{exception.id}",
+        .name = "delete_event_exception",
+        .doc = "Make one time like the rest again.",
+        .auth = ALL,
+        .fires = EXCEPTION_EVENTS,
+        .handle = delete_event_exception,
+    },
+    {
+        .method = GET,
+        .path = EVENT_ "/{exception.id}/users",
+        .name = "list_exception_users",
+        .doc = "Who answered for one time.",
+        .auth = ALL,
+        .query = &event_users_query_schema,
+        .reply = &event_users_reply,
+        .handle = list_exception_users,
+    },
+    {
+        .method = PUT,
+        .path = EVENT_ "/{exception.id}/users/@me",
+        .name = "answer_event_exception",
+        .doc = "Come this time, or not.",
+        .auth = AUTH_USER,
+        .body = &event_response_body,
+        .reply = &event_person_reply,
+        .fires = PEOPLE_EVENTS,
+        .handle = answer_event_exception,
+    },
+    {
+        .method = DELETE,
+        .path = EVENT_ "/{exception.id}/users/@me",
+        .name = "forget_event_exception_answer",
+        .doc = "Take the answer for one time back.",
+        .auth = AUTH_USER,
+        .fires = PEOPLE_EVENTS,
+        .handle = forget_event_exception_answer,
+    },
+    { 0 },
+};
+
+const struct domain scheduled_events_domain = {
+    .name = "Scheduled events",
+    .doc = "What guilds plan.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
+    .hooks = &(const struct hooks){ .channel_ending = events_leave_channel },
+};
