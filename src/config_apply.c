@@ -6,6 +6,7 @@
 #include "model/regions.h"
 #include "platform/automod/automod.h"
 #include "platform/reactions/reactions.h"
+#include "platform/search/search.h"
 #include "voice/voice.h"
 
 static bool set_gifs(const struct config *c)
@@ -65,5 +66,6 @@ bool config_apply(const struct config *c)
     voice_keys_set(c->voice_second_label);
     voice_effects_set(c->everybody_is_premium);
     reactions_set(c->everybody_is_premium);
+    search_begin();
     return set_gifs(c);
 }

@@ -20,6 +20,7 @@
 #include "platform/relationships/relationships.h"
 #include "platform/stickers/stickers.h"
 #include "platform/scheduled_events/scheduled_events.h"
+#include "platform/search/search.h"
 #include "platform/teams/teams.h"
 #include "platform/threads/threads.h"
 #include "platform/votes/votes.h"
@@ -52,6 +53,7 @@ const struct domain *const guildhall_domains[] = {
     &polls_domain,
     &automod_domain,
     &scheduled_events_domain,
+    &search_domain,
     &webhooks_domain,
     &applications_domain,
     &application_emojis_domain,

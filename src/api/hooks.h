@@ -73,6 +73,10 @@ struct name_judged {
     bool trusted; /* whoever gives it may call anybody anything */
     bool refused; /* the listener's: the call has its answer */
 };
+struct message_made {
+    const struct channel *channel;
+    const struct message *message;
+};
 struct message_coming {
     const struct channel *thread;
     struct message *message;

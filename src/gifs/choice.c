@@ -43,11 +43,11 @@ static bool has_words(const struct list *words, const struct list *wanted)
 /* Accents do not hide a word. */
 static bool is_blocked(struct arena *a, struct str term)
 {
-    struct list words = gif_words(a, term, false);
+    struct list words = words_split(a, term, false);
 
     for (struct str rest = gif_config()->blocked_words; rest.n;) {
-        struct str blocked = gif_normal(a, str_cut(&rest, ','));
-        struct list wanted = gif_words(a, blocked, true);
+        struct str blocked = words_normal(a, str_cut(&rest, ','));
+        struct list wanted = words_split(a, blocked, true);
 
         if (str_eq(blocked, term) || has_words(&words, &wanted))
             return true;
@@ -93,7 +93,7 @@ void gif_choice_prepare(struct call *call)
     const struct gif_choice *in = call->body;
     struct noted *noted = call_pass(call, "noted", sizeof *noted);
 
-    noted->term = gif_normal(call->arena, in->q);
+    noted->term = words_normal(call->arena, in->q);
     if (!term_counts(call->arena, noted->term))
         noted->term = STR("");
 }

@@ -150,7 +150,7 @@ static enum err find_term(struct call *call, const struct chosen *c, struct rows
     if (e || found)
         return e;
     e = tx_exec(call->tx, MAKE_TERM,
-                BIND(v_id(snowflake_new()), locale, term, v_text(gif_initial(c->term))), NULL);
+                BIND(v_id(snowflake_new()), locale, term, v_text(words_initial(c->term))), NULL);
     if (!e)
         e = tx_one(call->tx, FIND_TERM, BIND(locale, term), ret, &found);
     return e ? e : found ? OK : ERR_STORE_RETRY;

@@ -97,7 +97,7 @@ static const char PUT_TSVECTOR[] =
 
 static struct str index_joined(struct arena *a, struct str text)
 {
-    struct list words = gif_words(a, gif_normal(a, text), false);
+    struct list words = words_split(a, words_normal(a, text), false);
     const struct str *w = words.items;
     struct buf out;
 
@@ -110,7 +110,7 @@ static struct str index_joined(struct arena *a, struct str text)
 /* 'word':position and weight. */
 static void add_lexemes(struct arena *a, struct buf *out, struct str text, char weight, int *at)
 {
-    struct list words = gif_words(a, gif_normal(a, text), false);
+    struct list words = words_split(a, words_normal(a, text), false);
     const struct str *w = words.items;
 
     for (size_t i = 0; i < words.count; i++)

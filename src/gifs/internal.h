@@ -4,6 +4,7 @@
 
 #include "api/jobs.h"
 #include "gifs/gifs.h"
+#include "model/words.h"
 
 enum {
     GIFS_MAX_QUERY = 256, /* characters */
@@ -86,19 +87,6 @@ struct str gif_media_write(struct arena *a, const struct gif_media *m);
 /* The file to show for a format: itself, else its own kind larger, then smaller, else a
  * GIF, else whatever there is. */
 enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted);
-
-/* --- fold.c: text as it is compared --------------------------------------------------- */
-
-/* Trimmed, single spaces, compatibility forms and case taken away (NFKC). */
-struct str gif_normal(struct arena *a, struct str text);
-
-/* The words of normal text, without accents; scripts that are written without spaces
- * are cut into pairs of characters. A struct list of struct str. For a query the last
- * words of such a run stand for the whole run. */
-struct list gif_words(struct arena *a, struct str normal, bool query);
-
-/* The first character. */
-struct str gif_initial(struct str text);
 
 /* --- what is shown -------------------------------------------------------------------- */
 

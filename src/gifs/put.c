@@ -107,7 +107,7 @@ static enum err put_tags(struct tx *tx, int64_t n, const struct gif_draft *d)
     enum err e = tx_exec(tx, DROP_TAGS, BIND(v_int(n)), NULL);
 
     for (size_t i = 0; i < d->tags.count && !e; i++) {
-        struct str tag = gif_normal(tx_arena(tx), tags[i]);
+        struct str tag = words_normal(tx_arena(tx), tags[i]);
 
         if (tag.n)
             e = tx_exec(tx, PUT_TAG, BIND(v_text(tag), v_int(n)), NULL);

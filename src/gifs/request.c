@@ -69,7 +69,7 @@ enum err gif_request_read(struct call *call, struct gif_request *ret)
     if (e)
         return e;
     ret->call = call;
-    ret->q = gif_normal(call->arena, in->q);
+    ret->q = words_normal(call->arena, in->q);
     ret->language = gif_language(ret->locale);
     ret->format = gif_format_wanted(in->media_format);
     ret->limit = (size_t)in->limit;

@@ -180,7 +180,7 @@ static enum err search_passes(struct gif_search *s, bool elsewhere, struct gif_h
 
 enum err gifs_search(const struct gif_request *w, struct list *ret)
 {
-    struct gif_search s = { .request = w, .words = gif_words(w->call->arena, w->q, true) };
+    struct gif_search s = { .request = w, .words = words_split(w->call->arena, w->q, true) };
     struct gif_hit *hits = arena_array(w->call->arena, struct gif_hit, w->limit);
     size_t count = 0;
 

@@ -220,7 +220,7 @@ static enum err add_configured(const struct gif_request *w, struct list *list)
     bool found;
 
     while (names.n && !e) {
-        struct str name = gif_normal(w->call->arena, str_cut(&names, ','));
+        struct str name = words_normal(w->call->arena, str_cut(&names, ','));
 
         e = tx_one(w->call->tx, ONE_TAG, BIND(v_int(w->cap), v_text(name)), &row, &found);
         if (!e && found)

@@ -212,7 +212,7 @@ static struct str question_key(struct call *call, const char *path, bool with_q,
         buf_printf(&out, "&limit=%lld", (long long)limit);
     if (with_q) {
         buf_add_lit(&out, "&q=");
-        buf_add_str(&out, str_escape(call->arena, gif_normal(call->arena, in->q)));
+        buf_add_str(&out, str_escape(call->arena, words_normal(call->arena, in->q)));
     }
     return buf_take(&out, call->arena);
 }

@@ -246,6 +246,6 @@ enum err upstream_add_terms(const struct gif_request *w, struct list *terms)
     if (!upstream_read_theirs(w, UPSTREAM_TERMS, terms, &list))
         return upstream_read_without(&a, terms);
     for (size_t i = 0; i < list.count; i++)
-        terms_add(w, terms, gif_normal(w->call->arena, ((const struct str *)list.items)[i]));
+        terms_add(w, terms, words_normal(w->call->arena, ((const struct str *)list.items)[i]));
     return OK;
 }

@@ -111,6 +111,8 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
 static const struct field message_fields[] = {
     MESSAGE_FIELDS(&type_mentions),
     { FIELD(struct message, reactions), .type = &type_reactions, .flags = OPTIONAL },
+    { FIELD(struct message, hit), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "In answers to searches" },
     { 0 },
 };
 static const struct field gateway_message_fields[] = {

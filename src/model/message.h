@@ -84,6 +84,7 @@ struct message {
     struct opt_list reactions;            /* struct reaction; only in answers */
     const struct poll *poll;
     struct opt_str sticker_items; /* JSON */
+    struct opt_bool hit;          /* in answers to searches: it was found */
 
     /* Only in events. */
     struct opt_id guild_id;

@@ -53,7 +53,7 @@ static void each_engine_gets_its_own_parts(void **state)
     const char *words = f->postgres
                             ? "select count(*) from pg_indexes where indexname = 'gif_index_words' "
                               "and schemaname = current_schema()"
-                            : "select count(*) from sqlite_master where sql like '%using fts5%'";
+                            : "select count(*) from sqlite_master where sql like '%gif_index using fts5%'";
 
     assert_int_equal(store_number(f->store, words), 1);
     assert_int_equal(store_number(f->store, "select count(*) from gif_index"), 0);

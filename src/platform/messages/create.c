@@ -171,6 +171,8 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
         e = message_complete(call, ret);
     if (!e && !ret->ephemeral_for)
         e = message_notice(call, &c, ret->id);
+    if (!e)
+        e = hook_message_made(call, &(struct message_made){ &c, ret });
     struct message event = *ret;
     if (!e)
         e = message_for_gateway(call, &c, &event);
@@ -222,6 +224,22 @@ enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowfla
                                 struct message *ret)
 {
     return message_find_referenced(call, channel_id, id, true, ret);
+}
+
+enum err message_found(struct call *call, snowflake id, struct message *ret)
+{
+    bool found;
+    enum err e = message_public_row(call->tx, id, ret, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_MESSAGE;
+    e = message_complete(call, ret);
+    if (!e)
+        e = messages_show(call, &(struct list){ ret, 1 });
+    ret->reactions = (struct opt_list){ 0 };
+    return e;
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */

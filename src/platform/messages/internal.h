@@ -11,6 +11,8 @@
 /* As they lie in the store: author_id, not author; mentions without users. */
 enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
                      bool *ret_found);
+/* Of any channel, if everybody there may see it. */
+enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bool *ret_found);
 /* Which part of a channel; all ids are exclusive, 0: no bound. */
 struct message_page {
     snowflake before, after, around;

@@ -48,6 +48,10 @@ enum err message_find(struct call *call, snowflake channel_id, snowflake id, str
 enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                 struct message *ret);
 
+/* One that a search or a list of others' ids has found, in a channel that the caller may read:
+ * complete, without reactions. */
+enum err message_found(struct call *call, snowflake id, struct message *ret);
+
 /* Writes what can change about a message (content, embeds, components, flags, mentions,
  * edited_timestamp) and announces MESSAGE_UPDATE. */
 enum err message_save(struct call *call, const struct channel *c, struct message *m);

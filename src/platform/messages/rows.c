@@ -130,6 +130,19 @@ enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct m
     return e;
 }
 
+static const char FIND_PUBLIC[] =
+    "select " MESSAGE_COLUMNS " from messages where id = $1 and ephemeral_for is null";
+
+enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_PUBLIC, BIND(v_id(id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_message(&row, ret);
+    return e;
+}
+
 /* --- pages ---------------------------------------------------------------------------- */
 
 static const char PAGE_BEFORE[] =

@@ -1,6 +1,6 @@
-/* fold.c - text as it is compared: without case, accents and forms that only look
+/* words.c - text as it is compared: without case, accents and forms that only look
  * different; and the words in it. */
-#include "gifs/internal.h"
+#include "model/words.h"
 
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -61,7 +61,7 @@ static struct str fold_squeezed(struct arena *a, struct str text)
     return str_slice(out, n);
 }
 
-struct str gif_normal(struct arena *a, struct str text)
+struct str words_normal(struct arena *a, struct str text)
 {
     text = is_ascii(text)
                ? str_lower(a, text)
@@ -69,7 +69,7 @@ struct str gif_normal(struct arena *a, struct str text)
     return fold_squeezed(a, text);
 }
 
-struct str gif_initial(struct str text)
+struct str words_initial(struct str text)
 {
     uint32_t c;
 
@@ -173,7 +173,7 @@ static void add_pairs(struct arena *a, struct list *words, struct str run, bool 
     }
 }
 
-struct list gif_words(struct arena *a, struct str normal, bool query)
+struct list words_split(struct arena *a, struct str normal, bool query)
 {
     struct str rest = without_accents(a, normal);
     struct list words = { 0 };

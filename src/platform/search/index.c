@@ -1,0 +1,96 @@
+/* index.c - marks in the store's own engine: FTS5 or tsvector. */
+#include "platform/search/internal.h"
+
+#include "api/api.h"
+#include "model/ids.h"
+
+static bool message_index_is_sqlite(const struct call *call)
+{
+    return str_is(str_of(store_engine(api_options(call->api)->store)), "sqlite");
+}
+
+/* --- searching ------------------------------------------------------------------------ */
+
+#define FIND_FTS5                                                       \
+    "select rowid from message_index where message_index match $1 and " \
+    "rowid > $2 and rowid < $3 order by rowid "
+#define FIND_TSVECTOR                                                                         \
+    "select i.rowid from message_index i where i.words @@ cast(cast($1 as text) as tsquery) " \
+    "and i.rowid > $2 and i.rowid < $3 order by i.rowid "
+
+static const char NEWEST_FTS5[] = FIND_FTS5 "desc limit $4";
+static const char OLDEST_FTS5[] = FIND_FTS5 "asc limit $4";
+static const char NEWEST_TSVECTOR[] = FIND_TSVECTOR "desc limit $4";
+static const char OLDEST_TSVECTOR[] = FIND_TSVECTOR "asc limit $4";
+
+enum err message_index_find(struct call *call, const struct search_terms *t,
+                            const struct search_range *r, struct list *ret)
+{
+    bool sqlite = message_index_is_sqlite(call);
+    const char *sql = sqlite ? (r->oldest ? OLDEST_FTS5 : NEWEST_FTS5)
+                             : (r->oldest ? OLDEST_TSVECTOR : NEWEST_TSVECTOR);
+
+    return tx_ids(call->tx, sql,
+                  BIND(v_text(terms_text(call->arena, t, sqlite)), v_id(r->above), v_id(r->below),
+                       v_int(r->limit)),
+                  ret);
+}
+
+/* --- many rows by id ------------------------------------------------------------------ */
+
+static const char CONTENTS_SQLITE[] =
+    "select id, content from messages where id in (select value from json_each($1))";
+static const char CONTENTS_POSTGRES[] =
+    "select id, content from messages where id = any (cast(cast($1 as text) as bigint[]))";
+
+enum err message_index_contents(struct call *call, const snowflake *ids, size_t count,
+                                struct rows *ret)
+{
+    bool sqlite = message_index_is_sqlite(call);
+    struct buf list;
+
+    buf_init(&list, 64 * 1024);
+    buf_add_char(&list, sqlite ? '[' : '{');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buf_add_char(&list, ',');
+        buf_add_i64(&list, (int64_t)ids[i]);
+    }
+    buf_add_char(&list, sqlite ? ']' : '}');
+    struct str text = buf_take(&list, call->arena);
+    return tx_query(call->tx, sqlite ? CONTENTS_SQLITE : CONTENTS_POSTGRES, BIND(v_text(text)),
+                    ret);
+}
+
+/* --- putting marks in ----------------------------------------------------------------- */
+
+static const char DROP_FTS5[] = "delete from message_index where rowid = $1";
+static const char PUT_FTS5[] = "insert into message_index (rowid, words) values ($1, $2)";
+static const char PUT_TSVECTOR[] =
+    "insert into message_index (rowid, words) values ($1, cast(cast($2 as text) as tsvector)) "
+    "on conflict (rowid) do update set words = excluded.words";
+
+static struct str document_text(struct arena *a, const struct search_document *d, bool sqlite)
+{
+    const struct str *m = d->marks.items;
+    const char *quote = sqlite ? "" : "'";
+    struct buf out;
+
+    buf_init(&out, 1024 * 1024);
+    for (size_t i = 0; i < d->marks.count; i++)
+        buf_printf(&out, "%s%.*s%s ", quote, STR_FMT(m[i]), quote);
+    return buf_take(&out, a);
+}
+
+enum err message_index_put(struct call *call, const struct search_document *d)
+{
+    bool sqlite = message_index_is_sqlite(call);
+    struct str text = document_text(call->arena, d, sqlite);
+    enum err e = OK;
+
+    if (sqlite)
+        e = tx_exec(call->tx, DROP_FTS5, BIND(v_id(d->id)), NULL);
+    return e ? e
+             : tx_exec(call->tx, sqlite ? PUT_FTS5 : PUT_TSVECTOR, BIND(v_id(d->id), v_text(text)),
+                       NULL);
+}

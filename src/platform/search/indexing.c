@@ -1,0 +1,88 @@
+/* indexing.c - the job that puts noted messages into the index, and who asks for it. */
+#include "platform/search/internal.h"
+
+#include <stdatomic.h>
+
+#include "api/errand.h"
+#include "base/clock.h"
+
+enum {
+    AT_ONCE = 200,
+    STEP_NS = 6 * 1000 * 1000, /* of the writer */
+};
+
+/* From one run to the next: while there is more to do, and when a run has done all. Many
+ * messages at once cost a third of what each alone does. */
+static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
+
+/* Until then messages only note themselves: one of this process has asked for a run, and
+ * while a run finds something there is another one. */
+static _Atomic int64_t indexing_planned;
+
+void search_begin(void)
+{
+    indexing_planned = 0;
+}
+
+static bool indexing_claim(void)
+{
+    int64_t now = clock_us(), until = indexing_planned;
+
+    /* A clock that was set back must not hold it up for good. */
+    return (until <= now || until > now + EVERY) &&
+           atomic_compare_exchange_strong(&indexing_planned, &until, now + EVERY / 2);
+}
+
+enum err indexing_plan(struct call *call)
+{
+    return indexing_claim() ? job_schedule(call, &message_indexing, 0, clock_us(), STR("")) : OK;
+}
+
+enum err indexing_hears(struct call *call, const struct message_made *made)
+{
+    return made->message->ephemeral_for ? OK : indexing_plan(call);
+}
+
+static enum err indexing_schedule(struct call *call)
+{
+    return job_schedule(call, &message_indexing, 0, clock_us(), STR(""));
+}
+
+void indexing_wake(struct call *call)
+{
+    if (indexing_claim())
+        errand_start(call->api, call->loop,
+                     &(struct errand){ .name = "message-indexing",
+                                       .store = ROUTE_STORE_WRITE,
+                                       .run = indexing_schedule });
+}
+
+static const char DONE[] = "delete from message_unindexed where message_id = $1";
+
+/* Oldest first, as many as there is time for. */
+static enum err indexing_run(struct call *call, const struct job *job)
+{
+    int64_t until = clock_thread() + STEP_NS;
+    struct list documents;
+    size_t i = 0;
+    enum err e = documents_unindexed(call->tx, false, AT_ONCE, &documents);
+
+    (void)job;
+    for (; !e && i < documents.count && clock_thread() < until; i++) {
+        const struct search_document *d = &((const struct search_document *)documents.items)[i];
+
+        e = message_index_put(call, d);
+        if (!e)
+            e = tx_exec(call->tx, DONE, BIND(v_id(d->id)), NULL);
+    }
+    if (e || !documents.count)
+        return e;
+    bool more = i < documents.count || documents.count == AT_ONCE;
+    return job_schedule(call, &message_indexing, 0, clock_us() + (more ? PAUSE : EVERY), STR(""));
+}
+
+const struct job_kind message_indexing = {
+    .name = "message-indexing",
+    .doc = "Puts new and changed messages into the index that searches ask.",
+    .run = indexing_run,
+};

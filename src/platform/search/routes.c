@@ -1,0 +1,391 @@
+/* routes.c - searches and their answers. */
+#include "platform/search/internal.h"
+
+#include <stdlib.h>
+
+#include "model/ids.h"
+#include "model/thread.h"
+#include "model/types.h"
+#include "platform/applications/applications.h"
+#include "platform/channels/channels.h"
+
+/* --- what is found -------------------------------------------------------------------- */
+
+struct search_hit {
+    snowflake id;
+    double score;
+};
+
+/* Noted messages that fit, and all that are noted: what the index says of those is old. */
+struct noted_hits {
+    struct list found, all; /* snowflakes, the newest first */
+    bool too_many;
+};
+
+static bool is_in_range(const struct search_range *r, snowflake id)
+{
+    return id > r->above && id < r->below;
+}
+
+static enum err find_noted(struct call *call, const struct search_terms *t,
+                           const struct search_range *r, struct noted_hits *ret)
+{
+    struct list documents;
+    enum err e = documents_unindexed(call->tx, true, SEARCH_UNINDEXED + 1, &documents);
+
+    *ret = (struct noted_hits){ .too_many = documents.count > SEARCH_UNINDEXED };
+    for (size_t i = 0; !e && !ret->too_many && i < documents.count; i++) {
+        struct search_document *d = &((struct search_document *)documents.items)[i];
+
+        ids_add(call->arena, &ret->all, d->id);
+        if (is_in_range(r, d->id) && terms_match(t, d))
+            ids_add(call->arena, &ret->found, d->id);
+    }
+    return e;
+}
+
+static bool is_noted(const struct list *all, snowflake id)
+{
+    const snowflake *ids = all->items;
+    size_t low = 0, high = all->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (ids[middle] > id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < all->count && ids[low] == id;
+}
+
+static int newest_hit_first(const void *a, const void *b)
+{
+    const struct search_hit *x = a, *y = b;
+
+    return x->id > y->id ? -1 : x->id < y->id;
+}
+
+static int oldest_hit_first(const void *a, const void *b)
+{
+    return newest_hit_first(b, a);
+}
+
+static int best_hit_first(const void *a, const void *b)
+{
+    const struct search_hit *x = a, *y = b;
+
+    return x->score > y->score ? -1 : x->score < y->score ? 1 : newest_hit_first(a, b);
+}
+
+static void hits_add(struct call *call, struct list *hits, const struct list *ids,
+                     const struct list *but)
+{
+    for (size_t i = 0; i < ids->count; i++) {
+        snowflake id = ((const snowflake *)ids->items)[i];
+
+        if (!but || !is_noted(but, id))
+            ((struct search_hit *)list_add(call->arena, hits, sizeof(struct search_hit)))->id = id;
+    }
+}
+
+static void hits_order(struct list *hits, int (*order)(const void *, const void *))
+{
+    if (hits->count)
+        qsort(hits->items, hits->count, sizeof(struct search_hit), order);
+}
+
+/* --- how words stand in them ---------------------------------------------------------- */
+
+enum { CONTENTS_AT_ONCE = 250 };
+
+static bool needs_contents(const struct search_terms *t, const struct search_query *q)
+{
+    const struct term_phrase *p = t->phrases.items;
+
+    return t->any_phrases.count || (t->phrases.count && p->words.count > 1) ||
+           str_is(q->sort_by.value, "relevance");
+}
+
+/* Some hits, in the order of their ids, that lie in a row; those that fit are moved down. */
+static enum err hits_judge(struct call *call, const struct search_terms *t, struct search_hit *hits,
+                           size_t count, struct list *kept)
+{
+    struct arena *before, *scratch = arena_new();
+    snowflake ids[CONTENTS_AT_ONCE];
+    struct rows rows;
+
+    for (size_t i = 0; i < count; i++)
+        ids[i] = hits[i].id;
+    before = tx_use_arena(call->tx, scratch);
+    enum err e = message_index_contents(call, ids, count, &rows);
+    while (!e && rows_next(&rows)) {
+        struct search_hit hit = { .id = row_id(&rows, 0) };
+
+        if (terms_match_content(scratch, t, row_text(&rows, 1), &hit.score))
+            *(struct search_hit *)list_add(call->arena, kept, sizeof hit) = hit;
+    }
+    if (!e)
+        e = rows_end(&rows);
+    tx_use_arena(call->tx, before);
+    arena_free(scratch);
+    return e;
+}
+
+static enum err hits_judge_all(struct call *call, const struct search_terms *t, struct list *hits)
+{
+    struct search_hit *h = hits->items;
+    struct list kept = { 0 };
+    enum err e = OK;
+
+    for (size_t at = 0; !e && at < hits->count; at += CONTENTS_AT_ONCE) {
+        size_t left = hits->count - at;
+
+        e = hits_judge(call, t, h + at, left < CONTENTS_AT_ONCE ? left : CONTENTS_AT_ONCE, &kept);
+    }
+    *hits = kept;
+    return e;
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+static enum err find_hits(struct call *call, const struct search_query *q,
+                          const struct search_terms *t, struct list *ret, bool *ret_ready)
+{
+    struct search_range range = { .above = q->min_id.value,
+                                  .below = q->max_id.given == GIVEN && q->max_id.value < INT64_MAX
+                                               ? q->max_id.value
+                                               : INT64_MAX,
+                                  .oldest = str_is(q->sort_order.value, "asc"),
+                                  .limit = SEARCH_MOST };
+    bool relevant = str_is(q->sort_by.value, "relevance");
+    struct noted_hits noted;
+    struct list indexed;
+
+    range.oldest = range.oldest && !relevant;
+    enum err e = find_noted(call, t, &range, &noted);
+    *ret_ready = !noted.too_many;
+    if (noted.all.count || noted.too_many)
+        call->after = indexing_wake;
+    if (e || noted.too_many)
+        return e;
+    *ret = (struct list){ 0 };
+    e = message_index_find(call, t, &range, &indexed);
+    if (e)
+        return e;
+    hits_add(call, ret, &indexed, &noted.all);
+    hits_add(call, ret, &noted.found, NULL);
+    if (needs_contents(t, q))
+        e = hits_judge_all(call, t, ret);
+    hits_order(ret, relevant ? best_hit_first : range.oldest ? oldest_hit_first : newest_hit_first);
+    if (ret->count > SEARCH_MOST)
+        ret->count = SEARCH_MOST;
+    return e;
+}
+
+/* --- answers -------------------------------------------------------------------------- */
+
+struct search_reply {
+    struct list messages; /* struct list of struct message */
+    bool doing_deep_historical_index;
+    int64_t total_results;
+    struct opt_list threads, members;
+};
+static const struct type type_found = { .kind = KIND_ARRAY, .of = &type_messages };
+static const struct field reply_fields[] = {
+    { FIELD(struct search_reply, messages), .type = &type_found, .doc = "A list of one for each" },
+    { FIELD(struct search_reply, doing_deep_historical_index), .type = &type_bool },
+    { FIELD(struct search_reply, total_results), .type = &type_count,
+      .doc = "10000 are counted at most" },
+    { FIELD(struct search_reply, threads), .type = &type_channels, .flags = OPTIONAL,
+      .doc = "Those of the page's messages" },
+    { FIELD(struct search_reply, members), .type = &type_thread_members, .flags = OPTIONAL,
+      .doc = "The caller's own, in those threads" },
+    { 0 },
+};
+static const struct schema reply_schema = {
+    .name = "SearchResults",
+    .size = sizeof(struct search_reply),
+    .fields = reply_fields,
+    .doc = "Messages that were found.",
+};
+static const struct type search_reply = { .kind = KIND_OBJECT, .schema = &reply_schema };
+
+struct unready_reply {
+    struct str message;
+    int64_t code, documents_indexed, retry_after;
+};
+static const struct field unready_fields[] = {
+    { FIELD(struct unready_reply, message), .type = &type_text },
+    { FIELD(struct unready_reply, code), .type = &type_count },
+    { FIELD(struct unready_reply, documents_indexed), .type = &type_count,
+      .doc = "10000 are counted at most" },
+    { FIELD(struct unready_reply, retry_after), .type = &type_count, .doc = "Seconds" },
+    { 0 },
+};
+static const struct schema unready_schema = {
+    .name = "SearchNotReady",
+    .size = sizeof(struct unready_reply),
+    .fields = unready_fields,
+    .doc = "Many messages have to be indexed before a search can be answered.",
+};
+static const struct type type_unready = { .kind = KIND_OBJECT, .schema = &unready_schema };
+
+static const char COUNT_INDEXED[] =
+    "select count(*) from (select rowid from message_index limit 10000) x";
+
+static enum err reply_unready(struct call *call)
+{
+    struct unready_reply out = { STR("Index not yet available. Try again later"), 110000, 0, 5 };
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, COUNT_INDEXED, NO_BIND, &row, &found);
+
+    if (e)
+        return e;
+    out.documents_indexed = row_int(&row, 0);
+    call_set_status(call, 202);
+    return call_reply_as(call, &type_unready, &out);
+}
+
+static enum err add_thread(struct call *call, struct search_reply *out, snowflake channel_id)
+{
+    const struct channel *there = out->threads.value.items;
+    struct channel c;
+
+    for (size_t i = 0; i < out->threads.value.count; i++)
+        if (there[i].id == channel_id)
+            return OK;
+    enum err e = channel_find(call->tx, channel_id, &c);
+    if (e || !channel_is_thread(c.type))
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    e = thread_load_own(call->tx, call->caller->id, &c);
+    if (e)
+        return e;
+    out->threads.given = out->members.given = GIVEN;
+    if (c.member)
+        *(struct thread_member *)list_add(call->arena, &out->members.value,
+                                          sizeof(struct thread_member)) = *c.member;
+    c.member = NULL;
+    *(struct channel *)list_add(call->arena, &out->threads.value, sizeof c) = c;
+    return OK;
+}
+
+static enum err add_found(struct call *call, struct search_reply *out, snowflake id)
+{
+    struct message *m = arena_alloc(call->arena, sizeof *m);
+    enum err e = message_found(call, id, m);
+
+    if (e)
+        return e == ERR_UNKNOWN_MESSAGE ? OK : e;
+    m->hit = given_mark(true);
+    *(struct list *)list_add(call->arena, &out->messages, sizeof(struct list)) =
+        (struct list){ m, 1, 0 };
+    return channel_is_private(call->target.channel ? call->target.channel->type : 0)
+               ? OK
+               : add_thread(call, out, m->channel_id);
+}
+
+static enum err reply_hits(struct call *call, const struct search_query *q, const struct list *hits)
+{
+    struct search_reply out = { .total_results = (int64_t)hits->count };
+    const struct search_hit *h = hits->items;
+    enum err e = OK;
+
+    for (int64_t i = q->offset; !e && i < (int64_t)hits->count && i < q->offset + q->limit; i++)
+        e = add_found(call, &out, h[i].id);
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err search_and_reply(struct call *call, struct search_terms *t)
+{
+    const struct search_query *q = call->query;
+    struct list hits;
+    bool ready;
+
+    terms_of_query(call->arena, q, t);
+    enum err e = find_hits(call, q, t, &hits, &ready);
+    if (e)
+        return e;
+    return ready ? reply_hits(call, q, &hits) : reply_unready(call);
+}
+
+/* --- the routes ----------------------------------------------------------------------- */
+
+/* A bot that is not told of contents cannot ask for them either. */
+static enum err may_search(struct call *call)
+{
+    const int64_t content = APPLICATION_CONTENT_LIMITED | APPLICATION_CONTENT_LIMITED >> 1;
+    struct application app;
+
+    if (call->caller->kind != CALLER_BOT)
+        return OK;
+    enum err e = application_find(call->tx, call->caller->application_id, &app);
+    return e ? e : app.flags & content ? OK : ERR_MISSING_ACCESS;
+}
+
+/* GET /guilds/{guild.id}/messages/search */
+static enum err search_guild_messages(struct call *call)
+{
+    struct search_terms t = { 0 };
+    enum err e = places_of_guild(call, call->query, &t);
+
+    return e ? e : search_and_reply(call, &t);
+}
+
+static enum err must_be_private(struct call *call)
+{
+    return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
+}
+
+/* GET /channels/{channel.id}/messages/search */
+static enum err search_channel_messages(struct call *call)
+{
+    struct search_terms t = { 0 };
+
+    terms_add_mark(call->arena, terms_group(call->arena, &t),
+                   mark_of_id(call->arena, 'c', call->target.channel->id));
+    return search_and_reply(call, &t);
+}
+
+static const struct limit search_limit = { .name = "message-search", .count = 5, .window_s = 5 };
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/messages/search",
+        .name = "search_guild_messages",
+        .doc = "Find messages of a guild, in channels where the caller has READ_MESSAGE_HISTORY. "
+               "202 and code 110000 while many messages have not been indexed yet.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &guild_search_schema,
+        .reply = &search_reply,
+        .aside = true,
+        .limit = &search_limit,
+        .admit = may_search,
+        .handle = search_guild_messages,
+    },
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/messages/search",
+        .name = "search_channel_messages",
+        .doc = "Find messages of a private channel.",
+        .auth = AUTH_USER,
+        .query = &channel_search_schema,
+        .reply = &search_reply,
+        .aside = true,
+        .limit = &search_limit,
+        .admit = must_be_private,
+        .handle = search_channel_messages,
+    },
+    { 0 },
+};
+
+const struct domain search_domain = {
+    .name = "Message search",
+    .doc = "Finding messages by their words and by what is known of them.",
+    .routes = routes,
+    .jobs = (const struct job_kind *const[]){ &message_indexing, NULL },
+    .hooks = &(const struct hooks){ .message_made = indexing_hears },
+};

@@ -1,0 +1,377 @@
+/* terms.c - a search as a question to the index, and the same question asked of one message. */
+#include "platform/search/internal.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "model/words.h"
+
+/* The beginnings of shorter words are those of too many. */
+enum { SHORTEST_PREFIX = 4 };
+
+struct term_group *terms_group(struct arena *a, struct search_terms *t)
+{
+    return list_add(a, &t->groups, sizeof(struct term_group));
+}
+
+void terms_add_mark(struct arena *a, struct term_group *g, struct str mark)
+{
+    *(struct str *)list_add(a, &g->any, sizeof mark) = mark;
+}
+
+/* --- filters -------------------------------------------------------------------------- */
+
+static void add_ids(struct arena *a, struct search_terms *t, char kind, const struct list *ids)
+{
+    struct term_group *g = ids->count ? terms_group(a, t) : NULL;
+
+    for (size_t i = 0; i < ids->count; i++)
+        terms_add_mark(a, g, mark_of_id(a, kind, ((const snowflake *)ids->items)[i]));
+}
+
+static void add_names(struct arena *a, struct search_terms *t, char kind, const struct list *names)
+{
+    struct term_group *g = names->count ? terms_group(a, t) : NULL;
+
+    for (size_t i = 0; i < names->count; i++)
+        terms_add_mark(a, g, mark_of_name(a, kind, ((const struct str *)names->items)[i]));
+}
+
+static void add_flag(struct arena *a, struct search_terms *t, const char *mark,
+                     const struct opt_bool *wanted)
+{
+    if (wanted->given != GIVEN)
+        return;
+    struct term_group *g = terms_group(a, t);
+    g->none = !wanted->value;
+    terms_add_mark(a, g, str_of(mark));
+}
+
+/* Those with a minus are left out, one of the others is enough. mark: of a word without it. */
+static void add_kinds(struct arena *a, struct search_terms *t, const struct list *kinds,
+                      const char *before)
+{
+    const struct str *k = kinds->items;
+    struct term_group some = { 0 }, none = { .none = true };
+
+    for (size_t i = 0; i < kinds->count; i++) {
+        bool minus = k[i].p[0] == '-';
+
+        terms_add_mark(a, minus ? &none : &some,
+                       STR_CONCAT(a, str_of(before), str_from(k[i], minus)));
+    }
+    if (some.any.count)
+        *terms_group(a, t) = some;
+    if (none.any.count)
+        *terms_group(a, t) = none;
+}
+
+/* People have no mark: they are those who are neither bots nor webhooks. */
+static void add_authors(struct arena *a, struct search_terms *t, const struct list *kinds)
+{
+    static const char *const names[] = { "user", "bot", "webhook" };
+    bool some[3] = { 0 }, none[3] = { 0 }, any = false;
+
+    for (size_t i = 0; i < kinds->count; i++) {
+        struct str k = ((const struct str *)kinds->items)[i];
+        bool minus = k.p[0] == '-';
+
+        for (int n = 0; n < 3; n++)
+            if (str_is(str_from(k, minus), names[n]))
+                *(minus ? &none[n] : &some[n]) = true;
+        any = any || !minus;
+    }
+    for (int n = 0; n < 3; n++)
+        none[n] = none[n] || (any && !some[n]);
+    if (none[0]) {
+        struct term_group *g = terms_group(a, t);
+
+        terms_add_mark(a, g, STR("_bot"));
+        terms_add_mark(a, g, STR("_webhook"));
+    }
+    for (int n = 1; n < 3; n++)
+        if (none[n])
+            add_flag(a, t, n == 1 ? "_bot" : "_webhook", &(struct opt_bool){ GIVEN, false });
+}
+
+/* --- words ---------------------------------------------------------------------------- */
+
+static struct term_phrase phrase_of(struct arena *a, struct str text, int64_t slop)
+{
+    struct term_phrase p = { .words = words_split(a, words_normal(a, text), true), .slop = slop };
+    const struct str *w = p.words.items;
+
+    p.prefix = p.words.count && utf8_length(w[p.words.count - 1]) >= SHORTEST_PREFIX;
+    return p;
+}
+
+static void add_words(struct arena *a, struct search_terms *t, const struct term_phrase *p)
+{
+    for (size_t i = 0; i < p->words.count; i++) {
+        struct term_group *g = terms_group(a, t);
+
+        g->prefix = p->prefix && i + 1 == p->words.count;
+        terms_add_mark(a, g, ((const struct str *)p->words.items)[i]);
+    }
+}
+
+static void add_phrase(struct arena *a, struct list *to, const struct term_phrase *p)
+{
+    if (p->words.count)
+        *(struct term_phrase *)list_add(a, to, sizeof *p) = *p;
+}
+
+/* "2|some words": how far they stand apart, then the words. Without a bar: words only. */
+static struct term_phrase phrase_of_part(struct arena *a, struct str part, int64_t slop)
+{
+    struct str rest = part, number = str_cut(&rest, '|');
+    int64_t own;
+
+    if (number.n < part.n && str_to_i64(number, &own) && own >= 0 && own <= 100)
+        return phrase_of(a, rest, own);
+    return phrase_of(a, part, slop);
+}
+
+/* Where something was asked for that no word is left of, nothing is found. */
+static void add_nothing(struct arena *a, struct search_terms *t)
+{
+    terms_add_mark(a, terms_group(a, t), STR("_nothing"));
+}
+
+/* The index is asked for one word of each; which of them stand as they should is seen in the
+ * messages. A part without words finds nothing, so it is as if it were not there. */
+static void add_contents(struct arena *a, struct search_terms *t, const struct search_query *q)
+{
+    struct term_group g = { 0 };
+
+    for (size_t i = 0; i < q->contents.count; i++) {
+        struct term_phrase p =
+            phrase_of_part(a, ((const struct str *)q->contents.items)[i], q->slop);
+
+        p.prefix = false;
+        add_phrase(a, &t->any_phrases, &p);
+        if (p.words.count)
+            terms_add_mark(a, &g, ((const struct str *)p.words.items)[0]);
+    }
+    if (g.any.count)
+        *terms_group(a, t) = g;
+    else if (q->contents.count)
+        add_nothing(a, t);
+}
+
+/* Of one name all words count; of several names one word is enough. */
+static void add_filenames(struct arena *a, struct search_terms *t, const struct list *names)
+{
+    struct term_group *g = NULL;
+
+    for (size_t i = 0; i < names->count; i++) {
+        struct list words =
+            words_split(a, words_normal(a, ((const struct str *)names->items)[i]), true);
+
+        for (size_t n = 0; n < words.count; n++) {
+            if (!g || names->count == 1)
+                g = terms_group(a, t);
+            terms_add_mark(a, g, mark_of_word(a, 'n', ((const struct str *)words.items)[n]));
+        }
+    }
+    if (names->count && !g)
+        add_nothing(a, t);
+}
+
+void terms_of_query(struct arena *a, const struct search_query *q, struct search_terms *t)
+{
+    struct term_phrase content = phrase_of(a, q->content.value, q->slop);
+
+    add_words(a, t, &content);
+    if (str_trim(q->content.value).n && !content.words.count)
+        add_nothing(a, t);
+    add_phrase(a, &t->phrases, &content);
+    add_contents(a, t, q);
+    add_ids(a, t, 'a', &q->author_id);
+    add_authors(a, t, &q->author_type);
+    add_ids(a, t, 'm', &q->mentions);
+    add_ids(a, t, 'r', &q->mentions_role_id);
+    add_ids(a, t, 's', &q->replied_to_user_id);
+    add_ids(a, t, 'w', &q->replied_to_message_id);
+    add_flag(a, t, "_everyone", &q->mention_everyone);
+    add_flag(a, t, "_pinned", &q->pinned);
+    add_kinds(a, t, &q->has, "_has");
+    add_kinds(a, t, &q->embed_type, "_t");
+    add_names(a, t, 'v', &q->embed_provider);
+    add_names(a, t, 'h', &q->link_hostname);
+    add_names(a, t, 'x', &q->attachment_extension);
+    add_filenames(a, t, &q->attachment_filename);
+}
+
+/* --- as text -------------------------------------------------------------------------- */
+
+/* ("a" OR "b"), or ('a' | 'b'). Marks are letters, digits and underscores only. */
+static void write_any(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
+{
+    const struct str *m = marks->items;
+    const char *quote = sqlite ? "\"" : "'";
+
+    buf_add_char(out, '(');
+    for (size_t i = 0; i < marks->count; i++)
+        buf_printf(out, "%s%s%.*s%s%s",
+                   i == 0   ? ""
+                   : sqlite ? " OR "
+                            : " | ",
+                   quote, STR_FMT(m[i]), quote,
+                   !prefix  ? ""
+                   : sqlite ? "*"
+                            : ":*");
+    buf_add_char(out, ')');
+}
+
+static void write_none(struct buf *out, const struct term_group *g, bool sqlite)
+{
+    buf_add_str(out, sqlite ? STR(" NOT (") : STR(" & !("));
+    write_any(out, &g->any, false, sqlite);
+    if (g->unless.count) {
+        buf_add_str(out, sqlite ? STR(" NOT ") : STR(" & !"));
+        write_any(out, &g->unless, false, sqlite);
+    }
+    buf_add_char(out, ')');
+}
+
+struct str terms_text(struct arena *a, const struct search_terms *t, bool sqlite)
+{
+    const struct term_group *g = t->groups.items;
+    struct buf text;
+    bool first = true;
+
+    buf_init(&text, 1024 * 1024);
+    buf_add_char(&text, '(');
+    for (size_t i = 0; i < t->groups.count; i++) {
+        if (g[i].none)
+            continue;
+        if (!first)
+            buf_add_str(&text, sqlite ? STR(" AND ") : STR(" & "));
+        write_any(&text, &g[i].any, g[i].prefix, sqlite);
+        first = false;
+    }
+    buf_add_char(&text, ')');
+    for (size_t i = 0; i < t->groups.count; i++)
+        if (g[i].none)
+            write_none(&text, &g[i], sqlite);
+    return buf_take(&text, a);
+}
+
+/* --- one message ---------------------------------------------------------------------- */
+
+static int mark_order(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* The marks are in order: is this one among them, or one that it is the beginning of? */
+static bool document_has(const struct search_document *d, struct str mark, bool prefix)
+{
+    const struct str *m = d->marks.items;
+    size_t low = 0, high = d->marks.count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (str_cmp(m[middle], mark) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < d->marks.count && (prefix ? str_starts(m[low], mark) : str_eq(m[low], mark));
+}
+
+static bool document_has_any(const struct search_document *d, const struct list *marks, bool prefix)
+{
+    for (size_t i = 0; i < marks->count; i++)
+        if (document_has(d, ((const struct str *)marks->items)[i], prefix))
+            return true;
+    return false;
+}
+
+static bool group_holds(const struct search_document *d, const struct term_group *g)
+{
+    bool any = document_has_any(d, &g->any, g->prefix);
+
+    return g->none ? !any || document_has_any(d, &g->unless, false) : any;
+}
+
+bool terms_match(const struct search_terms *t, struct search_document *d)
+{
+    const struct term_group *g = t->groups.items;
+
+    if (d->marks.count)
+        qsort(d->marks.items, d->marks.count, sizeof(struct str), mark_order);
+    for (size_t i = 0; i < t->groups.count; i++)
+        if (!group_holds(d, &g[i]))
+            return false;
+    return true;
+}
+
+/* --- how words stand ------------------------------------------------------------------ */
+
+static bool word_fits(const struct term_phrase *p, size_t n, struct str word)
+{
+    struct str wanted = ((const struct str *)p->words.items)[n];
+
+    return p->prefix && n + 1 == p->words.count ? str_starts(word, wanted) : str_eq(word, wanted);
+}
+
+/* reach[i]: the n-th word stands at i and those before it stand well. Goes word by word, so that
+ * no text takes longer than its length times that of the phrase. */
+static bool phrase_stands(struct arena *a, const struct term_phrase *p, const struct list *words)
+{
+    const struct str *w = words->items;
+    bool *reach = arena_array(a, bool, words->count + 1), any = true;
+
+    for (size_t n = 0; n < p->words.count && any; n++) {
+        int64_t last = -1; /* where the word before stood last */
+
+        any = false;
+        for (size_t i = 0; i < words->count; i++) {
+            bool near = n == 0 || (last >= 0 && (int64_t)i - last - 1 <= p->slop);
+            bool before = reach[i];
+
+            reach[i] = near && word_fits(p, n, w[i]);
+            any = any || reach[i];
+            if (before)
+                last = (int64_t)i;
+        }
+    }
+    return any && words->count;
+}
+
+static size_t phrase_words(const struct term_phrase *p, const struct list *words)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < words->count; i++)
+        for (size_t n = 0; n < p->words.count; n++)
+            if (word_fits(p, n, ((const struct str *)words->items)[i])) {
+                found++;
+                break;
+            }
+    return found;
+}
+
+bool terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
+                         double *ret_score)
+{
+    struct list words = words_split(a, words_normal(a, content), false);
+    const struct term_phrase *all = t->phrases.items, *any = t->any_phrases.items;
+    bool good = t->any_phrases.count == 0;
+    size_t found = 0;
+
+    for (size_t i = 0; i < t->phrases.count; i++) {
+        if (!phrase_stands(a, &all[i], &words))
+            return false;
+        found += phrase_words(&all[i], &words);
+    }
+    for (size_t i = 0; i < t->any_phrases.count; i++) {
+        good = good || phrase_stands(a, &any[i], &words);
+        found += phrase_words(&any[i], &words);
+    }
+    *ret_score = (double)found / (double)(words.count + 4);
+    return good;
+}

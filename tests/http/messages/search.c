@@ -1,0 +1,434 @@
+/* search.c - finding messages: words, filters, rights, pages, and how they get into the index. */
+#include <time.h>
+
+#include "apps.h"
+#include "channels.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES "/channels/%s/messages"
+
+/* Five searches in five seconds are allowed. */
+static struct answer search(struct client *c, const char *guild, const char *query)
+{
+    struct answer a = client_get(c, "/guilds/%s/messages/search?%s", guild, query);
+
+    if (a.status == 429) {
+        world_wait(c->world, 6);
+        a = client_get(c, "/guilds/%s/messages/search?%s", guild, query);
+    }
+    return a;
+}
+
+static void expect_found_at(int line, struct client *c, const char *guild, const char *query,
+                            int total, const char *first)
+{
+    struct answer a = search(c, guild, query);
+    const struct dom *n = a.json ? dom_at(a.json, "total_results") : NULL;
+
+    if (a.status != 200 || !n || !str_is(n->text, TEXT(c->world, "%d", total)))
+        fail_test(__FILE__, line, "%s: %d %.*s", query, a.status, STR_FMT(a.body));
+    if (total && strcmp(answer_text(a, "messages.0.0.content"), first) != 0)
+        fail_test(__FILE__, line, "%s: %.*s", query, STR_FMT(a.body));
+}
+#define expect_found(c, guild, query, total, first) \
+    expect_found_at(__LINE__, c, guild, query, total, first)
+
+static int64_t unindexed(struct world *w)
+{
+    return world_number(w, "select count(*) from message_unindexed");
+}
+
+/* Waits, generously, until the job has indexed all there is. */
+static void index_all(struct world *w)
+{
+    for (int i = 0; i < 600 && unindexed(w); i++) {
+        struct timespec moment = { 0, 20 * 1000 * 1000 };
+
+        world_wait(w, 1);
+        nanosleep(&moment, NULL);
+    }
+    expect(unindexed(w) == 0);
+}
+
+static const char *say(struct client *c, const char *channel, const char *content)
+{
+    struct answer a =
+        client_post(c, TEXT(c->world, "{'content': '%s'}", content), MESSAGES, channel);
+
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}
+
+/* --- words ---------------------------------------------------------------------------- */
+
+static void look_for_words(struct client *ada, const char *guild)
+{
+    expect_found(ada, guild, "content=badger", 2, "a badger, a Badger!");
+    expect_found(ada, guild, "content=BADGER%20", 2, "a badger, a Badger!");
+    expect_found(ada, guild, "content=cafe", 1, "Caf\xc3\xa9 de la gare");
+    expect_found(ada, guild, "content=gar", 0, "");
+    expect_found(ada, guild, "content=badg", 2, "a badger, a Badger!");
+    /* Words stand in their order, with two others between them at most. */
+    expect_found(ada, guild, "content=the+badger", 1, "the quick brown badger");
+    expect_found(ada, guild, "content=the+badger&slop=1", 0, "");
+    expect_found(ada, guild, "content=badger+the", 0, "");
+    expect_found(ada, guild, "content=badger+badger&slop=1", 1, "a badger, a Badger!");
+    expect_found(ada, guild, "contents=0%7Cquick+brown&contents=0%7Cde+la", 2,
+                 "Caf\xc3\xa9 de la gare");
+    expect_found(ada, guild, "contents=0%7Cquick+badger", 0, "");
+    expect_found(ada, guild, "content=!!!", 0, "");
+    expect_found(ada, guild, "content=%E6%9D%B1%E4%BA%AC", 1,
+                 "\xe6\x9d\xb1\xe4\xba\xac\xe3\x82\xbf\xe3\x83\xaf\xe3\x83\xbc");
+    expect_found(ada, guild, "", 4, "\xe6\x9d\xb1\xe4\xba\xac\xe3\x82\xbf\xe3\x83\xaf\xe3\x83\xbc");
+    expect_found(ada, guild, "sort_order=asc", 4, "the quick brown badger");
+    expect_found(ada, guild, "content=badger&sort_by=relevance", 2, "a badger, a Badger!");
+    expect_found(ada, guild, "content=badger&sort_by=relevance&sort_order=asc", 2,
+                 "a badger, a Badger!");
+}
+
+static void words_are_found_at_once_and_when_they_are_indexed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    say(ada, v.channel, "the quick brown badger");
+    say(ada, v.channel, "a badger, a Badger!");
+    say(ada, v.channel, "Caf\xc3\xa9 de la gare");
+    say(ada, v.channel, "\xe6\x9d\xb1\xe4\xba\xac\xe3\x82\xbf\xe3\x83\xaf\xe3\x83\xbc");
+    look_for_words(ada, v.id);
+    index_all(w);
+    expect(world_number(w, "select count(*) from message_index") == 4);
+    look_for_words(ada, v.id);
+}
+
+static void a_found_message_is_whole_and_alone(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *m = say(ada, v.channel, "a badger");
+
+    say(ada, v.channel, "before and after");
+    client_put(ada, NULL, "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me", v.channel, m);
+    struct answer a = search(ada, v.id, "content=badger");
+    expect_json(a,
+                "{'messages': [[{'id': '%s', 'channel_id': '%s', 'hit': true, 'author': {'id': "
+                "'%s'}}]], 'total_results': 1, 'doing_deep_historical_index': false}",
+                m, v.channel, ada->id);
+    expect_absent(a, "messages.0.0.reactions");
+    expect_absent(a, "messages.0.1");
+    expect_absent(a, "threads");
+    expect_absent(client_get(ada, MESSAGES, v.channel), "0.hit");
+}
+
+static void what_is_edited_or_deleted_is_found_as_it_is_now(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *m = say(ada, v.channel, "a badger"), *n = say(ada, v.channel, "an otter");
+
+    index_all(w);
+    client_patch(ada, "{'content': 'a weasel'}", MESSAGES "/%s", v.channel, m);
+    expect_found(ada, v.id, "content=badger", 0, "");
+    expect_found(ada, v.id, "content=weasel", 1, "a weasel");
+    index_all(w);
+    expect_found(ada, v.id, "content=badger", 0, "");
+    expect_found(ada, v.id, "content=weasel", 1, "a weasel");
+    expect_status(client_delete(ada, MESSAGES "/%s", v.channel, m), 204);
+    expect_found(ada, v.id, "content=weasel", 0, "");
+    expect(world_number(w, "select count(*) from message_index") == 1);
+    const char *text = say(ada, v.channel, "gone soon");
+    expect_status(client_post(ada, TEXT(w, "{'messages': ['%s', '%s']}", n, text),
+                              MESSAGES "/bulk-delete", v.channel),
+                  204);
+    expect(world_number(w, "select count(*) from message_index") +
+               world_number(w, "select count(*) from message_unindexed") ==
+           0);
+}
+
+static void the_index_goes_with_its_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *other = make_channel(ada, v.id, "{'name': 'other'}");
+
+    for (int i = 0; i < 120; i++)
+        world_sql(w,
+                  "insert into messages (id, channel_id, author_id, content) values (%d, %s, %s, "
+                  "'many badgers')",
+                  1000 + i, other, ada->id);
+    say(ada, v.channel, "one badger");
+    index_all(w);
+    expect(world_number(w, "select count(*) from message_index") == 121);
+    expect_status(client_delete(ada, "/channels/%s", other), 200);
+    for (int i = 0; i < 600 && world_number(w, "select count(*) from message_index") > 1; i++) {
+        struct timespec moment = { 0, 20 * 1000 * 1000 };
+
+        world_wait(w, 1);
+        nanosleep(&moment, NULL);
+    }
+    expect(world_number(w, "select count(*) from message_index") == 1);
+    expect(unindexed(w) == 0);
+}
+
+/* --- filters -------------------------------------------------------------------------- */
+
+static const struct upload picture[] = { { "files[0]", "Red Fox.SVG", STR_INIT("<svg/>") }, { 0 } };
+
+static void look_with_filters(struct client *ada, const struct venue *v, const struct client *bob,
+                              const char *role)
+{
+    struct world *w = ada->world;
+
+    expect_found(ada, v->id, TEXT(w, "author_id=%s", bob->id), 1, "see https://Example.org/x");
+    expect_found(ada, v->id, TEXT(w, "author_id=%s&author_id=%s", bob->id, ada->id), 6, "reply");
+    expect_found(ada, v->id, TEXT(w, "mentions=%s", bob->id), 2, "reply");
+    expect_found(ada, v->id, TEXT(w, "mentions_role_id=%s", role), 1, TEXT(w, "role <@&%s>", role));
+    expect_found(ada, v->id, "mention_everyone=true", 1, "@everyone up");
+    expect_found(ada, v->id, "mention_everyone=false", 6, "hook");
+    expect_found(ada, v->id, "pinned=true", 1, "@everyone up");
+    expect_found(ada, v->id, "has=link", 1, "see https://Example.org/x");
+    expect_found(ada, v->id, "has=file&has=link", 2, "see https://Example.org/x");
+    expect_found(ada, v->id, "has=-file&has=-link", 5, "hook");
+    expect_found(ada, v->id, "has=image", 1, "file");
+    expect_found(ada, v->id, "has=sound", 0, "");
+    expect_found(ada, v->id, "has=sticker", 0, "");
+    expect_found(ada, v->id, "link_hostname=example.org", 1, "see https://Example.org/x");
+    expect_found(ada, v->id, "link_hostname=example.com", 0, "");
+    expect_found(ada, v->id, "attachment_extension=svg", 1, "file");
+    expect_found(ada, v->id, "attachment_filename=fox", 1, "file");
+    expect_found(ada, v->id, "attachment_filename=fox+grey", 0, "");
+    expect_found(ada, v->id, TEXT(w, "replied_to_user_id=%s", bob->id), 1, "reply");
+    expect_found(ada, v->id, "author_type=webhook", 1, "hook");
+    expect_found(ada, v->id, "author_type=-user", 1, "hook");
+    expect_found(ada, v->id, "author_type=user&author_type=webhook", 7, "hook");
+    expect_found(ada, v->id, "author_type=bot", 0, "");
+    expect_found(ada, v->id, TEXT(w, "content=reply&author_id=%s", bob->id), 0, "");
+    expect_found(ada, v->id, TEXT(w, "channel_id=%s", v->channel), 7, "hook");
+    expect_found(ada, v->id, "channel_id=1", 0, "");
+    expect_found(ada, v->id, "has=embed", 1, "hook");
+    expect_found(ada, v->id, "embed_type=article", 1, "hook");
+    expect_found(ada, v->id, "embed_provider=nobody", 0, "");
+    expect_found(ada, v->id, "has=poll", 0, "");
+}
+
+static void every_filter_is_a_question_to_the_index(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *role = venue_role(&v, 1, 0);
+
+    venue_add(&v, bob);
+    expect_status(client_upload(ada, "POST", "{'content': 'file'}", picture, MESSAGES, v.channel),
+                  200);
+    say(ada, v.channel, TEXT(w, "hello <@%s>", bob->id));
+    say(ada, v.channel, TEXT(w, "role <@&%s>", role));
+    const char *all = say(ada, v.channel, "@everyone up");
+    const char *asked = say(bob, v.channel, "see https://Example.org/x");
+    world_sql(w, "update messages set pinned = 1 where id = %s", all);
+    expect_status(client_post(ada,
+                              TEXT(w,
+                                   "{'content': 'reply', 'message_reference': {'message_id': "
+                                   "'%s'}}",
+                                   asked),
+                              MESSAGES, v.channel),
+                  200);
+    struct answer hook = client_post(ada, "{'name': 'hook'}", "/channels/%s/webhooks", v.channel);
+    expect_status(client_post(world_stranger(w),
+                              "{'content': 'hook', 'embeds': [{'title': 'an embed'}]}",
+                              "/webhooks/%s/%s?wait=true", answer_text(hook, "id"),
+                              answer_text(hook, "token")),
+                  200);
+    look_with_filters(ada, &v, bob, role);
+    index_all(w);
+    look_with_filters(ada, &v, bob, role);
+}
+
+static void pages_and_bounds_are_exact(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *ids[30];
+
+    for (int i = 0; i < 30; i++) {
+        world_wait(w, 1);
+        ids[i] = say(ada, v.channel, TEXT(w, "badger %d", i));
+    }
+    expect_found(ada, v.id, "content=badger&limit=1", 30, "badger 29");
+    expect_absent(search(ada, v.id, "content=badger&limit=1"), "messages.1");
+    expect_found(ada, v.id, "content=badger&offset=25", 30, "badger 4");
+    expect_absent(search(ada, v.id, "content=badger&offset=25"), "messages.5");
+    expect_json(search(ada, v.id, "content=badger&offset=30"),
+                "{'messages': [], 'total_results': 30}");
+    expect_found(ada, v.id, TEXT(w, "min_id=%s", ids[27]), 2, "badger 29");
+    expect_found(ada, v.id, TEXT(w, "max_id=%s", ids[3]), 3, "badger 2");
+    expect_found(ada, v.id, TEXT(w, "max_id=%s&min_id=%s", ids[9], ids[7]), 1, "badger 8");
+    index_all(w);
+    expect_found(ada, v.id, TEXT(w, "max_id=%s&min_id=%s", ids[9], ids[7]), 1, "badger 8");
+    expect_found(ada, v.id, "content=badger&offset=25&limit=3&sort_order=asc", 30, "badger 25");
+}
+
+static void what_a_search_says_has_bounds(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    char long_content[1100] = "content=";
+
+    memset(long_content + 8, 'a', 1024);
+    expect_status(search(ada, v.id, long_content), 200);
+    memset(long_content + 8, 'a', 1025);
+    expect_invalid(search(ada, v.id, long_content), "content", "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(search(ada, v.id, "limit=26"), "limit", "NUMBER_TYPE_MAX");
+    expect_invalid(search(ada, v.id, "limit=0"), "limit", "NUMBER_TYPE_MIN");
+    expect_status(search(ada, v.id, "offset=9975"), 200);
+    expect_invalid(search(ada, v.id, "offset=9976"), "offset", "NUMBER_TYPE_MAX");
+    expect_invalid(search(ada, v.id, "slop=101"), "slop", "NUMBER_TYPE_MAX");
+    expect_invalid(search(ada, v.id, "has=cake"), "has.0", "BASE_TYPE_CHOICES");
+    expect_invalid(search(ada, v.id, "sort_by=name"), "sort_by", "BASE_TYPE_CHOICES");
+    expect_invalid(search(ada, v.id, "author_id=x"), "author_id.0", "NUMBER_TYPE_COERCE");
+    expect_status(search(ada, v.id, "content=%22%27+OR+NOT+(*)&attachment_filename=%27%22"), 200);
+}
+
+/* --- rights --------------------------------------------------------------------------- */
+
+static void hidden_channels_hide_their_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *secret = make_channel(
+        ada, v.id,
+        TEXT(w,
+             "{'name': 'secret', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': "
+             "'1024'}]}",
+             v.id));
+    const char *forgetful = make_channel(
+        ada, v.id,
+        TEXT(w,
+             "{'name': 'forgetful', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': "
+             "'65536'}]}",
+             v.id));
+    const char *adult = make_channel(ada, v.id, "{'name': 'adult', 'nsfw': true}");
+
+    venue_add(&v, bob);
+    say(ada, v.channel, "open badger");
+    say(ada, secret, "secret badger");
+    say(ada, forgetful, "forgotten badger");
+    say(ada, adult, "adult badger");
+    for (int i = 0; i < 2; i++) {
+        expect_found(ada, v.id, "content=badger", 3, "forgotten badger");
+        expect_found(ada, v.id, "content=badger&include_nsfw=true", 4, "adult badger");
+        expect_found(bob, v.id, "content=badger", 1, "open badger");
+        expect_found(bob, v.id, TEXT(w, "content=badger&channel_id=%s", secret), 0, "");
+        index_all(w);
+    }
+    /* Where nothing may be read, nothing may be searched. */
+    client_patch(
+        ada, TEXT(w, "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '65536'}]}", v.id),
+        "/channels/%s", v.channel);
+    client_patch(
+        ada, TEXT(w, "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '65536'}]}", v.id),
+        "/channels/%s", adult);
+    expect_error(search(bob, v.id, "content=badger"), 403, 50013);
+    expect_error(search(world_client(w, "eve"), v.id, "content=badger"), 403, 50001);
+}
+
+static void private_threads_are_searched_by_their_members(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    venue_add(&v, eve);
+    struct answer t =
+        client_post(bob, "{'name': 'den', 'type': 12}", "/channels/%s/threads", v.channel);
+    const char *den = answer_text(t, "id");
+    t = client_post(bob, "{'name': 'lawn', 'type': 11}", "/channels/%s/threads", v.channel);
+    const char *lawn = answer_text(t, "id");
+    say(bob, lawn, "badger on the lawn");
+    say(bob, den, "badger in the den");
+    for (int i = 0; i < 2; i++) {
+        struct answer a = search(bob, v.id, "content=badger");
+
+        expect_json(a, "{'total_results': 2, 'threads': [{'id': '%s'}, {'id': '%s'}]}", den, lawn);
+        expect_json(a, "{'members': [{'id': '%s', 'user_id': '%s'}, {'id': '%s'}]}", den, bob->id,
+                    lawn);
+        expect_absent(a, "threads.0.member");
+        expect_found(eve, v.id, "content=badger", 1, "badger on the lawn");
+        expect_found(ada, v.id, "content=badger", 2, "badger in the den");
+        index_all(w);
+    }
+}
+
+static void private_channels_are_searched_by_their_people(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+
+    make_friends(ada, bob);
+    const char *dm = answer_text(
+        client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels"), "id");
+    say(ada, dm, "a badger between us");
+    say(ada, v.channel, "a badger for all");
+    for (int i = 0; i < 2; i++) {
+        expect_json(client_get(bob, "/channels/%s/messages/search?content=badger", dm),
+                    "{'total_results': 1, 'messages': [[{'content': 'a badger between us'}]]}");
+        index_all(w);
+        world_wait(w, 6);
+    }
+    expect_error(client_get(eve, "/channels/%s/messages/search?content=badger", dm), 403, 50001);
+    expect_error(client_get(ada, "/channels/%s/messages/search?content=badger", v.channel), 400,
+                 50024);
+}
+
+static void bots_without_the_content_intent_do_not_search(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct client *bot = application_bot(ada, make_application(ada, "Robot"));
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bot);
+    say(ada, v.channel, "a badger");
+    world_sql(w, "update applications set flags = 0");
+    expect_error(search(bot, v.id, "content=badger"), 403, 50001);
+    world_sql(w, "update applications set flags = 524288");
+    expect_found(bot, v.id, "content=badger", 1, "a badger");
+    expect_error(client_get(bot, "/channels/%s/messages/search", v.channel), 403, 20001);
+}
+
+/* --- much to index -------------------------------------------------------------------- */
+
+static void too_much_that_is_not_indexed_is_said(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) "
+              "with recursive n (i) as (select 1 union all select i + 1 from n where i < 2600) "
+              "select i, %s, %s, 'badger' from n",
+              v.channel, ada->id);
+    struct answer a = search(ada, v.id, "content=badger");
+    expect_status(a, 202);
+    expect_json(a, "{'code': 110000, 'message': 'Index not yet available. Try again later', "
+                   "'retry_after': 5}");
+    /* The search itself has asked for the job. */
+    index_all(w);
+    expect_found(ada, v.id, "content=badger", 2600, "badger");
+}
+
+const struct test search_tests[] = {
+    TEST(words_are_found_at_once_and_when_they_are_indexed),
+    TEST(a_found_message_is_whole_and_alone),
+    TEST(what_is_edited_or_deleted_is_found_as_it_is_now),
+    TEST(the_index_goes_with_its_channel),
+    TEST(every_filter_is_a_question_to_the_index),
+    TEST(pages_and_bounds_are_exact),
+    TEST(what_a_search_says_has_bounds),
+    TEST(hidden_channels_hide_their_messages),
+    TEST(private_threads_are_searched_by_their_members),
+    TEST(private_channels_are_searched_by_their_people),
+    TEST(bots_without_the_content_intent_do_not_search),
+    TEST(too_much_that_is_not_indexed_is_said),
+    { 0 },
+};
