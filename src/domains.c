@@ -16,6 +16,7 @@
 #include "platform/messages/messages.h"
 #include "platform/oauth2/oauth2.h"
 #include "platform/reactions/reactions.h"
+#include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
 #include "platform/stickers/stickers.h"
@@ -54,6 +55,7 @@ const struct domain *const guildhall_domains[] = {
     &automod_domain,
     &scheduled_events_domain,
     &search_domain,
+    &read_states_domain,
     &webhooks_domain,
     &applications_domain,
     &application_emojis_domain,

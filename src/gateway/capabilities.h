@@ -17,6 +17,7 @@ enum capability {
     CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings likewise */
     CAPABILITY_USERS = 1 << 4,          /* users stand once, others refer to them */
     CAPABILITY_SUPPLEMENTAL = 1 << 5,   /* with the one above: READY_SUPPLEMENTAL follows */
+    CAPABILITY_OTHER_STATES = 1 << 7,   /* read states that are not of channels */
     CAPABILITY_NO_SETTINGS = 1 << 9,    /* no user_settings and no news of them */
     CAPABILITY_PROPERTIES = 1 << 10,    /* a guild's own fields under "properties" */
     CAPABILITY_CALLS = 1 << 12,         /* is told of the calls that run */

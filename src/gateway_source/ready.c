@@ -7,6 +7,7 @@
 #include "platform/accounts/settings.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
 
 static void ready_raw(struct json *out, const char *name, const char *value)
@@ -124,10 +125,12 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
         e = connections_write(tx, v->user_id, out);
     if (!e && !(v->capabilities & CAPABILITY_NO_SETTINGS))
         e = write_settings(tx, v->user_id, out);
+    if (!e)
+        e = ready_read_states(tx, v->user_id, v->capabilities & CAPABILITY_READ_STATE,
+                              v->capabilities & CAPABILITY_OTHER_STATES, out);
     if (e)
         return e;
     empty_lists(out, lists);
-    write_versioned(out, "read_state", v->capabilities & CAPABILITY_READ_STATE);
     write_versioned(out, "user_guild_settings", v->capabilities & CAPABILITY_GUILD_SETTINGS);
     if (!shape_refers(v->shape))
         ready_raw(out, "users", "[]");

@@ -62,6 +62,11 @@ static const struct leftovers of_channel[] = {
     POLLS_OF("poll_counts", "message_id, answer_id, lane"),
     POLLS_OF("polls", "message_id"),
     { NULL, "delete from messages where id in (" MESSAGES ")" },
+    { NULL, "delete from read_states where (user_id, kind, entity_id) in (select user_id, kind, "
+            "entity_id from read_states where entity_id = $1 limit $2)" },
+    { NULL, "delete from mention_notes where (channel_id, message_id, kind, target_id) in (select "
+            "channel_id, message_id, kind, target_id from mention_notes where channel_id = $1 "
+            "limit $2)" },
     { NULL, "delete from slow_modes where channel_id = $1 and user_id in "
             "(select user_id from slow_modes where channel_id = $1 limit $2)" },
     { NULL, "delete from thread_members where thread_id = $1 and user_id in "
@@ -120,6 +125,8 @@ static const struct leftovers of_members[] = {
 static const struct leftovers of_guild[] = {
     WEBHOOKS_OF("guild_id"),
     INVITES_OF("guild_id"),
+    { NULL, "delete from read_states where (user_id, kind, entity_id) in (select user_id, kind, "
+            "entity_id from read_states where entity_id = $1 limit $2)" },
     { NULL, "delete from bans where guild_id = $1 and user_id in "
             "(select user_id from bans where guild_id = $1 limit $2)" },
     { NULL, "delete from member_sanctions where guild_id = $1 and user_id in "

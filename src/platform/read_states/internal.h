@@ -1,0 +1,68 @@
+/* internal.h - what the files of read_states/ share. */
+#ifndef PLATFORM_READ_STATES_INTERNAL_H
+#define PLATFORM_READ_STATES_INTERNAL_H
+
+#include "api/hooks.h"
+#include "platform/read_states/read_states.h"
+
+enum read_state_kind {
+    READ_CHANNEL = 0,
+    READ_GUILD_EVENT = 1,
+    READ_NOTIFICATION_CENTER = 2,
+    READ_GUILD_HOME = 3,
+    READ_ONBOARDING_QUESTION = 4,
+    READ_MESSAGE_REQUESTS = 5,
+};
+
+enum {
+    MENTIONS_MOST = 250,    /* of everybody and of roles, kept of a channel and counted */
+    MENTIONS_DAYS = 7,      /* that the inbox goes back */
+    STATES_OF_GUILD = 1000, /* that go with a membership at once */
+};
+
+struct read_state {
+    snowflake id; /* of the channel, guild or account */
+    int64_t kind;
+    snowflake guild_id; /* of a channel; 0: private */
+    snowflake last_id;
+    int64_t mentions;
+    struct opt_int pins_at, flags, last_viewed;
+};
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+enum err read_state_find(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
+                         struct read_state *ret, bool *ret_found);
+/* Those that are ABSENT of the last three stay as they are. */
+enum err read_state_put(struct tx *tx, snowflake user_id, const struct read_state *s);
+enum err read_state_delete(struct tx *tx, snowflake user_id, int64_t kind, snowflake id);
+/* One more than before. */
+enum err read_version_next(struct tx *tx, snowflake user_id, int64_t *ret);
+enum err read_version(struct tx *tx, snowflake user_id, int64_t *ret);
+/* ret: struct read_state. */
+enum err read_states_of(struct tx *tx, snowflake user_id, struct list *ret);
+
+/* --- hearing.c: what messages change -------------------------------------------------- */
+
+enum err read_states_hear(struct call *call, const struct message_made *made);
+enum err read_states_leave(struct call *call, const struct member_leave *leave);
+
+/* --- acks.c --------------------------------------------------------------------------- */
+
+enum err ack_message(struct call *call);
+enum err ack_pins(struct call *call);
+enum err ack_guild(struct call *call);
+enum err ack_guild_feature(struct call *call);
+enum err ack_user_feature(struct call *call);
+enum err ack_bulk(struct call *call);
+enum err delete_read_state(struct call *call);
+
+extern const struct type ack_body, ack_bulk_body, ack_reply, read_state_deletion_body;
+
+/* --- inbox.c -------------------------------------------------------------------------- */
+
+enum err list_mentions(struct call *call);
+enum err hide_mention(struct call *call);
+extern const struct schema mentions_query_schema;
+
+#endif
