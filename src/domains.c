@@ -11,6 +11,7 @@
 #include "platform/channels/channels.h"
 #include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
+#include "platform/instance/instance.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
@@ -87,6 +88,8 @@ const struct domain *const guildhall_domains[] = {
     &sticker_files_domain,
     &gif_files_domain,
     &stream_files_domain,
+    &instance_domain,
+    &instance_pages_domain,
     &service_domain,
     &workbench_domain,
     &console_clock_domain,

@@ -1,0 +1,220 @@
+/* routes.c - where things are on this server, what it takes, and that it is there. */
+#include "platform/instance/internal.h"
+
+/* What clients show before they are refused; the rules themselves stand with their objects. */
+const struct instance_limit instance_limits[] = {
+    { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
+    { "user", "maxUsername", NULL, 32 },
+    { "user", "maxFriends", NULL, 1000 },
+    { "user", "maxBio", "limits_user_maxBio", 190 },
+    { "guild", "maxRoles", "limits_guild_maxRoles", 250 },
+    { "guild", "maxEmojis", "limits_guild_maxEmojis", 50 },
+    { "guild", "maxMembers", NULL, 500000 },
+    { "guild", "maxChannels", NULL, 500 },
+    { "guild", "maxBulkBanUsers", NULL, 200 },
+    { "guild", "maxStickers", NULL, 5 },
+    { "message", "maxCharacters", "limits_message_maxCharacters", 2000 },
+    { "message", "maxTTSCharacters", NULL, 2000 },
+    { "message", "maxReactions", NULL, 20 },
+    { "message", "maxAttachmentSize", "limits_message_maxAttachmentSize", 10 * 1024 * 1024 },
+    { "message", "maxBulkDelete", NULL, 100 },
+    { "message", "maxEmbedDownloadSize", "limits_message_maxEmbedDownloadSize", 0 },
+    { "channel", "maxPins", NULL, 250 },
+    { "channel", "maxTopic", NULL, 1024 },
+    { "channel", "maxWebhooks", "limits_channel_maxWebhooks", 15 },
+    { 0 },
+};
+
+/* Any page may read these, wherever it comes from: it does not know yet whether this is the
+ * server that it looks for. */
+static void open_to_pages(struct call *call)
+{
+    if (!api_options(call->api)->cors_origin)
+        call_add_header(call, "Access-Control-Allow-Origin", STR("*"));
+}
+
+static enum err reply_open(struct call *call, const void *value)
+{
+    open_to_pages(call);
+    return call_reply(call, value);
+}
+
+static struct str with_base(struct call *call, const char *path)
+{
+    return STR_CONCAT(call->arena, api_url(call, "http"), str_of(path));
+}
+
+/* --- where things are ----------------------------------------------------------------- */
+
+/* GET /.well-known/spacebar: clients append to it, so no slash is at the end. */
+static enum err get_instance_address(struct call *call)
+{
+    return reply_open(call, &(struct instance_address){ with_base(call, "/api") });
+}
+
+/* GET /.well-known/spacebar/client: here clients add /api/v9 themselves. */
+static enum err get_instance_client(struct call *call)
+{
+    struct instance_api api = {
+        .base_url = with_base(call, ""),
+        .versions = STR("{\"default\":\"9\",\"active\":[\"9\",\"10\"]}"),
+    };
+    struct instance_gateway gateway = {
+        .base_url = api_url(call, "ws"),
+        .encoding = STR("[\"json\",\"etf\"]"),
+        .compression = STR("[\"zlib-stream\",\"zstd-stream\",null]"),
+    };
+    struct instance_cdn cdn = { .base_url = with_base(call, "") };
+
+    return reply_open(call, &(struct instance_client){ &api, &gateway, &cdn });
+}
+
+/* GET /policies/instance/domains */
+static enum err get_instance_domains(struct call *call)
+{
+    return reply_open(call, &(struct instance_domains){
+                                .cdn = with_base(call, ""),
+                                .gateway = api_url(call, "ws"),
+                                .api = with_base(call, "/api"),
+                                .api_endpoint = with_base(call, "/api/v9"),
+                                .default_api_version = STR("9"),
+                            });
+}
+
+/* --- who it is ------------------------------------------------------------------------ */
+
+static struct instance_about instance_about(const struct call *call)
+{
+    const struct opt_str unknown = { .given = GIVEN_NULL };
+    struct str url = api_url(call, "http"),
+               name = str_from(url, str_starts(url, STR("https")) ? 8 : 7);
+
+    return (struct instance_about){ unknown, unknown, unknown, unknown,
+                                    unknown, unknown, unknown, name };
+}
+
+/* GET /ping */
+static enum err ping_instance(struct call *call)
+{
+    struct instance_about about = instance_about(call);
+
+    return reply_open(call, &(struct instance_ping){ STR("pong!"), &about });
+}
+
+/* GET /policies/instance */
+static enum err get_instance(struct call *call)
+{
+    struct instance_about about = instance_about(call);
+
+    return reply_open(call, &about);
+}
+
+/* --- what it takes -------------------------------------------------------------------- */
+
+/* GET /policies/instance/limits: the rows of a group stand side by side. */
+static enum err get_instance_limits(struct call *call)
+{
+    struct json j = call_reply_json(call);
+    const char *group = NULL;
+
+    open_to_pages(call);
+    json_object(&j);
+    for (const struct instance_limit *l = instance_limits; l->group; l++) {
+        if (!group || strcmp(group, l->group) != 0) {
+            if (group)
+                json_object_end(&j);
+            json_key(&j, str_of(l->group));
+            json_object(&j);
+            group = l->group;
+        }
+        json_key(&j, str_of(l->name));
+        json_int(&j, l->value);
+    }
+    json_object_end(&j);
+    json_name(&j, "rate");
+    json_object(&j);
+    json_name(&j, "enabled");
+    json_bool(&j, false);
+    json_object_end(&j);
+    json_object_end(&j);
+    return OK;
+}
+
+static void write_choice(struct json *j, const char *name, bool value)
+{
+    json_key(j, str_of(name));
+    json_bool(j, value);
+}
+
+/* GET /policies/instance/config */
+static enum err get_instance_config(struct call *call)
+{
+    enum registration_mode mode = api_options(call->api)->registration;
+    struct json j = call_reply_json(call);
+
+    open_to_pages(call);
+    json_object(&j);
+    for (const struct instance_limit *l = instance_limits; l->group; l++) {
+        if (!l->flat)
+            continue;
+        json_key(&j, str_of(l->flat));
+        json_int(&j, l->value);
+    }
+    write_choice(&j, "register_dateOfBirth_required", true);
+    write_choice(&j, "register_password_required", true);
+    write_choice(&j, "register_disabled", mode == REGISTRATION_CLOSED);
+    write_choice(&j, "register_requireInvite", mode == REGISTRATION_INVITE);
+    write_choice(&j, "register_allowNewRegistration", mode != REGISTRATION_CLOSED);
+    write_choice(&j, "register_allowMultipleAccounts", true);
+    write_choice(&j, "register_email_required", true);
+    write_choice(&j, "guild_autoJoin_canLeave", true);
+    write_choice(&j, "can_recover_account", false);
+    json_name(&j, "guild_autoJoin_guilds_x");
+    json_raw(&j, STR("[]"));
+    json_object_end(&j);
+    return OK;
+}
+
+/* --- the tables ----------------------------------------------------------------------- */
+
+#define SAYS_TO_ALL(path_, name_, doc_, reply_, ...)                                \
+    {                                                                               \
+        .method = GET, .path = path_, .name = #name_, .doc = doc_, .reply = reply_, \
+        .store = ROUTE_STORE_NONE, .handle = name_, __VA_ARGS__                     \
+    }
+
+static const struct type type_limits = { .kind = KIND_RAW, .doc = "Numbers by group" };
+static const struct type type_config = { .kind = KIND_RAW, .doc = "Numbers and choices" };
+
+static const struct route routes[] = {
+    SAYS_TO_ALL("/ping", ping_instance, "It is there.", &instance_ping_type, .auth = AUTH_OPEN),
+    SAYS_TO_ALL("/policies/instance", get_instance, "Who runs this server.", &instance_about_type,
+                .auth = AUTH_OPEN),
+    SAYS_TO_ALL("/policies/instance/domains", get_instance_domains, "Where everything is.",
+                &instance_domains_type, .auth = AUTH_OPEN),
+    SAYS_TO_ALL("/policies/instance/limits", get_instance_limits, "How much it takes.",
+                &type_limits, .auth = AUTH_OPEN),
+    SAYS_TO_ALL("/policies/instance/config", get_instance_config,
+                "How much it takes, and who may register.", &type_config, .auth = AUTH_OPEN),
+    { 0 },
+};
+
+static const struct route pages[] = {
+    SAYS_TO_ALL("/.well-known/spacebar", get_instance_address, "Where the interface is.",
+                &instance_address_type, .service = true),
+    SAYS_TO_ALL("/.well-known/spacebar/client", get_instance_client, "Where everything is.",
+                &instance_client_type, .service = true),
+    { 0 },
+};
+
+const struct domain instance_domain = {
+    .name = "Instance",
+    .doc = "What this server is, for web clients that know nothing but its address.",
+    .routes = routes,
+};
+
+const struct domain instance_pages_domain = {
+    .name = "Instance, at the root",
+    .doc = "Where web clients look first.",
+    .routes = pages,
+};
