@@ -10,6 +10,7 @@
 #include "platform/automod/automod.h"
 #include "platform/channels/channels.h"
 #include "platform/emojis/emojis.h"
+#include "platform/guild_settings/guild_settings.h"
 #include "platform/guilds/guilds.h"
 #include "platform/instance/instance.h"
 #include "platform/invites/invites.h"
@@ -57,6 +58,7 @@ const struct domain *const guildhall_domains[] = {
     &scheduled_events_domain,
     &search_domain,
     &read_states_domain,
+    &guild_settings_domain,
     &webhooks_domain,
     &applications_domain,
     &application_emojis_domain,

@@ -6,6 +6,7 @@
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/settings.h"
 #include "platform/channels/channels.h"
+#include "platform/guild_settings/guild_settings.h"
 #include "platform/guilds/guilds.h"
 #include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
@@ -20,12 +21,6 @@ static void empty_lists(struct json *out, const char *const *names)
 {
     for (; *names; names++)
         ready_raw(out, *names, "[]");
-}
-
-/* A list without entries, which some clients want with a version. */
-static void write_versioned(struct json *out, const char *name, bool versioned)
-{
-    ready_raw(out, name, versioned ? "{\"entries\":[],\"partial\":false,\"version\":0}" : "[]");
 }
 
 static enum err write_private_channels(struct tx *tx, const struct gateway_viewer *v,
@@ -128,10 +123,11 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
     if (!e)
         e = ready_read_states(tx, v->user_id, v->capabilities & CAPABILITY_READ_STATE,
                               v->capabilities & CAPABILITY_OTHER_STATES, out);
+    if (!e)
+        e = ready_guild_settings(tx, v->user_id, v->capabilities & CAPABILITY_GUILD_SETTINGS, out);
     if (e)
         return e;
     empty_lists(out, lists);
-    write_versioned(out, "user_guild_settings", v->capabilities & CAPABILITY_GUILD_SETTINGS);
     if (!shape_refers(v->shape))
         ready_raw(out, "users", "[]");
     ready_raw(out, "user_settings_proto", "\"\"");
@@ -141,7 +137,6 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
     ready_raw(out, "country_code", "\"ZZ\"");
     ready_raw(out, "tutorial", "null");
     ready_raw(out, "api_code_version", "1");
-    ready_raw(out, "notification_settings", "{\"flags\":0}");
     ready_raw(out, "explicit_content_scan_version", "0");
     ready_raw(out, "ad_personalization_toggles_disabled", "true");
     ready_raw(out, "broadcaster_user_ids", "[]");

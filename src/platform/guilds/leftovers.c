@@ -127,6 +127,8 @@ static const struct leftovers of_guild[] = {
     INVITES_OF("guild_id"),
     { NULL, "delete from read_states where (user_id, kind, entity_id) in (select user_id, kind, "
             "entity_id from read_states where entity_id = $1 limit $2)" },
+    { NULL, "delete from user_guild_settings where (user_id, guild_id) in (select user_id, "
+            "guild_id from user_guild_settings where guild_id = $1 and guild_id <> 0 limit $2)" },
     { NULL, "delete from bans where guild_id = $1 and user_id in "
             "(select user_id from bans where guild_id = $1 limit $2)" },
     { NULL, "delete from member_sanctions where guild_id = $1 and user_id in "

@@ -22,8 +22,11 @@ static const char UNREAD_PRIVATE[] =
 static const char UNREAD_CALLED[] =
     "select n.channel_id, count(distinct n.message_id) from members me join mention_notes n on "
     "n.guild_id = me.guild_id and n.kind < 2 left join read_states s on s.user_id = me.user_id and "
-    "s.kind = 0 and s.entity_id = n.channel_id where me.user_id = $1 and "
+    "s.kind = 0 and s.entity_id = n.channel_id left join user_guild_settings g on "
+    "g.user_id = me.user_id and g.guild_id = me.guild_id where me.user_id = $1 and "
     "n.message_id > coalesce(s.last_id, 0) and "
+    "(case when n.kind = 0 then coalesce(g.suppress_everyone, 0) "
+    "else coalesce(g.suppress_roles, 0) end) = 0 and "
     "n.message_id > (me.joined_at / 1000 - 1420070400000) * 4194304 and (n.kind = 0 or exists "
     "(select 1 from member_roles r where r.guild_id = n.guild_id and r.user_id = $1 and "
     "r.role_id = n.target_id)) group by n.channel_id";

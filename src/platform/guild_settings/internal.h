@@ -1,0 +1,58 @@
+/* internal.h - what the files of guild_settings/ share. */
+#ifndef PLATFORM_GUILD_SETTINGS_INTERNAL_H
+#define PLATFORM_GUILD_SETTINGS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "platform/guild_settings/guild_settings.h"
+
+enum { NOTIFY_INHERITED = 3, OVERRIDES_MOST = 1000 };
+
+struct channel_override {
+    snowflake channel_id;
+    bool collapsed, muted;
+    int64_t message_notifications;
+    struct opt_object mute_config; /* struct mute_config */
+    struct opt_int flags;
+};
+struct guild_settings {
+    struct opt_id guild_id; /* null: private channels */
+    int64_t message_notifications, notify_highlights, flags, version;
+    bool muted, suppress_everyone, suppress_roles, hide_muted_channels, mute_scheduled_events,
+        mobile_push;
+    struct opt_object mute_config; /* struct mute_config */
+    struct list channel_overrides; /* struct channel_override */
+};
+
+/* What of them a body changes. */
+struct override_change {
+    struct opt_bool collapsed, muted;
+    struct opt_int message_notifications, flags;
+    struct opt_object mute_config;
+};
+struct override_item {
+    struct str key; /* the channel's id */
+    struct override_change change;
+};
+struct settings_change_in {
+    struct opt_int message_notifications, notify_highlights, flags;
+    struct opt_bool muted, suppress_everyone, suppress_roles, hide_muted_channels,
+        mute_scheduled_events, mobile_push;
+    struct opt_object mute_config;
+    struct opt_list channel_overrides; /* struct override_item */
+};
+struct settings_item {
+    struct str key; /* the guild's id, or @me */
+    struct settings_change_in change;
+};
+struct settings_bulk {
+    struct list guilds; /* struct settings_item */
+};
+struct notification_flags {
+    struct opt_int flags;
+};
+
+extern const struct schema guild_settings_schema, notification_flags_schema;
+extern const struct type guild_settings_type, guild_settings_list_type, settings_change_body,
+    settings_bulk_body, notification_flags_type, notification_flags_body;
+
+#endif

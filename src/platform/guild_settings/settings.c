@@ -1,0 +1,332 @@
+/* settings.c - changing what somebody wants to hear, and what READY says of it. */
+#include "platform/guild_settings/internal.h"
+
+#include "model/ids.h"
+#include "model/rows.h"
+#include "platform/members/members.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static struct guild_settings settings_unchanged(snowflake guild_id)
+{
+    return (struct guild_settings){
+        .guild_id = { guild_id ? GIVEN : GIVEN_NULL, guild_id },
+        .message_notifications = NOTIFY_INHERITED,
+        .mobile_push = true,
+        .mute_config = { .given = GIVEN_NULL },
+    };
+}
+
+static const char FIND_SETTINGS[] =
+    "select settings from user_guild_settings where user_id = $1 and guild_id = $2";
+
+static enum err guild_settings_find(struct tx *tx, snowflake user_id, snowflake guild_id,
+                                    struct guild_settings *ret)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, FIND_SETTINGS, BIND(v_id(user_id), v_id(guild_id)), &row, &found);
+
+    *ret = settings_unchanged(guild_id);
+    if (e || !found)
+        return e;
+    const struct guild_settings *kept =
+        column_decode(tx_arena(tx), &guild_settings_type, row_text(&row, 0));
+    if (kept)
+        *ret = *kept;
+    return OK;
+}
+
+static const char PUT_SETTINGS[] =
+    "insert into user_guild_settings (user_id, guild_id, version, suppress_everyone, "
+    "suppress_roles, settings) values ($1, $2, $3, $4, $5, $6) on conflict (user_id, guild_id) do "
+    "update set version = $3, suppress_everyone = $4, suppress_roles = $5, settings = $6";
+
+static enum err guild_settings_put(struct tx *tx, snowflake user_id, const struct guild_settings *s)
+{
+    return tx_exec(tx, PUT_SETTINGS,
+                   BIND(v_id(user_id), v_id(s->guild_id.value), v_int(s->version),
+                        v_int(s->suppress_everyone), v_int(s->suppress_roles),
+                        v_text(column_encode(tx_arena(tx), &guild_settings_type, s))),
+                   NULL);
+}
+
+/* --- changing ------------------------------------------------------------------------- */
+
+static void take_bool(bool *to, const struct opt_bool *from)
+{
+    if (from->given == GIVEN)
+        *to = from->value;
+}
+
+static void take_int(int64_t *to, const struct opt_int *from)
+{
+    if (from->given == GIVEN)
+        *to = from->value;
+}
+
+static void take_mute(struct opt_object *to, const struct opt_object *from)
+{
+    if (from->given != ABSENT)
+        *to = *from;
+}
+
+static void settings_take(struct guild_settings *s, const struct settings_change_in *in)
+{
+    take_int(&s->message_notifications, &in->message_notifications);
+    take_int(&s->notify_highlights, &in->notify_highlights);
+    take_int(&s->flags, &in->flags);
+    take_bool(&s->muted, &in->muted);
+    take_bool(&s->suppress_everyone, &in->suppress_everyone);
+    take_bool(&s->suppress_roles, &in->suppress_roles);
+    take_bool(&s->hide_muted_channels, &in->hide_muted_channels);
+    take_bool(&s->mute_scheduled_events, &in->mute_scheduled_events);
+    take_bool(&s->mobile_push, &in->mobile_push);
+    take_mute(&s->mute_config, &in->mute_config);
+}
+
+static struct channel_override *settings_override(struct arena *a, struct guild_settings *s,
+                                                  snowflake channel_id)
+{
+    struct channel_override *o = s->channel_overrides.items;
+
+    for (size_t i = 0; i < s->channel_overrides.count; i++)
+        if (o[i].channel_id == channel_id)
+            return &o[i];
+    o = list_add(a, &s->channel_overrides, sizeof *o);
+    *o = (struct channel_override){ .channel_id = channel_id,
+                                    .message_notifications = NOTIFY_INHERITED,
+                                    .mute_config = { .given = GIVEN_NULL } };
+    return o;
+}
+
+static void override_take(struct channel_override *o, const struct override_change *in)
+{
+    take_bool(&o->collapsed, &in->collapsed);
+    take_bool(&o->muted, &in->muted);
+    take_int(&o->message_notifications, &in->message_notifications);
+    take_mute(&o->mute_config, &in->mute_config);
+    if (in->flags.given == GIVEN)
+        o->flags = in->flags;
+}
+
+static const char OF_GUILD[] = "select id from channels where id = $1 and guild_id = $2";
+static const char OF_PERSON[] =
+    "select channel_id from recipients where channel_id = $1 and user_id = $2";
+
+/* Channels of elsewhere are passed over: clients send what they remember. */
+static enum err settings_take_overrides(struct call *call, struct guild_settings *s,
+                                        const struct list *overrides)
+{
+    bool guild = s->guild_id.given == GIVEN;
+    snowflake of = guild ? s->guild_id.value : call->caller->id, id;
+    const struct override_item *in = overrides->items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < overrides->count; i++) {
+        struct rows row;
+        bool found = false;
+
+        if (!str_to_u64(in[i].key, &id) || id > INT64_MAX)
+            continue;
+        e = tx_one(call->tx, guild ? OF_GUILD : OF_PERSON, BIND(v_id(id), v_id(of)), &row, &found);
+        if (!e && found)
+            override_take(settings_override(call->arena, s, id), &in[i].change);
+    }
+    return e;
+}
+
+static enum err settings_change(struct call *call, snowflake guild_id,
+                                const struct settings_change_in *in, struct guild_settings *ret)
+{
+    snowflake me = call->caller->id;
+    enum err e = guild_settings_find(call->tx, me, guild_id, ret);
+
+    if (e)
+        return e;
+    settings_take(ret, in);
+    e = settings_take_overrides(call, ret, &in->channel_overrides.value);
+    ret->version++;
+    if (!e)
+        e = guild_settings_put(call->tx, me, ret);
+    if (!e)
+        call_emit(call, EVENT_USER_GUILD_SETTINGS_UPDATE, to_user(me), &guild_settings_schema, ret);
+    return e;
+}
+
+/* PATCH /users/@me/guilds/{guild.id}/settings */
+static enum err modify_user_guild_settings(struct call *call)
+{
+    struct guild_settings s;
+    enum err e = settings_change(call, call->target.guild->id, call->body, &s);
+
+    return e ? e : call_reply(call, &s);
+}
+
+/* PATCH /users/@me/guilds/@me/settings */
+static enum err modify_private_settings(struct call *call)
+{
+    struct guild_settings s;
+    enum err e = settings_change(call, 0, call->body, &s);
+
+    return e ? e : call_reply(call, &s);
+}
+
+static enum err settings_guild_of(struct call *call, struct str key, snowflake *ret)
+{
+    struct standing s;
+
+    *ret = 0;
+    if (str_is(key, "@me"))
+        return OK;
+    if (!str_to_u64(key, ret) || *ret > INT64_MAX)
+        return ERR_UNKNOWN_GUILD;
+    enum err e = standing_find(call->tx, *ret, call->caller->id, &s);
+    return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_GUILD : e;
+}
+
+/* PATCH /users/@me/guilds/settings: all of them, or none. */
+static enum err bulk_modify_user_guild_settings(struct call *call)
+{
+    const struct settings_bulk *in = call->body;
+    const struct settings_item *items = in->guilds.items;
+    struct list out = { 0 };
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < in->guilds.count; i++) {
+        snowflake guild_id;
+
+        e = settings_guild_of(call, items[i].key, &guild_id);
+        if (!e)
+            e = settings_change(call, guild_id, &items[i].change,
+                                list_add(call->arena, &out, sizeof(struct guild_settings)));
+    }
+    return e ? e : call_reply(call, &out);
+}
+
+/* --- everywhere ----------------------------------------------------------------------- */
+
+static const char PUT_FLAGS[] =
+    "insert into notification_settings (user_id, flags) values ($1, $2) "
+    "on conflict (user_id) do update set flags = $2";
+
+/* PATCH /users/@me/notification-settings */
+static enum err modify_notification_settings(struct call *call)
+{
+    const struct notification_flags *in = call->body;
+    struct notification_flags out = { .flags = given_int(in->flags.value) };
+    enum err e =
+        tx_exec(call->tx, PUT_FLAGS, BIND(v_id(call->caller->id), v_int(in->flags.value)), NULL);
+
+    if (e)
+        return e;
+    call_emit(call, EVENT_NOTIFICATION_SETTINGS_UPDATE, to_user(call->caller->id),
+              &notification_flags_schema, &out);
+    return call_reply(call, &out);
+}
+
+/* --- READY ---------------------------------------------------------------------------- */
+
+static const char SETTINGS_OF[] = "select settings, version from user_guild_settings "
+                                  "where user_id = $1 order by guild_id";
+
+static enum err write_entries(struct tx *tx, snowflake user_id, struct json *out,
+                              int64_t *ret_version)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, SETTINGS_OF, BIND(v_id(user_id)), &rows);
+
+    *ret_version = 0;
+    if (e)
+        return e;
+    json_array(out);
+    while (rows_next(&rows)) {
+        json_raw(out, row_text(&rows, 0));
+        *ret_version += row_int(&rows, 1);
+    }
+    json_array_end(out);
+    return rows_end(&rows);
+}
+
+static enum err write_flags(struct tx *tx, snowflake user_id, struct json *out)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, "select flags from notification_settings where user_id = $1",
+                        BIND(v_id(user_id)), &row, &found);
+
+    if (e)
+        return e;
+    json_name(out, "notification_settings");
+    json_object(out);
+    json_name(out, "flags");
+    json_int(out, found ? row_int(&row, 0) : 0);
+    json_object_end(out);
+    return OK;
+}
+
+/* The version of all is the sum of theirs: it grows with each change. */
+enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, struct json *out)
+{
+    int64_t version;
+
+    json_name(out, "user_guild_settings");
+    if (entries) {
+        json_object(out);
+        json_name(out, "entries");
+    }
+    enum err e = write_entries(tx, user_id, out, &version);
+    if (entries) {
+        json_name(out, "partial");
+        json_bool(out, false);
+        json_name(out, "version");
+        json_int(out, version);
+        json_object_end(out);
+    }
+    return e ? e : write_flags(tx, user_id, out);
+}
+
+/* --- the end of a membership ---------------------------------------------------------- */
+
+static enum err settings_leave(struct call *call, const struct member_leave *leave)
+{
+    return tx_exec(call->tx, "delete from user_guild_settings where user_id = $1 and guild_id = $2",
+                   BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct limit settings_limit = { .name = "guild-settings",
+                                             .count = 20,
+                                             .window_s = 10 };
+
+#define CHANGES_SETTINGS(path_, name_, doc_, body_, reply_, event_)                          \
+    {                                                                                        \
+        .method = PATCH, .path = path_, .name = #name_, .doc = doc_, .auth = AUTH_USER,      \
+        .body = body_, .reply = reply_, .fires = (const enum event[]){ event_, EVENT_NONE }, \
+        .limit = &settings_limit, .handle = name_,                                           \
+    }
+
+static const struct route routes[] = {
+    CHANGES_SETTINGS("/users/@me/guilds/{guild.id}/settings", modify_user_guild_settings,
+                     "Say what the caller wants to hear of a guild.", &settings_change_body,
+                     &guild_settings_type, EVENT_USER_GUILD_SETTINGS_UPDATE),
+    CHANGES_SETTINGS("/users/@me/guilds/@me/settings", modify_private_settings,
+                     "The same for private channels.", &settings_change_body, &guild_settings_type,
+                     EVENT_USER_GUILD_SETTINGS_UPDATE),
+    CHANGES_SETTINGS("/users/@me/guilds/settings", bulk_modify_user_guild_settings,
+                     "The same for several guilds.", &settings_bulk_body, &guild_settings_list_type,
+                     EVENT_USER_GUILD_SETTINGS_UPDATE),
+    CHANGES_SETTINGS("/users/@me/notification-settings", modify_notification_settings,
+                     "Say what the caller wants to be notified of everywhere.",
+                     &notification_flags_body, &notification_flags_type,
+                     EVENT_NOTIFICATION_SETTINGS_UPDATE),
+    { 0 },
+};
+
+const struct domain guild_settings_domain = {
+    .name = "Settings of guilds",
+    .doc = "What people want to be notified of, in each guild and everywhere.",
+    .routes = routes,
+    .hooks = &(const struct hooks){ .member_left = settings_leave },
+};

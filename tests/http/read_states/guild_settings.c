@@ -1,0 +1,131 @@
+/* guild_settings.c - what people want to hear of their guilds. */
+#include "channels.h"
+#include "gate.h"
+#include "venues.h"
+
+#define SETTINGS "/users/@me/guilds/%s/settings"
+
+static void settings_are_kept_told_and_greeted_with(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    client_connect(ada);
+    struct answer a = client_patch(
+        ada,
+        TEXT(w,
+             "{'muted': true, 'mute_config': {'selected_time_window': 900, 'end_time': "
+             "null}, 'channel_overrides': {'%s': {'muted': true, 'flags': 512}, '1': "
+             "{'muted': true}, 'x': {}}}",
+             v.channel),
+        SETTINGS, v.id);
+    expect_json(a,
+                "{'guild_id': '%s', 'message_notifications': 3, 'muted': true, 'mute_config': "
+                "{'selected_time_window': 900}, 'suppress_everyone': false, 'mobile_push': true, "
+                "'notify_highlights': 0, 'flags': 0, 'version': 1, 'channel_overrides': "
+                "[{'channel_id': '%s', 'collapsed': false, 'muted': true, 'mute_config': null, "
+                "'message_notifications': 3, 'flags': 512}]}",
+                v.id, v.channel);
+    expect_event(ada, "USER_GUILD_SETTINGS_UPDATE", "{'guild_id': '%s', 'version': 1}", v.id);
+    /* What is not said stays. */
+    a = client_patch(ada,
+                     TEXT(w,
+                          "{'suppress_roles': true, 'channel_overrides': {'%s': {'collapsed': "
+                          "true}}}",
+                          v.channel),
+                     SETTINGS, v.id);
+    expect_json(a,
+                "{'muted': true, 'suppress_roles': true, 'version': 2, 'channel_overrides': "
+                "[{'collapsed': true, 'muted': true}]}%s",
+                "");
+    expect_event(ada, "USER_GUILD_SETTINGS_UPDATE", "{'version': 2}");
+    struct gate *g = gate_open(ada, "v=9&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "'capabilities': 8");
+    expect_dispatch(g, "READY",
+                    "{'user_guild_settings': {'entries': [{'guild_id': '%s', 'muted': true}], "
+                    "'partial': false, 'version': 2}, 'notification_settings': {'flags': 0}}",
+                    v.id);
+    gate_close(g, 1000);
+    g = gate_open(bob, "v=9&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "'capabilities': 0");
+    expect_dispatch(g, "READY", "{'user_guild_settings': []}");
+    gate_close(g, 1000);
+}
+
+static void private_channels_and_several_guilds_have_settings(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada), other = world_venue(w, eve);
+
+    expect_json(client_patch(ada, "{'muted': true}", SETTINGS, "@me"),
+                "{'guild_id': null, 'muted': true}");
+    expect_json(client_patch(ada,
+                             TEXT(w,
+                                  "{'guilds': {'%s': {'suppress_everyone': true}, '@me': "
+                                  "{'muted': false}}}",
+                                  v.id),
+                             "/users/@me/guilds/settings"),
+                "[{'guild_id': '%s', 'suppress_everyone': true, 'version': 1}, {'guild_id': null, "
+                "'muted': false, 'version': 2}]",
+                v.id);
+    /* All of them, or none. */
+    expect_error(client_patch(ada,
+                              TEXT(w,
+                                   "{'guilds': {'%s': {'muted': true}, '%s': {'muted': "
+                                   "true}}}",
+                                   v.id, other.id),
+                              "/users/@me/guilds/settings"),
+                 404, 10004);
+    expect(world_number(w, "select version from user_guild_settings where guild_id = %s", v.id) ==
+           1);
+    expect_error(client_patch(ada, "{}", SETTINGS, other.id), 403, 50001);
+    expect_invalid(client_patch(ada, "{'message_notifications': 4}", SETTINGS, v.id),
+                   "message_notifications", "BASE_TYPE_CHOICES");
+    expect_invalid(client_patch(ada,
+                                TEXT(w, "{'channel_overrides': {'%s': {'muted': 3}}}", v.channel),
+                                SETTINGS, v.id),
+                   TEXT(w, "channel_overrides.%s.muted", v.channel), "BOOLEAN_TYPE_CONVERT");
+    expect_error(client_patch(world_bot(w, "robot"), "{}", SETTINGS, "@me"), 403, 20001);
+}
+
+static void notification_settings_are_flags(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    client_connect(ada);
+    expect_json(client_patch(ada, "{'flags': 16}", "/users/@me/notification-settings"),
+                "{'flags': 16}");
+    expect_event(ada, "NOTIFICATION_SETTINGS_UPDATE", "{'flags': 16}");
+    expect_json(client_patch(ada, "{}", "/users/@me/notification-settings"), "{'flags': 0}");
+    expect_event(ada, "NOTIFICATION_SETTINGS_UPDATE", "{'flags': 0}");
+    expect_json(client_patch(ada, "{'flags': null}", "/users/@me/notification-settings"),
+                "{'flags': 0}");
+}
+
+static void suppressed_mentions_do_not_count(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    client_post(ada, "{'content': '@everyone'}", "/channels/%s/messages", v.channel);
+    client_patch(bob, "{'suppress_everyone': true}", SETTINGS, v.id);
+    struct gate *g = gate_open(bob, "v=9&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "'capabilities': 0");
+    expect_dispatch(g, "READY", "{'read_state': []}");
+    gate_close(g, 1000);
+    expect_status(client_delete(bob, "/users/@me/guilds/%s", v.id), 204);
+    expect(world_number(w, "select count(*) from user_guild_settings") == 0);
+}
+
+const struct test guild_settings_tests[] = {
+    TEST(settings_are_kept_told_and_greeted_with),
+    TEST(private_channels_and_several_guilds_have_settings),
+    TEST(notification_settings_are_flags),
+    TEST(suppressed_mentions_do_not_count),
+    { 0 },
+};
