@@ -6,10 +6,10 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test bench fuzz dist format lint install clean
+.PHONY: help run build dev test cluster-test bench fuzz dist format lint install clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: build ## build, then serve a small world from the folder data/ on 127.0.0.1:8080
 	@mkdir -p data
@@ -28,6 +28,11 @@ dev: ## the build to work with, build/debug, and what to do with it
 test: ## every test, on both stores, under the sanitizers
 	@scripts/setup test
 	@scripts/test
+
+cluster-test: ## the tests of several servers on one database, for longer
+	@scripts/setup test
+	@scripts/build debug
+	@scripts/with-postgres python3 tests/cluster/round.py --long build/debug/src/guildhall
 
 bench: build ## measure against a bare server that answers the same bytes
 	@scripts/setup bench

@@ -17,6 +17,8 @@ const struct option_row config_rows[] = {
       .help = "postgres://… to keep rows in PostgreSQL instead of the folder" },
     { "store-workers", OPTION_INT, AT(store_workers), .fallback = "8", .min = 1, .max = 256,
       .help = "Connections to PostgreSQL" },
+    { "bus", OPTION_CHOICE, AT(bus), .fallback = "off", .choices = "off|poll",
+      .help = "How servers that share PostgreSQL hear of each other; off: this one is alone" },
     { "durability", OPTION_CHOICE, AT(durability), .fallback = "full", .choices = "full|off",
       .help = "off: embedded writes do not wait for the disk; a power cut loses some" },
     { "public-url", OPTION_TEXT, AT(public_url), .value = "URL",

@@ -1,6 +1,7 @@
 /* control.c - what an operator asks a running server. */
 #include "control.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,9 +19,11 @@
 
 enum { QUESTION = 4096, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5, PAUSE_MS = 100 };
 
+/* Of a server that shares its folder with others: with its number behind it. */
 static const char FILE_NAME[] = "control";
 
 struct control {
+    char name[32];
     const struct control_row *rows;
     void *arg;
     int folder, listener, stop; /* descriptors, or -1 */
@@ -29,10 +32,10 @@ struct control {
 };
 
 /* Through the folder's descriptor: a path to it may be longer than an address holds. */
-static void make_address(int folder, struct sockaddr_un *ret)
+static void make_address(int folder, const char *name, struct sockaddr_un *ret)
 {
     *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%s", folder, FILE_NAME);
+    snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%.31s", folder, name);
 }
 
 static void set_patience(int fd)
@@ -131,20 +134,24 @@ static bool open_listener(struct control *c)
 {
     struct sockaddr_un at;
 
-    make_address(c->folder, &at);
-    unlinkat(c->folder, FILE_NAME, 0); /* of a server that was killed */
+    make_address(c->folder, c->name, &at);
+    unlinkat(c->folder, c->name, 0); /* of a server that was killed */
     c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* Nobody can connect before it listens. */
     return c->listener >= 0 && bind(c->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
-           fchmodat(c->folder, FILE_NAME, 0600, 0) == 0 && listen(c->listener, 8) == 0;
+           fchmodat(c->folder, c->name, 0600, 0) == 0 && listen(c->listener, 8) == 0;
 }
 
-enum err control_open(const char *folder, const struct control_row *rows, void *arg,
+enum err control_open(const char *folder, int node, const struct control_row *rows, void *arg,
                       struct control **ret)
 {
     struct control *c = mem_new(sizeof *c);
 
     *c = (struct control){ .rows = rows, .arg = arg, .listener = -1 };
+    if (node < 0)
+        snprintf(c->name, sizeof c->name, "%s", FILE_NAME);
+    else
+        snprintf(c->name, sizeof c->name, "%s-%d", FILE_NAME, node);
     c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     c->stop = eventfd(0, EFD_CLOEXEC);
     if (c->folder < 0 || c->stop < 0 || !open_listener(c)) {
@@ -170,7 +177,7 @@ void control_close(struct control *c)
     if (c->running) {
         eventfd_write(c->stop, 1);
         pthread_join(c->thread, NULL);
-        unlinkat(c->folder, FILE_NAME, 0);
+        unlinkat(c->folder, c->name, 0);
     }
     close_if_open(c->listener);
     close_if_open(c->stop);
@@ -180,24 +187,22 @@ void control_close(struct control *c)
 
 /* --- the other side ------------------------------------------------------------------- */
 
-static int control_dial(const char *folder)
+static int control_dial(int folder, const char *name)
 {
     struct sockaddr_un at;
-    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd = dir < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    make_address(dir, &at);
+    make_address(folder, name, &at);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
         close(fd);
         fd = -1;
     }
-    close_if_open(dir);
     return fd;
 }
 
-enum err control_ask(const char *folder, const char *question, struct buf *out)
+static enum err ask_socket(int folder, const char *name, const char *question, struct buf *out)
 {
-    int fd = control_dial(folder);
+    int fd = control_dial(folder, name);
     ssize_t got = -1;
 
     if (fd < 0)
@@ -210,4 +215,28 @@ enum err control_ask(const char *folder, const char *question, struct buf *out)
     }
     close(fd);
     return got == 0 ? OK : ERR_UNAVAILABLE;
+}
+
+static enum err ask_servers(const char *folder, const char *question, bool all, struct buf *out)
+{
+    DIR *dir = opendir(folder);
+    enum err e = ERR_UNAVAILABLE;
+
+    for (const struct dirent *d; dir && (d = readdir(dir));)
+        if (strncmp(d->d_name, FILE_NAME, sizeof FILE_NAME - 1) == 0 && (all || e) &&
+            !ask_socket(dirfd(dir), d->d_name, question, out))
+            e = OK;
+    if (dir)
+        closedir(dir);
+    return e;
+}
+
+enum err control_ask(const char *folder, const char *question, struct buf *out)
+{
+    return ask_servers(folder, question, false, out);
+}
+
+enum err control_ask_all(const char *folder, const char *question, struct buf *out)
+{
+    return ask_servers(folder, question, true, out);
 }

@@ -18,13 +18,17 @@ struct control_row {
     void (*answer)(void *arg, unsigned uid, struct str rest, struct buf *out);
 };
 
-/* Listens; logs and returns an error when that cannot be. The rows outlive it. */
-enum err control_open(const char *folder, const struct control_row *rows, void *arg,
+/* Listens; logs and returns an error when that cannot be. The rows outlive it. node: of a
+ * server that may share the folder with others; else -1. */
+enum err control_open(const char *folder, int node, const struct control_row *rows, void *arg,
                       struct control **ret);
 /* Waits for an answer that is under way. Accepts NULL. */
 void control_close(struct control *c);
 
-/* The other side: asks the server that runs on this folder. ERR_UNAVAILABLE: none does. */
+/* The other side: asks the server that runs on this folder, or one of those that share it.
+ * ERR_UNAVAILABLE: none does. */
 enum err control_ask(const char *folder, const char *question, struct buf *out);
+/* The same of all of them; the answers follow one another. */
+enum err control_ask_all(const char *folder, const char *question, struct buf *out);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "cluster/cluster.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
 #include "net/tls.h"
@@ -37,6 +38,7 @@ static enum err open_to_serve(const struct config *config, struct store **ret)
     struct store_options options = store_options_of(config);
 
     options.serves = true;
+    options.shared = parts_share(config);
     return store_open(&options, ret);
 }
 
@@ -128,6 +130,7 @@ static struct api *make_api(struct guildhall *g)
         .forgotten_arg = g,
         .voice_moved = wire_voice_moved,
         .voice_arg = g,
+        .cluster = g->cluster,
         .gateway = g->gateway,
         .page = c->web ? web_answer : NULL,
         .page_arg = &g->web,
@@ -198,7 +201,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         g->hooks = *hooks;
     if (!config_apply(config))
         goto fail;
-    if (!parts_read_address(g, &port))
+    if (!parts_read_address(g, &port) || !parts_can_share(config))
         goto fail;
     e = open_to_serve(config, &g->store);
     if (!e)
@@ -209,6 +212,9 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     g->workbench = make_workbench(g);
     g->gateway = make_gateway(g);
+    e = parts_open_cluster(g, wire_announce);
+    if (e)
+        goto fail;
     g->web = (struct web){ .folder = config->web_files };
     g->api = make_api(g);
     g->loops = loops_start(parts_loop_count(config), on_turn_end, g);
@@ -216,6 +222,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (e)
         goto fail;
     gateway_start(g->gateway, g->loops);
+    if (g->cluster)
+        cluster_start(g->cluster);
     api_start(g->api, g->loops);
     workbench_start(g->workbench, g->api, g->loops);
     e = voice_start(g->api, g->loops, &g->voice);
@@ -224,7 +232,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (e)
         goto fail;
     parts_announce_relay(g);
-    control_open(config->data, parts_control_rows, g, &g->control); /* or nobody can ask */
+    control_open(config->data, parts_share(config) ? (int)config->node : -1, parts_control_rows, g,
+                 &g->control); /* or nobody can ask */
 
     *ret = g;
     return OK;
@@ -257,6 +266,7 @@ void guildhall_stop(struct guildhall *g)
         api_stop(g->api);
     voice_set_relay(NULL);
     relay_stop(g->relay);
+    cluster_close(g->cluster);
     loops_stop(g->loops);
     voice_free(g->voice);
     store_close(g->store);

@@ -42,4 +42,5 @@ void parts_metrics(void *arg, struct buf *out)
                s.closed);
     if (g->relay)
         relay_metrics(g->relay, out);
+    parts_cluster_metrics(g, out);
 }

@@ -9,6 +9,7 @@
 #include "relay/relay.h"
 #include "web/web.h"
 
+struct cluster;
 struct tls_context;
 struct voice;
 struct workbench;
@@ -20,6 +21,7 @@ struct guildhall {
     int socket; /* handed over by the service manager; 0: we open our own */
     struct store *store;
     struct auth *auth;
+    struct cluster *cluster; /* NULL: this server is alone */
     struct api *api;
     struct server_app api_app;
     struct gateway *gateway;
@@ -51,6 +53,17 @@ enum err parts_start_server(struct guildhall *g, int port);
 enum err parts_start_relay(struct guildhall *g);
 /* Tells voice where the relay is reached, once the port is known. */
 void parts_announce_relay(struct guildhall *g);
+
+/* --- other_servers.c --- */
+
+/* Whether there may be others on the database. */
+bool parts_share(const struct config *config);
+/* False after a sentence in the log: the configuration does not allow it. */
+bool parts_can_share(const struct config *config);
+/* What is committed is told by announce, wherever it was. */
+enum err parts_open_cluster(struct guildhall *g,
+                            void (*announce)(void *arg, const struct announcement *list));
+void parts_cluster_metrics(const struct guildhall *g, struct buf *out);
 
 /* What /metrics shows of the gateway and of the relay; arg is the server. */
 void parts_metrics(void *arg, struct buf *out);

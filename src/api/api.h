@@ -9,7 +9,9 @@
 #include "net/server.h"
 #include "store/store.h"
 
+struct cluster; /* cluster/cluster.h */
 struct fetcher;
+struct forgotten;
 struct gateway; /* gateway/gateway.h; handed on, not looked into */
 struct traffic; /* traffic/traffic.h */
 struct workbench;
@@ -36,6 +38,7 @@ struct api_options {
      * the store. May be NULL. */
     void (*voice_moved)(void *arg, const struct voice_fact *fact);
     void *voice_arg;
+    struct cluster *cluster;   /* the other servers on the database; NULL: there are none */
     struct gateway *gateway;   /* for routes that ask about it; may be NULL */
     const char *metrics_token; /* who shows it may read /metrics; NULL: local callers only */
     /* Adds to what /metrics tells. May be NULL. */
@@ -73,6 +76,9 @@ void api_drain(struct api *api);
 void api_wait(struct api *api);
 /* After that, before the loops stop: requests to other servers are given up. */
 void api_stop(struct api *api);
+
+/* A credential was revoked, by another server: nobody is recognised by it any more. */
+void api_forget(struct api *api, const struct forgotten *f);
 
 /* For requests to other servers (net/client.h); on that loop's thread. */
 struct fetcher *api_fetcher(struct api *api, struct loop *loop);

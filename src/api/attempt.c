@@ -96,8 +96,26 @@ enum err attempt_run(struct work *w, struct tx *tx)
         if (!e)
             e = check_whole(call);
     }
+    if (!e)
+        e = call->announce_error;
+    if (!e && call->api->options.cluster && work_writes(w))
+        cluster_log(call->api->options.cluster, tx, call->announced, call->forgotten);
     call->tx = NULL;
-    return e ? e : call->announce_error;
+    return e;
+}
+
+void api_forget(struct api *api, const struct forgotten *f)
+{
+    const struct api_options *o = &api->options;
+
+    if (f->application)
+        auth_forget_application(o->auth, f->application);
+    else if (f->one)
+        auth_forget_session(o->auth, f->session);
+    else
+        auth_forget_account(o->auth, f->account);
+    if (o->forgotten && !f->of_apps)
+        o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL);
 }
 
 void call_committed(struct work *w)
@@ -106,19 +124,13 @@ void call_committed(struct work *w)
     struct call *call = &l->call;
     const struct api_options *o = &call->api->options;
 
-    for (struct forgotten *f = call->forgotten; f; f = f->next) {
-        if (f->application)
-            auth_forget_application(o->auth, f->application);
-        else if (f->one)
-            auth_forget_session(o->auth, f->session);
-        else
-            auth_forget_account(o->auth, f->account);
-        if (o->forgotten && !f->of_apps)
-            o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL);
-    }
+    for (struct forgotten *f = call->forgotten; f; f = f->next)
+        api_forget(call->api, f);
     for (const struct noted_voice *v = call->voices; v && o->voice_moved; v = v->next)
         o->voice_moved(o->voice_arg, &v->fact);
-    if (call->announced && o->announce)
+    if (o->cluster)
+        cluster_committed(o->cluster, w, call->announced, call->forgotten);
+    else if (call->announced && o->announce)
         o->announce(o->announce_arg, call->announced);
     if (call->job_due)
         jobs_expect(call->api->jobs, call->job_due);

@@ -43,7 +43,8 @@ struct token_shard {
 struct auth {
     unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
-    _Atomic uint64_t forgets; /* revocations so far */
+    _Atomic uint64_t forgets;    /* revocations so far */
+    _Atomic int64_t fresh_until; /* see auth_set_fresh; 0: always */
     struct token_shard shards[CACHE_SHARDS];
 };
 
@@ -161,6 +162,19 @@ static struct token_shard *find_slots(struct auth *a, const struct token_tag *ta
     return &a->shards[tag->bytes[0] % CACHE_SHARDS];
 }
 
+void auth_set_fresh(struct auth *a, int64_t until)
+{
+    atomic_store_explicit(&a->fresh_until, until, memory_order_relaxed);
+}
+
+/* Whether nothing can have been revoked by another server that we do not know of. */
+static bool auth_is_fresh(struct auth *a)
+{
+    int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
+
+    return !until || clock_mono() < until;
+}
+
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
 {
     struct token_tag tag;
@@ -179,7 +193,7 @@ bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, st
         }
     }
     pthread_mutex_unlock(&s->lock);
-    return found && (ret->expires_at == 0 || ret->expires_at > clock_us());
+    return found && (ret->expires_at == 0 || ret->expires_at > clock_us()) && auth_is_fresh(a);
 }
 
 /* How much was forgotten so far, before a row is read that may be remembered. */

@@ -41,6 +41,9 @@ void auth_will_find(struct auth *a, struct credential *c);
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
 enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret);
 
+/* Where servers share a database: until then (clock_mono) what is remembered may be used. */
+void auth_set_fresh(struct auth *a, int64_t until);
+
 /* A new token for an account; its text is in the transaction's arena and nowhere
  * else. */
 struct token_grant {

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/faults.h"
 #include "api/hashing.h"
+#include "cluster/cluster.h"
 #include "model/voice_state.h"
 
 struct router;
@@ -77,20 +78,11 @@ struct life {
     struct hash_task hash;
     struct post hashed;
     uv_work_t compute;
-    enum err computed; /* by hash or compute */
-    int looks;         /* that were outdated when it came to the handler */
-    int64_t began;     /* clock_mono, when it is to be noted; else 0 */
-    enum err refused;  /* what it is answered with; OK: no refusal */
-};
-
-/* What to drop from the credential cache after the commit. */
-struct forgotten {
-    struct forgotten *next;
-    snowflake account;
-    bool one; /* that session, not all */
-    unsigned char session[8];
-    bool of_apps;          /* not what the account itself logged in with */
-    snowflake application; /* instead: all that this one holds; 0: none */
+    enum err computed;         /* by hash or compute */
+    int looks;                 /* that were outdated when it came to the handler */
+    struct cluster_wait heard; /* the other servers have, of what it revoked */
+    int64_t began;             /* clock_mono, when it is to be noted; else 0 */
+    enum err refused;          /* what it is answered with; OK: no refusal */
 };
 
 /* What carries voice is told after the commit. */

@@ -53,6 +53,32 @@ static bool looks_again(struct life *l)
     return true;
 }
 
+static void life_handled(struct life *l, enum err e)
+{
+    struct call *call = &l->call;
+
+    if (!e && call->after)
+        call->after(call);
+    if (!e || !looks_again(l))
+        life_end(l, e);
+}
+
+static void others_heard(struct post *p)
+{
+    life_handled(container_of(p, struct life, heard.post), OK);
+}
+
+/* What was revoked here is good nowhere when the reply leaves. */
+static void await_others(struct life *l)
+{
+    l->heard = (struct cluster_wait){
+        .position = l->call.work.position,
+        .loop = l->call.loop,
+        .post.run = others_heard,
+    };
+    cluster_await(l->call.api->options.cluster, &l->heard);
+}
+
 static void tx_done(struct work *w, enum err e)
 {
     struct life *l = container_of(w, struct life, call.work);
@@ -72,10 +98,10 @@ static void tx_done(struct work *w, enum err e)
     case STAGE_LOOK:
         break;
     default:
-        if (!e && call->after)
-            call->after(call);
-        if (!e || !looks_again(l))
-            life_end(l, e);
+        if (!e && call->forgotten && call->work.position)
+            await_others(l);
+        else
+            life_handled(l, e);
         return;
     }
     if (e)

@@ -39,10 +39,15 @@ static enum err get_health(struct call *call)
     return call_reply(call, &(struct status){ STR("ok") });
 }
 
-/* GET /readyz: the store can be reached and the server is not going down. */
+/* GET /readyz: the store can be reached, other servers are heard of and the server is not
+ * going down. */
 static enum err get_readiness(struct call *call)
 {
-    if (api_draining(call->api) || !store_ready(call->api->options.store))
+    const struct api_options *o = &call->api->options;
+
+    if (api_draining(call->api) || !store_ready(o->store))
+        return ERR_UNAVAILABLE;
+    if (o->cluster && !cluster_ready(o->cluster))
         return ERR_UNAVAILABLE;
     return call_reply(call, &(struct status){ STR("ok") });
 }

@@ -69,6 +69,8 @@ enum event_flags {
     EVENT_CONCERNED = 32,
     EVENT_TO_BOTS = 64, /* never to people */
     EVENT_BOTS_CONTENT = EVENT_TO_BOTS | EVENT_CONTENT,
+    /* Worth nothing a moment later: it is not kept for servers that were not listening. */
+    EVENT_FLEETING = 128,
 };
 
 struct event_info {

@@ -65,11 +65,6 @@ struct row_cursor {
     struct value *row;
 };
 
-static inline bool work_writes(const struct work *w)
-{
-    return w->mode == STORE_WRITE || w->mode == STORE_APPEND;
-}
-
 /* Runs the work's function inside a transaction that the engine has begun, ends
  * the cursors that it left open and returns what became of it. */
 enum err tx_run(struct tx *tx);

@@ -9,6 +9,7 @@
 
 #define LIBPQ_FUNCTIONS(X) \
     X(clear)               \
+    X(cmdStatus)           \
     X(cmdTuples)           \
     X(connectdbParams)     \
     X(consumeInput)        \

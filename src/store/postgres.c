@@ -46,8 +46,9 @@ static enum err run_on_first(struct store *s, struct work *w)
     return postgres_worker_run(&postgres_of(s)->workers[0], w);
 }
 
-/* Nodes that start together take turns; the number is ours alone. */
-static enum err postgres_migrate(struct postgres *p)
+/* Nodes that start together take turns, until they can be seen; the number is ours alone.
+ * Migrations take as long as they take. */
+static enum err postgres_begin(struct postgres *p, bool serves)
 {
     struct postgres_conn *c = &p->workers[0].conn;
     enum err e = postgres_conn_do(c, "select pg_advisory_lock(7166182019423)");
@@ -55,6 +56,9 @@ static enum err postgres_migrate(struct postgres *p)
     if (e)
         return e;
     e = migrations_apply(&p->store, run_on_first);
+    p->serves = serves;
+    if (!e && serves && !postgres_conn_serve(c, p->identity))
+        e = ERR_UNAVAILABLE;
     if (c->pg)
         postgres_conn_do(c, "select pg_advisory_unlock(7166182019423)");
     return e;
@@ -121,6 +125,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     p->store.folder = mem_dupz(o->folder);
     p->store.lock = -1; /* nodes may share a folder */
     p->where = mem_dupz(o->postgres);
+    p->identity = postgres_identity(!o->shared);
     unsigned ordinary = o->workers ? o->workers : DEFAULT_WORKERS;
     p->count = ordinary + ASIDE_WORKERS;
     p->workers = mem_new(p->count * sizeof *p->workers);
@@ -149,10 +154,7 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
     if (!e && !postgres_worker_connect(&p->workers[0], true))
         e = ERR_UNAVAILABLE;
     if (!e)
-        e = postgres_migrate(p); /* takes as long as it takes */
-    p->serves = o->serves;
-    if (!e && p->serves && !postgres_conn_serve(&p->workers[0].conn))
-        e = ERR_UNAVAILABLE;
+        e = postgres_begin(p, o->serves);
     if (e) {
         postgres_close(&p->store);
         return e;
@@ -160,6 +162,60 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
     start_workers(p);
     *ret = &p->store;
     return OK;
+}
+
+uint32_t store_identity(const struct store *s)
+{
+    return ((const struct postgres *)s)->identity;
+}
+
+/* --- a connection beside the pool ----------------------------------------------------- */
+
+struct store_side {
+    struct postgres_worker worker;
+};
+
+struct store_side *store_side_new(struct store *s)
+{
+    struct store_side *side = mem_new(sizeof *side);
+    struct postgres *p = postgres_of(s);
+
+    side->worker.pool = p;
+    side->worker.conn.lane = lane_of(p->count);
+    side->worker.random = (unsigned)clock_mono();
+    return side;
+}
+
+void store_side_free(struct store_side *side)
+{
+    if (side)
+        postgres_worker_leave(&side->worker);
+    mem_free(side);
+}
+
+struct side_work {
+    struct work work;
+    enum err (*run)(struct tx *tx, void *arg);
+    void *arg;
+};
+
+static enum err run_side_work(struct work *w, struct tx *tx)
+{
+    struct side_work *side = container_of(w, struct side_work, work);
+
+    return side->run(tx, side->arg);
+}
+
+enum err store_side_run(struct store_side *side, enum store_mode mode, struct arena *arena,
+                        enum err (*run)(struct tx *tx, void *arg), void *arg)
+{
+    struct side_work w = {
+        .work = { .mode = mode, .run = run_side_work, .arena = arena, .since = clock_mono() },
+        .run = run,
+        .arg = arg,
+    };
+
+    return postgres_worker_run(&side->worker, &w.work);
 }
 
 /* --- tools ---------------------------------------------------------------------------- */

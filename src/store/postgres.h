@@ -23,8 +23,9 @@ struct postgres_conn {
 /* False when the database cannot be reached; says why, when asked to. */
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
 /* For servers: from now on nothing takes longer than a caller waits, and tools that want
- * the database for themselves are kept out; false, and logged, when one is there. */
-bool postgres_conn_serve(struct postgres_conn *c);
+ * the database for themselves are kept out; false, and logged, when one is there. The
+ * others see who it is that has this connection (postgres_peers.c). */
+bool postgres_conn_serve(struct postgres_conn *c, uint32_t identity);
 /* For such a tool, until its connection ends. */
 enum err postgres_keep_servers_out(struct tx *tx);
 void postgres_conn_close(struct postgres_conn *c);
@@ -33,17 +34,33 @@ bool postgres_conn_alive(struct postgres_conn *c);
 
 /* A command of ours without parameters or rows. */
 enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
+/* A question without parameters: the first column of the first row; "": there is none. */
+enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
 /* A transaction: it begins together with its first query, which saves the way
  * there and back. `how` is "begin …", `end` "commit" or "rollback". */
 void postgres_conn_begin(struct postgres_conn *c, const char *how);
 enum err postgres_conn_end(struct postgres_conn *c, const char *end);
+/* Commits with a row of the log. *ret is its position as soon as there is one, also when
+ * the commit failed; 0: it has none. */
+enum err postgres_conn_commit(struct postgres_conn *c, struct str body, int64_t *ret);
 
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                         struct rows *ret);
 bool postgres_next(struct rows *r);
 enum err postgres_end(struct rows *r);
 enum err postgres_script(struct tx *tx, const char *sql);
+
+/* --- who else is there, postgres_peers.c ---------------------------------------------- */
+
+/* The first of the two numbers of the lock; the second is the identity. */
+#define PEER_CLASS "(7166183 # hashtext(current_schema()))"
+
+/* A new one, by the number of this node. */
+uint32_t postgres_identity(bool alone);
+/* Whether no other server is connected that may not be beside this one; says which. Waits
+ * a little for one that is ending. */
+bool postgres_alone(struct postgres_conn *c, uint32_t identity);
 
 /* --- the order of commits, postgres_line.c -------------------------------------------- */
 
@@ -81,6 +98,7 @@ struct postgres {
     struct store store;
     char *where; /* never logged: it may hold a password */
     bool serves; /* see postgres_conn_serve */
+    uint32_t identity;
     struct queue queue;
     struct queue aside; /* reads that may take long */
     struct commit_line line;
@@ -97,6 +115,8 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log);
 /* Runs a work to its end, with all its tries. One that has something to announce
  * stands in line afterwards, if it succeeded. */
 enum err postgres_worker_run(struct postgres_worker *w, struct work *work);
+/* Closes its connection. */
+void postgres_worker_leave(struct postgres_worker *w);
 /* The life of a worker's thread. */
 void *postgres_worker_live(void *arg);
 

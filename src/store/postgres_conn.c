@@ -162,6 +162,16 @@ enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
     return postgres_outcome(c, exec_words(c, sql), sql);
 }
 
+enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size)
+{
+    PGresult *result = exec_words(c, sql);
+
+    out[0] = '\0';
+    if (is_good(result) && pq.ntuples(result))
+        snprintf(out, size, "%s", pq.getvalue(result, 0, 0));
+    return postgres_outcome(c, result, sql);
+}
+
 /* --- transactions --------------------------------------------------------------------- */
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
@@ -311,6 +321,81 @@ static PGresult *begin_and_exec(struct postgres_conn *c, const struct postgres_s
     return begun;
 }
 
+/* --- commits that others hear of ------------------------------------------------------ */
+
+/* The transaction has an id before it has a position: who looks for the transaction of a
+ * missing position knows that its id is not above the newest (cluster/settle.c). */
+static const char TAKE_POSITION[] = "select pg_current_xact_id(), nextval('log_position')";
+static const char ADD_FRAME[] =
+    "insert into log (position, body) values (currval('log_position'), $1)";
+
+/* Making room for the second statement may have thrown the first one out. */
+static enum err find_log_statements(struct postgres_conn *c, struct postgres_statement **take,
+                                    struct postgres_statement **add)
+{
+    enum err e = begin_now(c);
+
+    if (!e)
+        e = find_statement(c, TAKE_POSITION, 0, take);
+    if (!e)
+        e = find_statement(c, ADD_FRAME, 1, add);
+    return e ? e : find_statement(c, TAKE_POSITION, 0, take);
+}
+
+static bool send_logged(struct postgres_conn *c, const struct postgres_statement *take,
+                        const struct postgres_statement *add, struct str body)
+{
+    const char *bytes[] = { body.p };
+    const int length[] = { (int)body.n }, binary[] = { 1 };
+
+    return pq.enterPipelineMode(c->pg) &&
+           pq.sendQueryPrepared(c->pg, take->name, 0, NULL, NULL, NULL, 0) &&
+           pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0) &&
+           pq.sendQueryParams(c->pg, "commit", 0, NULL, NULL, NULL, NULL, 0) &&
+           pq.pipelineSync(c->pg);
+}
+
+static bool is_committed(const PGresult *result)
+{
+    return is_good(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
+}
+
+/* What the three commands of the pipeline came to: OK, or the first that failed. */
+static enum err logged_outcome(struct postgres_conn *c, PGresult *const results[3])
+{
+    enum err e = OK;
+
+    for (int i = 0; i < 3 && !e; i++)
+        if (!is_good(results[i]))
+            e = error_of(c, results[i], i == 0 ? TAKE_POSITION : i == 1 ? ADD_FRAME : "commit");
+    return e || is_committed(results[2]) ? e : ERR_INTERNAL;
+}
+
+enum err postgres_conn_commit(struct postgres_conn *c, struct str body, int64_t *ret)
+{
+    struct postgres_statement *take, *add;
+    PGresult *results[3] = { NULL };
+    enum err e = find_log_statements(c, &take, &add);
+
+    *ret = 0;
+    if (e)
+        return e;
+    bool sent = send_logged(c, take, add, body);
+    for (int i = 0; i < 3 && sent; i++)
+        results[i] = take_result(c);
+    pq.clear(sent ? next_result(c) : NULL); /* the sync */
+    if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
+        c->lost = true;
+    if (is_good(results[0]))
+        *ret = strtoll(pq.getvalue(results[0], 0, 1), NULL, 10);
+    e = logged_outcome(c, results);
+    for (int i = 0; i < 3; i++)
+        pq.clear(results[i]);
+    return e;
+}
+
+/* --- queries in transactions ---------------------------------------------------------- */
+
 static PGresult *postgres_exec(struct postgres_conn *c, const struct postgres_statement *st,
                                size_t count, const struct parameters *p)
 {
@@ -457,13 +542,19 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 /* The database gives up a little before we do, and says so. Whoever just closed holds the
  * lock for a moment more. */
 static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_shared" SERVED "; "
+                            "select pg_advisory_lock_shared(" PEER_CLASS ", %" PRId32 "); "
                             "set lock_timeout = '7s'; set statement_timeout = '7s'; "
                             "set idle_in_transaction_session_timeout = '10s'";
 
-bool postgres_conn_serve(struct postgres_conn *c)
+bool postgres_conn_serve(struct postgres_conn *c, uint32_t identity)
 {
+    char sql[sizeof SERVE + 16];
+
     c->patience_ms = ANSWER_MS;
-    if (!postgres_conn_do(c, SERVE))
+    if (!postgres_alone(c, identity))
+        return false;
+    snprintf(sql, sizeof sql, SERVE, (int32_t)identity);
+    if (!postgres_conn_do(c, sql))
         return true;
     log_error("store: a tool has the database for itself, or PostgreSQL is too slow");
     return false;

@@ -3,6 +3,8 @@
  * A work is run again when it met another (a serialisation failure) or lost its
  * connection, but never once its commit was sent and not answered: nobody knows
  * then whether it happened. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -37,7 +39,7 @@ static bool open_connection(struct postgres_worker *w, bool log)
 {
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
-    if (!w->pool->serves || postgres_conn_serve(&w->conn))
+    if (!w->pool->serves || postgres_conn_serve(&w->conn, w->pool->identity))
         return true;
     postgres_conn_close(&w->conn);
     return false;
@@ -71,6 +73,14 @@ static void hang_up(struct postgres_worker *w)
         atomic_store(&w->pool->away, true);
         log_warn("store: lost PostgreSQL, connecting again");
     }
+}
+
+void postgres_worker_leave(struct postgres_worker *w)
+{
+    if (!w->conn.pg)
+        return;
+    postgres_conn_close(&w->conn);
+    atomic_fetch_sub(&w->pool->connected, 1);
 }
 
 /* When one connection fell silent the older ones probably did too, and each would keep a
@@ -107,12 +117,38 @@ static enum outcome outcome_of(struct postgres_worker *w, enum err e)
     return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
 }
 
+/* The position of a transaction that came to nothing would be waited for. */
+static void void_position(struct postgres_worker *w, int64_t position)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof sql,
+             "insert into log (position) values (%" PRId64 ") on conflict do nothing", position);
+    postgres_conn_do(&w->conn, sql);
+}
+
+static enum err commit_logged(struct postgres_worker *w, struct work *work)
+{
+    enum err e = postgres_conn_commit(&w->conn, work->log, &work->position);
+
+    if (e && !w->conn.lost)
+        postgres_conn_do(&w->conn, "rollback");
+    if (e && !w->conn.lost && work->position)
+        void_position(w, work->position);
+    return e;
+}
+
+static enum err commit_now(struct postgres_worker *w, struct work *work)
+{
+    return work->log.n ? commit_logged(w, work) : postgres_conn_end(&w->conn, "commit");
+}
+
 static enum err commit_in_line(struct postgres_worker *w, struct work *work)
 {
     struct commit_line *line = &w->pool->line;
 
     commit_line_enter(line, work);
-    enum err e = postgres_conn_end(&w->conn, "commit");
+    enum err e = commit_now(w, work);
     if (e)
         commit_line_leave(line, &w->pool->store, work);
     return e;
@@ -121,7 +157,7 @@ static enum err commit_in_line(struct postgres_worker *w, struct work *work)
 static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
 {
     bool announces = work_writes(work) && work->committed;
-    enum err e = announces ? commit_in_line(w, work) : postgres_conn_end(&w->conn, "commit");
+    enum err e = announces ? commit_in_line(w, work) : commit_now(w, work);
 
     /* A read has all that it wanted, whatever became of its commit. */
     if (work->mode == STORE_READ) {
@@ -144,6 +180,8 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
 {
     struct tx tx = { .store = &w->pool->store, .work = work, .connection = &w->conn };
 
+    work->log = (struct str){ 0 };
+    work->position = 0;
     postgres_conn_begin(&w->conn, begin_words[work->mode]);
     work->result = tx_run(&tx);
     if (!work->result)

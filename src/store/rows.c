@@ -41,6 +41,11 @@ uint64_t tx_version(struct tx *tx)
     return engine->version && tx->work->mode == STORE_READ ? engine->version(tx) : 0;
 }
 
+void tx_log(struct tx *tx, struct str body)
+{
+    tx->work->log = body;
+}
+
 enum err tx_fail(struct tx *tx, enum err e)
 {
     if (!tx->failed)

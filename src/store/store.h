@@ -50,6 +50,7 @@ struct store_options {
     const char *folder;   /* SQLite database and blobs; made when missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
     bool serves;          /* callers wait: nothing may take longer than they do */
+    bool shared;          /* PostgreSQL: beside other servers, who are told by the log */
     bool beside;          /* a tool that only reads, beside a server that may run */
     bool no_sync;         /* SQLite: commits do not wait for the disk */
     unsigned workers;     /* PostgreSQL connections; 0: 4 */
@@ -105,10 +106,17 @@ struct work {
     struct work *next;
     int64_t since;
     enum err result;
+    struct str log;   /* see tx_log … */
+    int64_t position; /* … */
     struct link line; /* PostgreSQL: its place among the commits, … */
     bool in_line;     /* … if it has one, … */
     bool answered;    /* … and whether it may be announced */
 };
+
+static inline bool work_writes(const struct work *w)
+{
+    return w->mode == STORE_WRITE || w->mode == STORE_APPEND;
+}
 
 /* Called on w->loop. May call done before it returns (a SQLite read does). */
 void store_submit(struct store *s, struct work *w);
@@ -116,6 +124,19 @@ void store_submit(struct store *s, struct work *w);
 /* For tools and tests without loops: run in a transaction and wait. */
 enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
                    enum err (*run)(struct tx *tx, void *arg), void *arg);
+
+/* PostgreSQL: a connection of its own for one thread, so that what it does waits for no
+ * caller. store_side_run is store_run there. Freed before the store is closed. */
+struct store_side;
+struct store_side *store_side_new(struct store *s);
+enum err store_side_run(struct store_side *side, enum store_mode mode, struct arena *arena,
+                        enum err (*run)(struct tx *tx, void *arg), void *arg);
+void store_side_free(struct store_side *side); /* accepts NULL */
+
+/* What the connections of this server are known by (server_connections.identity). */
+uint32_t store_identity(const struct store *s);
+/* The number of a node in such an identity. */
+unsigned store_identity_node(uint32_t identity);
 
 /* At the end of a loop's turn: lets go of the snapshot that the turn's reads
  * shared (an old one would hold up checkpoints). */
@@ -139,6 +160,10 @@ enum err tx_expect_long(struct tx *tx);
 /* Two reads of this process with the same version, on the same thread, have seen the
  * same data. Asked after a query. 0: not known (writes; PostgreSQL). */
 uint64_t tx_version(struct tx *tx);
+
+/* PostgreSQL: what other servers are told of this transaction, as one row of the log. When
+ * it has committed, work->position says which. The bytes live as long as the work. */
+void tx_log(struct tx *tx, struct str body);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 

@@ -120,6 +120,7 @@ const struct program_command program_commands[] = {
       fault_rows },
     { "console-key", "", "Print what opens the console of the server that runs", tool_console_key,
       NULL },
+    { "nodes", "", "List the servers that share a PostgreSQL", tool_nodes, NULL },
     { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
       NULL },
     { "check", "[FILE]", "Look whether the database, or a backup, is sound", tool_check, NULL },

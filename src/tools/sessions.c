@@ -116,7 +116,7 @@ int tool_sessions(const struct settings *s, char **arguments)
     if (*arguments)
         return usage("sessions, or sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
-    enum err e = control_ask(s->config.data, "sessions", &out);
+    enum err e = control_ask_all(s->config.data, "sessions", &out);
     if (e)
         fprintf(stderr, "guildhall: no server runs on '%s'\n", s->config.data);
     else if (s->json)

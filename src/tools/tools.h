@@ -50,6 +50,7 @@ int tool_watch(const struct settings *s, char **arguments);
 int tool_clock(const struct settings *s, char **arguments);
 int tool_fault(const struct settings *s, char **arguments);
 int tool_console_key(const struct settings *s, char **arguments);
+int tool_nodes(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
 int tool_user(const struct settings *s, char **arguments);

@@ -76,7 +76,8 @@ def another_server_clears_what_is_left(executable):
         # Both know the same key, or tokens of the one are none for the other.
         os.makedirs(folders[1])
         shutil.copy(os.path.join(folders[0], "pepper.key"), folders[1])
-        servers = [place.watch(start_guildhall(executable, folder, "--node", str(node), *store))
+        servers = [place.watch(start_guildhall(executable, folder, "--node", str(node), "--bus", "poll",
+                                             *store))
                    for node, folder in enumerate(folders, 5)]
         guild, channel = place_of(servers[1].port, ada)
         watcher, wire = Wire(servers[1].port, PLAIN, ada), Wire(servers[0].port, PLAIN, bob)

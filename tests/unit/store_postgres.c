@@ -264,8 +264,35 @@ static void a_tool_and_a_server_keep_each_other_out(void **state)
     assert_int_equal(store_open(&f->options, &second), ERR_UNAVAILABLE);
     store_close(tool);
     no_error(store_open(&f->options, &f->store));
-    no_error(store_open(&f->options, &second)); /* several servers are fine */
-    store_close(second);
+}
+
+/* As node so, among others. */
+static enum err open_node(struct fixture *f, unsigned node, bool shared, struct store **ret)
+{
+    struct store_options options = f->options;
+
+    options.shared = shared;
+    snowflake_init(node);
+    enum err e = store_open(&options, ret);
+    snowflake_init(0);
+    return e;
+}
+
+static void servers_share_a_database_when_all_of_them_say_so(void **state)
+{
+    struct fixture *f = *state;
+    struct store *one = NULL, *two = NULL;
+
+    assert_int_equal(open_node(f, 1, true, &one), ERR_UNAVAILABLE); /* node 0 is alone */
+    store_close(f->store);
+    no_error(open_node(f, 1, true, &one));
+    no_error(open_node(f, 2, true, &two));
+    assert_int_equal(store_identity_node(store_identity(two)), 2);
+    assert_int_equal(open_node(f, 2, true, &f->store), ERR_UNAVAILABLE);
+    assert_int_equal(open_node(f, 3, false, &f->store), ERR_UNAVAILABLE);
+    store_close(one);
+    store_close(two);
+    no_error(store_open(&f->options, &f->store));
 }
 
 static void reopen_with(struct fixture *f, unsigned workers)
@@ -478,6 +505,7 @@ int main(void)
         store_test(silence_is_noticed_within_ten_seconds),
         store_test(a_statement_that_takes_too_long_is_given_up),
         store_test(a_tool_and_a_server_keep_each_other_out),
+        store_test(servers_share_a_database_when_all_of_them_say_so),
         store_test(however_often_works_meet_none_is_refused),
         store_test(a_work_is_announced_after_those_it_saw),
         store_test(a_failed_commit_holds_nobody_up),

@@ -1,0 +1,186 @@
+/* cluster.c - this server's place among several: taken, used, left. */
+#include "cluster/cluster.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cluster/internal.h"
+
+enum { READY_MS = 5000, START_MS = 10000 };
+
+/* --- frames --------------------------------------------------------------------------- */
+
+static void tell_frame(void *arg, int64_t position, const struct frame *f)
+{
+    struct cluster *c = arg;
+
+    /* Our own revocations took effect when they committed. */
+    if (f->origin != c->identity && f->forgotten) {
+        for (const struct forgotten *o = f->forgotten; o; o = o->next)
+            c->options.forget(c->options.arg, o);
+        atomic_store(&c->to_ack, position);
+    }
+    if (f->announced)
+        c->options.announce(c->options.arg, f->announced);
+}
+
+void cluster_log(struct cluster *c, struct tx *tx, struct announcement *announced,
+                 struct forgotten *forgotten)
+{
+    struct frame f = { c->identity, announced, forgotten };
+
+    if (frame_is_needed(&f))
+        tx_log(tx, frame_encode(&f, tx_arena(tx)));
+}
+
+void cluster_committed(struct cluster *c, const struct work *w, struct announcement *announced,
+                       struct forgotten *forgotten)
+{
+    struct frame f = { c->identity, announced, forgotten };
+
+    if (!w->position) {
+        if (announced)
+            c->options.announce(c->options.arg, announced);
+        return;
+    }
+    atomic_fetch_add(&c->frames_own, 1);
+    line_offer(c->line, w->position, w->log, &f);
+    /* Somebody else's stands before it and is in the log already, or soon. */
+    if (line_next(c->line) <= w->position)
+        tail_hurry(c);
+}
+
+/* --- the beginning -------------------------------------------------------------------- */
+
+static enum err find_position(struct tx *tx, void *arg)
+{
+    int64_t *next = arg;
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select last_value, is_called from log_position", NO_BIND, &r, &found);
+
+    if (!e)
+        *next = row_int(&r, 0) + row_bool(&r, 1);
+    return e;
+}
+
+/* Where the log stands: whoever holds a position before it has ended, so that every look at
+ * the store from now on sees what they did. */
+static enum err find_beginning(struct cluster *c, int64_t *ret)
+{
+    struct str bound;
+    bool ended = false;
+    int64_t since = clock_mono();
+    enum err e = cluster_run(c, STORE_READ, find_position, ret);
+
+    if (!e)
+        e = settle_bound(c, c->arena, &bound);
+    while (!e && !ended) {
+        e = settle_ended(c, bound, false, &ended);
+        if (!ended)
+            nanosleep(&(struct timespec){ .tv_nsec = 2 * 1000000 }, NULL);
+        if (!ended && clock_mono() - since > ms_to_ns(START_MS)) {
+            log_error("cluster: another server's transaction does not end");
+            e = ERR_UNAVAILABLE;
+        }
+    }
+    return e;
+}
+
+static void init_waking(struct cluster *c)
+{
+    pthread_condattr_t attr;
+
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->woken, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+enum err cluster_open(const struct cluster_options *options, struct cluster **ret)
+{
+    struct cluster *c = mem_new(sizeof *c);
+    int64_t next = 0;
+
+    c->options = *options;
+    c->identity = store_identity(options->store);
+    c->node = store_identity_node(c->identity);
+    c->side = store_side_new(options->store);
+    c->arena = arena_new();
+    c->settling.arena = arena_new();
+    links_init(&c->waits);
+    init_waking(c);
+    enum err e = nodes_enter(c);
+    if (!e)
+        e = find_beginning(c, &next);
+    if (e) {
+        log_error("cluster: cannot take the place of node %u", c->node);
+        cluster_close(c);
+        return e;
+    }
+    struct line_sink sink = { c, tell_frame };
+    c->line = line_new(&sink, next);
+    *ret = c;
+    return OK;
+}
+
+void cluster_start(struct cluster *c)
+{
+    if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
+        log_error("cluster: cannot start a thread");
+        abort();
+    }
+    c->has_thread = true;
+}
+
+void cluster_close(struct cluster *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->ending = true;
+    pthread_cond_signal(&c->woken);
+    pthread_mutex_unlock(&c->lock);
+    if (c->has_thread)
+        pthread_join(c->thread, NULL);
+    if (c->line)
+        nodes_leave(c);
+    line_free(c->line);
+    store_side_free(c->side);
+    pthread_cond_destroy(&c->woken);
+    pthread_mutex_destroy(&c->lock);
+    arena_free(c->settling.arena);
+    arena_free(c->arena);
+    mem_free(c);
+}
+
+/* --- for those who look --------------------------------------------------------------- */
+
+static int64_t behind_ms(const struct cluster *c)
+{
+    int64_t fresh_at = atomic_load(&c->fresh_at);
+
+    return fresh_at ? (clock_mono() - fresh_at) / 1000000 : READY_MS;
+}
+
+bool cluster_ready(const struct cluster *c)
+{
+    return behind_ms(c) < READY_MS;
+}
+
+void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
+{
+    *ret = (struct cluster_stats){
+        .position = line_next(c->line) - 1,
+        .frames_own = c->frames_own,
+        .frames_read = c->frames_read,
+        .holes = c->holes,
+        .voids = c->voids,
+        .behind_ms = (uint64_t)behind_ms(c),
+        .nodes = c->nodes,
+    };
+}

@@ -1,0 +1,75 @@
+/* cluster.h - several servers on one PostgreSQL, each told what the others commit.
+ *
+ *   frames   what one transaction announces, as bytes
+ *   log      the table of all frames; a position is taken with the commit (store/)
+ *   line     frames in the order of positions, whoever had them first
+ *   tail     the thread that follows the log, and does what else is regular
+ *   settle   positions that are missing: wait, or void
+ *   nodes    who is there, and who was silent for too long
+ *   waits    replies that leave when all nodes have heard
+ *
+ * The database is the truth and the only thing that servers share. It uses store, model and
+ * what is below; the rest of the program is reached through the functions of its options.
+ *
+ * What holds: a frame is told on every node exactly once, in the order of positions, and only
+ * if its transaction committed; a transaction that saw or overwrote another's rows has the
+ * greater position. docs/CLUSTER.md says what is promised to people. */
+#ifndef CLUSTER_CLUSTER_H
+#define CLUSTER_CLUSTER_H
+
+#include "base/buf.h"
+#include "cluster/frames.h"
+#include "store/store.h"
+
+struct cluster;
+
+struct cluster_options {
+    struct store *store;
+    const char *version, *address;
+    struct str settings; /* a digest of what has to be the same everywhere */
+    void *arg;
+    /* In the order of positions, one after the other, from any thread. */
+    void (*announce)(void *arg, const struct announcement *list);
+    void (*forget)(void *arg, const struct forgotten *f);
+    /* Until then (clock_mono) nothing is unknown here that was revoked elsewhere. */
+    void (*fresh)(void *arg, int64_t until);
+    uint64_t (*sessions)(void *arg); /* how many there are, for those who look */
+    void (*lost)(void *arg);         /* the log does not reach back to where we were */
+};
+
+/* Takes the place of this node and finds where the log stands. Logs a sentence when it
+ * cannot. */
+enum err cluster_open(const struct cluster_options *options, struct cluster **ret);
+/* From now on the log is followed. */
+void cluster_start(struct cluster *c);
+/* Leaves its place. Nothing may be committed or awaited any more. */
+void cluster_close(struct cluster *c); /* accepts NULL */
+
+/* In a transaction that is about to commit: what it tells others. Nothing when nobody has to
+ * hear of it later. */
+void cluster_log(struct cluster *c, struct tx *tx, struct announcement *announced,
+                 struct forgotten *forgotten);
+/* It has committed: tells it here, in its turn. From any thread. */
+void cluster_committed(struct cluster *c, const struct work *w, struct announcement *announced,
+                       struct forgotten *forgotten);
+
+/* Something that waits until every node has come to a position, or may be taken to have: its
+ * post is posted to the loop then. */
+struct cluster_wait {
+    struct link link;
+    int64_t position, since;
+    struct loop *loop;
+    struct post post;
+};
+void cluster_await(struct cluster *c, struct cluster_wait *w);
+
+/* Whether it keeps up, for /readyz. */
+bool cluster_ready(const struct cluster *c);
+/* For /metrics, as lines. */
+struct cluster_stats {
+    int64_t position;
+    uint64_t frames_own, frames_read, holes, voids, behind_ms, nodes;
+};
+void cluster_stats(const struct cluster *c, struct cluster_stats *ret);
+
+#endif

@@ -1,0 +1,104 @@
+/* internal.h - what the files of cluster/ share. */
+#ifndef CLUSTER_INTERNAL_H
+#define CLUSTER_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cluster/cluster.h"
+#include "cluster/line.h"
+
+enum {
+    FRESH_MS = 2000, /* how long what is remembered may be used without hearing of the log */
+    LEASE_MS = 5000, /* a node that was silent for so long is dead */
+    BEAT_MS = 1000,  /* how often a node says that it lives */
+    /* What stands in a part of the log; see its migration. */
+    PART_POSITIONS = 1000000,
+    KEEP_MINUTES = 15,
+};
+
+/* Positions that are missing, while it is found out what became of them. */
+struct settling {
+    int64_t missing;     /* the first of them; 0: none is */
+    int64_t since;       /* it was missing, by clock_mono */
+    bool asked;          /* the next two are there */
+    struct str bound;    /* transactions below this id may hold one */
+    int64_t last;        /* the last position that was in question then */
+    struct arena *arena; /* of bound */
+};
+
+struct cluster {
+    struct cluster_options options;
+    uint32_t identity;
+    unsigned node;
+    struct log_line *line;
+    struct store_side *side; /* the tail's own, as is what follows */
+    struct arena *arena;
+    pthread_t thread;
+    bool has_thread;
+    int64_t beat_at, busy_until, acked;
+    struct settling settling;
+    bool lost;
+
+    pthread_mutex_t lock; /* of the next three */
+    pthread_cond_t woken;
+    bool hurry, ending;
+    struct link waits; /* struct cluster_wait */
+
+    _Atomic int64_t to_ack;   /* position of the last revocation of others that was told */
+    _Atomic int64_t fresh_at; /* when the log was last asked and then passed, by clock_mono */
+    _Atomic uint64_t frames_own, frames_read, holes, voids, nodes;
+};
+
+static inline int64_t ms_to_ns(int64_t n)
+{
+    return n * 1000000;
+}
+
+/* Runs on the tail's connection. */
+static inline enum err cluster_run(struct cluster *c, enum store_mode mode,
+                                   enum err (*run)(struct tx *tx, void *arg), void *arg)
+{
+    return store_side_run(c->side, mode, c->arena, run, arg);
+}
+
+/* Wakes the tail: something waits for it. */
+void tail_hurry(struct cluster *c);
+void *tail_live(void *arg);
+/* Reads what stands in the log from `next` on; *ret_last is the last position of it, or 0. */
+enum err tail_read(struct cluster *c, int64_t *ret_last, bool *ret_more);
+
+/* --- settle.c ------------------------------------------------------------------------- */
+
+/* The id of a transaction that begins now, as text in the arena. */
+enum err settle_bound(struct cluster *c, struct arena *arena, struct str *ret);
+/* Whether every transaction of a server that is older has ended. end: ends them. */
+enum err settle_ended(struct cluster *c, struct str bound, bool end, bool *ret);
+/* What asks for the bound; tests put a wrong one there. */
+extern const char *settle_bound_sql;
+/* One step for what is missing; whether something is. */
+bool settle_step(struct cluster *c);
+
+/* --- nodes.c -------------------------------------------------------------------------- */
+
+/* Takes the place of this node. */
+enum err nodes_enter(struct cluster *c);
+/* Says that it lives and how far it is; buries those who were silent. */
+enum err nodes_beat(struct cluster *c);
+/* Says how far it is. */
+enum err nodes_tell_position(struct cluster *c);
+/* The least position that all other living nodes have come to. */
+enum err nodes_least(struct cluster *c, int64_t *ret);
+void nodes_leave(struct cluster *c);
+
+/* --- parts.c -------------------------------------------------------------------------- */
+
+/* Makes the next part of the log in time, and drops old ones. */
+void parts_tend(struct cluster *c);
+
+/* --- waits.c -------------------------------------------------------------------------- */
+
+/* Lets those go who have waited long enough; whether some still wait. */
+bool waits_look(struct cluster *c);
+
+#endif

@@ -1,0 +1,137 @@
+/* line.c - frames of all servers, handed on in the order of their positions. */
+#include "cluster/line.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { SLOTS = 1 << 16 };
+
+/* A frame that waits; bytes.n == 0: void. */
+struct line_slot {
+    bool filled;
+    struct str bytes;
+};
+
+struct log_line {
+    struct line_sink sink;
+    pthread_mutex_t lock;
+    int64_t next, head;
+    struct arena *arena; /* of the frame at hand */
+    struct line_slot slots[SLOTS];
+};
+
+struct log_line *line_new(const struct line_sink *sink, int64_t next)
+{
+    struct log_line *l = mem_new(sizeof *l);
+
+    l->sink = *sink;
+    l->next = next;
+    l->head = next - 1;
+    l->arena = arena_new();
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+void line_free(struct log_line *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < SLOTS; i++)
+        mem_free((void *)l->slots[i].bytes.p);
+    pthread_mutex_destroy(&l->lock);
+    arena_free(l->arena);
+    mem_free(l);
+}
+
+static struct line_slot *slot_at(struct log_line *l, int64_t position)
+{
+    return &l->slots[position & (SLOTS - 1)];
+}
+
+static void tell_bytes(struct log_line *l, struct str bytes)
+{
+    struct frame f;
+
+    arena_reset(l->arena);
+    if (frame_decode(bytes, l->arena, &f))
+        l->sink.tell(l->sink.arg, l->next, &f);
+    else
+        log_error("cluster: what stands at position %lld of the log cannot be read; is another "
+                  "version of this program running?",
+                  (long long)l->next);
+}
+
+static void line_advance(struct log_line *l)
+{
+    for (struct line_slot *s; (s = slot_at(l, l->next))->filled; l->next++) {
+        if (s->bytes.n)
+            tell_bytes(l, s->bytes);
+        mem_free((void *)s->bytes.p);
+        *s = (struct line_slot){ 0 };
+    }
+}
+
+static void line_keep(struct log_line *l, int64_t position, struct str bytes)
+{
+    struct line_slot *s = slot_at(l, position);
+
+    if (s->filled)
+        return;
+    s->filled = true;
+    if (bytes.n) {
+        char *copy = mem_resize(NULL, bytes.n);
+
+        memcpy(copy, bytes.p, bytes.n);
+        s->bytes = str_slice(copy, bytes.n);
+    }
+}
+
+void line_offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame)
+{
+    pthread_mutex_lock(&l->lock);
+    bool fits = position >= l->next && position < l->next + SLOTS;
+    if (fits && position > l->head)
+        l->head = position;
+    if (fits && position == l->next && frame) {
+        l->sink.tell(l->sink.arg, position, frame);
+        l->next++;
+    } else if (fits) {
+        line_keep(l, position, bytes);
+    }
+    line_advance(l);
+    pthread_mutex_unlock(&l->lock);
+}
+
+uint64_t line_void(struct log_line *l, int64_t last)
+{
+    uint64_t count = 0;
+
+    pthread_mutex_lock(&l->lock);
+    for (; l->next <= last; count++) {
+        slot_at(l, l->next)->filled = true;
+        line_advance(l);
+    }
+    if (l->head < l->next - 1)
+        l->head = l->next - 1;
+    pthread_mutex_unlock(&l->lock);
+    return count;
+}
+
+int64_t line_next(struct log_line *l)
+{
+    pthread_mutex_lock(&l->lock);
+    int64_t next = l->next;
+    pthread_mutex_unlock(&l->lock);
+    return next;
+}
+
+int64_t line_head(struct log_line *l)
+{
+    pthread_mutex_lock(&l->lock);
+    int64_t head = l->head;
+    pthread_mutex_unlock(&l->lock);
+    return head;
+}

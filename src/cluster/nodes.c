@@ -1,0 +1,202 @@
+/* nodes.c - who is there: a row a node, which says every second that it lives.
+ *
+ * Times are the database's, so that clocks of nodes may differ. A node that was silent for
+ * five seconds is dead for the others: whatever it had open is ended by ending its
+ * connections. One that was only stopped connects again, reads the log from where it stood and
+ * tells its sessions what they missed. */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/internal.h"
+
+struct node_row {
+    struct cluster *cluster;
+    char name[256];
+    int64_t ids_until;
+    bool others_differ;
+};
+
+/* --- entering ------------------------------------------------------------------------- */
+
+/* Ids carry the time of their node's clock. Another machine that takes the number over must
+ * not make one that was made already, should its clock be behind. */
+static const char FIND_IDS[] = "select ids_until from nodes where node = $1 and name <> $2";
+static const char ENTER[] =
+    "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
+    "sessions, version, settings, address) values ($1, $2, $3, 1, clock_timestamp(), "
+    "clock_timestamp(), $4, 0, 0, $5, $6, $7) on conflict (node) do update set "
+    "identity = excluded.identity, name = excluded.name, state = 1, seen_at = excluded.seen_at, "
+    "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
+    "version = excluded.version, settings = excluded.settings, address = excluded.address";
+static const char FIND_OTHER_SETTINGS[] =
+    "select 1 from nodes where node <> $1 and state = 1 and settings <> $2 limit 1";
+
+static enum err enter_node(struct tx *tx, void *arg)
+{
+    struct node_row *n = arg;
+    const struct cluster *c = n->cluster;
+    struct str name = str_of(n->name);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, FIND_IDS, BIND(v_int(c->node), v_text(name)), &r, &found);
+
+    n->ids_until = !e && found ? row_int(&r, 0) : 0;
+    if (!e)
+        e = tx_exec(tx, ENTER,
+                    BIND(v_int(c->node), v_int(c->identity), v_text(name),
+                         v_int(clock_ms() + LEASE_MS), v_text(str_of(c->options.version)),
+                         v_text(c->options.settings), v_text(str_of(c->options.address))),
+                    NULL);
+    if (!e)
+        e = tx_one(tx, FIND_OTHER_SETTINGS, BIND(v_int(c->node), v_text(c->options.settings)), &r,
+                   &n->others_differ);
+    return e;
+}
+
+static void wait_for_clock(int64_t until_ms)
+{
+    while (clock_ms() <= until_ms)
+        nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000000 }, NULL);
+}
+
+enum err nodes_enter(struct cluster *c)
+{
+    struct node_row n = { .cluster = c };
+
+    gethostname(n.name, sizeof n.name - 1);
+    enum err e = cluster_run(c, STORE_WRITE, enter_node, &n);
+    if (e)
+        return e;
+    if (n.others_differ)
+        log_warn("cluster: other nodes have other limits, regions or the like; callers are "
+                 "answered differently from node to node");
+    wait_for_clock(n.ids_until);
+    return OK;
+}
+
+/* --- living --------------------------------------------------------------------------- */
+
+static const char BEAT[] =
+    "update nodes set state = 1, seen_at = clock_timestamp(), ids_until = $3, position = $4, "
+    "sessions = $5 where node = $1 and identity = $2";
+static const char COUNT_NODES[] = "select count(*) from nodes where state = 1";
+
+static enum err beat_node(struct tx *tx, void *arg)
+{
+    struct cluster *c = arg;
+    struct rows r;
+    bool found;
+    enum err e = tx_exec(tx, BEAT,
+                         BIND(v_int(c->node), v_int(c->identity), v_int(clock_ms() + LEASE_MS),
+                              v_int(line_next(c->line) - 1),
+                              v_int((int64_t)c->options.sessions(c->options.arg))),
+                         NULL);
+
+    if (!e)
+        e = tx_one(tx, COUNT_NODES, NO_BIND, &r, &found);
+    if (!e)
+        atomic_store(&c->nodes, (uint64_t)row_int(&r, 0));
+    return e;
+}
+
+static const char BURY[] =
+    "update nodes set state = 3 where state = 1 and seen_at < clock_timestamp() - "
+    "cast($1 as double precision) * interval '1 millisecond' returning node, identity";
+static const char END_NODE[] =
+    "select count(pg_terminate_backend(pid)) from server_connections where identity = $1";
+
+static enum err bury_nodes(struct tx *tx, void *arg)
+{
+    int64_t dead[16][2];
+    size_t count = 0;
+    struct rows r;
+    bool found;
+    enum err e = tx_query(tx, BURY, BIND(v_int(LEASE_MS)), &r);
+
+    (void)arg;
+    if (e)
+        return e;
+    for (; count < 16 && rows_next(&r); count++) {
+        dead[count][0] = row_int(&r, 0);
+        dead[count][1] = row_int(&r, 1);
+    }
+    e = rows_end(&r);
+    for (size_t i = 0; i < count && !e; i++) {
+        e = tx_one(tx, END_NODE, BIND(v_int(dead[i][1])), &r, &found);
+        if (!e)
+            log_warn("cluster: node %lld was silent for %d seconds and is taken for dead",
+                     (long long)dead[i][0], LEASE_MS / 1000);
+    }
+    return e;
+}
+
+enum err nodes_beat(struct cluster *c)
+{
+    enum err e = cluster_run(c, STORE_APPEND, beat_node, c);
+
+    return e ? e : cluster_run(c, STORE_APPEND, bury_nodes, c);
+}
+
+/* --- how far others are --------------------------------------------------------------- */
+
+static const char TELL_POSITION[] = "update nodes set position = $3, seen_at = clock_timestamp() "
+                                    "where node = $1 and identity = $2";
+
+static enum err tell_position(struct tx *tx, void *arg)
+{
+    struct cluster *c = arg;
+
+    return tx_exec(tx, TELL_POSITION,
+                   BIND(v_int(c->node), v_int(c->identity), v_int(line_next(c->line) - 1)), NULL);
+}
+
+enum err nodes_tell_position(struct cluster *c)
+{
+    return cluster_run(c, STORE_APPEND, tell_position, c);
+}
+
+static const char LEAST[] =
+    "select coalesce(min(position), cast(9223372036854775807 as bigint)) from nodes "
+    "where node <> $1 and state = 1";
+
+struct least_position {
+    unsigned node;
+    int64_t position;
+};
+
+static enum err find_least(struct tx *tx, void *arg)
+{
+    struct least_position *l = arg;
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, LEAST, BIND(v_int(l->node)), &r, &found);
+
+    if (!e)
+        l->position = row_int(&r, 0);
+    return e;
+}
+
+enum err nodes_least(struct cluster *c, int64_t *ret)
+{
+    struct least_position l = { .node = c->node };
+    enum err e = cluster_run(c, STORE_READ, find_least, &l);
+
+    *ret = l.position;
+    return e;
+}
+
+static enum err leave_node(struct tx *tx, void *arg)
+{
+    const struct cluster *c = arg;
+
+    return tx_exec(tx, "delete from nodes where node = $1 and identity = $2",
+                   BIND(v_int(c->node), v_int(c->identity)), NULL);
+}
+
+void nodes_leave(struct cluster *c)
+{
+    cluster_run(c, STORE_APPEND, leave_node, c);
+}

@@ -1,0 +1,85 @@
+/* parts.c - the log in parts: the next one is made in time, old ones are dropped whole.
+ *
+ * Any node may do it; of several the first does, and the others find it done. */
+#include "base/log.h"
+#include "cluster/internal.h"
+
+struct part_task {
+    int64_t part;
+    bool done;
+};
+
+static const char NOTE_PART[] = "insert into log_parts (part, made_at) "
+                                "values ($1, clock_timestamp()) on conflict (part) do nothing";
+
+static enum err make_part(struct tx *tx, void *arg)
+{
+    const struct part_task *t = arg;
+    int64_t made = 0;
+    enum err e = tx_exec(tx, NOTE_PART, BIND(v_int(t->part)), &made);
+
+    return e || !made ? e : tx_exec(tx, "select log_make_part($1)", BIND(v_int(t->part)), NULL);
+}
+
+/* A part is begun when the next one is made, at half of it. So what is two parts back is
+ * older than the youngest that is that old. */
+static const char FIND_OLD[] =
+    "select p.part from log_parts p join log_parts n on n.part = p.part + 2 "
+    "where n.made_at < clock_timestamp() - cast($1 as double precision) * interval '1 minute' "
+    "order by p.part limit 1";
+
+static enum err find_old_part(struct tx *tx, void *arg)
+{
+    struct part_task *t = arg;
+    struct rows r;
+    enum err e = tx_one(tx, FIND_OLD, BIND(v_int(KEEP_MINUTES)), &r, &t->done);
+
+    t->part = !e && t->done ? row_int(&r, 0) : 0;
+    return e;
+}
+
+static enum err drop_part(struct tx *tx, void *arg)
+{
+    const struct part_task *t = arg;
+
+    return tx_exec(tx, "select log_drop_part($1)", BIND(v_int(t->part)), NULL);
+}
+
+static enum err find_first_part(struct tx *tx, void *arg)
+{
+    struct part_task *t = arg;
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select coalesce(min(part), 0) from log_parts", NO_BIND, &r, &found);
+
+    t->part = e ? 0 : row_int(&r, 0);
+    return e;
+}
+
+/* A process that was stopped for long may find the log gone that it has not read: its sessions
+ * would miss events without knowing. */
+static void look_behind(struct cluster *c)
+{
+    struct part_task first = { 0 };
+
+    if (cluster_run(c, STORE_READ, find_first_part, &first) || c->lost)
+        return;
+    c->lost = line_next(c->line) < first.part * PART_POSITIONS;
+    if (!c->lost)
+        return;
+    log_error("cluster: the log does not reach back to position %lld, where this server stood",
+              (long long)line_next(c->line));
+    c->options.lost(c->options.arg);
+}
+
+void parts_tend(struct cluster *c)
+{
+    int64_t next = line_next(c->line);
+    struct part_task t = { .part = next / PART_POSITIONS + 1 };
+
+    look_behind(c);
+    if (next % PART_POSITIONS > PART_POSITIONS / 2)
+        cluster_run(c, STORE_APPEND, make_part, &t);
+    if (!cluster_run(c, STORE_READ, find_old_part, &t) && t.done)
+        cluster_run(c, STORE_APPEND, drop_part, &t);
+}

@@ -1,0 +1,171 @@
+/* tail.c - the thread that follows the log.
+ *
+ * It reads what stands there from the line's next position on. What this server committed
+ * itself is usually told by then; all else comes this way. */
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/internal.h"
+
+enum {
+    IDLE_MS = 10,  /* between two looks */
+    BUSY_MS = 2,   /* the same while others commit, or somebody waits */
+    STAY_MS = 200, /* how long others are taken to go on */
+    PAGE = 512,
+    WAIT_AFTER_FAILURE_MS = 100,
+};
+
+void tail_hurry(struct cluster *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->hurry = true;
+    pthread_cond_signal(&c->woken);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+struct page_read {
+    struct cluster *cluster;
+    int64_t last;
+    uint64_t count;
+};
+
+static const char READ_LOG[] =
+    "select position, body from log where position >= $1 order by position limit $2";
+
+static enum err read_page(struct tx *tx, void *arg)
+{
+    struct page_read *p = arg;
+    struct rows r;
+
+    p->last = 0;
+    p->count = 0;
+    enum err e = tx_query(tx, READ_LOG, BIND(v_int(line_next(p->cluster->line)), v_int(PAGE)), &r);
+    if (e)
+        return e;
+    for (; rows_next(&r); p->count++) {
+        p->last = row_int(&r, 0);
+        line_offer(p->cluster->line, p->last, row_bytes(&r, 1), NULL);
+    }
+    return rows_end(&r);
+}
+
+enum err tail_read(struct cluster *c, int64_t *ret_last, bool *ret_more)
+{
+    struct page_read p = { .cluster = c };
+
+    arena_reset(c->arena);
+    enum err e = cluster_run(c, STORE_READ, read_page, &p);
+    *ret_last = p.last;
+    *ret_more = p.count == PAGE;
+    atomic_fetch_add(&c->frames_read, p.count);
+    return e;
+}
+
+/* Whatever was revoked before the question was sent is in its answer. Once the line has
+ * passed that, everything which is remembered here is still true of that moment. */
+static void note_fresh(struct cluster *c, int64_t asked, int64_t last)
+{
+    if (last && line_next(c->line) <= last)
+        return;
+    atomic_store(&c->fresh_at, asked);
+    c->options.fresh(c->options.arg, asked + ms_to_ns(FRESH_MS));
+}
+
+static enum err tail_follow(struct cluster *c)
+{
+    int64_t last;
+    bool more = true;
+
+    while (more) {
+        int64_t asked = clock_mono();
+        enum err e = tail_read(c, &last, &more);
+
+        if (e)
+            return e;
+        if (last)
+            c->busy_until = asked + ms_to_ns(STAY_MS);
+        if (!more)
+            note_fresh(c, asked, last);
+        /* A page that begins behind a hole does not bring the line on. */
+        more = more && line_next(c->line) > last;
+    }
+    return OK;
+}
+
+/* --- what else is regular ------------------------------------------------------------- */
+
+static enum err tail_beat(struct cluster *c)
+{
+    int64_t now = clock_mono();
+
+    if (now - c->beat_at < ms_to_ns(BEAT_MS))
+        return OK;
+    c->beat_at = now;
+    enum err e = nodes_beat(c);
+    if (!e)
+        parts_tend(c);
+    return e;
+}
+
+/* Who revoked something waits for us to say that we know. */
+static enum err tail_acknowledge(struct cluster *c)
+{
+    int64_t to_ack = atomic_load(&c->to_ack);
+
+    if (to_ack <= c->acked)
+        return OK;
+    enum err e = nodes_tell_position(c);
+    if (!e)
+        c->acked = to_ack;
+    return e;
+}
+
+static void tail_sleep(struct cluster *c, int64_t duration_ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)ms_to_ns(duration_ms);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&c->lock);
+    while (!c->hurry && !c->ending && !pthread_cond_timedwait(&c->woken, &c->lock, &until))
+        ;
+    c->hurry = false;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static bool is_ending(struct cluster *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool ending = c->ending;
+    pthread_mutex_unlock(&c->lock);
+    return ending;
+}
+
+static int64_t tail_turn(struct cluster *c)
+{
+    enum err e = tail_follow(c);
+
+    if (!e)
+        e = tail_acknowledge(c);
+    if (!e)
+        e = tail_beat(c);
+    bool missing = !e && settle_step(c);
+    bool waited = waits_look(c);
+    if (e && !waited)
+        return WAIT_AFTER_FAILURE_MS;
+    return missing || waited || clock_mono() < c->busy_until ? BUSY_MS : IDLE_MS;
+}
+
+void *tail_live(void *arg)
+{
+    struct cluster *c = arg;
+
+    while (!is_ending(c))
+        tail_sleep(c, tail_turn(c));
+    return NULL;
+}

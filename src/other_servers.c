@@ -1,0 +1,117 @@
+/* other_servers.c - what the parts of this server and the others on its database hear of each
+ * other. */
+#include <signal.h>
+#include <sodium.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "parts.h"
+
+bool parts_share(const struct config *config)
+{
+    return strcmp(config->bus, "off") != 0;
+}
+
+bool parts_can_share(const struct config *config)
+{
+    if (!parts_share(config))
+        return true;
+    if (!config->store)
+        log_error("bus needs store: only servers on one PostgreSQL can hear of each other");
+    else if (config->voice_port)
+        log_error("voice-port: voice is not carried where several servers share a database");
+    else
+        return true;
+    return false;
+}
+
+/* --- what others tell ----------------------------------------------------------------- */
+
+static void wire_others_forgot(void *arg, const struct forgotten *f)
+{
+    api_forget(((struct guildhall *)arg)->api, f);
+}
+
+static void wire_fresh(void *arg, int64_t until)
+{
+    auth_set_fresh(((struct guildhall *)arg)->auth, until);
+}
+
+static uint64_t wire_session_count(void *arg)
+{
+    struct gateway_stats s;
+
+    gateway_stats(((struct guildhall *)arg)->gateway, &s);
+    return s.sessions;
+}
+
+/* Its sessions cannot be told all that happened: they begin anew, at whichever server. */
+static void wire_lost(void *arg)
+{
+    (void)arg;
+    kill(getpid(), SIGTERM);
+}
+
+/* --- the beginning -------------------------------------------------------------------- */
+
+/* What callers would notice if it were not the same everywhere. */
+static struct str settings_digest(const struct config *c, struct arena *arena)
+{
+    unsigned char digest[16];
+    struct str text =
+        str_printf(arena, "%d %lld %lld %lld|%s|%s|%s|%s|%d|%s|%s|%d", c->rate_limits,
+                   (long long)c->rate_limit_global, (long long)c->rate_limit_anonymous,
+                   (long long)c->rate_limit_percent, c->voice_regions,
+                   c->voice_vip_regions ? c->voice_vip_regions : "",
+                   c->voice_endpoint ? c->voice_endpoint : "", c->public_url ? c->public_url : "",
+                   c->everybody_is_premium, c->registration, c->gifs, c->privileged_intents);
+
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)text.p, text.n, NULL, 0);
+    return str_hex(arena, digest, sizeof digest);
+}
+
+enum err parts_open_cluster(struct guildhall *g,
+                            void (*announce)(void *arg, const struct announcement *list))
+{
+    struct arena *arena = arena_new();
+    struct cluster_options options = {
+        .store = g->store,
+        .version = GUILDHALL_VERSION,
+        .address = g->config->listen,
+        .settings = settings_digest(g->config, arena),
+        .arg = g,
+        .announce = announce,
+        .forget = wire_others_forgot,
+        .fresh = wire_fresh,
+        .sessions = wire_session_count,
+        .lost = wire_lost,
+    };
+    enum err e = parts_share(g->config) ? cluster_open(&options, &g->cluster) : OK;
+
+    arena_free(arena);
+    return e;
+}
+
+void parts_cluster_metrics(const struct guildhall *g, struct buf *out)
+{
+    struct cluster_stats s;
+
+    if (!g->cluster)
+        return;
+    cluster_stats(g->cluster, &s);
+    api_metric(out, "guildhall_cluster_nodes", "gauge", "Servers on the database.", s.nodes);
+    api_metric(out, "guildhall_log_position", "gauge", "Position of the log that was told last.",
+               (uint64_t)s.position);
+    api_metric(out, "guildhall_log_behind_milliseconds", "gauge",
+               "Since the log was last read to its end.", s.behind_ms);
+    api_metric(out, "guildhall_log_own_total", "counter", "Frames that were committed here.",
+               s.frames_own);
+    api_metric(out, "guildhall_log_read_total", "counter", "Frames that were read from the log.",
+               s.frames_read);
+    api_metric(out, "guildhall_log_holes_total", "counter",
+               "Positions that were missing when they were looked for.", s.holes);
+    api_metric(out, "guildhall_log_voids_total", "counter",
+               "Positions whose transactions came to nothing without saying so.", s.voids);
+}

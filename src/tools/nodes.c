@@ -1,0 +1,51 @@
+/* nodes.c - `guildhall nodes`: the servers that share a database. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "guildhall.h"
+#include "tools/tools.h"
+
+/* A server that is silent is dead, whether or not another one is there to say so. */
+static const char NODES[] =
+    "select node, name, address, case when state = 3 or seen_at < clock_timestamp() - "
+    "interval '5 seconds' then 'silent' when state = 2 then 'drains' else 'serves' end, "
+    "cast(extract(epoch from clock_timestamp() - seen_at) * 1000 as bigint), position, "
+    "(select last_value from log_position) - position, sessions, version from nodes order by node";
+
+static void print_node(const struct rows *r)
+{
+    printf("%-4lld  %-20.*s  %-21.*s  %-6.*s  %7lld  %10lld  %7lld  %8lld  %.*s\n",
+           (long long)row_int(r, 0), STR_FMT(row_text(r, 1)), STR_FMT(row_text(r, 2)),
+           STR_FMT(row_text(r, 3)), (long long)row_int(r, 4), (long long)row_int(r, 5),
+           (long long)row_int(r, 6), (long long)row_int(r, 7), STR_FMT(row_text(r, 8)));
+}
+
+static enum err list_nodes(struct tx *tx, void *arg)
+{
+    struct rows r;
+    enum err e = tx_query(tx, NODES, NO_BIND, &r);
+
+    (void)arg;
+    if (e)
+        return e;
+    printf("%-4s  %-20s  %-21s  %-6s  %7s  %10s  %7s  %8s  %s\n", "node", "machine", "address",
+           "state", "seen ms", "position", "behind", "sessions", "version");
+    while (rows_next(&r))
+        print_node(&r);
+    return rows_end(&r);
+}
+
+int tool_nodes(const struct settings *s, char **arguments)
+{
+    struct store *store;
+
+    if (*arguments)
+        return usage("nodes takes options only");
+    if (!s->config.store)
+        return usage("nodes needs --store: only servers on one PostgreSQL have others beside them");
+    if (guildhall_open_store(&s->config, true, &store))
+        return 1;
+    enum err e = store_run(store, STORE_READ, NULL, list_nodes, NULL);
+    store_close(store);
+    return e ? 1 : 0;
+}

@@ -1,0 +1,169 @@
+"""Several servers on one PostgreSQL, and a client of the gateway that checks what it hears."""
+
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "..", "bench"), os.path.join(HERE, "..", "crash")]
+
+from cases import Skip, expect  # noqa: E402
+from process import Client, Failed, start_guildhall  # noqa: E402
+from sessions import PLAIN, Wire  # noqa: E402
+from voice import guild_with, import_world  # noqa: E402
+
+PATIENCE = 60  # seconds, for what takes milliseconds
+
+
+class Ring:
+    """A schema of its own, a folder that all share, and as many servers as are asked for."""
+
+    count = 0
+
+    def __init__(self, executable, nodes=2, people=("ada", "bob"), flags=()):
+        self.database = os.environ.get("GUILDHALL_TEST_POSTGRES")
+        if not self.database or not shutil.which("psql"):
+            raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
+        Ring.count += 1
+        self.executable, self.flags = executable, list(flags)
+        self.schema = f"ring_{os.getpid()}_{Ring.count}"
+        self.store = f"{self.database} options=-csearch_path={self.schema}"
+        self.folder = tempfile.mkdtemp(prefix="guildhall-ring.")
+        self.servers = {}
+        self.sql(f"create schema {self.schema}")
+        world = {"users": [{"username": name} for name in people],
+                 "guilds": [guild_with("Hall", people[0], list(people[1:]))]}
+
+        class Bench:
+            guildhall = executable
+        self.tokens = import_world(Bench, os.path.join(self.folder, "data"), world,
+                                   "--store", self.store)
+        for node in range(1, nodes + 1):
+            self.start(node)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        for server in self.servers.values():
+            server.kill()
+        self.sql(f"drop schema {self.schema} cascade")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def sql(self, text):
+        """What psql prints, without its ornaments."""
+        done = subprocess.run(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-c",
+                               "set client_min_messages = error", "-c",
+                               f"set search_path = {self.schema}", "-c", text, self.database],
+                              capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode:
+            raise Failed(done.stderr)
+        return done.stdout.strip()
+
+    def command(self, node):
+        return ["--node", str(node), "--store", self.store, "--bus", "poll", "--loops", "1",
+                "--store-workers", "4", *self.flags]
+
+    def start(self, node):
+        server = start_guildhall(self.executable, os.path.join(self.folder, "data"),
+                                 *self.command(node))
+        self.servers[node] = server
+        return server
+
+    def wait_ready(self):
+        """Until every server can be used."""
+        deadline = time.monotonic() + PATIENCE
+        for server in self.servers.values():
+            while self._status(server.port) != 200:
+                expect(time.monotonic() < deadline, "a server does not get ready")
+                time.sleep(0.02)
+
+    @staticmethod
+    def _status(port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        connection.request("GET", "/readyz")
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def client(self, node, token=None):
+        return Client(self.servers[node].port, token)
+
+
+class Session:
+    """One session; a thread reads it and notes what it hears, numbered as it came."""
+
+    def __init__(self, port, token, intents=(1 << 29) - 1):
+        self.wire = Wire(port, PLAIN, token, intents)
+        self.ready = json.loads(self.wire.ready[self.wire.ready.index(b"{"):])["d"]
+        self.events, self.ended, self.sequence = [], None, 1
+        self.changed = threading.Condition()
+        self.wire.socket.settimeout(None)
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self):
+        try:
+            while True:
+                frame = self.wire.frame()
+                if frame[0] & 15 == 8:
+                    raise Failed(f"closed with {int.from_bytes(frame[2:4], 'big')}")
+                message = json.loads(frame[frame.index(b"{"):])
+                with self.changed:
+                    if message["op"] == 0:
+                        self.sequence += 1
+                        if message["s"] != self.sequence:
+                            raise Failed(f"number {message['s']} after {self.sequence - 1}")
+                        self.events.append((message["t"], message["d"]))
+                    self.changed.notify_all()
+        except (Failed, OSError, ValueError) as error:
+            with self.changed:
+                self.ended = str(error)
+                self.changed.notify_all()
+
+    def wait(self, true, words):
+        """Until true(events); what it returned."""
+        deadline = time.monotonic() + PATIENCE
+        with self.changed:
+            while not (found := true(self.events)):
+                left = deadline - time.monotonic()
+                if self.ended or left <= 0 or not self.changed.wait(left):
+                    raise Failed(f"{words}: heard {len(self.events)} events, ended: {self.ended}")
+        return found
+
+    def wait_end(self):
+        deadline = time.monotonic() + PATIENCE
+        with self.changed:
+            while not self.ended and time.monotonic() < deadline:
+                self.changed.wait(deadline - time.monotonic())
+        return self.ended
+
+    def contents(self):
+        """What the messages that it heard say."""
+        with self.changed:
+            return [d["content"] for t, d in self.events if t == "MESSAGE_CREATE"]
+
+    def close(self):
+        try:
+            self.wire.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.wire.close()
+
+
+def place_of(client):
+    """The only guild and its first text channel."""
+    _, guilds = client.call("GET", "/users/@me/guilds")
+    _, channels = client.call("GET", f"/guilds/{guilds[0]['id']}/channels")
+    text = [c["id"] for c in channels if c["type"] == 0]
+    return guilds[0]["id"], text[0]
+
+
+__all__ = ["Client", "Failed", "PATIENCE", "Ring", "Session", "Skip", "expect", "place_of"]

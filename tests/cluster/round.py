@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""round - what several servers on one database promise, tried with real ones.
+
+A case takes a few seconds. With --long the same goes on for longer, and nodes are stopped
+for longer than their lease.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from ring import Failed, PATIENCE, Ring, Session, expect, place_of
+from cases import run_cases
+from process import register
+
+LONG = "--long" in sys.argv
+if LONG:
+    sys.argv.remove("--long")
+EACH = 400 if LONG else 40  # messages of a writer
+KILLS = 12 if LONG else 2
+
+
+class Writer(threading.Thread):
+    """Posts numbered messages to one channel, on one node or wherever one answers."""
+
+    def __init__(self, ring, nodes, token, channel, name, each=EACH):
+        super().__init__(daemon=True)
+        self.ring, self.nodes, self.token, self.channel = ring, nodes, token, channel
+        self.name_, self.each = name, each
+        self.acknowledged, self.unknown, self.trouble = [], [], None
+        self.start()
+
+    def run(self):
+        client, turn = None, 0
+        for count in range(self.each):
+            text = f"{self.name_}-{count}"
+            try:
+                client = client or self.ring.client(self.nodes[turn % len(self.nodes)], self.token)
+                status, answer = client.call("POST", f"/channels/{self.channel}/messages",
+                                             {"content": text})
+            except (OSError, Failed, ValueError):
+                self.unknown.append(text)
+                client, turn = None, turn + 1
+                time.sleep(0.05)
+                continue
+            if status == 200:
+                self.acknowledged.append(text)
+            elif status == 503:
+                self.unknown.append(text)
+            else:
+                self.trouble = f"{status} {answer}"
+                return
+
+
+def write_everywhere(ring, nodes, tokens, channel, each=EACH):
+    """A writer on each node and one that goes from node to node."""
+    return ([Writer(ring, [n], tokens[i % len(tokens)], channel, f"w{n}", each)
+             for i, n in enumerate(nodes)]
+            + [Writer(ring, list(nodes), tokens[0], channel, "all", each)])
+
+
+def finish(writers):
+    for writer in writers:
+        writer.join(PATIENCE)
+        expect(not writer.is_alive() and not writer.trouble, f"a writer: {writer.trouble}")
+    acknowledged = [text for w in writers for text in w.acknowledged]
+    unknown = {text for w in writers for text in w.unknown}
+    expect(acknowledged, "nothing was written")
+    return acknowledged, unknown
+
+
+def stored(client, channel):
+    """All messages of a channel, oldest first."""
+    found, before = [], ""
+    while True:
+        status, page = client.call("GET", f"/channels/{channel}/messages?limit=100{before}")
+        expect(status == 200, f"the messages cannot be read: {status}")
+        found += [m["content"] for m in page]
+        if len(page) < 100:
+            return found[::-1]
+        before = f"&before={page[-1]['id']}"
+
+
+def end_marked(ring, node, token, channel, sessions, mark="the end"):
+    """When all have heard of this, all have heard of what was before it."""
+    status, _ = ring.client(node, token).call("POST", f"/channels/{channel}/messages",
+                                              {"content": mark})
+    expect(status == 200, f"the last message: {status}")
+    for session in sessions:
+        session.wait(lambda events: any(t == "MESSAGE_CREATE" and d["content"] == mark
+                                        for t, d in events), mark)
+
+
+def check_heard(sessions, acknowledged, unknown, kept):
+    """Nothing lost, nothing twice, one order, nothing that did not commit."""
+    order = sessions[0].contents()
+    for session in sessions:
+        heard = session.contents()
+        expect(len(heard) == len(set(heard)), "something was heard twice")
+        missing = set(acknowledged) - set(heard)
+        expect(not missing, f"{len(missing)} of {len(acknowledged)} never heard: {sorted(missing)[:5]}")
+        expect(heard == order, "two sessions heard another order")
+        expect(set(heard) == set(kept), "what was heard is not what is there")
+    for name in {text.rpartition("-")[0] for text in acknowledged}:
+        counts = [int(t.rpartition("-")[2]) for t in order if t.rpartition("-")[0] == name]
+        expect(counts == sorted(counts), f"{name} was heard out of order")
+    expect(set(acknowledged) <= set(kept), "something acknowledged is gone")
+    expect(set(kept) - {"the end"} <= set(acknowledged) | unknown, "something came from nowhere")
+
+
+# --- cases ---------------------------------------------------------------------------
+
+
+def every_session_of_every_node_hears_everything_once_and_in_one_order(executable):
+    with Ring(executable, nodes=3) as ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(s.port, t) for s in ring.servers.values() for t in (ada, bob)]
+        acknowledged, unknown = finish(write_everywhere(ring, [1, 2, 3], [ada, bob], channel))
+        end_marked(ring, 2, ada, channel, sessions)
+        check_heard(sessions, acknowledged, unknown, stored(ring.client(3, ada), channel))
+        listed = subprocess.run([executable, "nodes", "--store", ring.store, "--data",
+                                 os.path.join(ring.folder, "data")],
+                                capture_output=True, text=True, timeout=PATIENCE)
+        lines = [line.split() for line in listed.stdout.splitlines()]
+        expect([words[0] for words in lines] == ["node", "1", "2", "3"]
+               and all("serves" in words for words in lines[1:]), f"nodes: {listed}")
+        for session in sessions:
+            session.close()
+
+
+def a_log_out_on_one_node_is_one_everywhere(executable):
+    with Ring(executable, nodes=3) as ring:
+        sessions, slowest = [], 0
+        for round_ in range(20):
+            token = register(ring.servers[1].port, f"guest{round_}")
+            clients = [ring.client(node, token) for node in (2, 3)]
+            for client in clients:
+                expect(client.call("GET", "/users/@me")[0] == 200, "the token is not good")
+            if round_ % 5 == 0:
+                sessions.append(Session(ring.servers[2].port, token))
+            began = time.monotonic()
+            expect(ring.client(1, token).call("POST", "/auth/logout", {})[0] == 204, "log-out")
+            slowest = max(slowest, time.monotonic() - began)
+            for client in clients:
+                status = client.call("GET", "/users/@me")[0]
+                expect(status == 401, f"round {round_}: answered {status} after the log-out")
+        for session in sessions:
+            expect("4004" in session.wait_end(), f"its session ended with {session.ended}")
+        print(f"slowest log-out {slowest * 1000:.0f} ms")
+
+
+def rights_that_are_taken_on_one_node_are_gone_on_the_other(executable):
+    with Ring(executable) as ring:
+        ada, bob = ring.tokens
+        owner = ring.client(1, ada)
+        guild, channel = place_of(owner)
+        session, witness = Session(ring.servers[2].port, bob), Session(ring.servers[2].port, ada)
+        for turn in range(10):
+            hide = {"type": 0, "deny": str(1 << 10), "allow": "0"}
+            expect(owner.call("PUT", f"/channels/{channel}/permissions/{guild}", hide)[0] == 204,
+                   "hiding the channel")
+            for node in (1, 2):
+                expect(ring.client(node, ada).call("POST", f"/channels/{channel}/messages",
+                                                   {"content": f"secret {turn}"})[0] == 200, "post")
+            expect(owner.call("DELETE", f"/channels/{channel}/permissions/{guild}")[0] == 204,
+                   "showing it again")
+            expect(owner.call("POST", f"/channels/{channel}/messages",
+                              {"content": f"open {turn}"})[0] == 200, "post")
+        end_marked(ring, 2, ada, channel, [session, witness])
+        told = session.contents()
+        expect(told == [f"open {turn}" for turn in range(10)] + ["the end"], f"bob heard {told}")
+        expect(len(witness.contents()) == 31, "ada did not hear everything")
+
+
+def a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused(executable):
+    with Ring(executable, nodes=1) as ring:
+        command = [executable, "serve", "--listen", "127.0.0.1:0", "--data",
+                   os.path.join(ring.folder, "data"), "--store", ring.store]
+        for flags, words in ((["--node", "1", "--bus", "poll"], "another server is node 1"),
+                             (["--node", "2"], "another server (node 1) runs on this database")):
+            done = subprocess.run(command + flags, capture_output=True, text=True, timeout=PATIENCE)
+            expect(done.returncode == 1 and words in done.stderr,
+                   f"{flags}: {done.returncode} {done.stderr}")
+        done = subprocess.run(command[:-2] + ["--bus", "poll"], capture_output=True, text=True,
+                              timeout=PATIENCE)
+        expect(done.returncode == 1 and "bus needs store" in done.stderr, done.stderr)
+        expect(ring.client(1, ring.tokens[0]).call("GET", "/users/@me")[0] == 200, "the first")
+
+
+def nothing_is_lost_when_a_node_is_killed(executable):
+    with Ring(executable, nodes=3) as ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(ring.servers[n].port, t) for n in (1, 3) for t in (ada, bob)]
+        writers = write_everywhere(ring, [1, 2, 3], [ada, bob], channel, EACH * 3)
+        for _ in range(KILLS):
+            time.sleep(0.5)
+            ring.servers[2].kill()
+            ring.start(2)
+        acknowledged, unknown = finish(writers)
+        end_marked(ring, 2, ada, channel, sessions)
+        check_heard(sessions, acknowledged, unknown, stored(ring.client(2, ada), channel))
+        for session in sessions:
+            session.close()
+
+
+def connections_that_are_ended_at_random_lose_nothing(executable):
+    with Ring(executable, nodes=2) as ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(ring.servers[n].port, t) for n in (1, 2) for t in (ada, bob)]
+        writers = write_everywhere(ring, [1, 2], [ada, bob], channel, EACH * 2)
+        while any(w.is_alive() for w in writers):
+            ring.sql("select pg_terminate_backend(pid) from (select distinct pid from "
+                     "server_connections order by pid) s where random() < 0.1")
+            time.sleep(0.05)
+        acknowledged, unknown = finish(writers)
+        ring.wait_ready()
+        end_marked(ring, 2, ada, channel, sessions)
+        check_heard(sessions, acknowledged, unknown, stored(ring.client(1, ada), channel))
+
+
+def a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing(executable):
+    with Ring(executable, nodes=2) as ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        guest = register(ring.servers[1].port, "guest")
+        asleep = ring.client(2, guest)
+        expect(asleep.call("GET", "/users/@me")[0] == 200, "the guest")
+        session, witness = Session(ring.servers[2].port, bob), Session(ring.servers[1].port, ada)
+        ring.servers[2].freeze()
+        began = time.monotonic()
+        expect(ring.client(1, guest).call("POST", "/auth/logout", {})[0] == 204, "log-out")
+        took = time.monotonic() - began
+        expect(took > 1.5, f"the log-out did not wait for the one that stands still: {took:.2f} s")
+        for count in range(50):
+            ring.client(1, ada).call("POST", f"/channels/{channel}/messages",
+                                     {"content": f"w-{count}"})
+        if LONG:
+            deadline = time.monotonic() + PATIENCE
+            while ring.sql("select state from nodes where node = 2") != "3":
+                expect(time.monotonic() < deadline, "it was not taken for dead")
+                time.sleep(0.2)
+        ring.servers[2].child.send_signal(signal.SIGCONT)
+        expect(asleep.call("GET", "/users/@me")[0] == 401, "a revoked token was good")
+        end_marked(ring, 1, ada, channel, [session, witness])
+        expect(session.contents() == witness.contents(), "the two heard different things")
+
+
+if __name__ == "__main__":
+    run_cases("cluster/round", [
+        every_session_of_every_node_hears_everything_once_and_in_one_order,
+        a_log_out_on_one_node_is_one_everywhere,
+        rights_that_are_taken_on_one_node_are_gone_on_the_other,
+        a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused,
+        nothing_is_lost_when_a_node_is_killed,
+        connections_that_are_ended_at_random_lose_nothing,
+        a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing,
+    ])
