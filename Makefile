@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test cluster-test bench fuzz dist format lint install clean
+.PHONY: help run build dev test cluster cluster-test bench fuzz dist format lint install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -28,6 +28,10 @@ dev: ## the build to work with, build/debug, and what to do with it
 test: ## every test, on both stores, under the sanitizers
 	@scripts/setup test
 	@scripts/test
+
+cluster: build ## three servers on a PostgreSQL of their own, with a small world, until Ctrl-C
+	@scripts/setup test
+	@exec scripts/cluster build/guildhall
 
 cluster-test: ## the tests of several servers on one database, for longer
 	@scripts/setup test

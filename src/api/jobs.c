@@ -18,7 +18,7 @@
 enum {
     AT_ONCE = 64,       /* jobs taken in one look */
     TICK_MS = 250,      /* the clock may be moved, so it is looked at this often */
-    OTHERS_LOOK_S = 10, /* other processes schedule too */
+    OTHERS_LOOK_S = 1,  /* other servers schedule too, and may end before a job is due */
     RETRY_S = 5,        /* after a failure */
     UNKNOWN_S = 3600,   /* a kind of another version of this program */
     SECOND = 1000 * 1000,
@@ -371,7 +371,7 @@ struct jobs *jobs_new(struct api *api)
 void jobs_start(struct jobs *jobs, struct loop *loop)
 {
     jobs->loop = loop;
-    jobs->others = strcmp(store_engine(jobs->api->options.store), "postgres") == 0;
+    jobs->others = jobs->api->options.cluster != NULL;
     loop_call(loop, open_timer, jobs);
     jobs->started = true;
 }

@@ -9,7 +9,8 @@
 #include "cluster/internal.h"
 
 enum {
-    IDLE_MS = 10,  /* between two looks */
+    ALONE_MS = 50, /* between two looks, while there are no others */
+    IDLE_MS = 10,  /* the same with others */
     BUSY_MS = 2,   /* the same while others commit, or somebody waits */
     STAY_MS = 200, /* how long others are taken to go on */
     PAGE = 512,
@@ -158,7 +159,9 @@ static int64_t tail_turn(struct cluster *c)
     bool waited = waits_look(c);
     if (e && !waited)
         return WAIT_AFTER_FAILURE_MS;
-    return missing || waited || clock_mono() < c->busy_until ? BUSY_MS : IDLE_MS;
+    if (missing || waited || clock_mono() < c->busy_until)
+        return BUSY_MS;
+    return atomic_load(&c->nodes) == 1 ? ALONE_MS : IDLE_MS;
 }
 
 void *tail_live(void *arg)

@@ -10,7 +10,8 @@ static const char NODES[] =
     "select node, name, address, case when state = 3 or seen_at < clock_timestamp() - "
     "interval '5 seconds' then 'silent' when state = 2 then 'drains' else 'serves' end, "
     "cast(extract(epoch from clock_timestamp() - seen_at) * 1000 as bigint), position, "
-    "(select last_value from log_position) - position, sessions, version from nodes order by node";
+    "(select case when is_called then last_value else 0 end from log_position) - position, "
+    "sessions, version from nodes order by node";
 
 static void print_node(const struct rows *r)
 {

@@ -202,9 +202,9 @@ static void the_end_of_the_snapshot_is_no_bound(void **state)
     hand_do(younger, "commit");
     wait_told(1);
     assert_int_equal(told[0], 2);
-    settle_bound_sql = right;
     pq.finish(younger);
     cluster_close(c);
+    settle_bound_sql = right;
 }
 
 static void a_transaction_that_came_to_nothing_is_passed(void **state)
