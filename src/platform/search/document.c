@@ -175,14 +175,13 @@ static enum err mark_add_files(struct tx *tx, struct search_document *d)
     "select m.id, m.channel_id, c.guild_id, c.type, c.parent_id, m.author_id, u.bot, "       \
     "m.webhook_name, m.content, m.embeds, m.attachment_count, m.mentions, m.mention_roles, " \
     "m.mention_everyone, m.pinned, m.reference_message_id, r.author_id, m.polled, "          \
-    "m.sticker_items "
-"from (select message_id from message_unindexed order by message_id "
+    "m.sticker_items from (select message_id from message_unindexed order by message_id "
 #define NOTED_TABLES                                                                  \
     " limit $1) q join messages m on m.id = q.message_id "                            \
     "join channels c on c.id = m.channel_id left join users u on u.id = m.author_id " \
     "left join messages r on r.id = m.reference_message_id order by m.id "
 
-    static const char NOTED_OLDEST[] = NOTED_COLUMNS "asc" NOTED_TABLES "asc";
+static const char NOTED_OLDEST[] = NOTED_COLUMNS "asc" NOTED_TABLES "asc";
 static const char NOTED_NEWEST[] = NOTED_COLUMNS "desc" NOTED_TABLES "desc";
 
 struct noted_message {
