@@ -16,11 +16,11 @@
 #include "base/mem.h"
 
 enum {
-    AT_ONCE = 64,       /* jobs taken in one look */
-    TICK_MS = 250,      /* the clock may be moved, so it is looked at this often */
-    OTHERS_LOOK_S = 1,  /* other servers schedule too, and may end before a job is due */
-    RETRY_S = 5,        /* after a failure */
-    UNKNOWN_S = 3600,   /* a kind of another version of this program */
+    AT_ONCE = 64,      /* jobs taken in one look */
+    TICK_MS = 250,     /* the clock may be moved, so it is looked at this often */
+    OTHERS_LOOK_S = 1, /* other servers schedule too, and may end before a job is due */
+    RETRY_S = 5,       /* after a failure */
+    UNKNOWN_S = 3600,  /* a kind of another version of this program */
     SECOND = 1000 * 1000,
 };
 

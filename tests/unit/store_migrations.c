@@ -50,10 +50,10 @@ static void an_empty_database_gets_every_step_once(void **state)
 static void each_engine_gets_its_own_parts(void **state)
 {
     struct fixture *f = *state;
-    const char *words = f->postgres
-                            ? "select count(*) from pg_indexes where indexname = 'gif_index_words' "
-                              "and schemaname = current_schema()"
-                            : "select count(*) from sqlite_master where sql like '%gif_index using fts5%'";
+    const char *words =
+        f->postgres ? "select count(*) from pg_indexes where indexname = 'gif_index_words' "
+                      "and schemaname = current_schema()"
+                    : "select count(*) from sqlite_master where sql like '%gif_index using fts5%'";
 
     assert_int_equal(store_number(f->store, words), 1);
     assert_int_equal(store_number(f->store, "select count(*) from gif_index"), 0);

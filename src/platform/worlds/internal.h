@@ -270,7 +270,7 @@ enum err world_place_of(struct importing *im, const struct naming *n, snowflake 
 /* The rows of a picture; its bytes are kept when all is committed. */
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
                             snowflake id, const char *set_image);
-import_step import_rule;                                          /* automod.c */
+import_step import_rule; /* automod.c */
 /* Of an application, global or of a guild. */
 enum err import_commands(struct importing *im, const struct opt_str *json, struct world_scope scope,
                          const struct place *up);
