@@ -7,6 +7,8 @@ static const struct type type_anything = { .kind = KIND_RAW,
                                            .doc = "Text or number, as it was sent" };
 static const struct type type_embeds = { .kind = KIND_RAW, .doc = "Embeds" };
 static const struct type type_components = { .kind = KIND_RAW, .doc = "Components" };
+static const struct type type_snapshots = { .kind = KIND_RAW,
+                                            .doc = "What it took along: [{message}]" };
 static const struct type type_items = { .kind = KIND_RAW, .doc = "Stickers" };
 static const struct type type_interaction = { .kind = KIND_RAW, .doc = "What it answers" };
 
@@ -29,7 +31,7 @@ const struct schema attachment_schema = {
     .doc = "A file that came with a message.",
 };
 static const struct type type_attachment = { .kind = KIND_OBJECT, .schema = &attachment_schema };
-static const struct type type_attachments = { .kind = KIND_ARRAY, .of = &type_attachment };
+const struct type type_message_files = { .kind = KIND_ARRAY, .of = &type_attachment };
 
 static const struct field reference_fields[] = {
     { FIELD(struct message_reference, type), .type = &type_count },
@@ -68,7 +70,7 @@ static const struct schema gateway_mention_schema = {
     .doc = "Somebody a message speaks to, with the member in guilds.",
 };
 static const struct type type_mention = { .kind = KIND_OBJECT, .schema = &mention_schema };
-static const struct type type_mentions = { .kind = KIND_ARRAY, .of = &type_mention };
+const struct type type_message_mentions = { .kind = KIND_ARRAY, .of = &type_mention };
 static const struct type type_gateway_mention = { .kind = KIND_OBJECT,
                                                   .schema = &gateway_mention_schema };
 static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
@@ -86,7 +88,7 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, mention_everyone), .type = &type_bool },                               \
     { FIELD(struct message, mentions), .type = (type_of_mentions) },                               \
     { FIELD(struct message, mention_roles), .type = &type_ids },                                   \
-    { FIELD(struct message, attachments), .type = &type_attachments },                             \
+    { FIELD(struct message, attachments), .type = &type_message_files },                             \
     { FIELD(struct message, embeds), .type = &type_embeds },                                       \
     { FIELD(struct message, pinned), .type = &type_bool },                                         \
     { FIELD(struct message, type), .type = &type_count },                                          \
@@ -105,11 +107,12 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, position), .type = &type_count, .flags = OPTIONAL },                   \
     { FIELD(struct message, thread), .type = &type_channel, .flags = OPTIONAL },                   \
     { FIELD(struct message, poll), .type = &type_poll, .flags = OPTIONAL },                        \
-    { FIELD(struct message, sticker_items), .type = &type_items, .flags = OPTIONAL }
+    { FIELD(struct message, sticker_items), .type = &type_items, .flags = OPTIONAL },              \
+    { FIELD(struct message, message_snapshots), .type = &type_snapshots, .flags = OPTIONAL }
 /* clang-format on */
 
 static const struct field message_fields[] = {
-    MESSAGE_FIELDS(&type_mentions),
+    MESSAGE_FIELDS(&type_message_mentions),
     { FIELD(struct message, reactions), .type = &type_reactions, .flags = OPTIONAL },
     { FIELD(struct message, hit), .type = &type_bool, .flags = OPTIONAL,
       .doc = "In answers to searches" },

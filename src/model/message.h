@@ -36,6 +36,7 @@ enum message_flags {
     MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* a mentioned role has more members than a thread takes */
     MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
     MESSAGE_IS_VOICE_MESSAGE = 1 << 13,
+    MESSAGE_HAS_SNAPSHOT = 1 << 14,
     MESSAGE_IS_COMPONENTS_V2 = 1 << 15,
 };
 
@@ -46,9 +47,13 @@ struct attachment {
     int64_t size;
     struct str url, proxy_url; /* signed; made when the message is shown */
     struct opt_int width, height;
+
+    /* Not shown to anybody. */
+    snowflake file_id; /* where its bytes are; 0: its own id */
+    bool snapshot;     /* of what the message took along */
 };
 
-enum reference_type { REFERENCE_REPLY = 0 };
+enum reference_type { REFERENCE_REPLY = 0, REFERENCE_FORWARD = 1 };
 
 struct message_reference {
     int64_t type;
@@ -83,8 +88,9 @@ struct message {
     const struct channel *thread;         /* that was started from it */
     struct opt_list reactions;            /* struct reaction; only in answers */
     const struct poll *poll;
-    struct opt_str sticker_items; /* JSON */
-    struct opt_bool hit;          /* in answers to searches: it was found */
+    struct opt_str sticker_items;     /* JSON */
+    struct opt_bool hit;              /* in answers to searches: it was found */
+    struct opt_str message_snapshots; /* JSON; made when the message is shown */
 
     /* Only in events. */
     struct opt_id guild_id;
@@ -95,9 +101,11 @@ struct message {
     snowflake author_id;
     int64_t pinned_at; /* 0: not known */
     struct opt_str webhook_name, webhook_avatar;
-    snowflake ephemeral_for; /* 0: for everybody */
-    bool reacted;            /* it may have reactions */
-    bool polled;             /* it has a poll */
+    snowflake ephemeral_for;    /* 0: for everybody */
+    bool reacted;               /* it may have reactions */
+    bool polled;                /* it has a poll */
+    struct opt_str snapshot;    /* what it took along, see forwards.c */
+    struct list snapshot_files; /* struct attachment */
 };
 
 struct message_gone {
@@ -115,7 +123,7 @@ extern const struct schema gateway_message_schema; /* what events carry */
 extern const struct schema message_gone_schema;    /* MESSAGE_DELETE */
 extern const struct schema messages_gone_schema;   /* MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
-extern const struct type type_message, type_messages;
+extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 
 /* Made by the server, not written by anybody. */
 bool message_is_system(int64_t type);

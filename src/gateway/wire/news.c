@@ -83,6 +83,29 @@ static struct str empty_value(struct str key)
     return (struct str){ 0 };
 }
 
+enum { MOST_SNAPSHOTS = 4 * 1024 * 1024 };
+
+/* The same for the one message that another took along: [{"message": …}]. */
+static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
+{
+    struct json_reader r;
+    struct str key, message;
+    struct buf out;
+
+    buf_init(&out, MOST_SNAPSHOTS);
+    json_reader_init(&r, snapshots, arena);
+    json_enter(&r);
+    while (json_next_item(&r)) {
+        json_enter(&r);
+        while (json_next_member(&r, &key) && json_skip(&r, &message)) {
+            buf_add_lit(&out, "[{\"message\":");
+            message_emptied(message, arena, &out);
+            buf_add_lit(&out, "}]");
+        }
+    }
+    return buf_take(&out, arena);
+}
+
 void message_emptied(struct str payload, struct arena *arena, struct buf *out)
 {
     struct json_reader r;
@@ -100,6 +123,8 @@ void message_emptied(struct str payload, struct arena *arena, struct buf *out)
         if (str_is(key, "poll"))
             continue;
         json_key_text(&j, key);
+        if (str_is(key, "message_snapshots"))
+            raw = snapshots_emptied(raw, arena);
         json_raw(&j, empty.p ? empty : raw);
     }
     json_object_end(&j);

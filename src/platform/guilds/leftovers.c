@@ -49,7 +49,9 @@ struct leftovers {
 static const struct leftovers of_channel[] = {
     WEBHOOKS_OF("channel_id"),
     INVITES_OF("channel_id"),
-    { "update files set gone = 1 where id in (" ATTACHMENTS ")",
+    { "update files set gone = 1 where id in (select a.file_id from attachments a where a.id in "
+      "(" ATTACHMENTS ") and not exists (select 1 from attachments b where b.file_id = a.file_id "
+      "and b.id not in (" ATTACHMENTS ")))",
       "delete from attachments where id in (" ATTACHMENTS ")" },
     { NULL, "delete from reaction_users where (reaction_id, burst, user_id) in (select "
             "reaction_id, burst, user_id from reaction_users where reaction_id in (" REACTIONS

@@ -31,6 +31,12 @@ struct reference_in {
     snowflake message_id;
     struct opt_id channel_id, guild_id;
     bool fail_if_not_exists;
+    struct opt_object forward_only; /* struct forward_only */
+};
+
+/* Which parts of a message are forwarded. */
+struct forward_only {
+    struct opt_list embed_indices, attachment_ids; /* int64_t, snowflakes */
 };
 
 /* Routes take different parts of it. */

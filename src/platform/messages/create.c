@@ -140,6 +140,8 @@ static void message_fill(struct call *call, const struct message_draft *d, struc
         .message_reference = d->message_reference,
         .poll = d->poll,
         .sticker_items = d->sticker_items,
+        .snapshot = d->snapshot,
+        .snapshot_files = d->snapshot_files,
         .polled = d->poll != NULL,
         .member = d->member,
         .ephemeral_for = d->ephemeral_for,
@@ -256,11 +258,11 @@ static enum err save_attachments(struct call *call, const struct message *m)
 
         for (size_t j = 0; j < m->attachments.count; j++)
             stays = stays || kept[j].id == old[i].id;
-        if (stays)
+        if (stays || old[i].snapshot)
             continue;
-        e = attachment_remove(call->tx, old[i].id);
+        e = attachment_release(call, &old[i]);
         if (!e)
-            e = attachment_drop(call, old[i].id);
+            e = attachment_remove(call->tx, old[i].id);
     }
     for (size_t j = 0; !e && j < m->attachments.count; j++)
         e = attachment_insert(call->tx, m, &kept[j]);
@@ -311,11 +313,13 @@ static enum err count_deleted(struct call *call, const struct channel *c, const 
 
 enum err message_forget(struct call *call, const struct message *m)
 {
-    const struct attachment *a = m->attachments.items;
+    const struct attachment *a = m->attachments.items, *taken = m->snapshot_files.items;
     enum err e = OK;
 
     for (size_t i = 0; !e && a && i < m->attachments.count; i++)
-        e = attachment_drop(call, a[i].id);
+        e = attachment_release(call, &a[i]);
+    for (size_t i = 0; !e && i < m->snapshot_files.count; i++)
+        e = attachment_release(call, &taken[i]);
     if (!e && (m->reacted || m->polled))
         e = hook_message_gone(call, &m->id);
     return e ? e : message_remove(call->tx, m->id);
@@ -343,8 +347,10 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
 /* Those that only one account sees are not everybody's to delete, and what message_stays says
  * of is nobody's. */
 static const char MARK_FILES[] =
-    "update files set gone = 1 where id in (select a.id from messages m join attachments a on "
-    "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null)";
+    "update files set gone = 1 where id in (select a.file_id from messages m join attachments a on "
+    "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null and "
+    "not exists (select 1 from attachments b where b.file_id = a.file_id and "
+    "b.message_id <> a.message_id))";
 static const char DELETE_PUBLIC[] =
     "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null "
     "and (type < 1 or type > 5) and type <> 21 returning reacted + polled";

@@ -153,7 +153,7 @@ static enum err get_attachment(struct call *call)
     enum err e = attachment_find(call->tx, channel_id, id, &a);
     if (!e && !str_eq(a.filename, filename))
         e = ERR_NOT_FOUND;
-    blob_name(blob, id);
+    blob_name(blob, e || !a.file_id ? id : a.file_id);
     if (!e)
         e = blob_open(api_options(call->api)->store, blob, &fd, &size);
     if (e)

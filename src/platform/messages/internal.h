@@ -33,6 +33,8 @@ enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret);
 enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret);
 enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a);
 enum err attachment_remove(struct tx *tx, snowflake id);
+/* Its bytes go when the transaction has committed, unless a copy needs them. */
+enum err attachment_release(struct call *call, const struct attachment *a);
 /* ERR_NOT_FOUND. */
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
 
@@ -97,6 +99,17 @@ void drop_nulls(const struct schema *schema, void *object);
 /* What depends on whether the message is made of components only. */
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components);
+
+/* --- forwards.c ----------------------------------------------------------------------- */
+
+/* Refuses because of one field of the message; write.c. */
+enum err message_refuse(struct call *call, const char *field, const char *code,
+                        const char *message);
+/* Takes a message along that the caller may read. */
+enum err message_forward(struct call *call, const struct sender *to, const struct reference_in *in,
+                         struct message_draft *draft);
+/* Makes message_snapshots of a message that is complete otherwise. */
+void snapshot_show(struct call *call, struct message *m);
 
 /* --- create.c -------------------------------------------------------------------------- */
 

@@ -29,6 +29,8 @@ struct message_draft {
     struct list attachments;      /* struct attachment, whose bytes are kept by now */
     const struct poll *poll;      /* NULL: none */
     struct opt_str sticker_items; /* JSON */
+    struct opt_str snapshot;      /* what it takes along, see forwards.c */
+    struct list snapshot_files;   /* struct attachment */
     snowflake ephemeral_for;      /* with MESSAGE_EPHEMERAL: who sees it besides the author */
 };
 

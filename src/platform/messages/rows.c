@@ -10,7 +10,7 @@
     "webhook_name, webhook_avatar, application_id, interaction, interaction_metadata, " \
     "ephemeral_for, attachment_count, reference_message_id, reference_channel_id, "     \
     "reference_guild_id, pinned_at, call, position, reacted, "                          \
-    "polled, sticker_items"
+    "polled, sticker_items, snapshot"
 
 static void read_ids(struct tx *tx, struct str json, struct list *ret)
 {
@@ -73,6 +73,7 @@ static const struct message_reference *read_reference(const struct rows *r)
         .message_id = shown_id(r, 22),
         .channel_id = row_id(r, 23),
         .guild_id = shown_id(r, 24),
+        .type = row_null(r, 31) ? REFERENCE_REPLY : REFERENCE_FORWARD,
     };
     return ref;
 }
@@ -109,6 +110,7 @@ static void read_message(const struct rows *r, void *ret)
         .reacted = row_bool(r, 28),
         .polled = row_bool(r, 29),
         .sticker_items = shown_text(r, 30),
+        .snapshot = shown_text(r, 31),
     };
     /* As many as there are; what they are is asked for later. */
     m->attachments.count = (size_t)row_int(r, 21);
@@ -250,9 +252,9 @@ static const char ADD_MESSAGE[] =
     "mentions, mention_roles, embeds, components, flags, nonce, webhook_id, webhook_name, "
     "webhook_avatar, application_id, interaction, interaction_metadata, ephemeral_for, "
     "attachment_count, reference_message_id, reference_channel_id, reference_guild_id, call, "
-    "position, polled, sticker_items) "
+    "position, polled, sticker_items, snapshot) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-    "$19, $20, $21, $22, $23, $24, $25, $26, $27, $28)";
+    "$19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)";
 
 enum err message_insert(struct tx *tx, const struct message *m)
 {
@@ -261,24 +263,26 @@ enum err message_insert(struct tx *tx, const struct message *m)
 
     if (!ref)
         ref = &none;
-    enum err e = tx_exec(tx, ADD_MESSAGE,
-                         BIND(v_id(m->id), v_id(m->channel_id), v_id(m->author_id), v_int(m->type),
-                              v_text(m->content), v_int(m->tts), v_int(m->mention_everyone),
-                              v_text(mentions_text(tx, &m->mentions)),
-                              v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
-                              v_text(m->components), v_int(m->flags), v_opt_text(m->nonce),
-                              v_opt_id(m->webhook_id), v_opt_text(m->webhook_name),
-                              v_opt_text(m->webhook_avatar), v_opt_id(m->application_id),
-                              v_opt_text(m->interaction), v_opt_text(m->interaction_metadata),
-                              m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
-                              v_int((int64_t)m->attachments.count), v_opt_id(ref->message_id),
-                              refers ? v_id(ref->channel_id) : v_null(), v_opt_id(ref->guild_id),
-                              v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled),
-                              v_opt_text(m->sticker_items)),
-                         NULL);
+    enum err e = tx_exec(
+        tx, ADD_MESSAGE,
+        BIND(v_id(m->id), v_id(m->channel_id), v_id(m->author_id), v_int(m->type),
+             v_text(m->content), v_int(m->tts), v_int(m->mention_everyone),
+             v_text(mentions_text(tx, &m->mentions)), v_text(ids_text(tx, &m->mention_roles)),
+             v_text(m->embeds), v_text(m->components), v_int(m->flags), v_opt_text(m->nonce),
+             v_opt_id(m->webhook_id), v_opt_text(m->webhook_name), v_opt_text(m->webhook_avatar),
+             v_opt_id(m->application_id), v_opt_text(m->interaction),
+             v_opt_text(m->interaction_metadata),
+             m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
+             v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
+             v_opt_id(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
+             v_opt_id(ref->guild_id), v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled),
+             v_opt_text(m->sticker_items), v_opt_text(m->snapshot)),
+        NULL);
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);
+    for (size_t i = 0; !e && i < m->snapshot_files.count; i++)
+        e = attachment_insert(tx, m, &((struct attachment *)m->snapshot_files.items)[i]);
     return e;
 }
 
@@ -294,9 +298,9 @@ enum err message_update(struct tx *tx, const struct message *m)
         BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
              v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
              v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds), v_text(m->components),
-             v_int(m->flags), v_int((int64_t)m->attachments.count), v_int(m->pinned),
-             v_opt_text(m->interaction_metadata), m->pinned_at ? v_int(m->pinned_at) : v_null(),
-             v_opt_text(m->call), v_int(m->polled)),
+             v_int(m->flags), v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
+             v_int(m->pinned), v_opt_text(m->interaction_metadata),
+             m->pinned_at ? v_int(m->pinned_at) : v_null(), v_opt_text(m->call), v_int(m->polled)),
         NULL);
 }
 
@@ -307,7 +311,8 @@ enum err message_remove(struct tx *tx, snowflake id)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-#define ATTACHMENT_COLUMNS "id, filename, description, content_type, size, width, height"
+#define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
+#define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot"
 
 static struct opt_int shown_int(const struct rows *r, int column)
 {
@@ -326,6 +331,8 @@ static void read_attachment(const struct rows *r, void *ret)
         .size = row_int(r, 4),
         .width = shown_int(r, 5),
         .height = shown_int(r, 6),
+        .file_id = row_id(r, 7),
+        .snapshot = row_bool(r, 8),
     };
 }
 
@@ -341,7 +348,8 @@ enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret)
 
 static const char ADD_ATTACHMENT[] =
     "insert into attachments (id, message_id, channel_id, filename, description, content_type, "
-    "size, width, height) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
+    "size, width, height, file_id, snapshot) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
     "on conflict (id) do update set description = $5";
 
 enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a)
@@ -349,7 +357,8 @@ enum err attachment_insert(struct tx *tx, const struct message *m, const struct 
     return tx_exec(tx, ADD_ATTACHMENT,
                    BIND(v_id(a->id), v_id(m->id), v_id(m->channel_id), v_text(a->filename),
                         v_opt_text(a->description), v_opt_text(a->content_type), v_int(a->size),
-                        v_opt_int(a->width), v_opt_int(a->height)),
+                        v_opt_int(a->width), v_opt_int(a->height),
+                        v_id(a->file_id ? a->file_id : a->id), v_int(a->snapshot)),
                    NULL);
 }
 
@@ -358,10 +367,23 @@ enum err attachment_remove(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from attachments where id = $1", BIND(v_id(id)), NULL);
 }
 
+static const char USED_ELSEWHERE[] =
+    "select 1 from attachments where file_id = $1 and id <> $2 limit 1";
+
+enum err attachment_release(struct call *call, const struct attachment *a)
+{
+    snowflake file = a->file_id ? a->file_id : a->id;
+    struct rows row;
+    bool used = false;
+    enum err e = tx_one(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &row, &used);
+
+    return e || used ? e : attachment_drop(call, file);
+}
+
 /* Files of options and modals have addresses of the same kind. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
-    "select " ATTACHMENT_COLUMNS " from interaction_files where id = $1 and channel_id = $2";
+    "select " FILE_COLUMNS ", id, 0 from interaction_files where id = $1 and channel_id = $2";
 
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
 {

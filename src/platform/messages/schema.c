@@ -74,9 +74,28 @@ static const struct schema allowed_schema = {
 
 static const struct choice reference_types[] = {
     { REFERENCE_REPLY, NULL, "DEFAULT", "An answer" },
+    { REFERENCE_FORWARD, NULL, "FORWARD", "The message is taken along" },
     { 0 },
 };
 static const struct type type_reference_type = { .kind = KIND_INT, .choices = reference_types };
+static const struct type type_index = { .kind = KIND_INT, .min = 0, .max = 9 };
+static const struct type type_indices = { .kind = KIND_ARRAY, .max = 10, .of = &type_index };
+static const struct type type_few_ids = { .kind = KIND_ARRAY, .max = 10, .of = &type_id };
+static const struct field only_fields[] = {
+    { FIELD(struct forward_only, embed_indices), .type = &type_indices,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct forward_only, attachment_ids), .type = &type_few_ids,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema only_schema = {
+    .name = "ForwardOnly",
+    .size = sizeof(struct forward_only),
+    .fields = only_fields,
+    .doc = "Which parts of a message are forwarded; all where nothing is said.",
+};
+static const struct type type_only = { .kind = KIND_OBJECT, .schema = &only_schema };
+
 static const struct field reference_fields[] = {
     { FIELD(struct reference_in, type), .type = &type_reference_type,
       .flags = OPTIONAL | NULLABLE },
@@ -85,13 +104,14 @@ static const struct field reference_fields[] = {
     { FIELD(struct reference_in, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct reference_in, fail_if_not_exists), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE, .fallback = true },
+    { FIELD(struct reference_in, forward_only), .type = &type_only, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema reference_schema = {
     .name = "MessageReferenceDraft",
     .size = sizeof(struct reference_in),
     .fields = reference_fields,
-    .doc = "The message that is answered.",
+    .doc = "The message that is answered or forwarded.",
 };
 
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };

@@ -134,6 +134,21 @@ static const struct user *webhook_author(struct call *call, const struct message
 
 /* --- messages ------------------------------------------------------------------------- */
 
+/* The files of what a message took along stand there, not among its own. */
+static void part_files(struct call *call, struct message *m)
+{
+    struct attachment *a = m->attachments.items;
+    size_t own = 0;
+
+    for (size_t i = 0; i < m->attachments.count; i++) {
+        if (a[i].snapshot)
+            *(struct attachment *)list_add(call->arena, &m->snapshot_files, sizeof *a) = a[i];
+        else
+            a[own++] = a[i];
+    }
+    m->attachments.count = own;
+}
+
 static enum err message_complete_one(struct call *call, struct shown_people *people,
                                      struct message *m)
 {
@@ -151,10 +166,16 @@ static enum err message_complete_one(struct call *call, struct shown_people *peo
         if (!e)
             mention->user = *u;
     }
-    if (!e && m->attachments.count)
+    if (!e && (m->attachments.count || m->snapshot_files.count)) {
+        m->snapshot_files = (struct list){ 0 };
         e = attachments_of(call->tx, m->id, &m->attachments);
+    }
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         attachment_sign(call, m->channel_id, &((struct attachment *)m->attachments.items)[i]);
+    if (!e && m->snapshot.given == GIVEN) {
+        part_files(call, m);
+        snapshot_show(call, m);
+    }
     if (!e && m->polled && !m->poll)
         e = poll_find(call->tx, m->id, call->caller ? call->caller->id : 0, &m->poll);
     return e;

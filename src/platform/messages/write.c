@@ -35,9 +35,7 @@ enum err prepare_sending(struct call *call, enum err (*check)(struct call *call)
     return prepare_sending_part(call, call->body, NULL, check);
 }
 
-/* Refuses because of one field of the message. */
-static enum err message_refuse(struct call *call, const char *field, const char *code,
-                               const char *message)
+enum err message_refuse(struct call *call, const char *field, const char *code, const char *message)
 {
     const struct message_sending *sending = message_sending_of(call);
     struct place at = place_key(sending->here, str_of(field));
@@ -107,7 +105,7 @@ static bool is_empty(const struct message_draft *d)
     return d->content.n == 0 && d->attachments.count == 0 &&
            (d->embeds.p == NULL || str_is(d->embeds, "[]")) &&
            (d->components.p == NULL || str_is(d->components, "[]")) && !d->poll &&
-           d->sticker_items.given != GIVEN;
+           d->sticker_items.given != GIVEN && d->snapshot.given != GIVEN;
 }
 
 /* Not every field is in every body: what is absent stays as it is in the draft. */
@@ -177,6 +175,28 @@ static enum err take_stickers(struct call *call, const struct sender *from, stru
     return OK;
 }
 
+static bool is_forward(const struct message_body *in)
+{
+    const struct reference_in *ref = in->message_reference.value;
+
+    return in->message_reference.given == GIVEN && ref->type.given == GIVEN &&
+           ref->type.value == REFERENCE_FORWARD;
+}
+
+/* A message that takes another one along asks nothing and sticks nothing. */
+static enum err take_forward(struct call *call, const struct sender *from,
+                             struct message_draft *draft)
+{
+    const struct message_body *in = message_sending_of(call)->in;
+
+    if (draft->poll)
+        return message_refuse(call, "poll", "FORWARD_NOT_POSSIBLE", "A forward has no poll.");
+    if (draft->sticker_items.given == GIVEN)
+        return message_refuse(call, "sticker_ids", "FORWARD_NOT_POSSIBLE",
+                              "A forward has no stickers.");
+    return message_forward(call, from, in->message_reference.value, draft);
+}
+
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -200,9 +220,14 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
         return ERR_MISSING_PERMISSIONS;
     if (ret->attachments.count && !(from->rights & PERMISSION(ATTACH_FILES)))
         return ERR_MISSING_PERMISSIONS;
+    bool forwards = is_forward(in);
+    if (forwards)
+        e = take_forward(call, from, ret);
+    if (e)
+        return e;
     if (is_empty(ret))
         return ERR_EMPTY_MESSAGE;
-    if (in->message_reference.given == GIVEN)
+    if (in->message_reference.given == GIVEN && !forwards)
         e = find_reference(call, from, in->message_reference.value, ret, &replied);
     if (!e)
         e = mentions_find(call, from->channel, from->rights, ret->content,
@@ -290,7 +315,8 @@ static void edit_flags(const struct sender *from, const struct message_body *in,
 static bool nothing_left(const struct message *m)
 {
     return m->content.n == 0 && m->attachments.count == 0 && str_is(m->embeds, "[]") &&
-           str_is(m->components, "[]") && !m->poll && m->sticker_items.given != GIVEN;
+           str_is(m->components, "[]") && !m->poll && m->sticker_items.given != GIVEN &&
+           m->snapshot.given != GIVEN;
 }
 
 static void edit_parts(struct call *call, const struct sender *from, struct message *m)

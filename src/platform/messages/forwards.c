@@ -1,0 +1,194 @@
+/* forwards.c - messages that take others along, as these are at that moment. */
+#include "platform/messages/internal.h"
+
+#include "json/read.h"
+#include "model/ids.h"
+#include "model/permissions.h"
+#include "platform/channels/channels.h"
+
+/* What is shown of a message that was taken along: not who wrote it, nor where. Files are last. */
+static const struct field snapshot_fields[] = {
+    { FIELD(struct message, type), .type = &type_count },
+    { FIELD(struct message, content), .type = &type_text },
+    { FIELD(struct message, timestamp), .type = &type_time },
+    { FIELD(struct message, edited_timestamp), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct message, flags), .type = &type_count },
+    { FIELD(struct message, mentions), .type = &type_message_mentions },
+    { FIELD(struct message, mention_roles), .type = &type_ids },
+    { FIELD(struct message, embeds), .type = &type_raw },
+    { FIELD(struct message, components), .type = &type_raw },
+    { FIELD(struct message, sticker_items), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct message, attachments), .type = &type_message_files },
+    { 0 },
+};
+static const struct schema snapshot_schema = { .size = sizeof(struct message),
+                                               .fields = snapshot_fields };
+static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snapshot_schema };
+
+/* The end of an object whose last member is an empty list. */
+static const char NO_FILES[] = "[]}";
+
+static struct opt_str snapshot_text(struct call *call, const struct message *m)
+{
+    struct message shown = *m;
+
+    if (m->snapshot.given == GIVEN)
+        return m->snapshot;
+    shown.attachments = (struct list){ 0 };
+    struct str text = encoded(call->arena, &type_snapshot, &shown);
+    return given_str(str_slice(text.p, text.n - (sizeof NO_FILES - 1)));
+}
+
+void snapshot_show(struct call *call, struct message *m)
+{
+    struct str files = encoded(call->arena, &type_message_files, &m->snapshot_files);
+
+    m->message_snapshots = given_str(
+        STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));
+}
+
+/* --- may they? ------------------------------------------------------------------------ */
+
+/* The channel as the caller sees it; the call's own path stays what it is. */
+static enum err enter_source(struct call *call, snowflake channel_id, struct target *ret)
+{
+    struct target here = call->target;
+
+    call->target = (struct target){ 0 };
+    enum err e = channel_enter(call, channel_id);
+    *ret = call->target;
+    call->target = here;
+    if (e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_CHANNEL)
+        return ERR_UNKNOWN_MESSAGE;
+    if (!e && !(ret->rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        return ERR_FORWARD_WITHOUT_HISTORY;
+    return e;
+}
+
+static bool can_be_forwarded(const struct message *m)
+{
+    return !message_is_system(m->type) && !m->polled && m->call.given != GIVEN;
+}
+
+static enum err check_source(const struct channel *from, const struct channel *to)
+{
+    bool safe = channel_is_private(to->type) || !to->nsfw.value;
+
+    return from->nsfw.value && safe ? ERR_FORWARD_NSFW : OK;
+}
+
+/* --- what is taken -------------------------------------------------------------------- */
+
+static bool index_is_chosen(const struct list *chosen, size_t i)
+{
+    const int64_t *all = chosen->items;
+
+    for (size_t k = 0; k < chosen->count; k++)
+        if (all[k] == (int64_t)i)
+            return true;
+    return false;
+}
+
+/* Those of the embeds that were chosen; false: there are not so many. */
+static bool choose_embeds(struct call *call, const struct list *chosen, struct message *m)
+{
+    const int64_t *wanted = chosen->items;
+    struct json_reader r;
+    struct buf out;
+    struct json j = json_to(&out);
+    struct str raw;
+    int64_t count = 0;
+
+    buf_init(&out, CALL_MAX_REPLY);
+    json_reader_init(&r, m->embeds, call->arena);
+    json_enter(&r);
+    json_array(&j);
+    for (; json_next_item(&r) && json_skip(&r, &raw); count++)
+        if (index_is_chosen(chosen, (size_t)count))
+            json_raw(&j, raw);
+    json_array_end(&j);
+    m->embeds = buf_take(&out, call->arena);
+    for (size_t i = 0; i < chosen->count; i++)
+        if (wanted[i] >= count)
+            return false;
+    return true;
+}
+
+static bool choose_files(const struct list *chosen, struct message *m)
+{
+    struct attachment *a = m->attachments.items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->attachments.count; i++)
+        if (ids_hold(chosen, a[i].id))
+            a[kept++] = a[i];
+    m->attachments.count = kept;
+    return kept == chosen->count;
+}
+
+static enum err choose_parts(struct call *call, const struct forward_only *only, struct message *m)
+{
+    bool fine = true;
+
+    if (!only)
+        return OK;
+    if (m->snapshot.given == GIVEN)
+        return message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
+                              "A message that was forwarded is forwarded whole.");
+    if (only->embed_indices.given == GIVEN)
+        fine = choose_embeds(call, &only->embed_indices.value, m);
+    if (only->attachment_ids.given == GIVEN)
+        fine = choose_files(&only->attachment_ids.value, m) && fine;
+    return fine ? OK
+                : message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
+                                 "The message has no such part.");
+}
+
+/* Copies that share the bytes. */
+static void take_files(struct call *call, const struct list *files, struct message_draft *draft)
+{
+    const struct attachment *a = files->items;
+
+    for (size_t i = 0; i < files->count; i++) {
+        struct attachment *copy = list_add(call->arena, &draft->snapshot_files, sizeof *copy);
+
+        *copy = a[i];
+        copy->id = snowflake_new();
+        copy->snapshot = true;
+    }
+}
+
+enum err message_forward(struct call *call, const struct sender *to, const struct reference_in *in,
+                         struct message_draft *draft)
+{
+    struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
+    struct target source;
+    struct message m;
+
+    if (in->channel_id.given != GIVEN)
+        return message_refuse(call, "message_reference", "FORWARD_CHANNEL_REQUIRED",
+                              "channel_id says where the message is.");
+    enum err e = enter_source(call, in->channel_id.value, &source);
+    if (!e)
+        e = message_find(call, source.channel->id, in->message_id, &m);
+    if (!e)
+        e = check_source(source.channel, to->channel);
+    if (e)
+        return e;
+    if (!can_be_forwarded(&m))
+        return message_refuse(call, "message_reference", "FORWARD_NOT_POSSIBLE",
+                              "This message cannot be forwarded.");
+    e = choose_parts(call, in->forward_only.value, &m);
+    if (e)
+        return e;
+    *ref = (struct message_reference){ .type = REFERENCE_FORWARD,
+                                       .message_id = given_id(m.id),
+                                       .channel_id = source.channel->id };
+    if (!channel_is_private(source.channel->type))
+        ref->guild_id = given_id(source.channel->guild_id.value);
+    draft->message_reference = ref;
+    draft->flags |= MESSAGE_HAS_SNAPSHOT;
+    draft->snapshot = snapshot_text(call, &m);
+    take_files(call, m.snapshot.given == GIVEN ? &m.snapshot_files : &m.attachments, draft);
+    return OK;
+}

@@ -1,0 +1,171 @@
+/* forwards.c - messages that take others along, as these were at that moment. */
+#include "gate.h"
+#include "guilds.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES "/channels/%s/messages"
+#define MESSAGE  MESSAGES "/%s"
+
+static struct answer forward(struct client *c, const char *from, const char *message,
+                             const char *to)
+{
+    return client_post(c,
+                       TEXT(c->world,
+                            "{'message_reference': {'type': 1, 'message_id': '%s', "
+                            "'channel_id': '%s'}}",
+                            message, from),
+                       MESSAGES, to);
+}
+
+static void a_forward_shows_what_was_said(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+
+    venue_add(&other, bot);
+    const char *said =
+        answer_text(client_post(ada, "{'content': 'hello <@1>'}", MESSAGES, v.channel), "id");
+    struct room room = world_room(w, other.channel);
+    struct answer a = forward(ada, v.channel, said, other.channel);
+    const char *shown =
+        TEXT(w,
+             "{'type': 0, 'content': '', 'flags': 16384, 'message_reference': {'type': 1, "
+             "'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}, 'message_snapshots': "
+             "[{'message': {'type': 0, 'content': 'hello <@1>', 'embeds': [], 'attachments': [], "
+             "'mentions': [], 'mention_roles': [], 'components': [], 'flags': 0, "
+             "'edited_timestamp': null}}], 'mentions': []}",
+             v.channel, said, v.id);
+
+    expect_json(a, "%s", shown);
+    expect_absent(a, "referenced_message");
+    expect_absent(a, "message_snapshots.0.message.id");
+    expect_absent(a, "message_snapshots.0.message.author");
+    expect_absent(a, "message_snapshots.0.message.channel_id");
+    expect_room_event(&room, "MESSAGE_CREATE", "%s", shown);
+    /* What becomes of the other changes nothing. */
+    client_patch(ada, "{'content': 'new'}", MESSAGE, v.channel, said);
+    expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
+    client_delete(ada, MESSAGE, v.channel, said);
+    expect_json(client_get(bot, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
+    /* One that was forwarded is forwarded as it was, not one inside the other. */
+    a = forward(ada, other.channel, answer_text(a, "id"), v.channel);
+    expect_json(a, "{'message_snapshots': [{'message': {'content': 'hello <@1>', 'flags': 0}}]}");
+    /* Text of one's own may stand beside it. */
+    const char *both =
+        TEXT(w,
+             "{'content': 'look', 'message_reference': {'type': 1, 'message_id': '%s', "
+             "'channel_id': '%s'}}",
+             answer_text(a, "id"), v.channel);
+    expect_json(client_post(ada, both, MESSAGES, other.channel),
+                "{'content': 'look', 'message_snapshots': [{}]}");
+}
+
+static void files_live_as_long_as_somebody_shows_them(struct world *w)
+{
+    static const struct upload files[] = { { "files[0]", "a.txt", STR_INIT("one") },
+                                           { "files[1]", "b.txt", STR_INIT("two") },
+                                           { 0 } };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct answer said = client_upload(ada, "POST", "{'content': 'x'}", files, MESSAGES, v.channel);
+    struct answer a = forward(ada, v.channel, answer_text(said, "id"), other.channel);
+
+    expect_json(a, "{'attachments': [], 'message_snapshots': [{'message': {'attachments': "
+                   "[{'filename': 'a.txt', 'size': 3}, {'filename': 'b.txt'}]}}]}");
+    const char *only =
+        TEXT(w,
+             "{'message_reference': {'type': 1, 'message_id': '%s', 'channel_id': "
+             "'%s', 'forward_only': {'attachment_ids': ['%s']}}}",
+             answer_text(said, "id"), v.channel, answer_text(said, "attachments.1.id"));
+    struct answer part = client_post(ada, only, MESSAGES, other.channel);
+    expect_json(part, "{'message_snapshots': [{'message': {'attachments': [{'filename': "
+                      "'b.txt'}]}}]}");
+    expect_invalid(client_post(ada,
+                               TEXT(w,
+                                    "{'message_reference': {'type': 1, 'message_id': '%s', "
+                                    "'channel_id': '%s', 'forward_only': {'embed_indices': [0]}}}",
+                                    answer_text(said, "id"), v.channel),
+                               MESSAGES, other.channel),
+                   "message_reference", "FORWARD_PARTS_UNKNOWN");
+    /* An edit leaves them where they are. */
+    expect_json(
+        client_patch(ada, "{'content': 'look'}", MESSAGE, other.channel, answer_text(a, "id")),
+        "{'content': 'look', 'attachments': [], 'message_snapshots': [{'message': "
+        "{'attachments': [{}, {}]}}]}");
+    expect_status(client_delete(ada, MESSAGE, v.channel, answer_text(said, "id")), 204);
+    expect(world_number(w, "select count(*) from files where gone = 0") == 2);
+    struct str url =
+        str_of(answer_text(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")),
+                           "message_snapshots.0.message.attachments.0.url"));
+    str_cut(&url, '/'), str_cut(&url, '/'), str_cut(&url, '/');
+    struct answer file = client_request(
+        world_stranger(w), "GET", TEXT(w, "/%.*s", (int)url.n, url.p), NULL, (struct str){ 0 });
+    expect_status(file, 200);
+    expect(str_is(file.body, "one"));
+    expect_status(client_post(ada,
+                              TEXT(w, "{'messages': ['%s', '%s']}", answer_text(a, "id"),
+                                   answer_text(part, "id")),
+                              MESSAGES "/bulk-delete", other.channel),
+                  204);
+    expect(world_number(w, "select count(*) from files where gone = 0") == 0);
+}
+
+static void what_can_be_forwarded(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+
+    venue_add(&other, bob);
+    const char *said = answer_text(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), "id");
+    expect_error(forward(bob, v.channel, said, other.channel), 404, 10008);
+    expect_error(forward(ada, other.channel, said, other.channel), 404, 10008);
+    venue_add(&v, bob);
+    expect_status(forward(bob, v.channel, said, other.channel), 200);
+    world_sql(w, "update roles set permissions = %llu where id = %s",
+              BITS(PERMISSION(VIEW_CHANNEL)), v.id);
+    expect_error(forward(bob, v.channel, said, other.channel), 403, 160009);
+    expect_invalid(
+        client_post(ada, TEXT(w, "{'message_reference': {'type': 1, 'message_id': '%s'}}", said),
+                    MESSAGES, other.channel),
+        "message_reference", "FORWARD_CHANNEL_REQUIRED");
+    const char *poll = answer_text(
+        client_post(ada,
+                    "{'poll': {'question': {'text': 'x'}, 'answers': [{'poll_media': {'text': "
+                    "'y'}}]}}",
+                    MESSAGES, v.channel),
+        "id");
+    expect_invalid(forward(ada, v.channel, poll, other.channel), "message_reference",
+                   "FORWARD_NOT_POSSIBLE");
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, said), 204);
+    const char *pinned = answer_text(client_get(ada, MESSAGES "?limit=1", v.channel), "0.id");
+    expect_invalid(forward(ada, v.channel, pinned, other.channel), "message_reference",
+                   "FORWARD_NOT_POSSIBLE");
+    expect_status(client_patch(ada, "{'nsfw': true}", "/channels/%s", v.channel), 200);
+    expect_error(forward(ada, v.channel, said, other.channel), 403, 160010);
+    expect_status(client_patch(ada, "{'nsfw': true}", "/channels/%s", other.channel), 200);
+    expect_status(forward(ada, v.channel, said, other.channel), 200);
+}
+
+static void content_of_forwards_is_for_those_who_asked(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bot);
+    const char *said =
+        answer_text(client_post(ada, "{'content': 'secret'}", MESSAGES, v.channel), "id");
+    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    expect_status(forward(ada, v.channel, said, v.channel), 200);
+    expect_dispatch(g, "MESSAGE_CREATE",
+                    "{'content': '', 'message_snapshots': [{'message': {'content': '', 'type': 0, "
+                    "'attachments': []}}]}");
+}
+
+const struct test forwards_tests[] = {
+    TEST(a_forward_shows_what_was_said),
+    TEST(files_live_as_long_as_somebody_shows_them),
+    TEST(what_can_be_forwarded),
+    TEST(content_of_forwards_is_for_those_who_asked),
+    { 0 },
+};
