@@ -16,6 +16,7 @@
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
+#include "platform/news/news.h"
 #include "platform/oauth2/oauth2.h"
 #include "platform/reactions/reactions.h"
 #include "platform/read_states/read_states.h"
@@ -60,6 +61,7 @@ const struct domain *const guildhall_domains[] = {
     &read_states_domain,
     &guild_settings_domain,
     &webhooks_domain,
+    &news_domain,
     &applications_domain,
     &application_emojis_domain,
     &teams_domain,

@@ -15,6 +15,7 @@ enum message_type {
     MESSAGE_CHANNEL_ICON_CHANGE = 5,
     MESSAGE_CHANNEL_PINNED_MESSAGE = 6,
     MESSAGE_USER_JOIN = 7,
+    MESSAGE_CHANNEL_FOLLOW_ADD = 12,
     MESSAGE_THREAD_CREATED = 18,
     MESSAGE_REPLY = 19,
     MESSAGE_CHAT_INPUT_COMMAND = 20,
@@ -29,6 +30,9 @@ enum message_type {
 };
 
 enum message_flags {
+    MESSAGE_CROSSPOSTED = 1 << 0,  /* published to those who follow the channel */
+    MESSAGE_IS_CROSSPOST = 1 << 1, /* a copy */
+    MESSAGE_SOURCE_DELETED = 1 << 3,
     MESSAGE_SUPPRESS_EMBEDS = 1 << 2,
     MESSAGE_HAS_THREAD = 1 << 5,
     MESSAGE_EPHEMERAL = 1 << 6, /* only for its receiver; not part of the channel */

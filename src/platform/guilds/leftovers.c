@@ -63,6 +63,10 @@ static const struct leftovers of_channel[] = {
     POLLS_OF("poll_voters", "message_id, user_id"),
     POLLS_OF("poll_counts", "message_id, answer_id, lane"),
     POLLS_OF("polls", "message_id"),
+    { NULL, "delete from crossposts where (source_id, message_id) in (select source_id, "
+            "message_id from crossposts where source_id in (" MESSAGES ") limit $2)" },
+    { NULL, "delete from crossposts where (source_id, message_id) in (select source_id, "
+            "message_id from crossposts where message_id in (" MESSAGES ") limit $2)" },
     { NULL, "delete from messages where id in (" MESSAGES ")" },
     { NULL, "delete from read_states where (user_id, kind, entity_id) in (select user_id, kind, "
             "entity_id from read_states where entity_id = $1 limit $2)" },

@@ -282,9 +282,10 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     event.tts = false;
     if (!e)
         e = message_for_gateway(call, c, &event);
-    if (!e)
-        message_announce(call, EVENT_MESSAGE_UPDATE, c, m, &gateway_message_schema, &event);
-    return e;
+    if (e)
+        return e;
+    message_announce(call, EVENT_MESSAGE_UPDATE, c, m, &gateway_message_schema, &event);
+    return m->flags & MESSAGE_CROSSPOSTED ? hook_message_changed(call, m) : OK;
 }
 
 enum err message_show_thread(struct call *call, const struct channel *c, struct message *m,
@@ -320,7 +321,7 @@ enum err message_forget(struct call *call, const struct message *m)
         e = attachment_release(call, &a[i]);
     for (size_t i = 0; !e && i < m->snapshot_files.count; i++)
         e = attachment_release(call, &taken[i]);
-    if (!e && (m->reacted || m->polled))
+    if (!e && (m->reacted || m->polled || m->flags & MESSAGE_CROSSPOSTED))
         e = hook_message_gone(call, &m->id);
     return e ? e : message_remove(call->tx, m->id);
 }
@@ -353,7 +354,7 @@ static const char MARK_FILES[] =
     "b.message_id <> a.message_id))";
 static const char DELETE_PUBLIC[] =
     "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null "
-    "and (type < 1 or type > 5) and type <> 21 returning reacted + polled";
+    "and (type < 1 or type > 5) and type <> 21 returning reacted + polled + (flags & 1)";
 
 static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake id, bool *ret_gone)
 {

@@ -29,7 +29,6 @@ bool webhook_name_holds(struct str name);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err webhook_insert(struct tx *tx, const struct webhook *h);
 enum err webhook_update(struct tx *tx, const struct webhook *h);
 enum err webhook_remove(struct tx *tx, snowflake id);
 enum err webhooks_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);

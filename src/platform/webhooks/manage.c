@@ -11,7 +11,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, SALT = 16, TOKEN_BYTES = 51 };
+enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, TOKEN_BYTES = 51 };
 
 /* --- tokens --------------------------------------------------------------------------- */
 
@@ -36,7 +36,9 @@ enum err resolve_token(struct call *call)
     struct str given = call_text(call, "webhook.token"),
                good = webhook_token(call, call->target.webhook);
 
-    return given.n == good.n && sodium_memcmp(given.p, good.p, good.n) == 0
+    /* Nobody sends messages to one that follows a channel. */
+    return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
+                   sodium_memcmp(given.p, good.p, good.n) == 0
                ? OK
                : ERR_INVALID_WEBHOOK_TOKEN;
 }
@@ -68,15 +70,41 @@ static bool has_token(const struct call *call)
     return call->route->auth & AUTH_OPEN;
 }
 
+static enum err webhook_show_source(struct call *call, struct webhook *h)
+{
+    struct webhook_source *guild = arena_alloc(call->arena, sizeof *guild),
+                          *channel = arena_alloc(call->arena, sizeof *channel);
+    struct channel c;
+    struct guild g;
+    enum err e = channel_find(call->tx, h->source_channel_id, &c);
+
+    if (!e)
+        e = guild_find(call->tx, h->source_guild_id, &g);
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD ? OK : e;
+    *guild = (struct webhook_source){ g.id, g.name, g.icon };
+    *channel = (struct webhook_source){ .id = c.id, .name = c.name.value };
+    h->source_guild = guild;
+    h->source_channel = channel;
+    return OK;
+}
+
 /* The maker is not for those who only have the token. */
 static enum err webhook_complete(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
     enum err e = OK;
 
-    h->token = webhook_token(call, h);
-    h->url = str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
-                        STR_FMT(api_url(call, "http")), h->id, STR_FMT(h->token));
+    if (h->type == WEBHOOK_INCOMING) {
+        h->token = given_str(webhook_token(call, h));
+        h->url =
+            given_str(str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
+                                 STR_FMT(api_url(call, "http")), h->id, STR_FMT(h->token.value)));
+    } else {
+        e = webhook_show_source(call, h);
+    }
+    if (e)
+        return e;
     if (h->user_id && !has_token(call))
         e = user_find(call->tx, h->user_id, user);
     if (e == ERR_UNKNOWN_USER)
@@ -223,7 +251,7 @@ enum err prepare_create_webhook(struct call *call)
     return OK;
 }
 
-static enum err check_room(struct call *call, snowflake guild_id, snowflake channel_id)
+enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake channel_id)
 {
     int64_t in_guild, in_channel;
     enum err e = webhooks_count(call->tx, guild_id, channel_id, &in_guild, &in_channel);
@@ -246,12 +274,12 @@ enum err create_webhook(struct call *call)
     const struct webhook_draft *in = call->body;
     const struct channel *c = call->target.channel;
     const struct portrait *p = call_passed(call, "portrait");
-    unsigned char salt[SALT];
+    unsigned char salt[WEBHOOK_SALT];
 
     randombytes_buf(salt, sizeof salt);
     struct webhook h = {
         .id = p->id,
-        .type = 1,
+        .type = WEBHOOK_INCOMING,
         .guild_id = c->guild_id.value,
         .channel_id = c->id,
         .user_id = call->caller->id,
@@ -262,7 +290,7 @@ enum err create_webhook(struct call *call)
     };
     if (!can_have_webhooks(c->type))
         return ERR_CHANNEL_TYPE;
-    enum err e = check_room(call, h.guild_id, h.channel_id);
+    enum err e = webhook_check_room(call, h.guild_id, h.channel_id);
     if (!e)
         e = webhook_insert(call->tx, &h);
     if (!e)
@@ -316,7 +344,7 @@ static enum err webhook_move(struct call *call, struct webhook *h, snowflake cha
     if (!e && !can_have_webhooks(c.type))
         e = ERR_CHANNEL_TYPE;
     if (!e)
-        e = check_room(call, h->guild_id, channel_id);
+        e = webhook_check_room(call, h->guild_id, channel_id);
     if (!e)
         h->channel_id = channel_id;
     return e;

@@ -3,7 +3,9 @@
 
 #include "model/rows.h"
 
-#define WEBHOOK_COLUMNS "id, guild_id, channel_id, user_id, application_id, name, avatar, salt"
+#define WEBHOOK_COLUMNS                                                                          \
+    "id, guild_id, channel_id, user_id, application_id, name, avatar, salt, source_channel_id, " \
+    "source_guild_id"
 
 static void read_webhook(const struct rows *r, void *ret)
 {
@@ -11,7 +13,7 @@ static void read_webhook(const struct rows *r, void *ret)
 
     *h = (struct webhook){
         .id = row_id(r, 0),
-        .type = 1,
+        .type = row_null(r, 8) ? WEBHOOK_INCOMING : WEBHOOK_FOLLOWER,
         .guild_id = row_id(r, 1),
         .channel_id = row_id(r, 2),
         .user_id = row_id(r, 3),
@@ -19,6 +21,8 @@ static void read_webhook(const struct rows *r, void *ret)
         .name = row_opt_text(r, 5),
         .avatar = row_opt_text(r, 6),
         .salt = row_bytes(r, 7),
+        .source_channel_id = row_id(r, 8),
+        .source_guild_id = row_id(r, 9),
     };
 }
 
@@ -79,15 +83,17 @@ enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
 }
 
 static const char ADD_WEBHOOK[] =
-    "insert into webhooks (id, guild_id, channel_id, user_id, application_id, name, avatar, salt) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    "insert into webhooks (id, guild_id, channel_id, user_id, application_id, name, avatar, salt, "
+    "source_channel_id, source_guild_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 enum err webhook_insert(struct tx *tx, const struct webhook *h)
 {
     return tx_exec(tx, ADD_WEBHOOK,
                    BIND(v_id(h->id), v_id(h->guild_id), v_id(h->channel_id), v_id(h->user_id),
                         v_opt_id(h->application_id), v_opt_text(h->name), v_opt_text(h->avatar),
-                        v_bytes(h->salt)),
+                        v_bytes(h->salt),
+                        h->source_channel_id ? v_id(h->source_channel_id) : v_null(),
+                        h->source_guild_id ? v_id(h->source_guild_id) : v_null()),
                    NULL);
 }
 

@@ -17,6 +17,34 @@ static const struct type type_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .rule = &name_rule, .doc = "Name"
 };
 
+static const struct field source_guild_fields[] = {
+    { FIELD(struct webhook_source, id), .type = &type_id },
+    { FIELD(struct webhook_source, name), .type = &type_text },
+    { FIELD(struct webhook_source, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { 0 },
+};
+static const struct field source_channel_fields[] = {
+    { FIELD(struct webhook_source, id), .type = &type_id },
+    { FIELD(struct webhook_source, name), .type = &type_text },
+    { 0 },
+};
+static const struct schema source_guild_schema = {
+    .name = "WebhookSourceGuild",
+    .size = sizeof(struct webhook_source),
+    .fields = source_guild_fields,
+    .doc = "The guild whose channel is followed.",
+};
+static const struct schema source_channel_schema = {
+    .name = "WebhookSourceChannel",
+    .size = sizeof(struct webhook_source),
+    .fields = source_channel_fields,
+    .doc = "The channel that is followed.",
+};
+static const struct type type_source_guild = { .kind = KIND_OBJECT,
+                                               .schema = &source_guild_schema };
+static const struct type type_source_channel = { .kind = KIND_OBJECT,
+                                                 .schema = &source_channel_schema };
+
 static const struct field webhook_fields[] = {
     { FIELD(struct webhook, id), .type = &type_id },
     { FIELD(struct webhook, type), .type = &type_count },
@@ -25,9 +53,13 @@ static const struct field webhook_fields[] = {
     { FIELD(struct webhook, user), .type = &type_partial_user, .flags = OPTIONAL },
     { FIELD(struct webhook, name), .type = &type_name, .flags = NULLABLE },
     { FIELD(struct webhook, avatar), .type = &type_asset_hash, .flags = NULLABLE },
-    { FIELD(struct webhook, token), .type = &type_text, .doc = "Keep it secret" },
+    { FIELD(struct webhook, token), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Keep it secret" },
     { FIELD(struct webhook, application_id), .type = &type_id, .flags = NULLABLE },
-    { FIELD(struct webhook, url), .type = &type_text, .doc = "Where messages are sent to" },
+    { FIELD(struct webhook, url), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Where messages are sent to" },
+    { FIELD(struct webhook, source_guild), .type = &type_source_guild, .flags = OPTIONAL },
+    { FIELD(struct webhook, source_channel), .type = &type_source_channel, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema webhook_schema = {

@@ -1,0 +1,20 @@
+/* internal.h - what the files of news/ share. */
+#ifndef PLATFORM_NEWS_INTERNAL_H
+#define PLATFORM_NEWS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "api/jobs.h"
+#include "platform/messages/messages.h"
+#include "platform/news/news.h"
+#include "platform/webhooks/webhooks.h"
+
+/* --- copies.c ------------------------------------------------------------------------- */
+
+/* From now on a job copies it to all who follow its channel. */
+enum err copies_begin(struct call *call, const struct message *m);
+/* Hooks: copies follow what becomes of their source. */
+enum err copies_change(struct call *call, const struct message *m);
+enum err copies_end(struct call *call, const snowflake *message_id);
+extern const struct job_kind news_publish, news_change, news_end;
+
+#endif

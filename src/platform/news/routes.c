@@ -1,0 +1,215 @@
+/* routes.c - publishing a message, and following a channel. */
+#include "platform/news/internal.h"
+
+#include <sodium.h>
+
+#include "model/permissions.h"
+#include "model/types.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+
+/* --- publishing ----------------------------------------------------------------------- */
+
+static enum err may_publish(struct call *call)
+{
+    const struct message *m = call->target.message;
+    bool own = m->author_id == call->caller->id;
+
+    if (call->target.channel->type != CHANNEL_NEWS)
+        return ERR_CHANNEL_TYPE;
+    if (!(call->target.rights & PERMISSION(SEND_MESSAGES)))
+        return ERR_MISSING_PERMISSIONS;
+    return own || call->target.rights & PERMISSION(MANAGE_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* POST /channels/{channel.id}/messages/{message.id}/crosspost */
+static enum err crosspost_message(struct call *call)
+{
+    struct message *m = call->target.message;
+
+    if (m->flags & MESSAGE_CROSSPOSTED)
+        return ERR_CROSSPOSTED;
+    if (message_is_system(m->type) || m->polled || m->snapshot.given == GIVEN ||
+        m->flags & MESSAGE_IS_CROSSPOST)
+        return ERR_INVALID_MESSAGE_TYPE;
+    m->flags |= MESSAGE_CROSSPOSTED;
+    enum err e = message_save(call, call->target.channel, m);
+    if (!e)
+        e = copies_begin(call, m);
+    return e ? e : call_reply(call, m);
+}
+
+/* --- following ------------------------------------------------------------------------ */
+
+struct follow_request {
+    snowflake webhook_channel_id;
+};
+struct followed {
+    snowflake channel_id, webhook_id;
+};
+static const struct field follow_fields[] = {
+    { FIELD(struct follow_request, webhook_channel_id), .type = &type_id,
+      .doc = "Where copies go to" },
+    { 0 },
+};
+static const struct field followed_fields[] = {
+    { FIELD(struct followed, channel_id), .type = &type_id },
+    { FIELD(struct followed, webhook_id), .type = &type_id },
+    { 0 },
+};
+static const struct schema follow_schema = {
+    .name = "Follow",
+    .size = sizeof(struct follow_request),
+    .fields = follow_fields,
+    .doc = "Which channel follows.",
+};
+static const struct schema followed_schema = {
+    .name = "FollowedChannel",
+    .size = sizeof(struct followed),
+    .fields = followed_fields,
+    .doc = "A channel that is followed, and the webhook that its messages come through.",
+};
+static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
+static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
+
+/* The channel that wants to follow, as the caller sees it; the call's own path stays. */
+static enum err enter_follower(struct call *call, snowflake id, struct target *ret)
+{
+    struct target here = call->target;
+
+    call->target = (struct target){ 0 };
+    enum err e = channel_enter(call, id);
+    *ret = call->target;
+    call->target = here;
+    if (e)
+        return e;
+    if (ret->channel->type != CHANNEL_TEXT && ret->channel->type != CHANNEL_NEWS)
+        return ERR_CHANNEL_TYPE;
+    return ret->rights & PERMISSION(MANAGE_WEBHOOKS) ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+static const char FOLLOWS_ALREADY[] =
+    "select id from webhooks where source_channel_id = $1 and channel_id = $2";
+
+static enum err find_follower(struct call *call, snowflake source, snowflake target, snowflake *ret)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(call->tx, FOLLOWS_ALREADY, BIND(v_id(source), v_id(target)), &row, &found);
+
+    *ret = !e && found ? row_id(&row, 0) : 0;
+    return e;
+}
+
+/* The channel is told whom it follows from now on. */
+static enum err say_followed(struct call *call, const struct channel *to, struct str name)
+{
+    const struct channel *from = call->target.channel;
+    struct message_reference ref = { .channel_id = from->id,
+                                     .guild_id = given_id(from->guild_id.value) };
+    struct message_draft draft = { .channel = to,
+                                   .type = MESSAGE_CHANNEL_FOLLOW_ADD,
+                                   .content = name,
+                                   .message_reference = &ref };
+    struct message said;
+    struct user author;
+    enum err e = user_find(call->tx, call->caller->id, &author);
+
+    draft.author = &author;
+    return e ? e : message_create(call, &draft, &said);
+}
+
+static enum err follower_make(struct call *call, const struct channel *to, snowflake *ret)
+{
+    const struct channel *from = call->target.channel;
+    unsigned char salt[WEBHOOK_SALT];
+    struct guild g;
+    enum err e = guild_find(call->tx, from->guild_id.value, &g);
+
+    if (!e)
+        e = webhook_check_room(call, to->guild_id.value, to->id);
+    if (e)
+        return e;
+    randombytes_buf(salt, sizeof salt);
+    struct webhook h = {
+        .id = snowflake_new(),
+        .guild_id = to->guild_id.value,
+        .channel_id = to->id,
+        .user_id = call->caller->id,
+        .name = given_str(
+            str_printf(call->arena, "%.*s #%.*s", STR_FMT(g.name), STR_FMT(from->name.value))),
+        .avatar = { .given = GIVEN_NULL },
+        .salt = str_slice((const char *)salt, sizeof salt),
+        .source_channel_id = from->id,
+        .source_guild_id = g.id,
+    };
+    e = webhook_insert(call->tx, &h);
+    if (!e)
+        e = audit(call, h.guild_id, AUDIT_WEBHOOK_CREATE, h.id);
+    if (e)
+        return e;
+    webhooks_announce(call, h.guild_id, h.channel_id);
+    *ret = h.id;
+    return say_followed(call, to, h.name.value);
+}
+
+/* POST /channels/{channel.id}/followers */
+static enum err follow_channel(struct call *call)
+{
+    const struct follow_request *in = call->body;
+    const struct channel *from = call->target.channel;
+    struct followed out = { .channel_id = from->id };
+    struct target to;
+
+    if (from->type != CHANNEL_NEWS)
+        return ERR_CHANNEL_TYPE;
+    enum err e = enter_follower(call, in->webhook_channel_id, &to);
+    if (!e)
+        e = find_follower(call, from->id, in->webhook_channel_id, &out.webhook_id);
+    if (!e && !out.webhook_id)
+        e = follower_make(call, to.channel, &out.webhook_id);
+    return e ? e : call_reply(call, &out);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct limit publishing = {
+    .name = "crosspost", .count = 10, .window_s = 3600, .shared = true
+};
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/messages/{message.id}/crosspost",
+        .name = "crosspost_message",
+        .doc = "Publish a message to those who follow the channel; others' by MANAGE_MESSAGES.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_message,
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_NONE },
+        .limit = &publishing,
+        .admit = may_publish,
+        .handle = crosspost_message,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/followers",
+        .name = "follow_channel",
+        .doc = "Follow a channel with another one, where the caller needs MANAGE_WEBHOOKS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &follow_body,
+        .reply = &followed_reply,
+        .fires = (const enum event[]){ EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE, SPEAKING_EVENTS,
+                                       EVENT_NONE },
+        .handle = follow_channel,
+    },
+    { 0 },
+};
+
+const struct domain news_domain = {
+    .name = "News",
+    .doc = "Channels whose messages are published to those that follow them.",
+    .routes = routes,
+    .jobs = (const struct job_kind *const[]){ &news_publish, &news_change, &news_end, NULL },
+    .hooks = &(const struct hooks){ .message_changed = copies_change, .message_gone = copies_end },
+};
