@@ -94,6 +94,7 @@ const struct domain *const guildhall_domains[] = {
     &stream_files_domain,
     &instance_domain,
     &instance_pages_domain,
+    &console_people_domain,
     &service_domain,
     &workbench_domain,
     &console_clock_domain,

@@ -36,6 +36,8 @@ void workbench_free(struct workbench *w);
 bool workbench_upgrade(struct workbench *w, const struct http_request *r,
                        struct websocket_handler *ret);
 
+extern const struct domain console_people_domain; /* people.c */
+
 /* What callers from elsewhere show: it follows from the server's key file. */
 const char *workbench_key(const struct workbench *w);
 

@@ -57,6 +57,15 @@ const TESTS = {
     await page.context().close();
   },
 
+  async the_demos_people_are_a_click_away() {
+    const page = await enter(null);
+    await page.open("/");
+    await page.getByRole("button", { name: "Ada" }).click();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.getByText("@ada").first().waitFor();
+    await page.context().close();
+  },
+
   async two_people_see_what_the_other_writes() {
     const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
     await Promise.all([ada.open(general()), bob.open(general())]);

@@ -125,7 +125,38 @@ static void pages_can_be_turned_off(struct world *w)
     expect_error(ask_page(w, "GET", asset_path(w, "style.css").p, ""), 404, 0);
 }
 
+static void with_workbench(struct config *c)
+{
+    c->workbench = "on";
+}
+
+/* "Be Ada" on the page of a demo. */
+static void people_of_a_server_for_tests_are_a_click_away(struct world *w)
+{
+    static const char json[] = "Content-Type: application/json\r\n";
+    struct client *nobody = world_stranger(w);
+
+    world_client(w, "ada");
+    expect_json(ask_page(w, "GET", "/console/people", NULL), "[{'username': 'ada'}]");
+    struct answer a =
+        client_request(nobody, "POST", "/console/people", json, STR("{\"username\": \"ada\"}"));
+    expect_status(a, 200);
+    struct client *ada = world_client_with(w, answer_text(a, "token"));
+    expect_json(client_get(ada, "/users/@me"), "{'username': 'ada'}");
+    expect_error(
+        client_request(nobody, "POST", "/console/people", json, STR("{\"username\": \"nobody\"}")),
+        404, 10013);
+    expect_status(ask_page(w, "GET", "/console/people", "Origin: http://evil.example\r\n"), 401);
+}
+
+static void elsewhere_nobody_is_let_in_by_a_click(struct world *w)
+{
+    expect_status(ask_page(w, "GET", "/console/people", NULL), 401);
+}
+
 const struct test pages_tests[] = {
+    TEST_WITH(people_of_a_server_for_tests_are_a_click_away, with_workbench),
+    TEST(elsewhere_nobody_is_let_in_by_a_click),
     TEST(the_root_is_a_page),
     TEST(pages_may_run_no_script_but_ours),
     TEST(what_is_not_there_is_told_in_the_callers_way),
