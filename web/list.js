@@ -159,5 +159,11 @@ export class RowList {
       this.made.set(i, { el, item: this.items[i] });
     }
   }
+  /** What a row shows depends on more than its item. */
+  redraw() {
+    for (const made of this.made.values()) made.el.remove();
+    this.made.clear();
+    this.draw();
+  }
   end() { this.resized.disconnect(); }
 }

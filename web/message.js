@@ -116,10 +116,16 @@ function content(app, channel, m) {
   const files = (m.attachments || []).filter((a) => !(m.flags & LAYOUT) || !a.url);
   if (files.length) parts.push(h("div.attachments", null, files.map(attachment)));
   for (const e of m.embeds || []) parts.push(embed(e, context));
-  for (const s of m.sticker_items || []) parts.push(h("div.sticker", null, h("span", { "aria-hidden": "true" }, "◈"), ` ${s.name}`));
+  for (const s of m.sticker_items || []) parts.push(sticker(s));
   if (m.poll) parts.push(poll(app, channel, m));
   if (m.components?.length) parts.push(h("div.components", { class: m.flags & LAYOUT ? "layout" : "" }, m.components.map((c) => component(c, { use, app, channel, context, message: m }))));
   return parts;
+}
+
+/** Of the kinds that a picture element shows; the others have only their name. */
+function sticker(s) {
+  if (s.format_type === 3) return h("div.sticker", null, s.name);
+  return h("img.sticker", { src: `/stickers/${s.id}.${s.format_type === 4 ? "gif" : "png"}`, alt: s.name, title: s.name, loading: "lazy" });
 }
 
 function edited(m) {
@@ -147,13 +153,20 @@ export function embed(e, context) {
     e.thumbnail && picture(e.thumbnail, "thumbnail"));
 }
 
+/** Answers with their votes; pressing one is the vote, pressing it again takes it back. */
 function poll(app, channel, m) {
-  const { answers = [], question, results } = m.poll;
+  const { answers = [], question, results, allow_multiselect: many, expiry } = m.poll;
   const counts = new Map((results?.answer_counts || []).map((a) => [a.id, a]));
-  return h("div.poll", null, h("strong", null, question?.text), answers.map((a) => {
-    const c = counts.get(a.answer_id);
-    return h("div.poll-answer", null, h("span", null, a.poll_media?.text), h("span.faint", null, String(c?.count || 0)));
-  }));
+  const over = results?.is_finalized || (expiry && Date.parse(expiry) < Date.now());
+  const mine = answers.filter((a) => counts.get(a.answer_id)?.me_voted).map((a) => a.answer_id);
+  const vote = (id) => {
+    const had = mine.includes(id), next = many ? (had ? mine.filter((x) => x !== id) : [...mine, id]) : had ? [] : [id];
+    return app.tryCall(app.rest.put(`/channels/${channel.id}/polls/${m.id}/answers/@me`, { answer_ids: next }));
+  };
+  return h("div.poll", { role: "group", "aria-label": question?.text }, h("strong", null, question?.text),
+    answers.map((a) => h("button.poll-answer", { type: "button", disabled: over, "aria-pressed": String(mine.includes(a.answer_id)), onclick: () => vote(a.answer_id) },
+      h("span", null, a.poll_media?.emoji && emoji(a.poll_media.emoji.name, a.poll_media.emoji.id), " ", a.poll_media?.text), h("span.faint", null, String(counts.get(a.answer_id)?.count || 0)))),
+    h("small.faint", null, over ? "The poll is over" : many ? "Several answers may be chosen" : "One answer may be chosen"));
 }
 
 function emojiPath(e) {

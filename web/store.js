@@ -192,6 +192,18 @@ export class Store {
     });
   }
 
+  vote(d, change) {
+    this.changeMessage(d.channel_id, d.message_id, (m) => {
+      if (!m.poll) return m;
+      const counts = (m.poll.results?.answer_counts || []).map((a) => ({ ...a }));
+      let a = counts.find((x) => x.id === Number(d.answer_id));
+      if (!a) counts.push(a = { id: Number(d.answer_id), count: 0, me_voted: false });
+      a.count += change;
+      if (d.user_id === this.me.id) a.me_voted = change > 0;
+      return { ...m, poll: { ...m.poll, results: { ...m.poll.results, answer_counts: counts } } };
+    });
+  }
+
   /* --- guilds --- */
 
   addGuild(g) {
@@ -342,6 +354,8 @@ const HANDLERS = {
     this.changeMessage(d.channel_id, d.message_id, (m) => ({ ...m,
       reactions: (m.reactions || []).filter((r) => (d.emoji.id ? r.emoji.id !== d.emoji.id : r.emoji.name !== d.emoji.name)) }));
   },
+  MESSAGE_POLL_VOTE_ADD(d) { this.vote(d, 1); },
+  MESSAGE_POLL_VOTE_REMOVE(d) { this.vote(d, -1); },
   TYPING_START(d) {
     if (d.user_id === this.me.id) return;
     if (d.member) memberChanged.call(this, { ...d.member, guild_id: d.guild_id });

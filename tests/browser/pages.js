@@ -34,6 +34,14 @@ const general = () => `/channels/${server.guild}/${server.channel}`;
 const field = (page) => page.getByRole("textbox", { name: /^Message / });
 const say = async (page, text) => { await field(page).fill(text); await field(page).press("Enter"); };
 const seen = (page, text) => page.getByText(text).last().waitFor();
+const roll = async (page) => {
+  await field(page).fill("/roll");
+  await page.getByRole("option", { name: /\/roll/ }).click();
+  await page.getByRole("button", { name: "+ sides" }).click();
+  await page.getByLabel("sides").selectOption({ label: "Twenty" });
+  await page.getByRole("form", { name: "/roll" }).getByRole("button", { name: "Send" }).click();
+  await page.getByText("You rolled").last().waitFor();
+};
 const call = (who, ...args) => server.call(server.token(who), ...args);
 
 const TESTS = {
@@ -84,6 +92,9 @@ const TESTS = {
     await field(bob).fill("Very well!");
     await field(bob).press("Enter");
     await ada.getByText("(edited)").waitFor();
+    await call("bob", "POST", `/channels/${server.channel}/messages`, { poll: { question: { text: "Oak or larch?" }, answers: [{ poll_media: { text: "Oak" } }, { poll_media: { text: "Larch" } }], duration: 1 } });
+    await ada.getByRole("button", { name: "Larch" }).click();
+    await bob.getByRole("button", { name: "Larch 1" }).waitFor();
     await field(ada).fill("");
     await ada.locator("input[type=file]").first().setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("oak") });
     await say(ada, "The plan");
@@ -94,12 +105,7 @@ const TESTS = {
   async an_apps_answer_is_seen_and_used() {
     const page = await enter("ada");
     await page.open(general());
-    await field(page).fill("/roll");
-    await page.getByRole("option", { name: /\/roll/ }).click();
-    await page.getByRole("button", { name: "+ sides" }).click();
-    await page.getByLabel("sides").selectOption({ label: "Twenty" });
-    await page.getByRole("form", { name: "/roll" }).getByRole("button", { name: "Send" }).click();
-    await page.getByText("You rolled").waitFor();
+    await roll(page);
     assert.equal(await page.locator(".embed-fields dd").last().textContent(), "20");
     assert.equal(await page.getByRole("button", { name: "Off", exact: true }).isDisabled(), true);
     await picture(page, "console-chat");
@@ -225,6 +231,7 @@ const TESTS = {
     const hook = await call("ada", "POST", `/channels/${channel.id}/webhooks`, { name: short });
     await server.call(null, "POST", `/webhooks/${hook.id}/${hook.token}?wait=true`, { username: short, content: evil,
       embeds: [{ title: evil, description: evil, url: "https://example.org/<script>", author: { name: evil }, footer: { text: evil }, fields: [{ name: evil, value: evil, inline: true }], image: { url: "https://example.org/a.png" }, thumbnail: { url: "https://example.org/a.png" } }] });
+    await call("ada", "POST", `/channels/${channel.id}/messages`, { poll: { question: { text: evil }, answers: [{ poll_media: { text: short } }], duration: 1 } });
     const robot = await call("ada", "POST", "/applications", { name: short });
     await call("ada", "POST", `/applications/${robot.id}/bot`, {});
     const { token } = await call("ada", "POST", `/applications/${robot.id}/bot/reset`, {});
@@ -267,6 +274,8 @@ const TESTS = {
 
   async the_wire_under_it_is_shown() {
     const page = await enter("ada");
+    await page.open(general());
+    await roll(page);
     await call("ada", "GET", "/users/1").catch(() => {});
     await page.open("/workbench/interactions");
     await page.getByText(/answered after/).first().waitFor();

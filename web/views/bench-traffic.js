@@ -4,6 +4,7 @@ import { small } from "../forms.js";
 import { RowList } from "../list.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
 
+const OPS = { 1: "Heartbeat", 2: "Identify", 3: "Presence", 4: "Voice state", 6: "Resume", 7: "Reconnect", 8: "Request members", 9: "Invalid session", 10: "Hello", 11: "Heartbeat ACK" };
 const KINDS = { opened: "socket", closed: "socket", received: "→ server", sent: "← client" };
 
 export function traffic(app, body) {
@@ -11,7 +12,7 @@ export function traffic(app, body) {
     const filters = { text: "", who: "", status: "", kind: "" };
     let paused = false, shown = null;
     const detail = h("aside.detail", { "aria-label": "Record", tabindex: 0 }), count = h("span.faint", { role: "status" });
-    const list = new RowList({ height: 26, label: "Traffic", render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(r)); draw(); }) });
+    const list = new RowList({ height: 26, label: "Traffic", render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(r)); list.redraw(); }) });
     list.follow = true;
     list.el.addEventListener("scroll", () => { list.follow = list.el.scrollHeight - list.el.scrollTop - list.el.clientHeight < 60; }, { passive: true });
     const draw = () => {
@@ -45,7 +46,7 @@ function fits(r, f) {
 function row(r, current, onclick) {
   const who = h("span.wide-only", null, r.user?.username || "–"), at = h("span.faint", null, clock(r.at));
   if (r.kind !== "call") {
-    return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span.faint", null, r.op !== undefined ? `op ${r.op}` : r.code || ""), h("span.faint.wide-only", null, KINDS[r.kind]), h("span", null, r.event || r.kind));
+    return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span.faint", null, r.op !== undefined ? `op ${r.op}` : r.code || ""), h("span.faint.wide-only", null, KINDS[r.kind]), h("span", null, r.event || OPS[r.op] || r.kind));
   }
   return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span", { class: r.status >= 400 ? "bad" : "ok" }, r.status), h("span.faint.wide-only", null, `${r.ms.toFixed(1)} ms`),
     h("span", null, h("strong", null, r.method), " ", r.path, r.problem && h("span.bad", null, `  ${r.problem}`)));

@@ -26,7 +26,7 @@ function events(app, body) {
   const { store } = app;
   let words = "", paused = false, shown = null;
   const detail = h("aside.detail", { "aria-label": "Event", tabindex: 0 }), count = h("span.faint", { role: "status" });
-  const list = new RowList({ height: 26, label: "Events", render: (e) => h("button.wire.event", { type: "button", "aria-current": shown === e ? "true" : null, onclick: () => { shown = e; fill(detail, h("strong", null, e.type), h("pre.json", { tabindex: 0 }, pretty(e.d))); } },
+  const list = new RowList({ height: 26, label: "Events", render: (e) => h("button.wire.event", { type: "button", "aria-current": shown === e ? "true" : null, onclick: () => { shown = e; fill(detail, h("strong", null, e.type), h("pre.json", { tabindex: 0 }, pretty(e.d))); list.redraw(); } },
     h("span.faint", null, clock(e.at)), h("span", null, e.type), h("span.faint", null, brief(e.d))) });
   list.follow = true;
   const draw = () => {
