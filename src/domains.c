@@ -25,6 +25,7 @@
 #include "platform/stickers/stickers.h"
 #include "platform/scheduled_events/scheduled_events.h"
 #include "platform/search/search.h"
+#include "platform/sounds/sounds.h"
 #include "platform/teams/teams.h"
 #include "platform/threads/threads.h"
 #include "platform/votes/votes.h"
@@ -60,6 +61,7 @@ const struct domain *const guildhall_domains[] = {
     &search_domain,
     &read_states_domain,
     &guild_settings_domain,
+    &sounds_domain,
     &webhooks_domain,
     &news_domain,
     &applications_domain,
@@ -90,6 +92,7 @@ const struct domain *const guildhall_domains[] = {
     &default_avatars_domain,
     &emoji_files_domain,
     &sticker_files_domain,
+    &sound_files_domain,
     &gif_files_domain,
     &stream_files_domain,
     &instance_domain,

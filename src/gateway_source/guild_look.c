@@ -9,6 +9,7 @@
 #include "platform/members/members.h"
 #include "platform/stickers/stickers.h"
 #include "platform/scheduled_events/scheduled_events.h"
+#include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
 static const struct channel *find_channel(const struct list *channels, snowflake id)
@@ -115,6 +116,8 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
         e = stages_show(tx, ret);
     if (!e)
         e = scheduled_events_show(tx, ret);
+    if (!e)
+        e = sounds_show(tx, ret);
     return e ? e : voice_show(tx, &who, &parts.channels, all, ret);
 }
 

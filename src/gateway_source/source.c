@@ -8,6 +8,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/relationships/friends.h"
+#include "platform/sounds/sounds.h"
 
 /* Intents that are allowed to bots without an application of their own. */
 enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
@@ -166,4 +167,5 @@ const struct gateway_source gateway_source = {
     .member = member_find,
     .member_count = member_count,
     .members = source_members,
+    .sounds = guild_sounds,
 };

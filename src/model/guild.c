@@ -7,6 +7,7 @@
 #include "model/emoji.h"
 #include "model/sticker.h"
 #include "model/scheduled_event.h"
+#include "model/sound.h"
 #include "model/stage.h"
 #include "model/voice_state.h"
 
@@ -78,7 +79,7 @@ static const struct field gateway_guild_fields[] = {
     { FIELD(struct gateway_guild, voice_states), .type = &type_voice_states },
     { FIELD(struct gateway_guild, stage_instances), .type = &type_stages },
     { FIELD(struct gateway_guild, guild_scheduled_events), .type = &type_scheduled_events },
-    { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_none },
+    { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_sounds },
     { FIELD(struct gateway_guild, activity_instances), .type = &type_none },
     { 0 },
 };

@@ -1,33 +1,22 @@
 /* effect_sounds.c - emoji and sounds that go with effects in voice. */
 #include "voice/effects.h"
 
-#include "base/mem.h"
 #include "model/permissions.h"
 #include "platform/accounts/settings.h"
+#include "platform/members/members.h"
+#include "platform/sounds/sounds.h"
 
 /* --- sounds that every server has ----------------------------------------------------- */
 
-#define NAMED(name_)                                         \
-    {                                                        \
-        { GIVEN_NULL, 0 }, { GIVEN, STR_INIT(name_) }, false \
-    }
-
-static const struct effect_emoji built_in[] = {
-    NAMED("\xf0\x9f\x94\x94"), /* 1: a bell */
-    NAMED("\xf0\x9f\x9a\xaa"), /* 2: a knock at the door */
-    NAMED("\xf0\x9f\xa5\x81"), /* 3: a drum roll */
-    NAMED("\xf0\x9f\x91\x8f"), /* 4: applause */
-    NAMED("\xf0\x9f\x93\xaf"), /* 5: a horn */
-    NAMED("\xf0\x9f\xa6\x97"), /* 6: a cricket */
-};
-
-static bool find_built_in(snowflake id, struct effect_sound *ret)
+static bool find_built_in(struct arena *arena, snowflake id, struct effect_sound *ret)
 {
-    if (id < 1 || id > COUNT_OF(built_in))
+    struct effect_emoji *emoji = arena_alloc(arena, sizeof *emoji);
+    const struct sound *s = sound_built_in(id);
+
+    if (!s)
         return false;
-    *ret = (struct effect_sound){
-        .id = id, .built_in = true, .volume = 1, .emoji = &built_in[id - 1]
-    };
+    *emoji = (struct effect_emoji){ s->emoji_id, s->emoji_name, false };
+    *ret = (struct effect_sound){ .id = id, .built_in = true, .volume = 1, .emoji = emoji };
     return true;
 }
 
@@ -84,7 +73,31 @@ enum err call_sound_find(struct call *call, struct effect_sound *ret)
     const struct call_sound *chosen = settings.custom_call_sound.value;
     if (settings.custom_call_sound.given != GIVEN)
         return ERR_UNKNOWN_SOUND;
-    if (find_built_in(chosen->sound_id, ret))
+    if (find_built_in(call->arena, chosen->sound_id, ret))
         return OK;
     return find_of_guild(call, chosen->sound_id, ret);
+}
+
+/* A sound of another guild is played by its members, who say where it is from. */
+static enum err check_source(struct call *call, snowflake id, snowflake source)
+{
+    struct sound s;
+    struct member m;
+    enum err e = sound_find(call->tx, id, &s);
+
+    if (e || s.guild_id.value == call->target.channel->guild_id.value)
+        return e;
+    if (s.guild_id.value != source)
+        return ERR_UNKNOWN_SOUND;
+    e = member_find(call->tx, source, call->caller->id, &m);
+    return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
+}
+
+enum err board_sound_find(struct call *call, snowflake id, snowflake source,
+                          struct effect_sound *ret)
+{
+    if (find_built_in(call->arena, id, ret))
+        return OK;
+    enum err e = check_source(call, id, source);
+    return e ? e : find_of_guild(call, id, ret);
 }

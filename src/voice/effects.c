@@ -3,6 +3,7 @@
 
 #include "base/emoji.h"
 #include "model/permissions.h"
+#include "model/sound.h"
 #include "platform/channels/channels.h"
 
 struct effect_draft {
@@ -66,14 +67,14 @@ static const struct schema effect_schema = {
 static const struct type effect_body = { .kind = KIND_OBJECT, .schema = &effect_schema };
 
 static const struct field sound_fields[] = { ANIMATION(OPTIONAL), { 0 } };
-static const struct schema sound_schema = {
+static const struct schema call_sound_schema = {
     .name = "CustomCallSoundDraft",
     .size = sizeof(struct effect_draft),
     .fields = sound_fields,
     .check = check_animation,
     .doc = "How to show the caller's own call sound.",
 };
-static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &sound_schema };
+static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &call_sound_schema };
 
 static const struct field emoji_fields[] = {
     { FIELD(struct effect_emoji, id), .type = &type_id, .flags = NULLABLE },
@@ -89,7 +90,6 @@ static const struct schema effect_emoji_schema = {
 };
 static const struct type type_effect_emoji = { .kind = KIND_OBJECT,
                                                .schema = &effect_emoji_schema };
-static const struct type type_volume = { .kind = KIND_REAL, .min = 0, .max = 1 };
 
 static const struct field sent_fields[] = {
     { FIELD(struct effect, channel_id), .type = &type_id },
@@ -148,10 +148,9 @@ static enum err check_premium(struct call *call, int64_t animation_type)
 
 /* --- sending -------------------------------------------------------------------------- */
 
-static void effect_tell(struct call *call, struct effect *out)
+static void effect_tell(struct call *call, const struct effect_draft *in, struct effect *out)
 {
     const struct channel *c = call->target.channel;
-    const struct effect_draft *in = call->body;
 
     out->channel_id = c->id;
     out->guild_id = c->guild_id.value;
@@ -201,7 +200,7 @@ static enum err send_voice_channel_effect(struct call *call)
     if (!e)
         e = find_emoji(call, &emoji);
     if (!e)
-        effect_tell(call, &out);
+        effect_tell(call, in, &out);
     return e;
 }
 
@@ -225,7 +224,58 @@ static enum err send_custom_call_sound(struct call *call)
                                (unsigned long long)sound.id),
         .sound_volume = { GIVEN, sound.volume },
     };
-    effect_tell(call, &out);
+    effect_tell(call, in, &out);
+    return OK;
+}
+
+/* --- the soundboard ------------------------------------------------------------------- */
+
+struct board_draft {
+    snowflake sound_id;
+    struct opt_id source_guild_id;
+};
+static const struct field board_fields[] = {
+    { FIELD(struct board_draft, sound_id), .type = &type_id },
+    { FIELD(struct board_draft, source_guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
+      .doc = "Of sounds of another guild" },
+    { 0 },
+};
+static const struct schema board_schema = {
+    .name = "SoundboardSend",
+    .size = sizeof(struct board_draft),
+    .fields = board_fields,
+    .doc = "A sound to play.",
+};
+static const struct type board_body = { .kind = KIND_OBJECT, .schema = &board_schema };
+
+/* As for effects, and who is deaf by choice plays nothing either. */
+static enum err board_admit(struct call *call)
+{
+    struct voice_state s;
+    enum err e = effect_admit(call);
+
+    if (!e)
+        e = voice_find(call->tx, call->target.channel->guild_id.value, call->caller->id, &s);
+    return e ? e : s.self_deaf ? ERR_EFFECT_SILENCED : OK;
+}
+
+/* POST /channels/{channel.id}/send-soundboard-sound */
+static enum err send_soundboard_sound(struct call *call)
+{
+    const struct board_draft *in = call->body;
+    struct effect_draft plain = { .animation_type = EFFECT_BASIC };
+    struct effect_sound sound;
+    enum err e = board_sound_find(call, in->sound_id, in->source_guild_id.value, &sound);
+
+    if (e)
+        return e;
+    struct effect out = {
+        .emoji = sound.emoji,
+        .sound_id = str_printf(call->arena, sound.built_in ? "%llu" : "\"%llu\"",
+                               (unsigned long long)sound.id),
+        .sound_volume = { GIVEN, sound.volume },
+    };
+    effect_tell(call, &plain, &out);
     return OK;
 }
 
@@ -257,6 +307,20 @@ static const struct route routes[] = {
         .limit = &effect_limit,
         .admit = effect_admit,
         .handle = send_custom_call_sound,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/send-soundboard-sound",
+        .name = "send_soundboard_sound",
+        .doc = "Play a sound to everybody in the voice channel that the caller is in.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(SPEAK) | PERMISSION(USE_SOUNDBOARD),
+        .body = &board_body,
+        .status = 204,
+        .fires = fired,
+        .limit = &effect_limit,
+        .admit = board_admit,
+        .handle = send_soundboard_sound,
     },
     { 0 },
 };

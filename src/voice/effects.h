@@ -30,5 +30,9 @@ struct effect_sound {
 /* The caller's own, to be played in the channel of the path. ERR_UNKNOWN_SOUND when it
  * chose none, or one that is gone. */
 enum err call_sound_find(struct call *call, struct effect_sound *ret);
+/* One of the soundboard; source: the guild that it is from, or 0. ERR_UNKNOWN_SOUND,
+ * ERR_MISSING_PERMISSIONS. */
+enum err board_sound_find(struct call *call, snowflake id, snowflake source,
+                          struct effect_sound *ret);
 
 #endif

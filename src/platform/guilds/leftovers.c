@@ -148,6 +148,10 @@ static const struct leftovers of_guild[] = {
                "select id, image from scheduled_events where guild_id = $1 order by id limit $2"),
       "delete from scheduled_events where id in "
       "(select id from scheduled_events where guild_id = $1 order by id limit $2)" },
+    { PICTURES("sounds", "id", "file",
+               "select id, file from sounds where guild_id = $1 order by id limit $2"),
+      "delete from sounds where id in "
+      "(select id from sounds where guild_id = $1 order by id limit $2)" },
     { NULL, "delete from automod_rules where id in "
             "(select id from automod_rules where guild_id = $1 limit $2)" },
     { NULL, "delete from automod_echoes where (guild_id, user_id, hash) in (select guild_id, "

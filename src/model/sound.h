@@ -1,0 +1,28 @@
+/* sound.h - a short sound that people in voice play to each other. */
+#ifndef MODEL_SOUND_H
+#define MODEL_SOUND_H
+
+#include "model/user.h"
+
+struct sound {
+    snowflake sound_id;
+    struct str name;
+    double volume;
+    struct opt_id emoji_id;
+    struct opt_str emoji_name;
+    struct opt_id guild_id; /* absent: every server has it */
+    bool available;
+    const struct user *user; /* who brought it, for those who manage sounds */
+
+    /* Not shown to anybody. */
+    snowflake user_id;
+    struct opt_str file; /* the name that its bytes are kept under */
+};
+struct sound_gone {
+    snowflake guild_id, sound_id;
+};
+
+extern const struct schema sound_schema, sound_gone_schema;
+extern const struct type type_sound, type_sounds, type_sound_name, type_volume;
+
+#endif

@@ -1,0 +1,97 @@
+/* durations.c - how long a sound lasts, by its frames or its last page. */
+#include "platform/sounds/internal.h"
+
+static uint64_t read_le(const unsigned char *p, int bytes)
+{
+    uint64_t v = 0;
+
+    while (bytes-- > 0)
+        v = v << 8 | p[bytes];
+    return v;
+}
+
+/* --- Ogg ------------------------------------------------------------------------------ */
+
+bool sound_is_ogg(struct str bytes)
+{
+    return str_starts(bytes, STR("OggS"));
+}
+
+/* Samples a second, by the first packet: Vorbis says it, Opus always counts so. */
+static uint64_t ogg_rate(struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.p;
+    size_t at;
+
+    if (s.n < 28)
+        return 0;
+    at = 27 + (size_t)p[26];
+    if (s.n < at + 30)
+        return 0;
+    if (!memcmp(p + at, "\x01vorbis", 7))
+        return read_le(p + at + 12, 4);
+    return !memcmp(p + at, "OpusHead", 8) ? 48000 : 0;
+}
+
+static int64_t ogg_duration(struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.p;
+    uint64_t rate = ogg_rate(s), last = 0;
+
+    for (size_t i = 0; rate && i + 27 <= s.n; i++)
+        if (!memcmp(p + i, "OggS", 4) && read_le(p + i + 6, 8) < UINT64_C(1) << 62)
+            last = read_le(p + i + 6, 8);
+    return rate && last ? (int64_t)(last * 1000 / rate) : -1;
+}
+
+/* --- MP3 ------------------------------------------------------------------------------ */
+
+/* Kilobits a second of MPEG 1 and of MPEG 2, layer III. */
+static const int rates[2][16] = {
+    { 0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0 },
+    { 0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0 },
+};
+static const int samples[3] = { 44100, 48000, 32000 };
+
+/* A frame of layer III: its bytes and microseconds. False: there is none. */
+static bool mp3_frame(const unsigned char *p, size_t *ret_bytes, int64_t *ret_us)
+{
+    int version = p[1] >> 3 & 3, layer = p[1] >> 1 & 3, rate = p[2] >> 4, hz = p[2] >> 2 & 3;
+    bool old = version == 3; /* MPEG 1; 2: MPEG 2, 0: MPEG 2.5 */
+
+    if (p[0] != 0xff || (p[1] & 0xe0) != 0xe0 || version == 1 || layer != 1 || hz == 3 ||
+        !rates[!old][rate])
+        return false;
+    int frequency = samples[hz] >> (old ? 0 : version == 2 ? 1 : 2);
+    *ret_bytes = (size_t)((old ? 144000 : 72000) * rates[!old][rate] / frequency + (p[2] >> 1 & 1));
+    *ret_us = (int64_t)(old ? 1152 : 576) * 1000000 / frequency;
+    return true;
+}
+
+static size_t mp3_tag(struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.p;
+
+    if (s.n < 10 || memcmp(p, "ID3", 3) != 0)
+        return 0;
+    return 10 + ((size_t)(p[6] & 127) << 21 | (size_t)(p[7] & 127) << 14 |
+                 (size_t)(p[8] & 127) << 7 | (p[9] & 127));
+}
+
+static int64_t mp3_duration(struct str s)
+{
+    int64_t total = 0, us;
+    size_t bytes;
+
+    for (size_t at = mp3_tag(s); at + 4 <= s.n; at += bytes) {
+        if (!mp3_frame((const unsigned char *)s.p + at, &bytes, &us))
+            break;
+        total += us;
+    }
+    return total ? total / 1000 : -1;
+}
+
+int64_t sound_duration(struct str bytes)
+{
+    return sound_is_ogg(bytes) ? ogg_duration(bytes) : mp3_duration(bytes);
+}

@@ -1,0 +1,25 @@
+/* internal.h - what the files of sounds/ share. */
+#ifndef PLATFORM_SOUNDS_INTERNAL_H
+#define PLATFORM_SOUNDS_INTERNAL_H
+
+#include "model/rights.h"
+#include "platform/sounds/sounds.h"
+
+enum { SOUND_MAX_BYTES = 512 * 1024, SOUND_MAX_MS = 5200 };
+
+size_t sounds_built_in(const struct sound **ret);
+
+/* --- durations.c ---------------------------------------------------------------------- */
+
+/* How long an MP3 or Ogg file lasts, in milliseconds; -1: it cannot be read. */
+int64_t sound_duration(struct str bytes);
+bool sound_is_ogg(struct str bytes);
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+enum err sound_insert(struct tx *tx, const struct sound *s);
+enum err sound_update(struct tx *tx, const struct sound *s);
+enum err sound_delete(struct call *call, const struct sound *s);
+enum err sound_load_user(struct tx *tx, struct sound *s);
+
+#endif

@@ -1,0 +1,469 @@
+/* routes.c - sounds of guilds: reading, bringing, changing and deleting them; those that every
+ * server has. */
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/emoji.h"
+#include "model/rows.h"
+#include "platform/emojis/emojis.h"
+#include "platform/guilds/guilds.h"
+#include "platform/sounds/internal.h"
+
+#define EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
+
+/* --- bodies --------------------------------------------------------------------------- */
+
+struct sound_draft {
+    struct opt_str name, sound;
+    struct opt_real volume;
+    struct opt_id emoji_id;
+    struct opt_str emoji_name;
+};
+
+static const struct type type_sound_file = { .kind = KIND_STRING,
+                                             .max = 720 * 1024,
+                                             .doc = "data:audio/mpeg;base64,… or audio/ogg, of at "
+                                                    "most 512 KiB and 5.2 seconds" };
+static const struct type type_emoji_text = { .kind = KIND_STRING, .min = 1, .max = 32 };
+#define DRAFT_FIELD(member_, type_, flags_)                                     \
+    {                                                                           \
+        FIELD(struct sound_draft, member_), .type = &(type_), .flags = (flags_) \
+    }
+#define MAYBE (OPTIONAL | NULLABLE)
+#define SHARED_FIELDS                                                               \
+    DRAFT_FIELD(volume, type_volume, MAYBE), DRAFT_FIELD(emoji_id, type_id, MAYBE), \
+        DRAFT_FIELD(emoji_name, type_emoji_text, MAYBE)
+
+static const struct field draft_fields[] = { DRAFT_FIELD(name, type_sound_name, 0),
+                                             DRAFT_FIELD(sound, type_sound_file, 0),
+                                             SHARED_FIELDS,
+                                             { 0 } };
+static const struct field patch_fields[] = { DRAFT_FIELD(name, type_sound_name, OPTIONAL),
+                                             SHARED_FIELDS,
+                                             { 0 } };
+static const struct schema draft_schema = {
+    .name = "SoundboardSoundDraft",
+    .size = sizeof(struct sound_draft),
+    .fields = draft_fields,
+    .doc = "A new sound.",
+};
+static const struct schema patch_schema = {
+    .name = "SoundboardSoundPatch",
+    .size = sizeof(struct sound_draft),
+    .fields = patch_fields,
+    .doc = "What changes about a sound.",
+};
+static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+struct sound_items {
+    struct list items;
+};
+static const struct field items_fields[] = {
+    { FIELD(struct sound_items, items), .type = &type_sounds },
+    { 0 },
+};
+static const struct schema items_schema = {
+    .name = "SoundboardSounds",
+    .size = sizeof(struct sound_items),
+    .fields = items_fields,
+    .doc = "Sounds of a guild.",
+};
+static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_schema };
+
+/* --- what all share ------------------------------------------------------------------- */
+
+static enum err sound_dress(struct call *call, struct sound *s)
+{
+    return call->target.rights & EXPRESSIONS ? sound_load_user(call->tx, s) : OK;
+}
+
+static enum err sound_reply(struct call *call, struct sound *s)
+{
+    enum err e = sound_dress(call, s);
+
+    return e ? e : call_reply(call, s);
+}
+
+static enum err path_sound(struct call *call, struct sound *ret)
+{
+    enum err e = sound_find(call->tx, call_id(call, "sound.id"), ret);
+
+    return e || ret->guild_id.value == call->target.guild->id ? e : ERR_UNKNOWN_SOUND;
+}
+
+static enum err sound_tell(struct call *call, enum event event, const struct sound *s)
+{
+    struct sound told = *s;
+    enum err e = sound_load_user(call->tx, &told);
+
+    if (!e)
+        call_emit(call, event, to_guild(s->guild_id.value), &sound_schema, &told);
+    return e;
+}
+
+/* An emoji of this guild, or one of Unicode; not both. */
+static enum err sound_apply_emoji(struct call *call, struct sound *s, const struct sound_draft *in)
+{
+    struct emoji emoji;
+
+    if (in->emoji_id.given != ABSENT || in->emoji_name.given != ABSENT) {
+        s->emoji_id = given_id(in->emoji_id.value);
+        s->emoji_name = given_str(in->emoji_name.value);
+    }
+    if (in->emoji_id.given == GIVEN && in->emoji_name.given == GIVEN)
+        return call_invalid(call, "emoji_name", FORM_CHOICES, "A sound has one emoji.");
+    if (in->emoji_name.given == GIVEN && !is_emoji(in->emoji_name.value))
+        return call_invalid(call, "emoji_name", FORM_CHOICES, "Not an emoji.");
+    if (in->emoji_id.given != GIVEN)
+        return OK;
+    enum err e = emoji_find(call->tx, in->emoji_id.value, &emoji);
+    if (e == ERR_UNKNOWN_EMOJI || (!e && emoji.guild_id != call->target.guild->id))
+        return call_invalid(call, "emoji_id", FORM_CHOICES, "Value must be an emoji of the guild.");
+    return e;
+}
+
+static enum err sound_apply(struct call *call, struct sound *s)
+{
+    const struct sound_draft *in = call->body;
+
+    if (in->name.given == GIVEN)
+        s->name = in->name.value;
+    if (in->volume.given != ABSENT)
+        s->volume = in->volume.given == GIVEN ? in->volume.value : 1;
+    return sound_apply_emoji(call, s, in);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* GET /guilds/{guild.id}/soundboard-sounds */
+static enum err list_guild_sounds(struct call *call)
+{
+    struct sound_items all = { 0 };
+    enum err e = guild_sounds(call->tx, call->target.guild->id, &all.items);
+
+    for (size_t i = 0; !e && i < all.items.count; i++)
+        e = sound_dress(call, &((struct sound *)all.items.items)[i]);
+    return e ? e : call_reply(call, &all);
+}
+
+/* GET /guilds/{guild.id}/soundboard-sounds/{sound.id} */
+static enum err get_guild_sound(struct call *call)
+{
+    struct sound s;
+    enum err e = path_sound(call, &s);
+
+    return e ? e : sound_reply(call, &s);
+}
+
+/* GET /soundboard-default-sounds */
+static enum err list_default_sounds(struct call *call)
+{
+    const struct sound *first;
+    size_t count = sounds_built_in(&first);
+
+    return call_reply(call, &(struct list){ (void *)first, count });
+}
+
+/* --- bringing ------------------------------------------------------------------------- */
+
+struct sound_upload {
+    snowflake id;
+    struct str bytes, file;
+};
+
+static enum err keep_sound(struct call *call)
+{
+    struct sound_upload *u = call_passed(call, "sound_upload");
+    snowflake id = snowflake_new();
+    char name[96];
+
+    u->file = str_printf(call->arena, "%llx", (unsigned long long)id);
+    snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)u->id, STR_FMT(u->file));
+    return call_keep_blob(call, id, name, u->bytes);
+}
+
+static bool sound_head(struct str *text)
+{
+    static const char *const heads[] = { "data:audio/mpeg;base64,", "data:audio/mp3;base64,",
+                                         "data:audio/ogg;base64,", NULL };
+
+    for (int i = 0; heads[i]; i++)
+        if (str_starts(*text, str_of(heads[i]))) {
+            *text = str_from(*text, strlen(heads[i]));
+            return true;
+        }
+    return false;
+}
+
+static enum err check_sound_room(struct call *call)
+{
+    static const int64_t by_tier[] = { 8, 24, 36, 48 };
+    const struct guild *g = call->target.guild;
+    int64_t most = guild_has_feature(g, "MORE_SOUNDBOARD") ? 96 : by_tier[g->premium_tier & 3];
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, "select count(*) from sounds where guild_id = $1",
+                        BIND(v_id(g->id)), &row, &found);
+
+    return e || row_int(&row, 0) < most ? e : ERR_MAX_SOUNDS;
+}
+
+static enum err prepare_create_sound(struct call *call)
+{
+    const struct sound_draft *in = call->body;
+    struct sound_upload *u = call_pass(call, "sound_upload", sizeof *u);
+    struct str text = in->sound.value;
+    int64_t ms;
+
+    u->id = snowflake_new();
+    if (!sound_head(&text) || !str_base64_decode(call->arena, text, &u->bytes))
+        return call_invalid(call, "sound", "BINARY_TYPE_INVALID", "Not a sound as a data URI.");
+    if (u->bytes.n > SOUND_MAX_BYTES)
+        return ERR_FILE_TOO_LARGE;
+    ms = sound_duration(u->bytes);
+    if (ms < 0)
+        return ERR_SOUND_UNREADABLE;
+    if (ms > SOUND_MAX_MS)
+        return ERR_SOUND_TOO_LONG;
+    call->look = check_sound_room;
+    call->compute = keep_sound;
+    return OK;
+}
+
+static enum err sound_audit(struct call *call, enum audit_action action, const struct sound *s)
+{
+    return audit(call, s->guild_id.value, action, s->sound_id);
+}
+
+/* POST /guilds/{guild.id}/soundboard-sounds */
+static enum err create_guild_sound(struct call *call)
+{
+    const struct sound_upload *u = call_passed(call, "sound_upload");
+    struct sound s = { .sound_id = u->id,
+                       .guild_id = given_id(call->target.guild->id),
+                       .volume = 1,
+                       .emoji_id.given = GIVEN_NULL,
+                       .emoji_name.given = GIVEN_NULL,
+                       .available = true,
+                       .user_id = call->caller->id,
+                       .file = given_str(u->file) };
+    enum err e = check_sound_room(call);
+
+    if (!e)
+        e = sound_apply(call, &s);
+    if (!e)
+        e = sound_insert(call->tx, &s);
+    if (!e)
+        e = sound_audit(call, AUDIT_SOUND_CREATE, &s);
+    if (!e)
+        e = sound_tell(call, EVENT_GUILD_SOUNDBOARD_SOUND_CREATE, &s);
+    return e ? e : sound_reply(call, &s);
+}
+
+/* --- changing and deleting ------------------------------------------------------------ */
+
+static enum err sound_may_change(struct call *call, const struct sound *s)
+{
+    uint64_t any = s->user_id == call->caller->id ? EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
+
+    return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* PATCH /guilds/{guild.id}/soundboard-sounds/{sound.id} */
+static enum err modify_guild_sound(struct call *call)
+{
+    struct sound s;
+    enum err e = path_sound(call, &s);
+
+    if (!e)
+        e = sound_may_change(call, &s);
+    if (!e)
+        e = sound_apply(call, &s);
+    if (!e)
+        e = sound_update(call->tx, &s);
+    if (!e)
+        e = sound_audit(call, AUDIT_SOUND_UPDATE, &s);
+    if (!e)
+        e = sound_tell(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, &s);
+    return e ? e : sound_reply(call, &s);
+}
+
+/* DELETE /guilds/{guild.id}/soundboard-sounds/{sound.id} */
+static enum err delete_guild_sound(struct call *call)
+{
+    struct sound s;
+    enum err e = path_sound(call, &s);
+
+    if (!e)
+        e = sound_may_change(call, &s);
+    if (!e)
+        e = sound_delete(call, &s);
+    if (!e)
+        e = sound_audit(call, AUDIT_SOUND_DELETE, &s);
+    struct sound_gone gone = { s.guild_id.value, s.sound_id };
+    if (!e)
+        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, to_guild(gone.guild_id),
+                  &sound_gone_schema, &gone);
+    return e;
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    { .name = "sound.id", .field = "sound_id", .doc = "A sound of the guild." },
+    { 0 },
+};
+
+#define SOUND_EVENTS(event_)                                   \
+    (const enum event[])                                       \
+    {                                                          \
+        event_, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE \
+    }
+#define SOUNDS_PATH "/guilds/{guild.id}/soundboard-sounds"
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = SOUNDS_PATH,
+        .name = "list_guild_sounds",
+        .doc = "Sounds of a guild, the oldest first.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &items_reply,
+        .handle = list_guild_sounds,
+    },
+    {
+        .method = GET,
+        .path = SOUNDS_PATH "/{sound.id}",
+        .name = "get_guild_sound",
+        .doc = "One sound.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_sound,
+        .handle = get_guild_sound,
+    },
+    {
+        .method = POST,
+        .path = SOUNDS_PATH,
+        .name = "create_guild_sound",
+        .doc = "Bring a sound: eight, more with a higher premium_tier or MORE_SOUNDBOARD.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(CREATE_EXPRESSIONS),
+        .body = &draft_body,
+        .reply = &type_sound,
+        .status = 201,
+        .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_CREATE),
+        .limit = &expression_writes,
+        .prepare = prepare_create_sound,
+        .handle = create_guild_sound,
+    },
+    {
+        .method = PATCH,
+        .path = SOUNDS_PATH "/{sound.id}",
+        .name = "modify_guild_sound",
+        .doc = "Change a sound; others' only by MANAGE_EXPRESSIONS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &patch_body,
+        .reply = &type_sound,
+        .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE),
+        .limit = &expression_writes,
+        .handle = modify_guild_sound,
+    },
+    {
+        .method = DELETE,
+        .path = SOUNDS_PATH "/{sound.id}",
+        .name = "delete_guild_sound",
+        .doc = "Delete a sound; others' only by MANAGE_EXPRESSIONS.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_DELETE),
+        .limit = &expression_writes,
+        .handle = delete_guild_sound,
+    },
+    {
+        .method = GET,
+        .path = "/soundboard-default-sounds",
+        .name = "list_default_sounds",
+        .doc = "Sounds that every server has.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_sounds,
+        .store = ROUTE_STORE_NONE,
+        .handle = list_default_sounds,
+    },
+    { 0 },
+};
+
+const struct domain sounds_domain = {
+    .name = "Soundboard",
+    .doc = "Short sounds for voice.",
+    .routes = routes,
+    .resolvers = resolvers,
+};
+
+/* --- GET /soundboard-sounds/{sound} --------------------------------------------------- */
+
+enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
+
+/* A fifth of a second, higher for each; as WAV, which needs no encoder. */
+static enum err reply_tone(struct call *call, snowflake id)
+{
+    struct buf out;
+    unsigned char head[44] =
+        "RIFF\0\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08"
+        "\0data\0\0\0";
+
+    head[4] = (36 + TONE_SAMPLES) & 255, head[5] = (36 + TONE_SAMPLES) >> 8;
+    head[40] = TONE_SAMPLES & 255, head[41] = TONE_SAMPLES >> 8;
+    buf_init(&out, sizeof head + TONE_SAMPLES);
+    buf_add(&out, head, sizeof head);
+    for (int i = 0; i < TONE_SAMPLES; i++)
+        buf_add_char(&out,
+                     (char)(unsigned char)(128 + 90 * sin(i * 6.2831853 *
+                                                          (400.0 + 80.0 * (double)id) / TONE_HZ)));
+    return call_reply_buf(call, STR("audio/wav"), &out);
+}
+
+static enum err get_sound_file(struct call *call)
+{
+    struct str file = call_text(call, "file"), number = str_cut(&file, '.');
+    struct sound s;
+    snowflake id;
+    int64_t size;
+    char name[96];
+    int fd;
+
+    if (!snowflake_parse(number, &id))
+        return ERR_NOT_FOUND;
+    if (sound_built_in(id))
+        return reply_tone(call, id);
+    enum err e = sound_find(call->tx, id, &s);
+    if (e || s.file.given != GIVEN)
+        return !e || e == ERR_UNKNOWN_SOUND ? ERR_NOT_FOUND : e;
+    snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)id, STR_FMT(s.file.value));
+    e = blob_open(api_options(call->api)->store, name, &fd, &size);
+    if (e)
+        return e;
+    char head[4] = "";
+    ssize_t n = pread(fd, head, sizeof head, 0);
+    bool ogg = n == 4 && sound_is_ogg(str_slice(head, 4));
+    call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
+    return call_reply_file(call, ogg ? STR("audio/ogg") : STR("audio/mpeg"), fd, size);
+}
+
+static const struct route file_routes[] = {
+    {
+        .method = GET,
+        .path = "/soundboard-sounds/{file}",
+        .name = "get_sound_file",
+        .doc = "A sound's bytes, by its id and any extension.",
+        .service = true,
+        .status = 200,
+        .handle = get_sound_file,
+    },
+    { 0 },
+};
+
+const struct domain sound_files_domain = {
+    .name = "Sound files",
+    .doc = "Bytes of sounds, at the root, for anybody.",
+    .routes = file_routes,
+};

@@ -1,0 +1,23 @@
+/* sounds.h - the soundboard: sounds that every server has, and those that guilds bring.
+ *
+ * This folder owns the rows, the files and how long they last (durations.c); playing one is
+ * voice's. Begin with routes.c. */
+#ifndef PLATFORM_SOUNDS_SOUNDS_H
+#define PLATFORM_SOUNDS_SOUNDS_H
+
+#include "model/guild.h"
+#include "model/sound.h"
+#include "platform/accounts/accounts.h"
+
+/* By a small number, from 1 on. NULL: there is none. */
+const struct sound *sound_built_in(snowflake id);
+/* ERR_UNKNOWN_SOUND. */
+enum err sound_find(struct tx *tx, snowflake id, struct sound *ret);
+/* The oldest first, without .user. */
+enum err guild_sounds(struct tx *tx, snowflake guild_id, struct list *ret);
+enum err sounds_show(struct tx *tx, struct gateway_guild *ret);
+
+extern const struct domain sounds_domain;
+extern const struct domain sound_files_domain; /* /soundboard-sounds, at the root */
+
+#endif

@@ -1,0 +1,181 @@
+/* sounds.c - the soundboard: bringing, changing, deleting and playing sounds. */
+#include <string.h>
+
+#include "files.h"
+#include "gate.h"
+#include "guilds.h"
+#include "platform/guilds/guilds.h"
+#include "venues.h"
+#include "voices.h"
+
+#define SOUNDS "/guilds/%s/soundboard-sounds"
+#define SOUND  SOUNDS "/%s"
+
+static const char *base64(struct world *w, struct str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *out = arena_alloc(world_arena(w), bytes.n * 4 / 3 + 8), *at = out;
+
+    for (size_t i = 0; i < bytes.n; i += 3) {
+        unsigned v = 0;
+
+        for (size_t k = 0; k < 3; k++)
+            v = v << 8 | (i + k < bytes.n ? (unsigned char)bytes.p[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            *at++ = i + k > bytes.n ? '=' : digits[v >> (18 - 6 * k) & 63];
+    }
+    return out;
+}
+
+/* An MP3 of so many frames, 26 milliseconds each: MPEG 1, layer III, 128 kbit/s, 44.1 kHz. */
+static const char *mp3(struct world *w, size_t frames)
+{
+    char *bytes = arena_alloc(world_arena(w), frames * 417);
+
+    for (size_t i = 0; i < frames; i++)
+        memcpy(bytes + i * 417, "\xff\xfb\x90\x00", 4);
+    return TEXT(w, "data:audio/mpeg;base64,%s", base64(w, str_slice(bytes, frames * 417)));
+}
+
+/* An Ogg of Opus whose last page says when it ends. */
+static const char *ogg(struct world *w, uint64_t samples)
+{
+    char *bytes = arena_alloc(world_arena(w), 200);
+
+    memcpy(bytes, "OggS", 4);
+    bytes[26] = 1;
+    memcpy(bytes + 28, "OpusHead", 8);
+    memcpy(bytes + 100, "OggS", 4);
+    memcpy(bytes + 106, &samples, 8);
+    return TEXT(w, "data:audio/ogg;base64,%s", base64(w, str_slice(bytes, 200)));
+}
+
+static struct answer bring(struct client *c, const char *guild, const char *name, const char *file)
+{
+    return client_post(c, TEXT(c->world, "{'name': '%s', 'sound': '%s'}", name, file), SOUNDS,
+                       guild);
+}
+
+static void a_sound_is_brought_changed_and_deleted(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct answer a = bring(h.bob, h.guild, "ding", mp3(w, 10));
+    const char *id;
+
+    expect_status(a, 201);
+    id = answer_text(a, "sound_id");
+    expect_json(a,
+                "{'name': 'ding', 'volume': 1, 'emoji_id': null, 'emoji_name': null, "
+                "'guild_id': '%s', 'available': true, 'user': {'id': '%s'}}",
+                h.guild, h.bob->id);
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 130}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_CREATE",
+                "{'sound_id': '%s', 'guild_id': '%s', 'user': {'id': '%s'}}", id, h.guild,
+                h.bob->id);
+    expect_files(w, "sounds", 1);
+    a = client_request(world_stranger(w), "GET", TEXT(w, "/soundboard-sounds/%s", id), "", STR(""));
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "audio/mpeg") && a.body.n == 4170);
+    expect_json(client_get(h.bob, SOUNDS, h.guild), "{'items': [{'sound_id': '%s'}]}", id);
+    expect_json(client_patch(h.bob, "{'volume': 0.5, 'emoji_name': '\xf0\x9f\x94\xa5'}", SOUND,
+                             h.guild, id),
+                "{'name': 'ding', 'volume': 0.5, 'emoji_name': '\xf0\x9f\x94\xa5'}");
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 131}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_UPDATE", "{'volume': 0.5}");
+    expect_status(client_delete(h.bob, SOUND, h.guild, id), 204);
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 132}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_DELETE",
+                "{'guild_id': '%s', 'sound_id': '%s'}", h.guild, id);
+    expect_nothing_told(w);
+    expect_error(client_get(h.bob, SOUND, h.guild, id), 404, 10097);
+    expect_files(w, "sounds", 0);
+}
+
+static void files_are_checked(struct world *w)
+{
+    struct home h = world_home(w, 0);
+
+    expect_error(bring(h.bob, h.guild, "ding", mp3(w, 1)), 403, 50013);
+    expect_invalid(bring(h.ada, h.guild, "ding", "data:image/png;base64,AAAA"), "sound",
+                   "BINARY_TYPE_INVALID");
+    expect_invalid(bring(h.ada, h.guild, "d", mp3(w, 1)), "name", "BASE_TYPE_BAD_LENGTH");
+    expect_error(bring(h.ada, h.guild, "ding", "data:audio/mpeg;base64,AAAA"), 400, 50192);
+    expect_status(bring(h.ada, h.guild, "ding", mp3(w, 199)), 201); /* 5.198 s */
+    expect_error(bring(h.ada, h.guild, "ding", mp3(w, 200)), 400, 50124);
+    expect_status(bring(h.ada, h.guild, "ding", ogg(w, 48000 * 52 / 10)), 201);
+    expect_error(bring(h.ada, h.guild, "ding", ogg(w, 48000 * 53 / 10)), 400, 50124);
+    for (int i = 0; i < 6; i++)
+        world_sql(w, "insert into sounds (id, guild_id, name) values (%d, %s, 'x')", 70 + i,
+                  h.guild);
+    expect_error(bring(h.ada, h.guild, "ding", mp3(w, 1)), 400, 30045);
+    expect_invalid(client_patch(h.ada, "{'emoji_id': '5'}", SOUND, h.guild, "70"), "emoji_id",
+                   "BASE_TYPE_CHOICES");
+    expect_error(client_patch(h.bob, "{}", SOUND, h.guild, "70"), 403, 50013);
+    expect_error(client_delete(h.bob, SOUND, h.guild, "70"), 403, 50013);
+    expect_absent(client_get(h.bob, SOUND, h.guild, "70"), "user");
+}
+
+static void every_server_has_some(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_get(ada, "/soundboard-default-sounds");
+
+    expect_json(a, "[{'sound_id': '1', 'name': 'bell', 'volume': 1, 'emoji_id': null, "
+                   "'available': true}, {}, {}, {}, {}, {'sound_id': '6'}]");
+    expect_absent(a, "0.guild_id");
+    a = client_request(world_stranger(w), "GET", "/soundboard-sounds/1", "", STR(""));
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "audio/wav") && a.body.n == 1644);
+    expect_status(client_request(world_stranger(w), "GET", "/soundboard-sounds/7", "", STR("")),
+                  404);
+}
+
+static void sessions_are_shown_sounds(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bot);
+    world_sql(w, "insert into sounds (id, guild_id, name) values (70, %s, 'ding')", v.id);
+    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 1");
+    expect_dispatch(g, "GUILD_CREATE",
+                    "{'soundboard_sounds': [{'sound_id': '70', 'name': 'ding'}]}");
+    gate_send(g, "{'op': 31, 'd': {'guild_ids': ['%s', '5']}}", v.id);
+    expect_dispatch(g, "SOUNDBOARD_SOUNDS",
+                    "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70'}]}", v.id);
+    expect_quiet(g);
+}
+
+static void sounds_are_played_in_voice(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct venue away = world_venue(w, h.bob);
+    const char *send = TEXT(w, "/channels/%s/send-soundboard-sound", h.voice);
+
+    world_sql(w, "insert into sounds (id, guild_id, name, volume) values (70, %s, 'a', 0.5)",
+              h.guild);
+    world_sql(w, "insert into sounds (id, guild_id, name) values (71, %s, 'b')", away.id);
+    expect_error(client_post(h.bob, "{'sound_id': '1'}", "%s", send), 400, 50168);
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    expect_status(client_post(h.bob, "{'sound_id': '1'}", "%s", send), 204);
+    expect_event(h.ada, "VOICE_CHANNEL_EFFECT_SEND",
+                 "{'channel_id': '%s', 'user_id': '%s', 'sound_id': 1, 'sound_volume': 1}", h.voice,
+                 h.bob->id);
+    expect_status(client_post(h.bob, "{'sound_id': '70'}", "%s", send), 204);
+    expect_event(h.ada, "VOICE_CHANNEL_EFFECT_SEND",
+                 "{'sound_id': '70', 'sound_volume': 0.5, 'emoji': null}");
+    expect_error(client_post(h.bob, "{'sound_id': '72'}", "%s", send), 404, 10097);
+    expect_error(client_post(h.bob, "{'sound_id': '71'}", "%s", send), 404, 10097);
+    expect_status(client_post(h.bob,
+                              TEXT(w, "{'sound_id': '71', 'source_guild_id': '%s'}", away.id), "%s",
+                              send),
+                  204);
+    expect_event(h.ada, "VOICE_CHANNEL_EFFECT_SEND", "{'sound_id': '71'}");
+}
+
+const struct test sounds_tests[] = {
+    TEST(sounds_are_played_in_voice), TEST(a_sound_is_brought_changed_and_deleted),
+    TEST(files_are_checked),          TEST(every_server_has_some),
+    TEST(sessions_are_shown_sounds),  { 0 },
+};
