@@ -17,10 +17,9 @@ ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 MIGRATIONS = pathlib.Path(__file__).parent.parent / "src" / "store" / "migrations"
 
 
-def script(number):
+def script(path):
     """The part of a migration that SQLite gets."""
-    text = next(MIGRATIONS.glob(f"{number:04d}-*.sql")).read_text()
-    parts = re.split(r"^-- (sqlite|postgres|both):$", "-- both:\n" + text, flags=re.M)
+    parts = re.split(r"^-- (sqlite|postgres|both):$", "-- both:\n" + path.read_text(), flags=re.M)
     kept = "".join(t for w, t in zip(parts[1::2], parts[2::2]) if w != "postgres")
     return kept.replace("{id}", "integer primary key").replace("{clustered}", "without rowid")
 
@@ -34,8 +33,8 @@ def spent(work):
 folder = tempfile.TemporaryDirectory()
 db = sqlite3.connect(f"{folder.name}/search.db", isolation_level=None)
 db.executescript("pragma journal_mode=wal; pragma synchronous=off; pragma cache_size=-16384;")
-for n in range(1, 39):
-    db.executescript(script(n))
+for path in sorted(MIGRATIONS.glob("*.sql")):
+    db.executescript(script(path))
 db.execute("insert into channels (id, type) values (1, 1)")
 WORDS = [f"word{n}" for n in range(20000)]
 random.seed(7)
