@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "platform/applications/endpoint.h"
+#include "traffic/traffic.h"
 
 enum { MOST_ANSWER = 32 * 1024 * 1024 };
 
@@ -14,7 +15,7 @@ enum { MOST_ANSWER = 32 * 1024 * 1024 };
 struct interaction_post {
     struct api *api;
     struct loop *loop;
-    snowflake id;
+    snowflake id, application;
 };
 
 struct interaction_failure {
@@ -46,11 +47,41 @@ void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
                                    .size = sizeof f });
 }
 
+/* What became of it, for whoever looks at the traffic. */
+static void deliver_note(const struct interaction_post *d, enum fetch_result result, int status)
+{
+    static const char *const words[] = {
+        [FETCH_OK] = "answered",
+        [FETCH_BAD_URL] = "has a bad URL",
+        [FETCH_FORBIDDEN] = "is at an address that is not allowed",
+        [FETCH_UNREACHABLE] = "refused the connection, or cannot be found",
+        [FETCH_TIMEOUT] = "timed out",
+        [FETCH_TOO_LARGE] = "answered too much",
+    };
+    struct traffic *t = api_options(d->api)->traffic;
+    struct traffic_record r = { .kind = TRAFFIC_DELIVERED,
+                                .at_us = clock_us(),
+                                .status = result == FETCH_OK ? status : 0,
+                                .application_id = d->application };
+    struct arena *arena;
+
+    if (!traffic_is_on(t))
+        return;
+    arena = arena_new();
+    struct str texts[TRAFFIC_TEXTS] = {
+        [TRAFFIC_TARGET] = str_printf(arena, "/interactions/%llu", (unsigned long long)d->id),
+        [TRAFFIC_PROBLEM] = str_of(words[result]),
+    };
+    traffic_add(t, &r, texts);
+    arena_free(arena);
+}
+
 static void deliver_answered(void *arg, enum fetch_result result, int status,
                              struct str content_type, struct buf *body)
 {
     struct interaction_post *d = arg;
 
+    deliver_note(d, result, status);
     if (result == FETCH_OK && status == 200)
         inline_answer_take(d->api, d->loop, d->id, content_type, body);
     else if (result != FETCH_OK || status != 202)
@@ -65,7 +96,7 @@ static void deliver_post(struct call *call)
     int64_t left = (interaction_created(&v->it) + INTERACTION_PATIENCE - clock_us()) / 1000;
     struct interaction_post *d = mem_new(sizeof *d);
 
-    *d = (struct interaction_post){ call->api, call->loop, v->it.id };
+    *d = (struct interaction_post){ call->api, call->loop, v->it.id, v->application.id };
     endpoint_post(call->api, call->loop,
                   &(struct endpoint_request){
                       .application = &v->application,

@@ -163,6 +163,7 @@ bool invoke_enter(struct invoke_run *v, const struct config *config)
 {
     const struct invoke_options *o = v->options;
 
+    v->config = config;
     v->wire = wire_new(o->url ? o->url : server_url(config, v->arena), v->arena);
     if (!v->wire)
         return false;

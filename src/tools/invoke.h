@@ -5,6 +5,7 @@
  *   invoke_line.c    from "/weather city:Oslo" to the body of a call
  *   invoke_places.c  names of channels, people and roles
  *   invoke_wait.c    what the gateway tells of an invocation
+ *   invoke_reason.c  why there was no answer
  *   invoke_show.c    for people and for programs */
 #ifndef TOOLS_INVOKE_H
 #define TOOLS_INVOKE_H
@@ -29,6 +30,7 @@ enum { INVOKE_MOST_FILES = 25 };
 
 struct invoke_run {
     const struct invoke_options *options;
+    const struct config *config; /* where the server that runs is asked */
     struct arena *arena;
     struct wire *wire;
     snowflake channel_id, guild_id; /* guild 0: a private channel */
@@ -115,7 +117,8 @@ struct step_outcome {
     struct list follow_ups; /* const struct told_message * */
     struct str choices_raw;
     bool acknowledged;
-    int http_status; /* of a refusal */
+    const char *reason; /* why the app did not answer; NULL: not known */
+    int http_status;    /* of a refusal */
     struct str refusal;
 };
 struct told_choice {
@@ -127,6 +130,12 @@ const struct told_message *message_told(struct invoke_run *v, struct str json);
 
 /* Waits for what was invoked with this nonce. */
 void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out);
+
+/* --- invoke_reason.c ------------------------------------------------------------------ */
+
+/* Why there is no answer, when the server that runs can tell; else NULL. An answer that was
+ * refused is a failure, though the server went on to wait for another. */
+const char *invoke_reason(struct invoke_run *v, struct step_outcome *out);
 
 /* --- invoke_steps.c ------------------------------------------------------------------- */
 

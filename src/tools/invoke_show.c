@@ -45,6 +45,10 @@ static void write_json(const struct step_outcome *out, struct buf *text)
         json_name(&j, "interaction_id");
         json_id(&j, out->interaction_id);
     }
+    if (out->reason) {
+        json_name(&j, "reason");
+        json_text(&j, str_of(out->reason));
+    }
     if (out->message)
         add_raw(&j, STR("message"), out->message->raw);
     if (out->modal)
@@ -208,10 +212,12 @@ static void print_outcome(struct invoke_run *v, const struct step_outcome *out)
     if (out->http_status)
         fprintf(stderr, "guildhall: the server refused it: %.*s\n", STR_FMT(out->refusal));
     else if (out->status == INVOKE_FAILED)
-        fprintf(stderr, "guildhall: the app's answer was no good\n");
+        fprintf(stderr, "guildhall: the app's answer was no good%s%s\n", out->reason ? ": " : "",
+                out->reason ? out->reason : "");
     else if (out->status == INVOKE_TIMED_OUT)
-        fprintf(stderr, "guildhall: the app %s in time\n",
-                out->acknowledged ? "did not finish" : "did not answer");
+        fprintf(stderr, "guildhall: the app %s in time%s%s\n",
+                out->acknowledged ? "did not finish" : "did not answer", out->reason ? ": " : "",
+                out->reason ? out->reason : "");
     else if (out->status == INVOKE_ANSWERED && !out->message && !out->modal && !out->choices_raw.p)
         printf("The app took note.\n");
 }

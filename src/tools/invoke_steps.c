@@ -61,6 +61,8 @@ struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
         out.http_status = a.status;
         out.refusal = a.body;
     }
+    if (out.status == INVOKE_FAILED || out.status == INVOKE_TIMED_OUT)
+        out.reason = invoke_reason(v, &out);
     outcome_show(v, &out);
     return out;
 }

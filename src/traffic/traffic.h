@@ -20,6 +20,7 @@ enum traffic_kind {
     TRAFFIC_RECEIVED, /* a message from its client */
     TRAFFIC_SENT,     /* a message to it */
     TRAFFIC_CLOSED,
+    TRAFFIC_DELIVERED, /* an interaction, to an app's endpoint */
 };
 
 /* What a call showed to be known by, as far as its form tells. */

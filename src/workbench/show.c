@@ -17,7 +17,7 @@ enum {
 
 static const char *const kinds[] = {
     [TRAFFIC_CALL] = "call", [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "received",
-    [TRAFFIC_SENT] = "sent", [TRAFFIC_CLOSED] = "closed",
+    [TRAFFIC_SENT] = "sent", [TRAFFIC_CLOSED] = "closed", [TRAFFIC_DELIVERED] = "delivered",
 };
 
 static const char *const callers[] = { "nobody", "user", "bot", "app", "app" };
@@ -359,6 +359,11 @@ static void write_frame(const struct shown *s, struct json *j)
         json_name(j, "code");
         json_int(j, r->status);
         write_text(j, "reason", s->problem);
+    } else if (r->kind == TRAFFIC_DELIVERED) {
+        write_text(j, "path", s->target);
+        json_name(j, "status");
+        json_int(j, r->status);
+        write_text(j, "problem", s->problem);
     } else if (r->kind != TRAFFIC_OPENED) {
         json_name(j, "op");
         json_int(j, r->status);
@@ -412,15 +417,17 @@ static void add_call(const struct shown *s, struct buf *out)
 static void add_frame(const struct shown *s, struct buf *out)
 {
     static const char *const arrows[] = {
-        [TRAFFIC_OPENED] = "opened",
-        [TRAFFIC_RECEIVED] = "->",
-        [TRAFFIC_SENT] = "<-",
-        [TRAFFIC_CLOSED] = "closed",
+        [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "->",      [TRAFFIC_SENT] = "<-",
+        [TRAFFIC_CLOSED] = "closed", [TRAFFIC_DELIVERED] = "to app",
     };
 
     buf_printf(out, "%-6s ", arrows[s->r.kind]);
     if (s->r.kind == TRAFFIC_CLOSED) {
         buf_printf(out, "%d ", s->r.status);
+        add_plain(out, s->problem);
+    } else if (s->r.kind == TRAFFIC_DELIVERED) {
+        add_plain(out, s->target);
+        buf_printf(out, " %d ", s->r.status);
         add_plain(out, s->problem);
     } else if (s->r.name) {
         buf_printf(out, "%s %llu", s->r.name, (unsigned long long)s->r.seq);

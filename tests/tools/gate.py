@@ -8,7 +8,7 @@ import struct
 from process import Failed
 
 
-def connect(port, token):
+def connect(port, token, **more):
     """A session, READY read."""
     s = socket.create_connection(("127.0.0.1", port), 20)
     key = base64.b64encode(b"the sample nonce").decode()
@@ -16,7 +16,8 @@ def connect(port, token):
               f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
               f"Sec-WebSocket-Key: {key}\r\n\r\n".encode())
     text = json.dumps({"op": 2, "d": {"token": token, "properties": {"os": "linux",
-                                                                     "browser": "probe"}}})
+                                                                     "browser": "probe"}, **more}})
+    text = text.ljust(126)  # shorter ones have a shorter head
     s.sendall(struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) + text.encode())
     seen = b""
     while b'"READY"' not in seen:

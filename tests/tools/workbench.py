@@ -18,6 +18,9 @@ from gate import connect, is_closed  # noqa: E402
 from process import Process, register, start_guildhall  # noqa: E402
 
 
+TOKENS = re.compile(rb'"token":"([^"]{20,})"')
+
+
 def tool(executable, data, *words):
     return subprocess.run([executable, *words, "--data", data], capture_output=True, text=True,
                           timeout=60, check=False)
@@ -150,6 +153,48 @@ def the_demo_answers_its_own_commands(executable):
     with_demo(executable, work)
 
 
+def invoke_says_why_there_is_no_answer(executable):
+    world = {"users": [{"username": "ada", "token": "adas-token-for-tests"}],
+             "applications": [{"name": "Mute", "owner": "ada", "bot": "mute",
+                               "token": "mutes-token-for-tests",
+                               "commands": [{"name": "hush", "description": "Says nothing"}]}],
+             "guilds": [{"name": "Test", "owner": "ada", "channels": [{"name": "general"}],
+                         "members": [{"user": "mute"}],
+                         "applications": [{"application": "Mute", "by": "ada"}]}]}
+    with tempfile.TemporaryDirectory() as data:
+        done = subprocess.run([executable, "import", "-", "--data", data], text=True, check=False,
+                              input=json.dumps(world), capture_output=True, timeout=60)
+        expect(done.returncode == 0, done.stderr)
+        server = start_guildhall(executable, data, "--workbench", "on")
+        try:
+            def ask():
+                return tool(executable, data, "invoke", "--as", "ada", "--channel", "general",
+                            "/hush")
+            done = ask()
+            expect(done.returncode == 5 and "it is not connected" in done.stderr, done.stderr)
+            with connect(server.port, "mutes-token-for-tests", intents=0) as bot:
+                done = ask()
+                expect(done.returncode == 5 and "did its handler throw" in done.stderr, done.stderr)
+                asked = subprocess.Popen(
+                    [executable, "invoke", "--as", "ada", "--channel", "general", "/hush", "--data",
+                     data], stderr=subprocess.PIPE, text=True)
+                seen = b""
+                while len(re.findall(rb'"INTERACTION_CREATE"', seen)) < 2 or \
+                        len(TOKENS.findall(seen)) < 2:
+                    seen += bot.recv(65536)
+                token = TOKENS.findall(seen)[-1].decode()
+                told = tool(executable, data, "watch", "--after", "0", "--event",
+                            "INTERACTION_CREATE", "--user", "mute", "--count", "2", "--json")
+                d = json.loads(json.loads(told.stdout.splitlines()[-1])["d"])
+                status = call(server.port, f"/api/v10/interactions/{d['id']}/{token}/callback", "",
+                              {"type": 4, "data": {"content": "x" * 2001}})
+                expect(status == 400, f"the answer: {status}")
+                why = asked.communicate(timeout=60)[1]
+                expect(asked.returncode == 4 and "data.content: Must be 2000" in why, why)
+        finally:
+            server.stop()
+
+
 def people_are_acted_for(executable):
     def work(data, _demo):
         def act(*words):
@@ -202,6 +247,7 @@ run_cases("workbench", [
     only_on_a_workbench,
     sessions_are_dropped,
     the_demo_answers_its_own_commands,
+    invoke_says_why_there_is_no_answer,
     people_are_acted_for,
     the_demo_prints_a_line_for_each_call,
 ])
