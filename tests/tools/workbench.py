@@ -4,10 +4,12 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -224,6 +226,31 @@ def people_are_acted_for(executable):
     with_demo(executable, work)
 
 
+def page(name):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..", name),
+              encoding="utf-8") as file:
+        return file.read()
+
+
+def every_command_of_the_pages_works_on_a_demo(executable):
+    """Those of README's "Use a command from a test", and of the blocks marked "sh demo"."""
+    readme = re.search(r"^## Use a command.*?```sh\n(.*?)```", page("README.md"), re.M | re.S)[1]
+    blocks = re.findall(r"```sh demo\n(.*?)```", page("docs/testing-your-bot.md"), re.S)
+    expect(len(blocks) == 3, f"{len(blocks)} blocks")
+
+    def work(data, _demo):
+        for line in (readme + "".join(blocks)).splitlines():
+            words = shlex.split(line)
+            expect(os.path.basename(words[0]) == "guildhall", line)
+            for _ in range(20):  # the demo's bot may still be on its way
+                done = tool(executable, data, *words[1:])
+                if done.returncode != 5 and "has no session" not in done.stderr:
+                    break
+                time.sleep(0.1)
+            expect(done.returncode == 0, f"{line}: {done.returncode} {done.stderr}")
+    with_demo(executable, work)
+
+
 def the_demo_prints_a_line_for_each_call(executable):
     with tempfile.TemporaryDirectory() as data:
         demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0"])
@@ -250,4 +277,5 @@ run_cases("workbench", [
     invoke_says_why_there_is_no_answer,
     people_are_acted_for,
     the_demo_prints_a_line_for_each_call,
+    every_command_of_the_pages_works_on_a_demo,
 ])
