@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 
 const MOST = 120, STEP = 40, NEAR = 500;
-const AT_ONCE = 24; // new messages that are made in one frame; who scrolls up sees the others
+const AT_ONCE = 12; // new messages that are made in one frame; who scrolls up sees the others
 
 /** Messages: of any height, followed at their end. Items have an id and a version. */
 export class MessageList {
