@@ -8,7 +8,7 @@ export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
 export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
-const MOST_KEPT = 10000, EVENTS_KEPT = 2000;
+const MOST_KEPT = 10000, EVENTS_KEPT = 2000, ACK_AFTER_MS = 800;
 
 export class Store {
   constructor(rest) {
@@ -33,6 +33,7 @@ export class Store {
     this.typing = new Map();
     this.messages = new Map();
     this.unread = new Map();
+    this.acked = new Map();
     this.interactions = new Map();
     this.stages = new Map();
     this.settings = {};
@@ -148,7 +149,8 @@ export class Store {
         log.start = false;
       }
     }
-    if (m.author.id !== this.me.id && this.open !== m.channel_id) this.markUnread(m);
+    if (this.open === m.channel_id) this.acknowledge(m.channel_id);
+    else if (m.author.id !== this.me.id) this.markUnread(m);
     this.touch(`messages:${m.channel_id}`, "typing");
   }
 
@@ -165,6 +167,27 @@ export class Store {
   read(channel) {
     this.open = channel;
     if (this.unread.delete(channel)) this.touch("unread");
+    this.acknowledge(channel);
+  }
+
+  /** Tells the server how far one has read, once for what comes within a moment. */
+  acknowledge(channel) {
+    clearTimeout(this.ackTimer);
+    this.ackTimer = setTimeout(() => {
+      const last = this.channels.get(channel)?.last_message_id;
+      if (!last || this.open !== channel || document.hidden || !older(this.acked.get(channel) || "0", last)) return;
+      this.acked.set(channel, last);
+      this.rest.post(`/channels/${channel}/messages/${last}/ack`, {}).catch(() => {});
+    }, ACK_AFTER_MS);
+  }
+
+  /** What was not read before this session began. */
+  takeReadStates(list) {
+    for (const state of list) {
+      const channel = this.channels.get(state.id), seen = state.last_message_id || "0";
+      this.acked.set(state.id, seen);
+      if (channel?.last_message_id && older(seen, channel.last_message_id)) this.unread.set(state.id, { count: Math.max(1, state.mention_count || 0), mentions: state.mention_count || 0 });
+    }
   }
 
   changeMessage(channel, id, change) {
@@ -295,6 +318,7 @@ const HANDLERS = {
       this.relationships.set(r.id, r);
     });
     (d.presences || []).forEach((p) => this.presences.set(p.user.id, p));
+    this.takeReadStates(Array.isArray(d.read_state) ? d.read_state : d.read_state?.entries || []);
     this.games = d.game_relationships || [];
     this.notes = d.notes || {};
     this.suggestionCount = d.friend_suggestion_count || 0;
@@ -353,6 +377,11 @@ const HANDLERS = {
   MESSAGE_REACTION_REMOVE_EMOJI(d) {
     this.changeMessage(d.channel_id, d.message_id, (m) => ({ ...m,
       reactions: (m.reactions || []).filter((r) => (d.emoji.id ? r.emoji.id !== d.emoji.id : r.emoji.name !== d.emoji.name)) }));
+  },
+  MESSAGE_ACK(d) {
+    this.acked.set(d.channel_id, d.message_id);
+    const last = this.channels.get(d.channel_id)?.last_message_id;
+    if (last && !older(d.message_id, last) && this.unread.delete(d.channel_id)) this.touch("unread");
   },
   MESSAGE_POLL_VOTE_ADD(d) { this.vote(d, 1); },
   MESSAGE_POLL_VOTE_REMOVE(d) { this.vote(d, -1); },

@@ -102,6 +102,27 @@ const TESTS = {
     await Promise.all([ada.context().close(), bob.context().close()]);
   },
 
+  async what_was_not_read_is_marked_in_the_next_window() {
+    const me = await call("ada", "GET", "/users/@me");
+    const ada = await enter("ada");
+    await ada.open(general());
+    await field(ada).waitFor();
+    await until("it is noted that all was read", async () => {
+      const acked = ada.waitForResponse((r) => r.url().endsWith("/ack") && r.ok());
+      await call("bob", "POST", `/channels/${server.channel}/messages`, { content: "Read at once" });
+      return acked;
+    });
+    await ada.context().close();
+    await call("bob", "POST", `/channels/${server.channel}/messages`, { content: `Read later <@${me.id}>` });
+    const later = await enter("ada");
+    await later.open("/friends");
+    await later.getByRole("link", { name: "The Workshop, unread" }).click();
+    await later.getByRole("link", { name: "general, 1 unread" }).click();
+    await seen(later, "Read later");
+    await later.getByRole("link", { name: "The Workshop", exact: true }).waitFor();
+    await later.context().close();
+  },
+
   async an_apps_answer_is_seen_and_used() {
     const page = await enter("ada");
     await page.open(general());
