@@ -367,7 +367,8 @@ const TESTS = {
     for (const colorScheme of ["dark", "light"]) {
       const page = await enter("ada", { colorScheme });
       await page.addInitScript(axe);
-      for (const path of screens()) {
+      // Light differs in its colours alone: the screens that have all of them are enough.
+      for (const path of colorScheme === "dark" ? screens() : screens().filter((x) => /^.channels|friends|traffic|reference/.test(x))) {
         await page.open(path);
         await settled(page, path);
         const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));

@@ -91,13 +91,14 @@ class Chat {
   drawRail() {
     const unread = (g) => this.store.channelsOf(g).map((c) => this.store.unread.get(c.id)).filter(Boolean);
     const direct = this.store.privateChannels().reduce((n, c) => n + (this.store.unread.get(c.id)?.mentions || 0), 0);
-    const badge = (n) => n > 0 && h("span.badge", { "aria-label": `${n} mentions` }, n > 99 ? "99+" : n);
+    const badge = (n) => n > 0 && h("span.badge", null, n > 99 ? "99+" : n);
+    const counted = (n) => (n > 0 ? `, ${n > 99 ? "99+" : n} mentions` : "");
     fill(this.rail,
-      h("a.rail-item", { href: "/channels/@me", "aria-label": t("Direct messages"), title: t("Direct messages"), "aria-current": this.guild ? null : "page" }, h("span.guild-icon.home", null, icon("people")), badge(direct)),
+      h("a.rail-item", { href: "/channels/@me", "aria-label": t("Direct messages") + counted(direct), title: t("Direct messages"), "aria-current": this.guild ? null : "page" }, h("span.guild-icon.home", null, icon("people")), badge(direct)),
       h("div.rail-line", { role: "presentation" }),
       [...this.store.guilds.values()].map((g) => {
         const u = unread(g), mentions = u.reduce((n, x) => n + x.mentions, 0);
-        return h("a.rail-item", { href: `/channels/${g.id}`, "aria-label": g.name + (u.length ? ", unread" : ""), title: g.name, class: u.length ? "unread" : "", "aria-current": this.guild === g ? "page" : null }, guildIcon(g), badge(mentions));
+        return h("a.rail-item", { href: `/channels/${g.id}`, "aria-label": g.name + (u.length ? ", unread" : "") + counted(mentions), title: g.name, class: u.length ? "unread" : "", "aria-current": this.guild === g ? "page" : null }, guildIcon(g), badge(mentions));
       }),
       h("button.rail-item", { type: "button", "aria-label": "Add a server", title: "Add a server", onclick: () => this.addGuild() }, h("span.guild-icon.add", null, icon("plus"))),
       h("a.rail-item.rail-end", { href: "/workbench", "aria-label": t("Workbench"), title: t("Workbench") }, h("span.guild-icon.add", null, icon("wrench"))));
@@ -162,7 +163,7 @@ class Chat {
 
   channelRow(c, kind) {
     const unread = this.store.unread.get(c.id);
-    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": `${c.name}${unread ? `, ${unread.count} unread` : ""}` },
+    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": `${c.name}${unread ? `, ${unread.count} unread` : ""}${unread?.mentions ? `, ${unread.mentions} mentions` : ""}` },
       icon(ICONS[c.type] || "hash"), h("span.clip", null, c.name), unread?.mentions > 0 && h("span.badge", null, unread.mentions));
   }
 
