@@ -15,6 +15,7 @@ static struct {
     int fd;
     enum log_level least;
     int json;
+    int coloured; /* it is a terminal */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 
 void log_init(int fd, enum log_level least, int json)
@@ -22,6 +23,7 @@ void log_init(int fd, enum log_level least, int json)
     out.fd = fd;
     out.least = least;
     out.json = json;
+    out.coloured = isatty(fd);
 }
 
 enum log_level log_level(void)
@@ -55,7 +57,8 @@ static void format_line(struct buf *b, enum log_level level, const char *message
         add_json_text(b, message);
         buf_add_lit(b, "\"}\n");
     } else {
-        buf_printf(b, "%.12s %s%-5s\033[0m %s\n", when + 11, colours[level], names[level], message);
+        buf_printf(b, "%.12s %s%-5s%s %s\n", when + 11, out.coloured ? colours[level] : "",
+                   names[level], out.coloured ? "\033[0m" : "", message);
     }
 }
 

@@ -253,7 +253,8 @@ def every_command_of_the_pages_works_on_a_demo(executable):
 
 def the_demo_prints_a_line_for_each_call(executable):
     with tempfile.TemporaryDirectory() as data:
-        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0"])
+        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0",
+                        "--log-format", "text"])
         try:
             tool(executable, data, "say", "hello", "--as", "ada", "--channel", "general")
             call(demo.port, "/v10/users/@me", "x")
@@ -264,7 +265,8 @@ def the_demo_prints_a_line_for_each_call(executable):
         expect(re.search(r" ada +POST +/api/v9/channels/\d+/messages 200 [\d.]+ ms\n", printed),
                printed)
         expect("/v10/users/@me 404" in printed and "is /api missing" in printed, printed)
-        expect("\033" not in printed, "no colours")
+        logged = demo.words()
+        expect("info " in logged and "\033" not in printed + logged, "no colours in a file")
 
 
 run_cases("workbench", [
