@@ -1,8 +1,8 @@
 /* log.h - what the operator reads.
  *
- * One line per message: coloured words on a terminal, plain ones in a file, a JSON object otherwise.
- * "area: what happened" is the form of a message. Tokens, passwords and bodies
- * never go in: log ids. Safe from every thread. */
+ * One line per message: coloured words on a terminal, plain ones in a file, a JSON object
+ * otherwise. "area: what happened" is the form of a message. Tokens, passwords and bodies never go
+ * in: log ids. Safe from every thread. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
