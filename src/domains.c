@@ -40,6 +40,7 @@ const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &own_domain,
+    &settings_proto_domain,
     &profiles_domain,
     &guilds_domain,
     &roles_domain,

@@ -125,12 +125,13 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
                               v->capabilities & CAPABILITY_OTHER_STATES, out);
     if (!e)
         e = ready_guild_settings(tx, v->user_id, v->capabilities & CAPABILITY_GUILD_SETTINGS, out);
+    if (!e)
+        e = ready_settings_proto(tx, v->user_id, out);
     if (e)
         return e;
     empty_lists(out, lists);
     if (!shape_refers(v->shape))
         ready_raw(out, "users", "[]");
-    ready_raw(out, "user_settings_proto", "\"\"");
     ready_raw(out, "consents", "{\"personalization\":{\"consented\":false}}");
     ready_raw(out, "auth", "{\"authenticator_types\":[]}");
     ready_raw(out, "analytics_token", "\"\"");

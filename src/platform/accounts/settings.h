@@ -47,6 +47,9 @@ enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *r
  * which the account has, is not among it. */
 enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret);
 
+/* The key "user_settings_proto" of READY. */
+enum err ready_settings_proto(struct tx *tx, snowflake user_id, struct json *out);
+
 /* Ways to be found: bits of friend_discovery_flags. */
 enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 

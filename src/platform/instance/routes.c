@@ -175,12 +175,28 @@ static enum err get_instance_config(struct call *call)
     return OK;
 }
 
+/* --- what is thrown away --------------------------------------------------------------- */
+
+/* POST /science, /track: what clients measure. They send it all the time. */
+static enum err forget_measurements(struct call *call)
+{
+    open_to_pages(call);
+    return OK;
+}
+
 /* --- the tables ----------------------------------------------------------------------- */
 
 #define SAYS_TO_ALL(path_, name_, doc_, reply_, ...)                                \
     {                                                                               \
         .method = GET, .path = path_, .name = #name_, .doc = doc_, .reply = reply_, \
         .store = ROUTE_STORE_NONE, .handle = name_, __VA_ARGS__                     \
+    }
+
+#define THROWS_AWAY(path_, name_)                                                   \
+    {                                                                               \
+        .method = POST, .path = path_, .name = #name_, .auth = AUTH_OPEN,           \
+        .doc = "What clients measure is not looked at.", .store = ROUTE_STORE_NONE, \
+        .handle = forget_measurements,                                              \
     }
 
 static const struct type type_limits = { .kind = KIND_RAW, .doc = "Numbers by group" };
@@ -196,6 +212,8 @@ static const struct route routes[] = {
                 &type_limits, .auth = AUTH_OPEN),
     SAYS_TO_ALL("/policies/instance/config", get_instance_config,
                 "How much it takes, and who may register.", &type_config, .auth = AUTH_OPEN),
+    THROWS_AWAY("/science", forget_measurements),
+    THROWS_AWAY("/track", forget_track),
     { 0 },
 };
 

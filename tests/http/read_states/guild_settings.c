@@ -105,6 +105,33 @@ static void notification_settings_are_flags(struct world *w)
                 "{'flags': 0}");
 }
 
+/* Fields 2 (a message "ab") and 5 (the number 1), then 5 anew, then 1, which is the server's. */
+static void settings_of_clients_are_merged_by_fields(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_json(client_get(ada, "/users/@me/settings-proto/1"), "{'settings': ''}");
+    client_connect(ada);
+    expect_json(client_patch(ada, "{'settings': 'EgJhYigB'}", "/users/@me/settings-proto/1"),
+                "{'settings': 'CgIYARICYWIoAQ=='}");
+    expect_event(ada, "USER_SETTINGS_PROTO_UPDATE",
+                 "{'settings': {'type': 1, 'proto': 'CgIYARICYWIoAQ=='}, 'partial': false}");
+    expect_json(client_patch(ada, "{'settings': 'KAIKAhhj', 'required_data_version': 1}",
+                             "/users/@me/settings-proto/1"),
+                "{'settings': 'CgIYAhICYWIoAg=='}");
+    expect_event(ada, "USER_SETTINGS_PROTO_UPDATE", "{'partial': false}");
+    expect_json(client_patch(ada, "{'settings': 'KAM=', 'required_data_version': 1}",
+                             "/users/@me/settings-proto/1"),
+                "{'settings': 'CgIYAhICYWIoAg==', 'out_of_date': true}");
+    expect_silence(ada);
+    expect_invalid(client_patch(ada, "{'settings': 'x'}", "/users/@me/settings-proto/1"),
+                   "settings", "INVALID_USER_SETTINGS_DATA");
+    expect_invalid(client_patch(ada, "{'settings': 'KA=='}", "/users/@me/settings-proto/1"),
+                   "settings", "INVALID_USER_SETTINGS_DATA");
+    expect_error(client_get(ada, "/users/@me/settings-proto/4"), 404, 0);
+    expect_json(client_get(ada, "/users/@me/settings-proto/2"), "{'settings': ''}");
+}
+
 static void suppressed_mentions_do_not_count(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -126,6 +153,7 @@ const struct test guild_settings_tests[] = {
     TEST(settings_are_kept_told_and_greeted_with),
     TEST(private_channels_and_several_guilds_have_settings),
     TEST(notification_settings_are_flags),
+    TEST(settings_of_clients_are_merged_by_fields),
     TEST(suppressed_mentions_do_not_count),
     { 0 },
 };

@@ -37,6 +37,15 @@ static void a_client_finds_everything_from_the_address(struct world *w)
     expect_json(fetch(c, "/api/policies/instance"), "{'name': 'chat.example', 'tosPage': null}");
 }
 
+static void what_clients_measure_is_taken_and_forgotten(struct world *w)
+{
+    struct client *c = world_stranger(w);
+
+    expect_status(client_post(c, "{'token': 'x', 'events': [{'type': 'a'}]}", "/science"), 204);
+    expect_status(client_post(c, NULL, "/track"), 204);
+    expect_status(client_post(world_client(w, "ada"), "not json", "/science"), 204);
+}
+
 static void closed_for_newcomers(struct config *config)
 {
     config->registration = "closed";
@@ -70,6 +79,7 @@ static void a_configured_origin_is_said_once(struct world *w)
 
 const struct test instance_tests[] = {
     TEST_WITH(a_client_finds_everything_from_the_address, public_address),
+    TEST(what_clients_measure_is_taken_and_forgotten),
     TEST_WITH(limits_and_registration_are_this_servers, closed_for_newcomers),
     TEST_WITH(a_configured_origin_is_said_once, one_origin),
     { 0 },

@@ -1,0 +1,118 @@
+/* proto_fields.c - cutting protocol buffers into fields, and putting them together again. */
+#include "platform/accounts/proto_fields.h"
+
+#include "base/buf.h"
+
+enum {
+    WIRE_VARINT = 0,
+    WIRE_64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_32 = 5,
+    LONGEST_VARINT = 10,
+    MOST_FIELDS = 1000
+};
+
+static bool varint_read(struct str *rest, uint64_t *ret)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < LONGEST_VARINT && i < rest->n; i++) {
+        unsigned char c = (unsigned char)rest->p[i];
+
+        v |= (uint64_t)(c & 0x7f) << (7 * i);
+        if (c & 0x80)
+            continue;
+        *rest = str_from(*rest, i + 1);
+        *ret = v;
+        return true;
+    }
+    return false;
+}
+
+static bool bytes_pass(struct str *rest, uint64_t n)
+{
+    if (n > rest->n)
+        return false;
+    *rest = str_from(*rest, (size_t)n);
+    return true;
+}
+
+static bool value_pass(struct str *rest, uint64_t wire)
+{
+    uint64_t n;
+
+    switch (wire) {
+    case WIRE_VARINT:
+        return varint_read(rest, &n);
+    case WIRE_64:
+        return bytes_pass(rest, 8);
+    case WIRE_BYTES:
+        return varint_read(rest, &n) && bytes_pass(rest, n);
+    case WIRE_32:
+        return bytes_pass(rest, 4);
+    default:
+        return false;
+    }
+}
+
+bool proto_split(struct arena *a, struct str message, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    while (message.n) {
+        const char *began = message.p;
+        uint64_t tag;
+
+        if (!varint_read(&message, &tag) || tag >> 3 == 0 || tag >> 3 > 536870911 ||
+            !value_pass(&message, tag & 7) || ret->count == MOST_FIELDS)
+            return false;
+        struct proto_field *f = list_add(a, ret, sizeof *f);
+        *f = (struct proto_field){ tag >> 3, str_slice(began, (size_t)(message.p - began)) };
+    }
+    return true;
+}
+
+static bool has_field(const struct list *fields, uint64_t number)
+{
+    const struct proto_field *f = fields->items;
+
+    for (size_t i = 0; i < fields->count; i++)
+        if (f[i].number == number)
+            return true;
+    return false;
+}
+
+struct str proto_merge(struct arena *a, const struct list *before, const struct list *change,
+                       uint64_t but)
+{
+    const struct proto_field *b = before->items, *c = change->items;
+    struct buf out;
+
+    buf_init(&out, 8 * 1024 * 1024);
+    for (size_t i = 0; i < before->count; i++)
+        if (b[i].number != but && !has_field(change, b[i].number))
+            buf_add_str(&out, b[i].bytes);
+    for (size_t i = 0; i < change->count; i++)
+        if (c[i].number != but)
+            buf_add_str(&out, c[i].bytes);
+    return buf_take(&out, a);
+}
+
+static void varint_add(struct buf *out, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        buf_add_char(out, (char)(v | 0x80));
+    buf_add_char(out, (char)v);
+}
+
+void proto_add_number(struct buf *out, uint64_t number, uint64_t value)
+{
+    varint_add(out, number << 3 | WIRE_VARINT);
+    varint_add(out, value);
+}
+
+void proto_add_message(struct buf *out, uint64_t number, struct str message)
+{
+    varint_add(out, number << 3 | WIRE_BYTES);
+    varint_add(out, message.n);
+    buf_add_str(out, message);
+}

@@ -1,0 +1,278 @@
+/* settings_proto.c - settings that clients keep as protocol buffers, of which the server knows
+ * only that they have fields and a version. */
+#include "platform/accounts/internal.h"
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "model/types.h"
+#include "platform/accounts/proto_fields.h"
+#include "platform/accounts/settings.h"
+
+enum {
+    PROTO_TYPES = 3,
+    LONGEST_PROTO = 1024 * 1024, /* characters of base64: some milliseconds of the writer */
+    VERSIONS = 1,                /* the field that is the server's, … */
+    DATA_VERSION = 3,            /* … and the one in it that counts changes */
+};
+
+/* --- bodies, answers and events ------------------------------------------------------- */
+
+struct proto_change {
+    struct str settings;
+    struct opt_int required_data_version;
+};
+static const struct type type_proto = { .kind = KIND_STRING,
+                                        .max = LONGEST_PROTO,
+                                        .doc = "Base64" };
+static const struct field change_fields[] = {
+    { FIELD(struct proto_change, settings), .type = &type_proto },
+    { FIELD(struct proto_change, required_data_version), .type = &type_count,
+      .flags = OPTIONAL | NULLABLE, .doc = "Nothing changes when there is a newer one" },
+    { 0 },
+};
+static const struct schema change_schema = {
+    .name = "SettingsProtoChange",
+    .size = sizeof(struct proto_change),
+    .fields = change_fields,
+    .doc = "Fields to set, whole; the others stay.",
+};
+static const struct type proto_body = { .kind = KIND_OBJECT, .schema = &change_schema };
+
+struct proto_answer {
+    struct str settings;
+    struct opt_bool out_of_date;
+};
+static const struct field answer_fields[] = {
+    { FIELD(struct proto_answer, settings), .type = &type_text, .doc = "Base64" },
+    { FIELD(struct proto_answer, out_of_date), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema answer_schema = {
+    .name = "SettingsProto",
+    .size = sizeof(struct proto_answer),
+    .fields = answer_fields,
+    .doc = "Settings of a client.",
+};
+static const struct type proto_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
+
+struct proto_part {
+    int64_t type;
+    struct str proto;
+};
+struct proto_event {
+    const struct proto_part *settings;
+    bool partial;
+};
+static const struct field part_fields[] = {
+    { FIELD(struct proto_part, type), .type = &type_count },
+    { FIELD(struct proto_part, proto), .type = &type_text },
+    { 0 },
+};
+static const struct schema part_schema = { .size = sizeof(struct proto_part),
+                                           .fields = part_fields };
+static const struct type type_part = { .kind = KIND_OBJECT, .schema = &part_schema };
+static const struct field event_fields[] = {
+    { FIELD(struct proto_event, settings), .type = &type_part },
+    { FIELD(struct proto_event, partial), .type = &type_bool },
+    { 0 },
+};
+static const struct schema event_schema = {
+    .name = "SettingsProtoChanged",
+    .size = sizeof(struct proto_event),
+    .fields = event_fields,
+    .doc = "Settings of a client that changed.",
+};
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct proto_row {
+    int64_t version; /* 0: there is none */
+    struct str settings;
+};
+
+static const char FIND_PROTO[] =
+    "select version, settings from settings_protos where user_id = $1 and type = $2";
+static const char PUT_PROTO[] =
+    "insert into settings_protos (user_id, type, version, settings) values ($1, $2, $3, $4) "
+    "on conflict (user_id, type) do update set version = $3, settings = $4";
+
+static struct str proto_text(struct arena *a, struct str bytes)
+{
+    size_t size = sodium_base64_encoded_len(bytes.n, sodium_base64_VARIANT_ORIGINAL);
+    char *text = arena_raw(a, size);
+
+    sodium_bin2base64(text, size, (const unsigned char *)bytes.p, bytes.n,
+                      sodium_base64_VARIANT_ORIGINAL);
+    return str_slice(text, size - 1);
+}
+
+static enum err proto_find(struct tx *tx, snowflake user_id, int64_t type, struct proto_row *ret)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, FIND_PROTO, BIND(v_id(user_id), v_int(type)), &row, &found);
+
+    *ret = (struct proto_row){ 0, STR("") };
+    if (!e && found && str_base64_decode(tx_arena(tx), row_text(&row, 1), &ret->settings))
+        ret->version = row_int(&row, 0);
+    return e;
+}
+
+/* With the versions in front; nothing for who never set anything. */
+static struct str proto_shown(struct arena *a, const struct proto_row *p)
+{
+    struct buf versions, out;
+
+    if (!p->version)
+        return STR("");
+    buf_init(&versions, 64);
+    proto_add_number(&versions, DATA_VERSION, (uint64_t)p->version);
+    buf_init(&out, 2 * LONGEST_PROTO);
+    proto_add_message(&out, VERSIONS, buf_str(&versions));
+    buf_add_str(&out, p->settings);
+    buf_clear(&versions);
+    return proto_text(a, buf_take(&out, a));
+}
+
+/* --- routes --------------------------------------------------------------------------- */
+
+static enum err proto_type(struct call *call)
+{
+    snowflake type = call_id(call, "proto.type");
+
+    return type >= 1 && type <= PROTO_TYPES ? OK : ERR_NOT_FOUND;
+}
+
+/* GET /users/@me/settings-proto/{proto.type} */
+static enum err get_settings_proto(struct call *call)
+{
+    struct proto_row p;
+    enum err e = proto_find(call->tx, call->caller->id, (int64_t)call_id(call, "proto.type"), &p);
+
+    return e ? e : call_reply(call, &(struct proto_answer){ proto_shown(call->arena, &p), { 0 } });
+}
+
+/* Of the body, read beside the loops. */
+struct proto_fields_in {
+    struct list fields; /* struct proto_field */
+    bool good;
+};
+
+static enum err read_proto(struct call *call)
+{
+    const struct proto_change *in = call->body;
+    struct proto_fields_in *f = call_passed(call, "proto_fields_in");
+    struct str bytes;
+
+    f->good = str_base64_decode(call->arena, in->settings, &bytes) &&
+              proto_split(call->arena, bytes, &f->fields);
+    return OK;
+}
+
+static enum err prepare_settings_proto(struct call *call)
+{
+    call_pass(call, "proto_fields_in", sizeof(struct proto_fields_in));
+    call->compute = read_proto;
+    return OK;
+}
+
+static enum err proto_change(struct call *call, int64_t type, struct proto_row *p,
+                             const struct list *fields)
+{
+    struct list before;
+
+    if (!proto_split(call->arena, p->settings, &before))
+        before = (struct list){ 0 };
+    p->settings = proto_merge(call->arena, &before, fields, VERSIONS);
+    p->version++;
+    if (p->settings.n > LONGEST_PROTO)
+        return call_invalid(call, "settings", "BASE_TYPE_MAX_LENGTH",
+                            "Together with what is there it is too long.");
+    return tx_exec(call->tx, PUT_PROTO,
+                   BIND(v_id(call->caller->id), v_int(type), v_int(p->version),
+                        v_text(proto_text(call->arena, p->settings))),
+                   NULL);
+}
+
+/* PATCH /users/@me/settings-proto/{proto.type} */
+static enum err modify_settings_proto(struct call *call)
+{
+    const struct proto_change *in = call->body;
+    const struct proto_fields_in *f = call_passed(call, "proto_fields_in");
+    int64_t type = (int64_t)call_id(call, "proto.type");
+    struct proto_row p;
+
+    if (!f->good)
+        return call_invalid(call, "settings", "INVALID_USER_SETTINGS_DATA",
+                            "Invalid user settings.");
+    enum err e = proto_find(call->tx, call->caller->id, type, &p);
+    if (e)
+        return e;
+    if (in->required_data_version.given == GIVEN && in->required_data_version.value < p.version)
+        return call_reply(call,
+                          &(struct proto_answer){ proto_shown(call->arena, &p), given_mark(true) });
+    e = proto_change(call, type, &p, &f->fields);
+    if (e)
+        return e;
+    struct proto_part part = { type, proto_shown(call->arena, &p) };
+    call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, to_user(call->caller->id), &event_schema,
+              &(struct proto_event){ &part, false });
+    return call_reply(call, &(struct proto_answer){ part.proto, { 0 } });
+}
+
+enum err ready_settings_proto(struct tx *tx, snowflake user_id, struct json *out)
+{
+    struct proto_row p;
+    enum err e = proto_find(tx, user_id, 1, &p);
+
+    if (e)
+        return e;
+    json_name(out, "user_settings_proto");
+    json_text(out, proto_shown(tx_arena(tx), &p));
+    return OK;
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "proto.type",
+        .field = "type",
+        .doc = "1, 2 or 3.",
+    },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/users/@me/settings-proto/{proto.type}",
+        .name = "get_settings_proto",
+        .doc = "Settings that clients keep as protocol buffers.",
+        .auth = AUTH_USER,
+        .reply = &proto_reply,
+        .admit = proto_type,
+        .handle = get_settings_proto,
+    },
+    {
+        .method = PATCH,
+        .path = "/users/@me/settings-proto/{proto.type}",
+        .name = "modify_settings_proto",
+        .doc = "Change some of them: fields are replaced whole, those that are not sent stay.",
+        .auth = AUTH_USER,
+        .body = &proto_body,
+        .max_body = LONGEST_PROTO + 4096,
+        .reply = &proto_reply,
+        .fires = (const enum event[]){ EVENT_USER_SETTINGS_PROTO_UPDATE, EVENT_NONE },
+        .prepare = prepare_settings_proto,
+        .admit = proto_type,
+        .handle = modify_settings_proto,
+    },
+    { 0 },
+};
+
+const struct domain settings_proto_domain = {
+    .name = "Settings of clients",
+    .doc = "Settings as protocol buffers.",
+    .routes = routes,
+    .resolvers = resolvers,
+};
