@@ -135,7 +135,7 @@ static void mark_add_embeds(struct arena *a, struct search_document *d, struct s
 }
 
 static const char FILES_OF[] =
-    "select filename, content_type from attachments where message_id = $1";
+    "select filename, content_type from attachments where message_id = $1 and snapshot = 0";
 
 static void mark_add_file(struct arena *a, struct search_document *d, struct str name,
                           struct str type)
@@ -175,7 +175,8 @@ static enum err mark_add_files(struct tx *tx, struct search_document *d)
     "select m.id, m.channel_id, c.guild_id, c.type, c.parent_id, m.author_id, u.bot, "       \
     "m.webhook_name, m.content, m.embeds, m.attachment_count, m.mentions, m.mention_roles, " \
     "m.mention_everyone, m.pinned, m.reference_message_id, r.author_id, m.polled, "          \
-    "m.sticker_items from (select message_id from message_unindexed order by message_id "
+    "m.sticker_items, case when m.snapshot is null then 0 else 1 end "                       \
+    "from (select message_id from message_unindexed order by message_id "
 #define NOTED_TABLES                                                                  \
     " limit $1) q join messages m on m.id = q.message_id "                            \
     "join channels c on c.id = m.channel_id left join users u on u.id = m.author_id " \
@@ -236,6 +237,8 @@ static void read_noted(const struct rows *r, void *ret)
         mark_add(a, d, STR("_haspoll"));
     if (!row_null(r, 18))
         mark_add(a, d, STR("_hassticker"));
+    if (row_bool(r, 19))
+        mark_add(a, d, STR("_hassnapshot"));
     mark_add_words(a, d, 0, row_text(r, 8));
     mark_add_links(a, d, row_text(r, 8));
     mark_add_embeds(a, d, row_text(r, 9));

@@ -193,6 +193,7 @@ static void look_with_filters(struct client *ada, const struct venue *v, const s
     expect_found(ada, v->id, "has=image", 1, "file");
     expect_found(ada, v->id, "has=sound", 0, "");
     expect_found(ada, v->id, "has=sticker", 0, "");
+    expect_found(ada, v->id, "has=snapshot", 1, "hook");
     expect_found(ada, v->id, "link_hostname=example.org", 1, "see https://Example.org/x");
     expect_found(ada, v->id, "link_hostname=example.com", 0, "");
     expect_found(ada, v->id, "attachment_extension=svg", 1, "file");
@@ -239,6 +240,9 @@ static void every_filter_is_a_question_to_the_index(struct world *w)
                               "/webhooks/%s/%s?wait=true", answer_text(hook, "id"),
                               answer_text(hook, "token")),
                   200);
+    /* As a forwarded one is kept. */
+    world_sql(w, "update messages set snapshot = '{\"attachments\":' "
+                 "where content = 'hook'");
     look_with_filters(ada, &v, bob, role);
     index_all(w);
     look_with_filters(ada, &v, bob, role);
