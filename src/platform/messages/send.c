@@ -2,6 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
+#include "model/poll.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
@@ -90,6 +91,20 @@ enum err message_judged(struct call *call, struct text_judged *about, snowflake 
     return hook_text_written(call, about);
 }
 
+/* What a message says, with what it asks: a poll is looked at as its text is. */
+static struct str draft_text(struct call *call, const struct message_draft *d)
+{
+    struct str text = d->content;
+
+    if (!d->poll)
+        return text;
+    const struct poll_answer *a = d->poll->answers.items;
+    text = STR_CONCAT(call->arena, text, STR("\n"), d->poll->question->text.value);
+    for (size_t i = 0; i < d->poll->answers.count; i++)
+        text = STR_CONCAT(call->arena, text, STR("\n"), a[i].poll_media->text.value);
+    return text;
+}
+
 /* POST /channels/{channel.id}/messages: say something. */
 enum err create_message(struct call *call)
 {
@@ -115,7 +130,7 @@ enum err create_message(struct call *call)
     if (sent)
         return call_reply(call, &m);
 
-    struct text_judged judged = { .channel = c, .text = draft.content };
+    struct text_judged judged = { .channel = c, .text = draft_text(call, &draft) };
     e = message_judge(call, &judged);
     if (e || judged.refused)
         return e;

@@ -87,6 +87,22 @@ static void a_blocked_message_is_nowhere(struct world *w)
     expect_status(say(y.bob, &y, "cat"), 200);
 }
 
+static void polls_are_looked_at(struct world *w)
+{
+    static const char *const polls[] = {
+        "{'poll': {'question': {'text': 'A cat?'}, 'answers': [{'poll_media': {'text': 'x'}}]}}",
+        "{'poll': {'question': {'text': 'Who?'}, 'answers': [{'poll_media': {'text': 'x'}}, "
+        "{'poll_media': {'text': 'the cat'}}]}}",
+        "{'poll': {'question': {'text': 'Who?'}, 'answers': [{'poll_media': {'text': 'x'}}]}}",
+    };
+    struct yard y = open_yard(w);
+
+    rule(&y, 1, "{'keyword_filter': ['cat']}", BLOCK);
+    expect_error(client_post(y.bob, polls[0], SAY, y.v.channel), 400, 200000);
+    expect_error(client_post(y.bob, polls[1], SAY, y.v.channel), 400, 200000);
+    expect_status(client_post(y.bob, polls[2], SAY, y.v.channel), 200);
+}
+
 static void edits_are_looked_at_too(struct world *w)
 {
     struct yard y = open_yard(w);
@@ -301,6 +317,7 @@ static void content_is_for_bots_that_asked_for_it(struct world *w)
 
 const struct test automod_tests[] = {
     TEST(a_blocked_message_is_nowhere),
+    TEST(polls_are_looked_at),
     TEST(edits_are_looked_at_too),
     TEST(an_alert_tells_a_channel),
     TEST(a_timeout_and_a_block_go_together),
