@@ -601,7 +601,22 @@ static void the_banned_are_not_brought_in_and_tokens_expire(struct world *w)
     expect_error(bring(bot, &p, bob, token, ""), 401, 50025);
 }
 
+static void nobody_asks_to_join(struct world *w)
+{
+    struct home h = world_home(w, 0);
+
+    expect_json(client_get(h.ada, "/guilds/%s/requests?status=SUBMITTED&limit=100", h.guild),
+                "{'guild_join_requests': [], 'total': 0}");
+    expect_error(client_get(h.bob, "/guilds/%s/requests", h.guild), 403, 50013);
+    expect_invalid(client_get(h.ada, "/guilds/%s/requests?limit=101", h.guild), "limit",
+                   "NUMBER_TYPE_MAX");
+    expect_status(client_get(h.bob, "/guilds/%s/new-member-welcome", h.guild), 204);
+    expect_error(client_get(world_client(w, "eve"), "/guilds/%s/new-member-welcome", h.guild), 403,
+                 50001);
+}
+
 const struct test members_tests[] = {
+    TEST(nobody_asks_to_join),
     TEST(a_member_is_read_by_those_in_the_guild),
     TEST(bots_list_members_by_id),
     TEST(listing_needs_the_members_intent),
