@@ -551,7 +551,7 @@ const struct test gateway_dispatch_tests[] = {
     TEST(without_rate_limits_all_members_come_each_time),
     TEST(members_come_on_request),
     TEST(sounds_and_channels_are_answered),
-    TEST(presence_is_told_to_bots_that_ask),
+    TEST_WITH(presence_is_told_to_bots_that_ask, limited),
     TEST(privileged_intents_must_be_allowed),
     TEST(a_person_who_names_intents_is_told_only_those),
     { 0 },

@@ -108,6 +108,42 @@ static void head_is_get_without_a_body(struct world *w)
 
 /* --- paths ---------------------------------------------------------------------------- */
 
+/* Files and objects of the interface may have the same path: /stickers/{id}. */
+static struct {
+    const struct route *file;
+    bool found;
+} namesake;
+
+/* Whatever stands in braces. */
+static bool fits_the_same_paths(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t n = strcspn(a, "/"), m = strcspn(b, "/");
+
+        if (!(*a == '{' && *b == '{') && (n != m || strncmp(a, b, n) != 0))
+            return false;
+        a += n + (a[n] == '/');
+        b += m + (b[m] == '/');
+    }
+    return *a == *b;
+}
+
+static void look_for_namesake(struct world *w, const struct route *r)
+{
+    (void)w;
+    if (!r->service && r->method == namesake.file->method &&
+        fits_the_same_paths(r->path, namesake.file->path))
+        namesake.found = true;
+}
+
+static bool has_namesake(struct world *w, const struct route *r)
+{
+    namesake.file = r;
+    namesake.found = false;
+    each_route(w, look_for_namesake);
+    return namesake.found;
+}
+
 static void look_at_versions(struct world *w, const struct route *r)
 {
     struct client *nobody = world_stranger(w);
@@ -115,8 +151,10 @@ static void look_at_versions(struct world *w, const struct route *r)
     struct arena *a = world_arena(w);
 
     if (r->service) {
-        expect_error(ask(nobody, method, str_printf(a, "/api%s", url).p), 404, 0);
-        expect_error(ask(nobody, method, str_printf(a, "/api/v10%s", url).p), 404, 0);
+        int status = has_namesake(w, r) ? 401 : 404;
+
+        expect_error(ask(nobody, method, str_printf(a, "/api%s", url).p), status, 0);
+        expect_error(ask(nobody, method, str_printf(a, "/api/v10%s", url).p), status, 0);
         return;
     }
     const char *path = url + strlen("/api/v10");
