@@ -33,6 +33,39 @@ static const struct option_row *rows_of(const struct program_command *c, struct 
     return all;
 }
 
+/* GUILDHALL_ names of others: of the test helpers, of the project's scripts, and those that a
+ * container host derives from a service called "guildhall". */
+static const char *const names_of_others[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
+                                               "PORT",   "PORT_*", NULL };
+
+/* An option of another command is none of this one's, but it is no mistake: a shell that uses
+ * several has them all in its environment. */
+static bool check_environment(struct arena *arena, const char **ret_problem)
+{
+    const struct option_row *lists[64] = { config_rows };
+    size_t n = 1;
+
+    for (const struct program_command *c = program_commands; c->name; c++)
+        if (c->options && n + 1 < sizeof lists / sizeof *lists)
+            lists[n++] = c->options;
+    return options_check_environment(lists, names_of_others, config_source.prefix, arena,
+                                     ret_problem);
+}
+
+/* `guildhall seed --help`, with whatever stands between; -1: it was not. */
+static int asked_for_help(const struct program_command *c, char **words)
+{
+    if (*words && strcmp(*words, "-h") == 0)
+        return program_help(c, false);
+    for (; *words; words++) {
+        if (strcmp(*words, "--help") == 0)
+            return program_help(c, false);
+        if (strcmp(*words, "--help-all") == 0)
+            return program_help(c, true);
+    }
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     const struct program_command *c = argc > 1 ? program_find(argv[1]) : program_find("help");
@@ -42,17 +75,19 @@ int main(int argc, char **argv)
 
     if (!c)
         return usage("there is no such command");
-    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
-        c = program_find("help");
+    char **words = argc > 2 ? argv + 2 : argv + argc;
     if (c->run == tool_help)
-        return tool_help(NULL, NULL);
+        return tool_help(NULL, words);
+    int status = asked_for_help(c, words);
+    if (status >= 0)
+        return status;
 
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
     source.file = options_peek("config", &source, argv + 1);
-    int status = 1;
-    if (options_read(rows_of(c, arena), &source, arena, argc > 2 ? argv + 2 : argv + argc,
-                     &settings, rest, &problem)) {
+    status = 1;
+    if (check_environment(arena, &problem) &&
+        options_read(rows_of(c, arena), &source, arena, words, &settings, rest, &problem)) {
         guildhall_init(&settings.config);
         status = c->run(&settings, rest);
     } else {

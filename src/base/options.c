@@ -139,6 +139,16 @@ static void read_environment(struct reading *r, const char *prefix)
     }
 }
 
+static void option_say_unknown(struct reading *r, struct str name)
+{
+    const struct option_row *lists[] = { r->rows, NULL };
+    const char *meant = option_nearest(lists, name);
+
+    option_say(r, meant ? str_printf(r->arena, "there is no option '--%.*s'; did you mean --%s?",
+                                     STR_FMT(name), meant)
+                        : str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
+}
+
 /* One flag at *argv; returns how many arguments it took. */
 static int read_flag(struct reading *r, char **argv)
 {
@@ -148,7 +158,7 @@ static int read_flag(struct reading *r, char **argv)
     const struct option_row *row = option_find(r->rows, name);
 
     if (!row) {
-        option_say(r, str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
+        option_say_unknown(r, name);
         return 1;
     }
     if (joined) {

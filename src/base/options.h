@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/str.h"
 
 enum option_kind {
     OPTION_TEXT,   /* const char *; NULL when unset */
@@ -46,6 +47,17 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
 
 /* The value of one flag or variable before all are read: where the file is. */
 const char *options_peek(const char *name, const struct option_source *source, char **argv);
+
+/* The option whose name is nearest to one that is wrong; NULL when none is near. The lists end
+ * with NULL. */
+const char *option_nearest(const struct option_row *const *lists, struct str name);
+
+/* False with a sentence when the environment has a variable that begins with the prefix and is
+ * an option in none of the lists: a mistyped name would else do nothing, silently. `others` are
+ * names of other programs, without the prefix; one that ends with * stands for all that begin so.
+ */
+bool options_check_environment(const struct option_row *const *lists, const char *const *others,
+                               const char *prefix, struct arena *arena, const char **ret_problem);
 
 /* What stands for a value of it: "HOST:PORT", "on|off". */
 const char *option_value_word(const struct option_row *row);

@@ -78,4 +78,7 @@ static inline bool json_ok(const struct json_reader *r)
 /* One whole text: is it JSON? */
 bool json_valid(struct str text);
 
+/* Where it is not and why, in words: "line 3, column 7, at users.0.name: …"; empty when it is. */
+struct str json_mistake(struct str text, struct arena *arena);
+
 #endif

@@ -58,34 +58,6 @@ static int run_version(const struct settings *s, char **arguments)
     return 0;
 }
 
-int tool_help(const struct settings *s, char **arguments)
-{
-    struct buf out;
-
-    (void)s, (void)arguments;
-    buf_init(&out, SIZE_MAX);
-    buf_add_lit(&out, "guildhall COMMAND [options]\n\nCommands\n");
-    for (const struct program_command *c = program_commands; c->name; c++) {
-        char call[64];
-
-        snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
-        help_line(&out, call, c->help);
-        buf_add_lit(&out, "\n");
-    }
-    buf_add_lit(
-        &out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
-    options_help(config_rows, &out);
-    for (const struct program_command *c = program_commands; c->name; c++) {
-        if (c->options && (c == program_commands || c[-1].options != c->options)) {
-            buf_printf(&out, "\nOptions of %s%s\n", c->name,
-                       c[1].options == c->options ? " and the like" : "");
-            options_help(c->options, &out);
-        }
-    }
-    program_print(&out);
-    return 0;
-}
-
 const struct program_command program_commands[] = {
     { "serve", "", "Run the server", tool_serve, NULL },
     { "demo", "", "Run the server with a small world to try", tool_demo, NULL },
@@ -135,7 +107,7 @@ const struct program_command program_commands[] = {
     { "completion", "bash|zsh|fish", "Print what a shell completes commands and options with",
       tool_completion, NULL },
     { "version", "", "Print the version", run_version, NULL },
-    { "help", "", "Print this", tool_help, NULL },
+    { "help", "[COMMAND]", "Print this, or what one command is told", tool_help, NULL },
     { 0 },
 };
 

@@ -16,6 +16,9 @@ extern const struct program_command program_commands[];
 /* NULL when there is none; --help, -h and --version are commands too. */
 const struct program_command *program_find(const char *name);
 
+/* What one command is told and does; all: with the options of the server. */
+int program_help(const struct program_command *c, bool all);
+
 int tool_help(const struct settings *s, char **arguments);
 int tool_manual(const struct settings *s, char **arguments);
 int tool_completion(const struct settings *s, char **arguments);

@@ -122,10 +122,41 @@ def other_shells_have_as_many_words(executable):
     expect(done.returncode == 2 and "bash, zsh or fish" in done.stderr, done.stderr)
 
 
+def one_command_has_a_help_of_its_own(executable):
+    seed = printed(executable, "help", "seed")
+    expect(seed.startswith("guildhall seed [options]\n") and "--members N" in seed, seed)
+    expect("--tls-cert" not in seed and "guildhall seed --help-all" in seed, seed)
+    expect(printed(executable, "seed", "--users", "3", "--help") == seed, "--help after a flag")
+    expect("--tls-cert FILE" in printed(executable, "seed", "--help-all"), "--help-all")
+    user = printed(executable, "user", "--help")
+    for verb in ("list", "show", "add", "passwd", "disable", "enable", "delete", "premium"):
+        expect(re.search(rf"^  {verb}\b", user, re.M), f"help user has no {verb}")
+    expect("--yes on|off" in user, user)
+    expect("--tls-cert FILE" in printed(executable, "serve", "-h"), "serve is about its options")
+    done = subprocess.run([executable, "help", "frob"], capture_output=True, text=True,
+                          timeout=PATIENCE, check=False)
+    expect(done.returncode == 2 and "no such command" in done.stderr, done.stderr)
+
+
+def names_in_the_environment_are_options(executable):
+    def version_with(name):
+        return subprocess.run([executable, "version"], env={**os.environ, name: "x"},
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = version_with("GUILDHALL_LISTN")
+    expect(done.returncode == 1 and not done.stdout, done.stdout)
+    expect(done.stderr == "guildhall: GUILDHALL_LISTN in the environment is no option; "
+           "did you mean GUILDHALL_LISTEN?\n", done.stderr)
+    for name in ("GUILDHALL_URL", "GUILDHALL_AS", "GUILDHALL_BINARY", "GUILDHALL_TEST_POSTGRES",
+                 "GUILDHALL_SERVICE_HOST", "GUILDHALL_PORT_8080_TCP"):
+        expect(version_with(name).returncode == 0, f"{name} is refused")
+
+
 run_cases("service", [
     a_socket_that_was_handed_over_is_served,
     several_sockets_are_refused,
     the_manual_names_every_command_and_option,
     bash_completes_what_there_is,
     other_shells_have_as_many_words,
+    one_command_has_a_help_of_its_own,
+    names_in_the_environment_are_options,
 ])

@@ -130,7 +130,8 @@ static void flags_have_several_forms(void **state)
 static void bad_flags_are_told(void **state)
 {
     (void)state;
-    assert_string_equal(read_all(NULL, ARGV("--nmae", "x")), "there is no option '--nmae'");
+    assert_string_equal(read_all(NULL, ARGV("--nmae", "x")),
+                        "there is no option '--nmae'; did you mean --name?");
     assert_string_equal(read_all(NULL, ARGV("--")), "there is no option '--'");
     assert_string_equal(read_all(NULL, ARGV("--name")), "--name wants a value: NAME");
     assert_string_equal(read_all(NULL, ARGV("--name", "--quick")), "--name wants a value: NAME");
@@ -264,6 +265,51 @@ static void help_and_sample_hold_every_row(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* --- names that are no option --------------------------------------------------------- */
+
+static const char *stray(const char *variable)
+{
+    static const char *const others[] = { "BINARY", "TEST_*", NULL };
+    const struct option_row *lists[] = { rows, NULL };
+    const char *problem = NULL;
+
+    setenv(variable, "x", 1);
+    options_check_environment(lists, others, "STRAY_", arena, &problem);
+    unsetenv(variable);
+    return problem ? problem : "";
+}
+
+static void variables_that_are_no_option_are_told(void **state)
+{
+    (void)state;
+    assert_string_equal(stray("STRAY_NAME"), "");
+    assert_string_equal(stray("STRAY_THE_SIZE"), "");
+    assert_string_equal(stray("ASTRAY_NAM"), "");
+    assert_string_equal(stray("STRAY_THE_SIZ"),
+                        "STRAY_THE_SIZ in the environment is no option; did you mean "
+                        "STRAY_THE_SIZE?");
+    assert_string_equal(stray("STRAY_COLOR"),
+                        "STRAY_COLOR in the environment is no option; did you mean STRAY_COLOUR?");
+    assert_string_equal(stray("STRAY_ZEBRA"), "STRAY_ZEBRA in the environment is no option");
+    assert_string_equal(stray("STRAY_"), "STRAY_ in the environment is no option");
+}
+
+static void variables_of_other_programs_are_none_of_ours(void **state)
+{
+    (void)state;
+    assert_string_equal(stray("STRAY_BINARY"), "");
+    assert_string_equal(stray("STRAY_TEST_POSTGRES"), "");
+    assert_string_not_equal(stray("STRAY_BINARY_2"), "");
+    assert_string_not_equal(stray("STRAY_TEST"), "");
+}
+
+static void a_flag_that_is_nearly_an_option_is_told_which(void **state)
+{
+    (void)state;
+    assert_string_equal(read_all(NULL, ARGV("--colr", "red")),
+                        "there is no option '--colr'; did you mean --colour?");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +326,9 @@ int main(void)
         TEST(lines_may_be_indented),
         TEST(one_value_can_be_looked_at_first),
         TEST(help_and_sample_hold_every_row),
+        TEST(variables_that_are_no_option_are_told),
+        TEST(variables_of_other_programs_are_none_of_ours),
+        TEST(a_flag_that_is_nearly_an_option_is_told_which),
     };
     return cmocka_run_group_tests_name("base/options", tests, NULL, NULL);
 }

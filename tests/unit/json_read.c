@@ -375,6 +375,33 @@ static void the_number_of_values_is_limited(void **state)
     assert_false(many(JSON_MAX_VALUES));
 }
 
+static void expect_mistake(const char *text, const char *begins)
+{
+    struct str told = json_mistake(str_of(text), arena);
+
+    assert_string_equal(
+        str_dupz(arena, str_slice(told.p, told.n < strlen(begins) ? told.n : strlen(begins))),
+        begins);
+    assert_true(json_valid(str_of(text)) == (told.n == 0));
+}
+
+static void a_mistake_is_told_with_its_place(void **state)
+{
+    (void)state;
+    expect_mistake("{\"a\": [1, {\"b\": null}]} ", "");
+    expect_mistake("", "line 1, column 1: the text ends");
+    expect_mistake("{\n \"users\": [\n  {\"name\": \"\u00e4d\u00e4\" \"x\": 1}]}",
+                   "line 3, column 18, at users.0.name: a comma is missing before this");
+    expect_mistake("[1,]", "line 1, column 4, at 1: ']' is not what JSON has here");
+    expect_mistake("{\"a\": 1,}", "line 1, column 9, at a: '}' is not");
+    expect_mistake("{\"a\": [tru]}", "line 1, column 8, at a.0: 't' is not");
+    expect_mistake("{\"a\": {\"b\": \"x\n\"}}", "line 1, column 13, at a.b: this string");
+    expect_mistake("{\"a\" 1}", "line 1, column 2, at a: this string");
+    expect_mistake("[1] 2", "line 1, column 5: '2' is not");
+    expect_mistake("[1\n,\n", "line 3, column 1, at 1: the text ends");
+    expect_mistake("[\x01]", "line 1, column 2, at 0: the byte 0x01 is not");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -394,6 +421,7 @@ int main(void)
         TEST(the_text_is_one_value),
         TEST(depth_is_limited),
         TEST(the_number_of_values_is_limited),
+        TEST(a_mistake_is_told_with_its_place),
     };
     return cmocka_run_group_tests_name("json/read", tests, NULL, NULL);
 }

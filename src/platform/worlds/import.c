@@ -1,6 +1,7 @@
 /* import.c - a world file into the store, in one transaction. */
 #include "platform/worlds/internal.h"
 
+#include "json/read.h"
 #include "platform/accounts/accounts.h"
 
 struct world_import {
@@ -163,7 +164,7 @@ enum err world_import(struct store *store, const struct world_options *options, 
     if (!e)
         e = keep_pictures(store, &in.pictures);
     if (e == ERR_INVALID_JSON)
-        ret->problems = STR("the file: is not JSON, or holds more than 100000 values\n");
+        ret->problems = str_printf(arena, "the file: %.*s\n", STR_FMT(json_mistake(text, arena)));
     else if (e == ERR_INVALID_FORM_BODY)
         ret->problems = layout_problems(&in.form, arena);
     return e;

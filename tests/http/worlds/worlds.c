@@ -395,7 +395,8 @@ static void problems_come_with_their_place(struct world *w)
                    "guilds.0.channels.0.type: Value must be one of ('text', 'voice', 'category', "
                    "'news', 'news_thread', 'thread', 'private_thread', 'stage', 'forum').\n");
     expect_refused(w, "{'users': [{'username': 'ada'}",
-                   "the file: is not JSON, or holds more than 100000 values\n");
+                   "the file: line 1, column 31, at users.0: the text ends before it is "
+                   "complete\n");
     expect_refused(w, "[]", "the file: Only dictionaries may be used in a ModelType\n");
 }
 

@@ -1,0 +1,127 @@
+/* option_names.c - names that are no option, and the option that was probably meant. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "base/str.h"
+
+extern char **environ;
+
+enum { LONGEST_NAME = 64 };
+
+static size_t smaller_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters must be changed, put in or left out to make one of the other; SIZE_MAX for
+ * names that are longer than any option. */
+static size_t name_distance(struct str a, struct str b)
+{
+    size_t row[LONGEST_NAME + 1];
+
+    if (a.n > LONGEST_NAME || b.n > LONGEST_NAME)
+        return SIZE_MAX;
+    for (size_t k = 0; k <= b.n; k++)
+        row[k] = k;
+    for (size_t i = 1; i <= a.n; i++) {
+        size_t corner = row[0];
+
+        row[0] = i;
+        for (size_t k = 1; k <= b.n; k++) {
+            size_t changed = corner + (a.p[i - 1] != b.p[k - 1]);
+
+            corner = row[k];
+            row[k] = smaller_of(changed, 1 + smaller_of(row[k], row[k - 1]));
+        }
+    }
+    return row[b.n];
+}
+
+const char *option_nearest(const struct option_row *const *lists, struct str name)
+{
+    /* Of a name of six letters three may be wrong; further away it would be a guess. */
+    size_t best = name.n / 3 + 2;
+    const char *found = NULL;
+
+    for (; *lists; lists++) {
+        for (const struct option_row *row = *lists; row->name; row++) {
+            size_t distance = name_distance(name, str_of(row->name));
+
+            if (distance < best) {
+                best = distance;
+                found = row->name;
+            }
+        }
+    }
+    return found;
+}
+
+/* The name of an option as its variable has it: "tls-key" of "TLS_KEY". */
+static struct str option_name_of(struct arena *arena, struct str variable)
+{
+    char *name = str_dupz(arena, variable);
+
+    for (char *p = name; *p; p++)
+        *p = *p == '_' ? '-' : (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    return str_slice(name, variable.n);
+}
+
+static bool is_among_options(const struct option_row *const *lists, struct str name)
+{
+    for (; *lists; lists++)
+        for (const struct option_row *row = *lists; row->name; row++)
+            if (str_is(name, row->name))
+                return true;
+    return false;
+}
+
+/* A pattern is a name, or the beginning of one and a star. */
+static bool is_among_patterns(const char *const *patterns, struct str name)
+{
+    for (; patterns && *patterns; patterns++) {
+        struct str pattern = str_of(*patterns);
+
+        if (pattern.p[pattern.n - 1] == '*' ? str_starts(name, str_slice(pattern.p, pattern.n - 1))
+                                            : str_eq(name, pattern))
+            return true;
+    }
+    return false;
+}
+
+static const char *stray_sentence(const struct option_row *const *lists, const char *prefix,
+                                  struct arena *arena, struct str variable, struct str name)
+{
+    const char *nearest = option_nearest(lists, name);
+    char meant[128];
+
+    if (!nearest)
+        return str_printf(arena, "%s%.*s in the environment is no option", prefix,
+                          STR_FMT(variable))
+            .p;
+    option_variable(prefix, nearest, meant, sizeof meant);
+    return str_printf(arena, "%s%.*s in the environment is no option; did you mean %s?", prefix,
+                      STR_FMT(variable), meant)
+        .p;
+}
+
+bool options_check_environment(const struct option_row *const *lists, const char *const *others,
+                               const char *prefix, struct arena *arena, const char **ret_problem)
+{
+    struct str begins = str_of(prefix);
+
+    for (char **entry = environ; *entry; entry++) {
+        struct str variable = str_of(*entry);
+
+        if (!str_starts(variable, begins))
+            continue;
+        variable = str_from(variable, begins.n);
+        variable = str_cut(&variable, '=');
+        struct str name = option_name_of(arena, variable);
+        if (is_among_options(lists, name) || is_among_patterns(others, variable))
+            continue;
+        *ret_problem = stray_sentence(lists, prefix, arena, variable, name);
+        return false;
+    }
+    return true;
+}

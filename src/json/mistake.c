@@ -1,0 +1,135 @@
+/* mistake.c - where a text stops being JSON, for people who wrote it by hand.
+ *
+ * The reader that bodies go through does not keep its place when it fails. Once a file was
+ * refused it is read here again, token by token, with the place before each in mind. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "json/read.h"
+#include "json/token.h"
+
+struct mistake_walk {
+    struct json_reader r;
+    const char *before; /* where the token begins that is read now */
+    bool no_comma;      /* where one belongs */
+    struct {
+        struct str key; /* p is NULL in an array */
+        size_t index;   /* of the next item */
+    } levels[JSON_MAX_DEPTH];
+};
+
+static void walk_value(struct mistake_walk *w)
+{
+    w->before = w->r.at;
+    w->no_comma = false;
+    enum json_kind kind = json_peek(&w->r);
+
+    if (kind != JSON_ARRAY && kind != JSON_OBJECT) {
+        json_skip(&w->r, NULL);
+        return;
+    }
+    json_enter(&w->r);
+    if (!w->r.bad) {
+        w->levels[w->r.depth - 1].key = (struct str){ 0 };
+        w->levels[w->r.depth - 1].index = 0;
+    }
+}
+
+/* To the next member or item; false when there is none. */
+static bool walk_next(struct mistake_walk *w)
+{
+    struct json_reader *r = &w->r;
+    unsigned level = r->depth - 1;
+    bool found;
+
+    w->before = token_skip_space(r->at, r->end);
+    w->no_comma = !r->first && w->before < r->end && *w->before != ',';
+    if (!r->first && !w->no_comma && w->before < r->end)
+        w->before = token_skip_space(w->before + 1, r->end);
+    if (r->in_object & 1)
+        found = json_next_member(r, &w->levels[level].key);
+    else if ((found = json_next_item(r)))
+        w->levels[level].index++;
+    return found;
+}
+
+static bool walk_all(struct mistake_walk *w)
+{
+    walk_value(w);
+    while (!w->r.bad && w->r.depth)
+        if (walk_next(w))
+            walk_value(w);
+    if (w->r.bad)
+        return false;
+    w->before = token_skip_space(w->r.at, w->r.end);
+    return json_end(&w->r);
+}
+
+/* --- in words ------------------------------------------------------------------------- */
+
+static void add_line_and_column(struct str text, const char *at, struct buf *out)
+{
+    unsigned long long line = 1, column = 1;
+
+    for (const char *p = text.p; p < at; p++) {
+        if (*p == '\n') {
+            line++;
+            column = 1;
+        } else {
+            column += ((unsigned char)*p & 0xc0) != 0x80;
+        }
+    }
+    buf_printf(out, "line %llu, column %llu", line, column);
+}
+
+/* users.0.name, as problems of fields are told. */
+static void add_path(const struct mistake_walk *w, struct buf *out)
+{
+    for (unsigned i = 0; i < w->r.depth; i++) {
+        struct str key = w->levels[i].key;
+
+        if (!key.p && !w->levels[i].index)
+            break;
+        buf_add_str(out, i ? STR(".") : STR(", at "));
+        if (key.p)
+            buf_add_str(out, key);
+        else
+            buf_add_u64(out, w->levels[i].index - 1);
+    }
+}
+
+static void add_reason(const struct mistake_walk *w, struct buf *out)
+{
+    unsigned char c = w->before < w->r.end ? (unsigned char)*w->before : 0;
+
+    if (w->r.values >= JSON_MAX_VALUES)
+        buf_printf(out, "there are more than %d values", JSON_MAX_VALUES);
+    else if (w->before >= w->r.end)
+        buf_add_lit(out, "the text ends before it is complete");
+    else if (w->r.depth == JSON_MAX_DEPTH && (c == '[' || c == '{'))
+        buf_printf(out, "there are more than %d levels", JSON_MAX_DEPTH);
+    else if (w->no_comma && w->r.depth && (c == '"' || c == '{' || c == '['))
+        buf_add_lit(out, "a comma is missing before this");
+    else if (c == '"')
+        buf_add_lit(out, "this string has no end, holds what must be escaped, or has no colon "
+                         "behind it");
+    else if (c > ' ' && c < 127)
+        buf_printf(out, "'%c' is not what JSON has here", c);
+    else
+        buf_printf(out, "the byte 0x%02x is not what JSON has here", c);
+}
+
+struct str json_mistake(struct str text, struct arena *arena)
+{
+    struct mistake_walk *w = arena_alloc(arena, sizeof *w);
+    struct buf out;
+
+    json_reader_init(&w->r, text, arena);
+    if (walk_all(w))
+        return STR("");
+    buf_init(&out, SIZE_MAX);
+    add_line_and_column(text, w->before, &out);
+    add_path(w, &out);
+    buf_add_lit(&out, ": ");
+    add_reason(w, &out);
+    return buf_take(&out, arena);
+}
