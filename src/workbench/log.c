@@ -36,7 +36,8 @@ static void log_print(struct call_log *l)
 {
     if (l->page.lost)
         printf("%llu calls were too fast to be shown\n", (unsigned long long)l->page.lost);
-    fwrite(l->lines.p, 1, l->lines.n, stdout);
+    if (l->lines.n)
+        fwrite(l->lines.p, 1, l->lines.n, stdout);
     fflush(stdout);
 }
 
