@@ -73,7 +73,7 @@ static enum err list_poll_voters(struct call *call)
 
     if (!m->poll)
         return ERR_NO_POLL;
-    if (answer > m->poll->answers.count)
+    if (answer < 1 || answer > m->poll->answers.count)
         return call_invalid(call, "answer_id", "POLL_ANSWER_UNKNOWN",
                             "The poll has no such answer.");
     enum err e = tx_ids(

@@ -247,6 +247,8 @@ static void those_who_chose_are_listed(struct world *w)
     expect_json(client_get(b.bob, POLL "/answers/2", b.v.channel, b.message), "{'users': []}");
     expect_invalid(client_get(b.bob, POLL "/answers/3", b.v.channel, b.message), "answer_id",
                    "POLL_ANSWER_UNKNOWN");
+    expect_invalid(client_get(b.bob, POLL "/answers/0", b.v.channel, b.message), "answer_id",
+                   "POLL_ANSWER_UNKNOWN");
 }
 
 static void bots_hear_of_choices_by_their_intent(struct world *w)
