@@ -2,31 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/utf8.h"
-
-enum { MOST_CHARACTERS = 6000 };
-
-struct embed_field {
-    struct str name, value;
-    bool is_inline;
-};
-struct embed_footer {
-    struct str text;
-    struct opt_str icon_url;
-};
-struct embed_author {
-    struct str name;
-    struct opt_str url, icon_url;
-};
-struct embed_media {
-    struct str url;
-};
-struct embed {
-    struct str type; /* always "rich" */
-    struct opt_str title, description, url;
-    struct opt_int timestamp, color;
-    struct opt_object footer, image, thumbnail, author;
-    struct opt_list fields;
-};
+#include "platform/messages/embed.h"
 
 static bool starts_with_scheme(struct str s)
 {
@@ -43,9 +19,9 @@ static const struct rule url_rule = { starts_with_scheme, "URL_TYPE_INVALID_URL"
 static const struct rule media_url_rule = { media_url_holds, "URL_TYPE_INVALID_URL",
                                             "Not a well formed URL." };
 
-static const struct type type_title = { .kind = KIND_STRING, .max = 256 };
-static const struct type type_description = { .kind = KIND_STRING, .max = 4096 };
-static const struct type type_link = { .kind = KIND_STRING, .max = 2048, .rule = &url_rule };
+static const struct type type_title = { .kind = KIND_STRING, .max = EMBED_MOST_TITLE };
+static const struct type type_description = { .kind = KIND_STRING, .max = EMBED_MOST_DESCRIPTION };
+const struct type type_embed_link = { .kind = KIND_STRING, .max = 2048, .rule = &url_rule };
 const struct type type_media_url = { .kind = KIND_STRING,
                                      .max = 2048,
                                      .rule = &media_url_rule,
@@ -81,7 +57,7 @@ static const struct schema footer_schema = {
 };
 static const struct field author_fields[] = {
     { FIELD(struct embed_author, name), .type = &type_author_name },
-    { FIELD(struct embed_author, url), .type = &type_link, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed_author, url), .type = &type_embed_link, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed_author, icon_url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
@@ -126,7 +102,7 @@ static const struct field embed_fields[] = {
       .fallback_text = "rich", .doc = "Always rich" },
     { FIELD(struct embed, title), .type = &type_title, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, description), .type = &type_description, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct embed, url), .type = &type_link, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, url), .type = &type_embed_link, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, timestamp), .type = &type_time, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, color), .type = &type_color, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, footer), .type = &type_footer, .flags = OPTIONAL | NULLABLE },
@@ -144,7 +120,7 @@ static const struct schema embed_schema = {
     .doc = "A card below a message's text; 6000 characters in all embeds together.",
 };
 static const struct type type_embed = { .kind = KIND_OBJECT, .schema = &embed_schema };
-const struct type type_embeds_in = { .kind = KIND_ARRAY, .max = 10, .of = &type_embed };
+const struct type type_embeds_in = { .kind = KIND_ARRAY, .max = EMBEDS_MOST, .of = &type_embed };
 
 static size_t embed_length(struct opt_str s)
 {
@@ -167,17 +143,23 @@ static size_t embed_characters(const struct embed *e)
     return sum;
 }
 
+size_t embeds_characters(const struct list *embeds)
+{
+    const struct embed *e = embeds->items;
+    size_t sum = 0;
+
+    for (size_t i = 0; i < embeds->count; i++)
+        sum += embed_characters(&e[i]);
+    return sum;
+}
+
 void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds)
 {
     struct place at = place_key(here, STR("embeds"));
-    const struct embed *e = embeds->value.items;
-    size_t sum = 0;
 
     if (embeds->given != GIVEN || form_failed_at(form, &at))
         return;
-    for (size_t i = 0; i < embeds->value.count; i++)
-        sum += embed_characters(&e[i]);
-    if (sum > MOST_CHARACTERS)
+    if (embeds_characters(&embeds->value) > EMBEDS_MOST_CHARACTERS)
         form_fail(form, &at, "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
 }
 

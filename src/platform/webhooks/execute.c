@@ -59,9 +59,17 @@ enum err prepare_execute_webhook(struct call *call)
     return prepare_sending(call, check_new);
 }
 
+enum err prepare_webhook_service(struct call *call, const struct message_body *in)
+{
+    /* A bad body is told after a bad path, whoever finds it bad. */
+    if (form_failed(&call->form))
+        call->decoded = ERR_INVALID_FORM_BODY;
+    return prepare_sending_part(call, in, NULL, check_new);
+}
+
 static enum err check_name(struct call *call)
 {
-    const struct message_body *in = call->body;
+    const struct message_body *in = message_sending_of(call)->in;
 
     if (in->username.given != GIVEN || webhook_name_holds(in->username.value))
         return OK;
@@ -71,7 +79,7 @@ static enum err check_name(struct call *call)
 
 static struct opt_str shown_name(const struct call *call)
 {
-    const struct message_body *in = call->body;
+    const struct message_body *in = message_sending_of(call)->in;
     const struct webhook *h = call->target.webhook;
 
     if (in->username.given == GIVEN)
@@ -88,7 +96,7 @@ static snowflake webhook_payer(const struct webhook *h)
 /* In a forum a message opens a post, or goes into one. */
 static enum err check_forum(const struct call *call, bool *ret_post)
 {
-    const struct message_body *in = call->body;
+    const struct message_body *in = message_sending_of(call)->in;
     const struct execute_query *q = call->query;
     const struct channel *c = call->target.channel;
     bool named = in->thread_name.given == GIVEN, threaded = q->thread_id.given == GIVEN;
@@ -113,7 +121,7 @@ static enum err check_webhook_place(const struct call *call)
 /* Nobody started it: it has the webhook as its owner, and no members. */
 static enum err open_post(struct call *call, struct message_draft *draft, struct message *ret)
 {
-    const struct message_body *in = call->body;
+    const struct message_body *in = message_sending_of(call)->in;
     const struct channel *forum = call->target.channel;
     struct thread_plan plan = { .parent = forum,
                                 .name = in->thread_name.value,
@@ -126,43 +134,65 @@ static enum err open_post(struct call *call, struct message_draft *draft, struct
     return e ? e : post_make(call, &plan, draft, &post, ret);
 }
 
+/* What the call's body says, sent to a place that was found. */
+static enum err webhook_send(struct call *call, bool post, struct message *ret)
+{
+    const struct webhook *h = call->target.webhook;
+    struct user *author = arena_alloc(call->arena, sizeof *author);
+    struct message_draft draft;
+
+    *author = (struct user){ .id = h->id };
+    call->files_of = webhook_payer(h);
+    struct sender from = webhook_sender(call);
+    enum err e = draft_from_body(call, &from, &draft);
+    if (e)
+        return e;
+
+    draft.author = author;
+    draft.webhook_id = h->id;
+    draft.webhook_name = shown_name(call);
+    draft.webhook_avatar = h->avatar;
+    if (h->application_id.given == GIVEN)
+        draft.application_id = h->application_id.value;
+    return post ? open_post(call, &draft, ret) : message_create(call, &draft, ret);
+}
+
 /* POST /webhooks/{webhook.id}/{webhook.token} */
 enum err execute_webhook(struct call *call)
 {
     const struct execute_query *q = call->query;
-    const struct webhook *h = call->target.webhook;
-    struct user author = { .id = h->id };
-    struct message_draft draft;
     struct message m;
     bool post = false;
-
-    call->files_of = webhook_payer(h);
     enum err e = find_place(call);
+
     if (!e)
         e = check_name(call);
     if (!e)
         e = check_webhook_place(call);
     if (!e)
         e = check_forum(call, &post);
-    struct sender from = webhook_sender(call);
     if (!e)
-        e = draft_from_body(call, &from, &draft);
-    if (e)
-        return e;
-
-    draft.author = &author;
-    draft.webhook_id = h->id;
-    draft.webhook_name = shown_name(call);
-    draft.webhook_avatar = h->avatar;
-    if (h->application_id.given == GIVEN)
-        draft.application_id = h->application_id.value;
-    e = post ? open_post(call, &draft, &m) : message_create(call, &draft, &m);
+        e = webhook_send(call, post, &m);
     if (e)
         return e;
     if (q->wait)
         return call_reply(call, &m);
     call_set_status(call, 204);
     return OK;
+}
+
+enum err webhook_send_for_service(struct call *call)
+{
+    struct message m;
+    enum err e = find_place(call);
+
+    if (!e)
+        e = check_name(call);
+    if (!e)
+        e = check_webhook_place(call);
+    if (!e && channel_holds_posts(call->target.channel->type))
+        e = ERR_WEBHOOK_SERVICE_FORUM;
+    return e ? e : webhook_send(call, false, &m);
 }
 
 /* --- messages that were sent ---------------------------------------------------------- */

@@ -4,6 +4,8 @@
 
 #include "platform/webhooks/webhooks.h"
 
+struct message_body;
+
 /* --- schema.c ------------------------------------------------------------------------- */
 
 struct webhook_draft {
@@ -22,7 +24,7 @@ struct execute_query {
 
 extern const struct type webhook_create_body, webhook_patch_body;
 extern const struct type webhook_reply, webhooks_reply;
-extern const struct schema execute_query, webhook_message_query;
+extern const struct schema execute_query, webhook_message_query, webhook_service_query;
 
 /* A name, or a word, that would be taken for somebody else's. */
 bool webhook_name_holds(struct str name);
@@ -58,9 +60,26 @@ enum err delete_webhook(struct call *call);
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
+/* The row's prepare of a service: what it said, as a body of our own, which must stay. Problems
+ * that the call's form has are told. */
+enum err prepare_webhook_service(struct call *call, const struct message_body *in);
+/* Sends that; in a forum only into a post. */
+enum err webhook_send_for_service(struct call *call);
 enum err get_webhook_message(struct call *call);
 enum err prepare_edit_webhook_message(struct call *call);
 enum err edit_webhook_message(struct call *call);
 enum err delete_webhook_message(struct call *call);
+
+/* --- slack.c -------------------------------------------------------------------------- */
+
+extern const struct type slack_body;
+enum err prepare_execute_slack_webhook(struct call *call);
+enum err execute_slack_webhook(struct call *call);
+
+/* --- github.c, github_events.c -------------------------------------------------------- */
+
+extern const struct type github_body;
+enum err prepare_execute_github_webhook(struct call *call);
+enum err execute_github_webhook(struct call *call);
 
 #endif

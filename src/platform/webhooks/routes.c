@@ -38,6 +38,12 @@ static const struct resolver resolvers[] = {
         EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
     }
 
+#define SENDS                                                                        \
+    (const enum event[])                                                             \
+    {                                                                                \
+        EVENT_MESSAGE_CREATE, SPEAKING_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
+    }
+
 static const struct route routes[] = {
     {
         .method = POST,
@@ -153,11 +159,40 @@ static const struct route routes[] = {
         .body_kinds = BODY_MULTIPART,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
-        .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, SPEAKING_EVENTS,
-                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
+        .fires = SENDS,
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_execute_webhook,
         .handle = execute_webhook,
+    },
+    {
+        .method = POST,
+        .path = "/webhooks/{webhook.id}/{webhook.token}/slack",
+        .name = "execute_slack_webhook",
+        .doc = "Send a message that is written for Slack; the answer is the text ok.",
+        .auth = AUTH_OPEN,
+        .no_global_limit = true,
+        .query = &webhook_service_query,
+        .body = &slack_body,
+        .body_kinds = BODY_FORM,
+        .status = 200,
+        .fires = SENDS,
+        .store = ROUTE_STORE_APPEND,
+        .prepare = prepare_execute_slack_webhook,
+        .handle = execute_slack_webhook,
+    },
+    {
+        .method = POST,
+        .path = "/webhooks/{webhook.id}/{webhook.token}/github",
+        .name = "execute_github_webhook",
+        .doc = "Tell of an event of GitHub; those that are not known are left out.",
+        .auth = AUTH_OPEN,
+        .no_global_limit = true,
+        .query = &webhook_service_query,
+        .body = &github_body,
+        .fires = SENDS,
+        .store = ROUTE_STORE_APPEND,
+        .prepare = prepare_execute_github_webhook,
+        .handle = execute_github_webhook,
     },
     {
         .method = GET,

@@ -110,6 +110,18 @@ const struct schema execute_query = {
     .fields = execute_fields,
     .doc = "Where, and whether the message is wanted back.",
 };
+static const struct field service_fields[] = {
+    { FIELD(struct execute_query, wait), .type = &type_bool, .flags = OPTIONAL, .fallback = true,
+      .doc = "Changes nothing: the message has been sent when the answer comes" },
+    { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "A thread of the webhook's channel" },
+    { 0 },
+};
+const struct schema webhook_service_query = {
+    .size = sizeof(struct execute_query),
+    .fields = service_fields,
+    .doc = "Where the message goes.",
+};
 static const struct field message_fields[] = {
     { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },

@@ -1,0 +1,41 @@
+/* embed.h - the cards below a message's text, as bodies hold them. */
+#ifndef PLATFORM_MESSAGES_EMBED_H
+#define PLATFORM_MESSAGES_EMBED_H
+
+#include "json/schema.h"
+
+enum {
+    EMBEDS_MOST = 10,
+    EMBEDS_MOST_CHARACTERS = 6000, /* all of a message together */
+    EMBED_MOST_TITLE = 256,
+    EMBED_MOST_DESCRIPTION = 4096,
+};
+
+struct embed_field {
+    struct str name, value;
+    bool is_inline;
+};
+struct embed_footer {
+    struct str text;
+    struct opt_str icon_url;
+};
+struct embed_author {
+    struct str name;
+    struct opt_str url, icon_url;
+};
+struct embed_media {
+    struct str url;
+};
+struct embed {
+    struct str type; /* always "rich" */
+    struct opt_str title, description, url;
+    struct opt_int timestamp, color;
+    struct opt_object footer, image, thumbnail, author;
+    struct opt_list fields;
+};
+
+extern const struct type type_embed_link; /* http or https */
+
+size_t embeds_characters(const struct list *embeds);
+
+#endif

@@ -1,0 +1,102 @@
+/* github.c - events of GitHub, told through a webhook. */
+#include "platform/webhooks/github.h"
+
+#include "net/http.h"
+#include "platform/messages/body.h"
+#include "platform/webhooks/internal.h"
+
+enum { MOST_COMMITS = 2048 };
+
+/* Nobody at GitHub mends what is refused here: all may be missing or null, and what is too
+ * long is cut where it is shown. */
+/* clang-format off */
+#define GITHUB_FIELD(struct_, member_, type_)                                                      \
+    { FIELD(struct struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+/* clang-format on */
+
+static const struct field object_fields[] = {
+    GITHUB_FIELD(github_object, number, type_count),
+    GITHUB_FIELD(github_object, title, type_text),
+    GITHUB_FIELD(github_object, full_name, type_text),
+    GITHUB_FIELD(github_object, name, type_text),
+    GITHUB_FIELD(github_object, tag_name, type_text),
+    GITHUB_FIELD(github_object, head_branch, type_text),
+    GITHUB_FIELD(github_object, login, type_text),
+    GITHUB_FIELD(github_object, commit_id, type_text),
+    GITHUB_FIELD(github_object, html_url, type_text),
+    GITHUB_FIELD(github_object, avatar_url, type_text),
+    GITHUB_FIELD(github_object, body, type_text),
+    GITHUB_FIELD(github_object, conclusion, type_text),
+    { 0 },
+};
+static const struct schema object_schema = {
+    .name = "GithubObject",
+    .size = sizeof(struct github_object),
+    .fields = object_fields,
+    .doc = "What has a name and a page at GitHub.",
+};
+static const struct type type_github_object = { .kind = KIND_OBJECT, .schema = &object_schema };
+
+static const struct field commit_fields[] = {
+    GITHUB_FIELD(github_commit, id, type_text),
+    GITHUB_FIELD(github_commit, message, type_text),
+    GITHUB_FIELD(github_commit, url, type_text),
+    GITHUB_FIELD(github_commit, author, type_github_object),
+    { 0 },
+};
+static const struct schema commit_schema = {
+    .name = "GithubCommit",
+    .size = sizeof(struct github_commit),
+    .fields = commit_fields,
+    .doc = "A commit that was pushed.",
+};
+static const struct type type_github_commit = { .kind = KIND_OBJECT, .schema = &commit_schema };
+static const struct type type_github_commits = {
+    .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .max = MOST_COMMITS, .of = &type_github_commit
+};
+
+static const struct field told_fields[] = {
+    GITHUB_FIELD(github_told, action, type_text),
+    GITHUB_FIELD(github_told, ref, type_text),
+    GITHUB_FIELD(github_told, ref_type, type_text),
+    GITHUB_FIELD(github_told, compare, type_text),
+    GITHUB_FIELD(github_told, repository, type_github_object),
+    GITHUB_FIELD(github_told, sender, type_github_object),
+    GITHUB_FIELD(github_told, issue, type_github_object),
+    GITHUB_FIELD(github_told, comment, type_github_object),
+    GITHUB_FIELD(github_told, pull_request, type_github_object),
+    GITHUB_FIELD(github_told, review, type_github_object),
+    GITHUB_FIELD(github_told, release, type_github_object),
+    GITHUB_FIELD(github_told, forkee, type_github_object),
+    GITHUB_FIELD(github_told, member, type_github_object),
+    GITHUB_FIELD(github_told, discussion, type_github_object),
+    GITHUB_FIELD(github_told, check_run, type_github_object),
+    GITHUB_FIELD(github_told, check_suite, type_github_object),
+    { FIELD(struct github_told, commits), .type = &type_github_commits, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema told_schema = {
+    .name = "GithubEvent",
+    .size = sizeof(struct github_told),
+    .fields = told_fields,
+    .doc = "What GitHub sends of an event that the header X-GitHub-Event names.",
+};
+const struct type github_body = { .kind = KIND_OBJECT, .schema = &told_schema };
+
+enum err prepare_execute_github_webhook(struct call *call)
+{
+    struct str event = http_header(call->exchange->request, STR("X-GitHub-Event"));
+    struct message_body *out = arena_alloc(call->arena, sizeof *out);
+    struct embed *card = arena_alloc(call->arena, sizeof *card);
+
+    if (!github_embed(&call->form, event, call->body, card))
+        return prepare_webhook_service(call, NULL);
+    *out = (struct message_body){ .embeds = { GIVEN, { .items = card, .count = 1 } } };
+    return prepare_webhook_service(call, out);
+}
+
+/* POST /webhooks/{webhook.id}/{webhook.token}/github */
+enum err execute_github_webhook(struct call *call)
+{
+    return message_sending_of(call)->in ? webhook_send_for_service(call) : OK;
+}

@@ -1,0 +1,241 @@
+/* github_events.c - the card that tells of an event of GitHub, a row for each one. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "platform/webhooks/github.h"
+
+enum { MOST_SAID = 500, MOST_URL = 2048, SHOWN_COMMITS = 10, MOST_LINE = 80, LONGEST_LIST = 65536 };
+
+/* --- pieces --------------------------------------------------------------------------- */
+
+/* At most so many characters, the last of them a sign that there was more. */
+static struct str github_cut(struct arena *arena, struct str s, size_t most)
+{
+    size_t at = 0;
+    uint32_t cp;
+
+    if (utf8_length(s) <= most)
+        return s;
+    for (size_t i = 0; i + 1 < most; i++)
+        at += utf8_decode(str_from(s, at), &cp);
+    return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
+}
+
+/* Nothing where it is no address that an embed can have. */
+static struct opt_str github_url(struct opt_str url)
+{
+    bool good = (str_starts(url.value, STR("https://")) || str_starts(url.value, STR("http://"))) &&
+                utf8_length(url.value) <= MOST_URL;
+
+    return good ? (struct opt_str){ GIVEN, url.value } : (struct opt_str){ 0 };
+}
+
+static struct opt_object github_author(struct arena *arena, const struct github_object *sender)
+{
+    struct embed_author *author;
+
+    if (!sender || !sender->login.value.n)
+        return (struct opt_object){ 0 };
+    author = arena_alloc(arena, sizeof *author);
+    *author = (struct embed_author){ github_cut(arena, sender->login.value, EMBED_MOST_TITLE),
+                                     github_url(sender->html_url), github_url(sender->avatar_url) };
+    return (struct opt_object){ GIVEN, author };
+}
+
+static struct str github_short_id(struct str id)
+{
+    return str_slice(id.p, id.n < 7 ? id.n : 7);
+}
+
+/* "#5 Title", or what else it is called. */
+static struct str github_name(struct arena *arena, const struct github_object *o)
+{
+    const struct str names[] = { o->title.value,
+                                 o->full_name.value,
+                                 o->name.value,
+                                 o->tag_name.value,
+                                 o->login.value,
+                                 o->head_branch.value,
+                                 github_short_id(o->commit_id.value) };
+    struct str name = { 0 };
+
+    for (size_t i = 0; !name.n && i < sizeof names / sizeof *names; i++)
+        name = names[i];
+    if (o->number.given == GIVEN)
+        return str_printf(arena, "#%" PRId64 " %.*s", o->number.value, STR_FMT(name));
+    return name;
+}
+
+/* "refs/heads/main" is the branch main. */
+static struct str github_branch(struct str ref)
+{
+    static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
+
+    if (str_starts(ref, STR(heads)))
+        return str_from(ref, sizeof heads - 1);
+    return str_starts(ref, STR(tags)) ? str_from(ref, sizeof tags - 1) : ref;
+}
+
+/* --- pushes --------------------------------------------------------------------------- */
+
+static void github_add_commit(struct arena *arena, struct buf *out, const struct github_commit *c)
+{
+    struct str rest = c->message.value, line = str_cut(&rest, '\n');
+    struct str id = github_short_id(c->id.value);
+
+    if (github_url(c->url).given == GIVEN)
+        buf_printf(out, "[`%.*s`](%.*s) ", STR_FMT(id), STR_FMT(c->url.value));
+    else
+        buf_printf(out, "`%.*s` ", STR_FMT(id));
+    buf_add_str(out, github_cut(arena, line, MOST_LINE));
+    if (c->author && c->author->name.value.n)
+        buf_printf(out, " - %.*s", STR_FMT(c->author->name.value));
+    buf_add_str(out, STR("\n"));
+}
+
+/* Lines of the commits as far as they are whole within what a card says: a link that is cut
+ * leads nowhere. */
+static struct str github_commit_lines(struct arena *arena, const struct list *commits)
+{
+    const struct github_commit *c = commits->items;
+    struct buf out;
+    size_t whole = 0;
+
+    buf_init(&out, LONGEST_LIST);
+    for (size_t i = 0; i < commits->count && i < SHOWN_COMMITS; i++) {
+        github_add_commit(arena, &out, &c[i]);
+        if (utf8_length(buf_str(&out)) > MOST_SAID)
+            break;
+        whole = buf_str(&out).n;
+    }
+    struct str all = buf_take(&out, arena);
+    return str_slice(all.p, whole ? whole - 1 : 0);
+}
+
+static bool github_embed_push(struct arena *arena, const struct github_told *in, struct embed *ret)
+{
+    struct str lines = github_commit_lines(arena, &in->commits),
+               branch = github_branch(in->ref.value);
+
+    /* A branch that came or went is told by an event of its own. */
+    if (!in->commits.count)
+        return false;
+    ret->title.value =
+        str_printf(arena, "[%.*s:%.*s] %zu new commit%s", STR_FMT(in->repository->full_name.value),
+                   STR_FMT(branch), in->commits.count, in->commits.count == 1 ? "" : "s");
+    ret->url = github_url(in->compare);
+    if (lines.n)
+        ret->description = (struct opt_str){ GIVEN, lines };
+    return true;
+}
+
+/* --- the others ----------------------------------------------------------------------- */
+
+#define OBJECT(member_) offsetof(struct github_told, member_), #member_
+
+static const struct github_event {
+    const char *name;
+    const char *what; /* NULL: what the ref is */
+    const char *did;  /* NULL: the action */
+    size_t about;     /* whose name is shown */
+    const char *about_field;
+    size_t said; /* whose page and text are shown */
+    const char *said_field;
+    bool concluded; /* told when it has a conclusion */
+} github_events[] = {
+    { "commit_comment", "Commit comment", NULL, OBJECT(comment), OBJECT(comment), false },
+    { "create", NULL, "created", OBJECT(repository), OBJECT(repository), false },
+    { "delete", NULL, "deleted", OBJECT(repository), OBJECT(repository), false },
+    { "fork", "Fork", "created", OBJECT(forkee), OBJECT(forkee), false },
+    { "issue_comment", "Issue comment", NULL, OBJECT(issue), OBJECT(comment), false },
+    { "issues", "Issue", NULL, OBJECT(issue), OBJECT(issue), false },
+    { "member", "Collaborator", NULL, OBJECT(member), OBJECT(member), false },
+    { "public", "Repository", "made public", OBJECT(repository), OBJECT(repository), false },
+    { "pull_request", "Pull request", NULL, OBJECT(pull_request), OBJECT(pull_request), false },
+    { "pull_request_review", "Pull request review", NULL, OBJECT(pull_request), OBJECT(review),
+      false },
+    { "pull_request_review_comment", "Pull request review comment", NULL, OBJECT(pull_request),
+      OBJECT(comment), false },
+    { "release", "Release", NULL, OBJECT(release), OBJECT(release), false },
+    { "watch", "Star", "added", OBJECT(repository), OBJECT(repository), false },
+    { "check_run", "Check run", NULL, OBJECT(check_run), OBJECT(check_run), true },
+    { "check_suite", "Check suite", NULL, OBJECT(check_suite), OBJECT(check_suite), true },
+    { "discussion", "Discussion", NULL, OBJECT(discussion), OBJECT(discussion), false },
+    { "discussion_comment", "Discussion comment", NULL, OBJECT(discussion), OBJECT(comment),
+      false },
+};
+
+static const struct github_event *github_event_find(struct str name)
+{
+    for (size_t i = 0; i < sizeof github_events / sizeof *github_events; i++)
+        if (str_is(name, github_events[i].name))
+            return &github_events[i];
+    return NULL;
+}
+
+static const struct github_object *github_object_at(struct form *form, const struct github_told *in,
+                                                    size_t offset, const char *field)
+{
+    const struct github_object *o;
+    struct place at = place_key(NULL, str_of(field));
+
+    memcpy(&o, (const char *)in + offset, sizeof o);
+    if (!o && !form_failed_at(form, &at))
+        form_fail(form, &at, FORM_REQUIRED);
+    return o;
+}
+
+/* "[owner/name] Issue opened: #5 Title" */
+static struct str github_title(struct arena *arena, const struct github_event *e,
+                               const struct github_told *in, const struct github_object *about)
+{
+    struct str what = e->what ? str_of(e->what) : in->ref_type.value,
+               did = e->did ? str_of(e->did) : in->action.value,
+               name = e->what ? github_name(arena, about) : github_branch(in->ref.value);
+    bool named = name.n && (about != in->repository || !e->what);
+    struct str title =
+        str_printf(arena, "[%.*s] %.*s %.*s%s%.*s", STR_FMT(in->repository->full_name.value),
+                   STR_FMT(what), STR_FMT(did), named ? ": " : "", named ? (int)name.n : 0, name.p);
+
+    return e->concluded
+               ? str_printf(arena, "%.*s (%.*s)", STR_FMT(title), STR_FMT(about->conclusion.value))
+               : title;
+}
+
+static bool github_embed_row(struct form *form, const struct github_event *e,
+                             const struct github_told *in, struct embed *ret)
+{
+    const struct github_object *about = github_object_at(form, in, e->about, e->about_field),
+                               *said = github_object_at(form, in, e->said, e->said_field);
+
+    if (!about || !said)
+        return true;
+    if (e->concluded && !about->conclusion.value.n)
+        return false;
+    ret->title.value = github_title(form->arena, e, in, about);
+    ret->url = github_url(said->html_url.value.n ? said->html_url : in->repository->html_url);
+    if (said->body.value.n)
+        ret->description =
+            (struct opt_str){ GIVEN, github_cut(form->arena, said->body.value, MOST_SAID) };
+    return true;
+}
+
+bool github_embed(struct form *form, struct str event, const struct github_told *in,
+                  struct embed *ret)
+{
+    const struct github_event *e = github_event_find(event);
+    bool push = str_is(event, "push");
+
+    *ret = (struct embed){ .title.given = GIVEN };
+    if (!e && !push)
+        return false;
+    if (!github_object_at(form, in, OBJECT(repository)))
+        return true;
+    ret->author = github_author(form->arena, in->sender);
+    if (!(push ? github_embed_push(form->arena, in, ret) : github_embed_row(form, e, in, ret)))
+        return false;
+    ret->title.value = github_cut(form->arena, ret->title.value, EMBED_MOST_TITLE);
+    return true;
+}

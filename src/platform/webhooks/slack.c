@@ -1,0 +1,377 @@
+/* slack.c - messages that are written for Slack, sent through a webhook. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "platform/messages/body.h"
+#include "platform/messages/embed.h"
+#include "platform/webhooks/internal.h"
+
+enum { MOST_TEXT = 2000, MOST_FIELDS = 25, LONGEST_TEXT = 64 * 1024 };
+
+struct slack_field {
+    struct opt_str title, name;
+    struct str value;
+    bool is_short, is_inline;
+};
+
+struct slack_attachment {
+    struct opt_str title, title_link, text, pretext, fallback, color, footer, footer_icon;
+    struct opt_str author_name, author_link, author_icon, image_url, thumb_url;
+    struct opt_int ts;
+    struct list fields; /* struct slack_field */
+};
+
+struct slack_message {
+    struct opt_str payload, text, username, icon_url;
+    struct list attachments; /* struct slack_attachment */
+};
+
+/* --- schema --------------------------------------------------------------------------- */
+
+/* "#36a64f" or "36a64f"; -1: neither. */
+static int64_t slack_hex_color(struct str s)
+{
+    int64_t value = 0;
+
+    if (s.n && s.p[0] == '#')
+        s = str_from(s, 1);
+    for (size_t i = 0; i < s.n; i++) {
+        const char *digits = "0123456789abcdef", *at = strchr(digits, s.p[i] | 0x20);
+
+        if (!at || s.p[i] < '0')
+            return -1;
+        value = value * 16 + (at - digits);
+        if (value > 0xffffff)
+            return -1;
+    }
+    return s.n == 6 ? value : -1;
+}
+
+static const struct slack_color {
+    const char *word;
+    int64_t value;
+} slack_colors[] = { { "good", 0x2eb886 }, { "warning", 0xdaa038 }, { "danger", 0xa30200 } };
+
+static int64_t slack_color_value(struct str s)
+{
+    for (size_t i = 0; i < sizeof slack_colors / sizeof *slack_colors; i++)
+        if (str_is(s, slack_colors[i].word))
+            return slack_colors[i].value;
+    return slack_hex_color(s);
+}
+
+static bool slack_color_holds(struct str s)
+{
+    return slack_color_value(s) >= 0;
+}
+
+static const struct rule color_rule = { slack_color_holds, FORM_REGEX };
+static const struct type type_slack_text = { .kind = KIND_STRING, .max = MOST_TEXT };
+static const struct type type_slack_username = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80
+};
+static const struct type type_slack_title = { .kind = KIND_STRING, .max = EMBED_MOST_TITLE };
+static const struct type type_slack_body = { .kind = KIND_STRING, .max = EMBED_MOST_DESCRIPTION };
+static const struct type type_slack_footer = { .kind = KIND_STRING, .max = 2048 };
+static const struct type type_slack_value = { .kind = KIND_STRING, .min = 1, .max = 1024 };
+static const struct type type_slack_color = { .kind = KIND_STRING,
+                                              .rule = &color_rule,
+                                              .doc = "#RRGGBB, good, warning or danger" };
+static const struct type type_slack_time = {
+    .kind = KIND_INT, .flags = TYPE_EITHER, .min = 0, .max = 253402300799, .doc = "Unix seconds"
+};
+
+static void check_slack_field(struct form *form, const struct place *here, const void *object)
+{
+    const struct slack_field *f = object;
+    struct place at = place_key(here, STR("title"));
+
+    if (!f->title.value.n && !f->name.value.n && !form_failed_at(form, here))
+        form_fail(form, &at, FORM_REQUIRED);
+}
+
+static const struct field slack_field_fields[] = {
+    { FIELD(struct slack_field, title), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct slack_field, name), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE,
+      .doc = "Where there is no title" },
+    { FIELD(struct slack_field, value), .type = &type_slack_value },
+    { FIELD_AS(struct slack_field, is_short, "short"), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD_AS(struct slack_field, is_inline, "inline"), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema slack_field_schema = {
+    .name = "SlackField",
+    .size = sizeof(struct slack_field),
+    .fields = slack_field_fields,
+    .check = check_slack_field,
+    .doc = "A name and a value.",
+};
+static const struct type type_slack_field = { .kind = KIND_OBJECT, .schema = &slack_field_schema };
+static const struct type type_slack_fields = {
+    .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .max = MOST_FIELDS, .of = &type_slack_field
+};
+
+static void check_slack_attachment(struct form *form, const struct place *here, const void *object)
+{
+    const struct slack_attachment *a = object;
+    struct place at = place_key(here, STR("text"));
+
+    if (!a->title.value.n && !a->text.value.n && !a->pretext.value.n && !a->fallback.value.n &&
+        !a->footer.value.n && !a->author_name.value.n && !a->image_url.value.n &&
+        !a->thumb_url.value.n && !a->fields.count && !form_failed_at(form, here))
+        form_fail(form, &at, FORM_REQUIRED);
+}
+
+/* clang-format off */
+#define SLACK_FIELD(member_, type_)                                                                \
+    { FIELD(struct slack_attachment, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+/* clang-format on */
+
+static const struct field slack_attachment_fields[] = {
+    SLACK_FIELD(title, type_slack_title),
+    SLACK_FIELD(title_link, type_embed_link),
+    SLACK_FIELD(text, type_slack_body),
+    SLACK_FIELD(pretext, type_slack_body),
+    SLACK_FIELD(fallback, type_slack_body),
+    SLACK_FIELD(color, type_slack_color),
+    SLACK_FIELD(ts, type_slack_time),
+    SLACK_FIELD(footer, type_slack_footer),
+    SLACK_FIELD(footer_icon, type_embed_link),
+    SLACK_FIELD(author_name, type_slack_title),
+    SLACK_FIELD(author_link, type_embed_link),
+    SLACK_FIELD(author_icon, type_embed_link),
+    SLACK_FIELD(image_url, type_embed_link),
+    SLACK_FIELD(thumb_url, type_embed_link),
+    { FIELD(struct slack_attachment, fields), .type = &type_slack_fields, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema slack_attachment_schema = {
+    .name = "SlackAttachment",
+    .size = sizeof(struct slack_attachment),
+    .fields = slack_attachment_fields,
+    .check = check_slack_attachment,
+    .doc = "What becomes an embed; the fallback is shown where there is no text.",
+};
+static const struct type type_slack_attachment = { .kind = KIND_OBJECT,
+                                                   .schema = &slack_attachment_schema };
+static const struct type type_slack_attachments = {
+    .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .max = EMBEDS_MOST, .of = &type_slack_attachment
+};
+
+static const struct field slack_message_fields[] = {
+    { FIELD(struct slack_message, payload), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .doc = "In forms: all of it, as JSON" },
+    { FIELD(struct slack_message, text), .type = &type_slack_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct slack_message, username), .type = &type_slack_username,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct slack_message, icon_url), .type = &type_embed_link,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct slack_message, attachments), .type = &type_slack_attachments,
+      .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema slack_message_schema = {
+    .name = "SlackMessage",
+    .size = sizeof(struct slack_message),
+    .fields = slack_message_fields,
+    .doc = "A message as programs write it for Slack.",
+};
+const struct type slack_body = { .kind = KIND_OBJECT, .schema = &slack_message_schema };
+
+/* --- from their words to ours --------------------------------------------------------- */
+
+/* The text between < and >, when it is a link with a label; *ret_bar is where that begins. */
+static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)
+{
+    const char *end = memchr(s.p, '>', s.n);
+    const char *bar = end ? memchr(s.p, '|', (size_t)(end - s.p)) : NULL;
+
+    if (!bar || !(str_starts(s, STR("<https://")) || str_starts(s, STR("<http://"))))
+        return false;
+    *ret_bar = (size_t)(bar - s.p);
+    *ret_end = (size_t)(end - s.p);
+    return true;
+}
+
+/* <https://x.y|label> becomes [label](https://x.y). A < is looked at up to the next one, so
+ * that a text of many costs no more than its length. */
+static struct str slack_links(struct arena *arena, struct str s)
+{
+    struct buf out;
+
+    if (!s.n || !memchr(s.p, '|', s.n))
+        return s;
+    buf_init(&out, LONGEST_TEXT);
+    while (s.n) {
+        const char *next = memchr(s.p + 1, '<', s.n - 1);
+        struct str piece = str_slice(s.p, next ? (size_t)(next - s.p) : s.n);
+        size_t bar, end;
+
+        s = str_from(s, piece.n);
+        if (!slack_link_at(piece, &bar, &end)) {
+            buf_add_str(&out, piece);
+            continue;
+        }
+        buf_add_str(&out, STR("["));
+        buf_add_str(&out, str_slice(piece.p + bar + 1, end - bar - 1));
+        buf_add_str(&out, STR("]("));
+        buf_add_str(&out, str_slice(piece.p + 1, bar - 1));
+        buf_add_str(&out, STR(")"));
+        buf_add_str(&out, str_from(piece, end + 1));
+    }
+    return buf_take(&out, arena);
+}
+
+/* Nothing where there is no text. */
+static struct opt_str slack_given(struct str s)
+{
+    return s.n ? given_str(s) : (struct opt_str){ 0 };
+}
+
+static struct opt_object slack_media(struct arena *arena, struct opt_str url)
+{
+    struct embed_media *media;
+
+    if (!url.value.n)
+        return (struct opt_object){ 0 };
+    media = arena_alloc(arena, sizeof *media);
+    media->url = url.value;
+    return (struct opt_object){ GIVEN, media };
+}
+
+static struct opt_object slack_author(struct arena *arena, const struct slack_attachment *a)
+{
+    struct embed_author *author;
+
+    if (!a->author_name.value.n)
+        return (struct opt_object){ 0 };
+    author = arena_alloc(arena, sizeof *author);
+    *author = (struct embed_author){ a->author_name.value, slack_given(a->author_link.value),
+                                     slack_given(a->author_icon.value) };
+    return (struct opt_object){ GIVEN, author };
+}
+
+static struct opt_object slack_footer(struct arena *arena, const struct slack_attachment *a)
+{
+    struct embed_footer *footer;
+
+    if (!a->footer.value.n)
+        return (struct opt_object){ 0 };
+    footer = arena_alloc(arena, sizeof *footer);
+    *footer = (struct embed_footer){ a->footer.value, slack_given(a->footer_icon.value) };
+    return (struct opt_object){ GIVEN, footer };
+}
+
+static struct opt_list slack_fields(struct arena *arena, const struct list *in)
+{
+    struct opt_list out = { .given = in->count ? GIVEN : ABSENT };
+
+    for (size_t i = 0; i < in->count; i++) {
+        const struct slack_field *f = &((const struct slack_field *)in->items)[i];
+        struct embed_field *field = list_add(arena, &out.value, sizeof *field);
+
+        field->name = f->title.value.n ? f->title.value : f->name.value;
+        field->value = slack_links(arena, f->value);
+        field->is_inline = f->is_short || f->is_inline;
+    }
+    return out;
+}
+
+/* What stands above the text belongs to it; what stands for all of it is shown when there is
+ * neither text nor title. */
+static struct str slack_description(struct arena *arena, const struct slack_attachment *a)
+{
+    struct str text = a->text.value, above = a->pretext.value;
+
+    if (text.n && above.n)
+        text = STR_CONCAT(arena, above, STR("\n"), text);
+    else if (above.n)
+        text = above;
+    else if (!text.n && !a->title.value.n)
+        text = a->fallback.value;
+    return slack_links(arena, text);
+}
+
+static void slack_embed(struct arena *arena, const struct slack_attachment *a, struct embed *ret)
+{
+    *ret = (struct embed){
+        .title = slack_given(a->title.value),
+        .description = slack_given(slack_description(arena, a)),
+        .url = slack_given(a->title_link.value),
+        .footer = slack_footer(arena, a),
+        .image = slack_media(arena, a->image_url),
+        .thumbnail = slack_media(arena, a->thumb_url),
+        .author = slack_author(arena, a),
+        .fields = slack_fields(arena, &a->fields),
+    };
+    if (a->ts.given == GIVEN)
+        ret->timestamp = (struct opt_int){ GIVEN, a->ts.value * 1000000 };
+    if (a->color.value.n)
+        ret->color = (struct opt_int){ GIVEN, slack_color_value(a->color.value) };
+}
+
+/* Links grow by a character each, and lines above the text are added to it: what ours must
+ * hold is looked at afterwards. */
+static void slack_check_lengths(struct form *form, const struct place *here,
+                                const struct message_body *out)
+{
+    struct place text = place_key(here, STR("text")), list = place_key(here, STR("attachments"));
+    const struct embed *embeds = out->embeds.value.items;
+
+    if (utf8_length(out->content.value) > MOST_TEXT)
+        form_fail(form, &text, FORM_MAX_LENGTH, (long long)MOST_TEXT);
+    for (size_t i = 0; i < out->embeds.value.count; i++) {
+        struct place one = place_index(&list, i), at = place_key(&one, STR("text"));
+
+        if (utf8_length(embeds[i].description.value) > EMBED_MOST_DESCRIPTION)
+            form_fail(form, &at, FORM_MAX_LENGTH, (long long)EMBED_MOST_DESCRIPTION);
+    }
+    if (!form_failed(form) && embeds_characters(&out->embeds.value) > EMBEDS_MOST_CHARACTERS)
+        form_fail(form, &list, "MAX_EMBED_SIZE_EXCEEDED",
+                  "Embed size exceeds maximum size of 6000");
+}
+
+/* The whole message, which in a form is a text in it; problems are noted in the call's form.
+ * NULL: it could not be read. */
+static const struct slack_message *slack_input(struct call *call, const struct place *payload)
+{
+    const struct slack_message *in = call->body;
+    void *inner = NULL;
+
+    if (!in->payload.value.n)
+        return in;
+    enum err e = schema_decode_at(&slack_body, in->payload.value, &call->form, payload, &inner);
+    if (e == ERR_INVALID_JSON)
+        form_fail(&call->form, payload, FORM_NOT_MODEL);
+    return e ? NULL : inner;
+}
+
+enum err prepare_execute_slack_webhook(struct call *call)
+{
+    struct message_body *out = arena_alloc(call->arena, sizeof *out);
+    struct place payload = place_key(NULL, STR("payload"));
+    const struct slack_message *in = slack_input(call, &payload);
+
+    *out = (struct message_body){ 0 };
+    if (!in)
+        return prepare_webhook_service(call, out);
+    out->content = slack_given(slack_links(call->arena, in->text.value));
+    out->username = in->username;
+    out->embeds.given = in->attachments.count ? GIVEN : ABSENT;
+    for (size_t i = 0; i < in->attachments.count; i++)
+        slack_embed(call->arena, &((const struct slack_attachment *)in->attachments.items)[i],
+                    list_add(call->arena, &out->embeds.value, sizeof(struct embed)));
+    slack_check_lengths(&call->form, in == call->body ? NULL : &payload, out);
+    return prepare_webhook_service(call, out);
+}
+
+/* POST /webhooks/{webhook.id}/{webhook.token}/slack */
+enum err execute_slack_webhook(struct call *call)
+{
+    enum err e = webhook_send_for_service(call);
+
+    return e ? e : call_reply_text(call, STR("text/plain; charset=utf-8"), STR("ok"));
+}
