@@ -42,6 +42,46 @@ static void add_valid(struct buf *out, struct str s)
     }
 }
 
+/* --- refusals -------------------------------------------------------------------------- */
+
+/* They quote what was given: Value "abc" is not snowflake. That is hidden where it was to be a
+ * secret, or is so long that it may be a token at a wrong place. A cut text has no second quote. */
+static void add_refusal(struct buf *out, struct str text, struct str quote, bool secret)
+{
+    const char *end = text.p + text.n, *last = end;
+    const char *first = text.n ? memmem(text.p, text.n, quote.p, quote.n) : NULL;
+
+    if (!first) {
+        add_valid(out, text);
+        return;
+    }
+    first += quote.n;
+    for (const char *p = first; (p = memmem(p, (size_t)(end - p), quote.p, quote.n)); p += quote.n)
+        last = p;
+    if (!secret && last - first <= LONGEST_SEGMENT) {
+        add_valid(out, text);
+        return;
+    }
+    add_valid(out, str_slice(text.p, (size_t)(first - text.p)));
+    buf_add_lit(out, "***");
+    add_valid(out, str_slice(last, (size_t)(end - last)));
+}
+
+void hide_problem(struct str text, const char *place, struct buf *out)
+{
+    struct str rest = text, key = str_cut(&rest, ':');
+
+    while (memchr(key.p, '.', key.n))
+        str_cut(&key, '.');
+    add_refusal(out, text, STR("\""), key.n < text.n && is_secret_key(key, place));
+}
+
+/* Keys of an error tree that are no fields. */
+static bool is_error_word(struct str key)
+{
+    return str_is(key, "_errors") || str_is(key, "code") || str_is(key, "message");
+}
+
 /* --- JSON ----------------------------------------------------------------------------- */
 
 /* The bytes of the string that begins with the quote at p, with both quotes where they are. */
@@ -61,6 +101,23 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
+/* The bytes of the number or list that begins at p; 0 for anything else. An object has keys of
+ * its own: of a refused secret it says why. */
+static size_t other_length(const char *p, const char *end)
+{
+    const char *at = p;
+    int depth = 0;
+
+    if (!strchr("-0123456789[", *p) || !*p)
+        return 0;
+    while (at < end && (depth > 0 || !strchr(",]} \t\r\n", *at))) {
+        depth += *at == '[' || *at == '{';
+        depth -= *at == ']' || *at == '}';
+        at += *at == '"' ? string_length(at, end) : 1;
+    }
+    return (size_t)(at - p);
+}
+
 /* URLs of webhooks have their token in them. */
 static bool is_secret_value(struct str s)
 {
@@ -71,9 +128,19 @@ static void hide_json(struct str text, const char *place, struct buf *out)
 {
     const char *p = text.p, *end = text.p + text.n, *plain = p;
     bool hides = false; /* the value that comes next */
+    bool refusal = false, of_secret = false;
 
     while (p < end) {
         if (*p != '"') {
+            size_t other = hides && of_secret ? other_length(p, end) : 0;
+
+            if (other) {
+                add_valid(out, str_slice(plain, (size_t)(p - plain)));
+                buf_add_lit(out, "\"***\"");
+                plain = p += other;
+                hides = false;
+                continue;
+            }
             /* What is neither space nor colon is a value of another kind. */
             hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
             p++;
@@ -88,8 +155,15 @@ static void hide_json(struct str text, const char *place, struct buf *out)
             add_valid(out, str_slice(plain, (size_t)(p - plain)));
             buf_add_lit(out, "\"***\"");
             plain = p + n;
+        } else if (!is_key && refusal) {
+            add_valid(out, str_slice(plain, (size_t)(p - plain)));
+            add_refusal(out, str_slice(p, n), STR("\\\""), of_secret);
+            plain = p + n;
         }
         hides = is_key && is_secret_key(inside, place);
+        refusal = is_key && str_is(inside, "message");
+        if (is_key && !is_error_word(inside))
+            of_secret = hides;
         p += n;
     }
     add_valid(out, str_slice(plain, (size_t)(p - plain)));

@@ -9,6 +9,8 @@
 
 /* A body, JSON or a form; place is the row's path, as "/oauth2/token", or NULL. */
 void hide_body(struct str text, const char *place, struct buf *out);
+/* Why a call was refused, as "password: Must be 8 or more in length." */
+void hide_problem(struct str text, const char *place, struct buf *out);
 /* A path with its query. */
 void hide_target(struct str target, const char *place, struct buf *out);
 

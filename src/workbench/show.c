@@ -81,13 +81,22 @@ static struct str hidden_target(struct arena *arena, struct str text, const char
     return buf_take(&out, arena);
 }
 
+static struct str hidden_problem(struct arena *arena, struct str text, const char *place)
+{
+    struct buf out;
+
+    buf_init(&out, MOST_TEXT);
+    hide_problem(text, place, &out);
+    return buf_take(&out, arena);
+}
+
 static void show_texts(struct shown *s, const struct buf *room, struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
     struct str target = traffic_text(r, room, TRAFFIC_TARGET);
 
     s->target = hidden_target(arena, target, r->place);
-    s->problem = str_dup(arena, traffic_text(r, room, TRAFFIC_PROBLEM));
+    s->problem = hidden_problem(arena, traffic_text(r, room, TRAFFIC_PROBLEM), r->place);
     s->address = str_dup(arena, traffic_text(r, room, TRAFFIC_ADDRESS));
     s->request = hidden_body(arena, traffic_text(r, room, TRAFFIC_REQUEST), r->place);
     s->reply = hidden_body(arena, traffic_text(r, room, TRAFFIC_REPLY), r->place);
@@ -397,6 +406,16 @@ static void add_who(const struct shown *s, struct buf *out)
     buf_printf(out, "%-12s ", who);
 }
 
+/* Whole characters of it. */
+static struct str problem_beginning(struct str problem)
+{
+    size_t n = problem.n < LONGEST_PROBLEM ? problem.n : LONGEST_PROBLEM;
+
+    while (n < problem.n && n > 0 && ((unsigned char)problem.p[n] & 0xc0) == 0x80)
+        n--;
+    return str_slice(problem.p, n);
+}
+
 static void add_call(const struct shown *s, struct buf *out)
 {
     buf_printf(out, "%-6s ", http_method_name(s->r.method));
@@ -407,8 +426,7 @@ static void add_call(const struct shown *s, struct buf *out)
     buf_printf(out, " %.1f ms", (double)s->r.took_ns / 1e6);
     if (s->problem.n) {
         buf_add_lit(out, " | ");
-        add_plain(out, str_slice(s->problem.p,
-                                 s->problem.n < LONGEST_PROBLEM ? s->problem.n : LONGEST_PROBLEM));
+        add_plain(out, problem_beginning(s->problem));
     }
     if (s->hint)
         buf_printf(out, " | %s", s->hint);

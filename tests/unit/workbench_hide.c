@@ -55,6 +55,47 @@ static void codes_are_secrets_where_tokens_are_got_with_them(void **state)
           "grant_type=x&code=***&client%5Fsecret=***&a");
 }
 
+#define TOKEN_LIKE "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static void hides_in_problem(const char *problem, const char *shown)
+{
+    buf_reset(&out);
+    hide_problem(str_of(problem), NULL, &out);
+    if (!str_is(buf_str(&out), shown))
+        fail_msg("%s became %.*s", problem, STR_FMT(buf_str(&out)));
+}
+
+static void secrets_of_another_kind_are_hidden(void **state)
+{
+    (void)state;
+    hides("{\"password\": 1234, \"a\": 5}", NULL, "{\"password\": \"***\", \"a\": 5}");
+    hides("{\"password\":[\"a]\",{\"b\":1}],\"a\":5}", NULL, "{\"password\":\"***\",\"a\":5}");
+    hides("{\"token\":[\"ab", NULL, "{\"token\":\"***\"");
+    hides("{\"token\":-1}", NULL, "{\"token\":\"***\"}");
+    hides("{\"message\":\"no\",\"code\":50035}", "/oauth2/token",
+          "{\"message\":\"no\",\"code\":50035}");
+}
+
+static void refusals_do_not_quote_secrets(void **state)
+{
+    (void)state;
+    hides_in_problem("password: Could not interpret \"[\"a\"]\" as string.",
+                     "password: Could not interpret \"***\" as string.");
+    hides_in_problem("user_id: Value \"x\" is not snowflake.",
+                     "user_id: Value \"x\" is not snowflake.");
+    hides_in_problem("user_id: Value \"" TOKEN_LIKE "\" is not snowflake.",
+                     "user_id: Value \"***\" is not snowflake.");
+    hides_in_problem("a.token: Value \"cut", "a.token: Value \"***");
+    hides_in_problem("password: Too short.", "password: Too short.");
+    hides_in_problem("", "");
+    hides("{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
+          "{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"***\\\".\"}]}}");
+    hides("{\"a\":{\"_errors\":[{\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
+          "{\"a\":{\"_errors\":[{\"message\":\"Not \\\"1\\\".\"}]}}");
+    hides("{\"a\":{\"_errors\":[{\"message\":\"Not \\\"" TOKEN_LIKE "\\\".\"}]}}", NULL,
+          "{\"a\":{\"_errors\":[{\"message\":\"Not \\\"***\\\".\"}]}}");
+}
+
 static void tokens_in_paths_are_hidden(void **state)
 {
     (void)state;
@@ -79,6 +120,8 @@ int main(void)
         cmocka_unit_test(what_is_left_of_a_secret_is_hidden_too),
         cmocka_unit_test(codes_are_secrets_where_tokens_are_got_with_them),
         cmocka_unit_test(tokens_in_paths_are_hidden),
+        cmocka_unit_test(secrets_of_another_kind_are_hidden),
+        cmocka_unit_test(refusals_do_not_quote_secrets),
     };
 
     buf_init(&out, 1 << 20);
