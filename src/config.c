@@ -119,6 +119,8 @@ const struct option_row config_rows[] = {
       .help = "Log-ins that may wait for a thread; more are answered with 503" },
     { "metrics-token", OPTION_TEXT, AT(metrics_token), .value = "TOKEN",
       .help = "Bearer token that /metrics asks for; unset: it answers this machine only" },
+    { "metrics-listen", OPTION_TEXT, AT(metrics_listen), .value = "HOST:PORT",
+      .help = "Another address, for /metrics, /healthz and /readyz alone, to whoever reaches it" },
     { "workbench", OPTION_CHOICE, AT(workbench), .fallback = "auto", .choices = "auto|on|off",
       .help = "For tests: the clock may be moved, faults made; auto: in a demo" },
     { "traffic", OPTION_INT, AT(traffic_mib), .fallback = "0", .min = 0, .max = 4096,

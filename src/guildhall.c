@@ -138,6 +138,7 @@ static struct api *make_api(struct guildhall *g)
         .workbench = g->workbench,
         .private_endpoints = may_call_private(g),
         .registration = registration_of(g),
+        .data = c->data,
         .metrics_token = c->metrics_token,
         .metrics = parts_metrics,
         .metrics_arg = g,
@@ -230,6 +231,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     e = voice_start(g->api, g->loops, &g->voice);
     if (!e)
         e = parts_start_server(g, port);
+    if (!e)
+        e = parts_start_monitor(g);
     if (e)
         goto fail;
     parts_announce_relay(g);
@@ -256,11 +259,14 @@ void guildhall_stop(struct guildhall *g)
         gateway_drain(g->gateway, g->config->shutdown_seconds * 1000 / 2);
     if (g->server)
         server_stop(g->server, g->config->shutdown_seconds * 1000);
+    if (g->monitor)
+        server_stop(g->monitor, 0);
     workbench_stop(g->workbench);
     /* What was taken is finished while the loops can still answer. */
     if (g->api)
         api_wait(g->api);
     server_free(g->server);
+    server_free(g->monitor);
     gateway_stop(g->gateway);
     voice_stop(g->voice);
     if (g->api)

@@ -33,6 +33,7 @@ struct guildhall {
     struct proxies proxies;
     struct web web;
     struct server *server;
+    struct server *monitor; /* NULL: metrics have no listener of their own */
     struct workbench *workbench;
     struct control *control; /* NULL: it could not listen */
 };
@@ -44,6 +45,7 @@ unsigned parts_password_threads(const struct config *c);
 /* --- port.c: one port for calls and sessions --- */
 
 /* Takes host, port, trusted proxies from the configuration; false after a sentence in the log. */
+bool parts_split_address(const char *listen, char *host, size_t max, int *ret_port);
 bool parts_read_address(struct guildhall *g, int *ret_port);
 enum err parts_open_tls(struct guildhall *g);
 enum err parts_start_server(struct guildhall *g, int port);
@@ -64,6 +66,9 @@ bool parts_can_share(const struct config *config);
 enum err parts_open_cluster(struct guildhall *g,
                             void (*announce)(void *arg, const struct announcement *list));
 void parts_cluster_metrics(const struct guildhall *g, struct buf *out);
+
+/* metrics_port.c: the listener of --metrics-listen, if there is to be one. */
+enum err parts_start_monitor(struct guildhall *g);
 
 /* What /metrics shows of the gateway and of the relay; arg is the server. */
 void parts_metrics(void *arg, struct buf *out);

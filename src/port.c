@@ -8,7 +8,7 @@
 #include "workbench/workbench.h"
 
 /* "host:port", "[::1]:port" or "port". */
-static bool split_address(const char *listen, char *host, size_t max, int *ret_port)
+bool parts_split_address(const char *listen, char *host, size_t max, int *ret_port)
 {
     const char *colon = strrchr(listen, ':');
     struct str name = colon ? str_slice(listen, (size_t)(colon - listen)) : STR("127.0.0.1");
@@ -46,7 +46,7 @@ bool parts_read_address(struct guildhall *g, int *ret_port)
         return false;
     if (!manager_socket(&g->socket))
         return false;
-    if (!split_address(g->config->listen, g->host, sizeof g->host, ret_port)) {
+    if (!parts_split_address(g->config->listen, g->host, sizeof g->host, ret_port)) {
         log_error("listen must be HOST:PORT, not '%s'", g->config->listen);
         return false;
     }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { LONGEST_ZIPPED = 8 * 1024 * 1024 };
@@ -18,6 +19,9 @@ static void send_answer(struct life *l, int status, struct str type)
     struct api *api = call->api;
 
     atomic_fetch_add_explicit(&api->answers[status / 100 % 6], 1, memory_order_relaxed);
+    if (call->route)
+        durations_note(api->durations, loop_index(call->loop), l->match.group,
+                       clock_mono() - l->started);
     buf_add_str(&call->headers, buf_str(&api->cors));
     headers = call->headers;
     head.headers = buf_str(&headers);
@@ -105,6 +109,8 @@ static void answer_limited(struct life *l, enum err e)
     struct call *call = &l->call;
     const struct limit *limit = l->verdict.of ? l->verdict.of : l->match.limit;
 
+    if (e == ERR_RATE_LIMITED)
+        call_note_refusal(call, REFUSED_TOO_MANY);
     buf_reset(&call->headers);
     limits_headers(&l->verdict, limit, &call->headers);
     limits_body(&l->verdict, e, &call->reply);

@@ -42,6 +42,7 @@ void api_free(struct api *api)
     jobs_free(api->jobs);
     faults_free(api->faults);
     limits_free(api->limits);
+    durations_free(api->durations);
     document_free(api->openapi);
     router_free(api->router);
     buf_clear(&api->cors);

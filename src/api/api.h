@@ -40,6 +40,7 @@ struct api_options {
     void *voice_arg;
     struct cluster *cluster;   /* the other servers on the database; NULL: there are none */
     struct gateway *gateway;   /* for routes that ask about it; may be NULL */
+    const char *data;          /* the folder whose disk /metrics tells of; NULL: none */
     const char *metrics_token; /* who shows it may read /metrics; NULL: local callers only */
     /* Adds to what /metrics tells. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
@@ -98,6 +99,11 @@ void api_reference(const struct domain *const *domains, struct buf *out);
 
 /* Appends one figure in the form of /metrics; kind is "counter" or "gauge". */
 void api_metric(struct buf *out, const char *name, const char *kind, const char *help, uint64_t v);
+/* All that /metrics shows, and what sort of text it is. From any thread. */
+#define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+void api_metrics(struct api *api, struct buf *out);
+/* Can calls be answered? */
+bool api_ready(struct api *api);
 
 /* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */
 extern const struct domain service_domain;

@@ -240,4 +240,11 @@ void call_forget_grants(struct call *call, snowflake id);
 /* Of all that an application holds, whoever gave it. */
 void call_forget_application(struct call *call, snowflake id);
 
+/* --- refusals.c ------------------------------------------------------------------------ */
+
+enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
+
+/* A line of the log with the client's address, unless there are too many; from any thread. */
+void call_note_refusal(const struct call *call, enum refusal_kind kind);
+
 #endif

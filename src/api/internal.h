@@ -3,6 +3,7 @@
 #define API_INTERNAL_H
 
 #include "api/api.h"
+#include "api/durations.h"
 #include "api/faults.h"
 #include "api/hashing.h"
 #include "cluster/cluster.h"
@@ -16,6 +17,7 @@ void router_free(struct router *r);
 
 struct match {
     const struct route *route; /* NULL: see error */
+    unsigned group;            /* of the route: which of the domains */
     const struct limit *limit;
     const struct resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded */
@@ -49,6 +51,7 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
+    struct durations *durations; /* from api_start on */
     struct faults *faults;
     struct jobs *jobs;
     struct hashing *hashing; /* while the loops run */
@@ -81,6 +84,7 @@ struct life {
     enum err computed;         /* by hash or compute */
     int looks;                 /* that were outdated when it came to the handler */
     struct cluster_wait heard; /* the other servers have, of what it revoked */
+    int64_t started;           /* clock_mono, when all of it was there */
     int64_t began;             /* clock_mono, when it is to be noted; else 0 */
     enum err refused;          /* what it is answered with; OK: no refusal */
 };

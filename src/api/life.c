@@ -405,7 +405,8 @@ static void life_begin(struct api *api, struct exchange *x, bool admitting)
     l->admitting = admitting;
     l->admitted = false;
     l->looks = 0;
-    l->began = traffic_is_on(api->options.traffic) ? clock_mono() : 0;
+    l->started = clock_mono();
+    l->began = traffic_is_on(api->options.traffic) ? l->started : 0;
     l->refused = OK;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
     if (cors_is_preflight(api, x->request)) {
@@ -443,6 +444,7 @@ void call_begin(struct api *api, struct exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    l->started = clock_mono(); /* how fast a body comes is the client's doing */
     l->call.parts = x->parts;
     l->call.caller = NULL; /* a credential may have been revoked meanwhile */
     life_identify(l);

@@ -7,6 +7,7 @@
 void api_start(struct api *api, struct loops *loops)
 {
     api->loops = loops;
+    api->durations = durations_new(api->domains, loops_count(loops));
     api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
     api->hashing = hashing_new(api->options.password_threads, api->options.password_queue);
     jobs_start(api->jobs, loops_at(loops, 0));

@@ -25,6 +25,7 @@ struct node {
     struct node *parameters;         /* choosy ones first */
     struct node *next;
     const struct route *routes[HTTP_METHODS];
+    uint16_t groups[HTTP_METHODS];     /* of their domains, in the list of all */
     struct limit limits[HTTP_METHODS]; /* of rows that name none */
 };
 
@@ -139,7 +140,7 @@ static bool is_choosy(const struct path *path, const struct domain *const *domai
     return false;
 }
 
-static void add_route(struct router *router, const struct route *r,
+static void add_route(struct router *router, const struct route *r, uint16_t group,
                       const struct domain *const *domains)
 {
     struct node *n = r->service ? &router->service : &router->api;
@@ -155,6 +156,7 @@ static void add_route(struct router *router, const struct route *r,
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
         router_contradiction(r, "needs a handler, a name, a doc and an auth");
     n->routes[r->method] = r;
+    n->groups[r->method] = group;
     n->limits[r->method] = (struct limit){
         .name = r->name,
         .count = r->service              ? SERVICE_CALLS
@@ -171,7 +173,7 @@ struct router *router_new(const struct domain *const *domains)
 
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            add_route(router, r, domains);
+            add_route(router, r, (uint16_t)(d - domains), domains);
     return router;
 }
 
@@ -301,6 +303,7 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
         enum http_method row = method == HTTP_HEAD ? HTTP_GET : method;
 
         ret->route = n->routes[row];
+        ret->group = n->groups[row];
         ret->limit = ret->route->limit ? ret->route->limit : &n->limits[row];
     } else if (method != HTTP_OPTIONS) {
         ret->error = ERR_METHOD_NOT_ALLOWED;

@@ -4,6 +4,9 @@
 #include <malloc.h>
 #include <sodium.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 /* Counted by address, like everything of the service; a scraper or a tool asks far less. */
 static const struct limit limit_metrics = {
@@ -39,15 +42,19 @@ static enum err get_health(struct call *call)
     return call_reply(call, &(struct status){ STR("ok") });
 }
 
+bool api_ready(struct api *api)
+{
+    const struct api_options *o = &api->options;
+
+    return !api_draining(api) && store_ready(o->store) &&
+           (!o->cluster || cluster_ready(o->cluster));
+}
+
 /* GET /readyz: the store can be reached, other servers are heard of and the server is not
  * going down. */
 static enum err get_readiness(struct call *call)
 {
-    const struct api_options *o = &call->api->options;
-
-    if (api_draining(call->api) || !store_ready(o->store))
-        return ERR_UNAVAILABLE;
-    if (o->cluster && !cluster_ready(o->cluster))
+    if (!api_ready(call->api))
         return ERR_UNAVAILABLE;
     return call_reply(call, &(struct status){ STR("ok") });
 }
@@ -58,9 +65,9 @@ void api_metric(struct buf *out, const char *name, const char *kind, const char 
                (unsigned long long)v);
 }
 
-static void server_metrics(const struct call *call, struct buf *out)
+static void server_metrics(struct api *api, struct buf *out)
 {
-    struct server *server = call->api->server;
+    struct server *server = api->server;
     struct server_stats s = { 0 };
 
     /* The first calls may come before we know the server that took them. */
@@ -80,20 +87,20 @@ static void server_metrics(const struct call *call, struct buf *out)
     api_metric(out, "guildhall_sent_bytes_total", "counter", "Bytes written.", s.bytes_out);
 }
 
-static void answer_metrics(const struct call *call, struct buf *out)
+static void answer_metrics(struct api *api, struct buf *out)
 {
     buf_add_lit(out, "# HELP guildhall_answers_total Answers by kind of status.\n"
                      "# TYPE guildhall_answers_total counter\n");
     for (int i = 1; i < 6; i++)
         buf_printf(out, "guildhall_answers_total{status=\"%dxx\"} %llu\n", i,
-                   (unsigned long long)call->api->answers[i]);
+                   (unsigned long long)api->answers[i]);
 }
 
-static void store_metrics(const struct call *call, struct buf *out)
+static void store_metrics(struct api *api, struct buf *out)
 {
     struct store_stats s = { 0 };
 
-    store_stats(call->api->options.store, &s);
+    store_stats(api->options.store, &s);
     api_metric(out, "guildhall_store_reads_total", "counter", "Read transactions.", s.reads);
     api_metric(out, "guildhall_store_writes_total", "counter", "Write calls.", s.writes);
     api_metric(out, "guildhall_store_commits_total", "counter", "Commits; each serves many writes.",
@@ -128,11 +135,11 @@ static void hold_metrics(struct buf *out, const char *kind, const char *help)
     hold_each(add_hold, &(struct hold_lines){ out, kind });
 }
 
-static void password_metrics(const struct call *call, struct buf *out)
+static void password_metrics(struct api *api, struct buf *out)
 {
     struct hashing_stats s = { 0 };
 
-    hashing_stats(call->api->hashing, &s);
+    hashing_stats(api->hashing, &s);
     api_metric(out, "guildhall_passwords_waiting", "gauge", "Passwords that wait to be hashed.",
                s.waiting);
     api_metric(out, "guildhall_passwords_refused_total", "counter",
@@ -145,6 +152,51 @@ static void memory_metrics(struct buf *out)
 
     api_metric(out, "guildhall_heap_bytes", "gauge", "Memory in use on the heap.",
                (uint64_t)(m.uordblks + m.hblkhd));
+}
+
+/* Of the folder's disk, and of the database in it; what lies on another machine tells there. */
+static void disk_metrics(const struct api *api, struct buf *out)
+{
+    const char *folder = api->options.data;
+    char path[4096];
+    struct statvfs disk;
+    struct stat file;
+
+    if (!folder || statvfs(folder, &disk) != 0)
+        return;
+    api_metric(out, "guildhall_disk_free_bytes", "gauge", "Free on the disk of the data folder.",
+               (uint64_t)disk.f_bavail * disk.f_frsize);
+    api_metric(out, "guildhall_disk_bytes", "gauge", "Size of that disk.",
+               (uint64_t)disk.f_blocks * disk.f_frsize);
+    snprintf(path, sizeof path, "%s/guildhall.db", folder);
+    if (stat(path, &file) == 0)
+        api_metric(out, "guildhall_store_bytes", "gauge", "Size of the embedded database.",
+                   (uint64_t)file.st_size);
+}
+
+static void build_metrics(const struct api *api, struct buf *out)
+{
+    buf_printf(out,
+               "# HELP guildhall_build_info Which program runs, on which store.\n"
+               "# TYPE guildhall_build_info gauge\n"
+               "guildhall_build_info{version=\"%s\",store=\"%s\"} 1\n",
+               api->options.version, store_engine(api->options.store));
+}
+
+void api_metrics(struct api *api, struct buf *out)
+{
+    build_metrics(api, out);
+    server_metrics(api, out);
+    answer_metrics(api, out);
+    durations_write(api->durations, out);
+    store_metrics(api, out);
+    disk_metrics(api, out);
+    password_metrics(api, out);
+    memory_metrics(out);
+    hold_metrics(out, "turn", "Longest part of a loop's turn; from a millisecond on.");
+    hold_metrics(out, "write", "Longest work on the writer; from a millisecond on.");
+    if (api->options.metrics)
+        api->options.metrics(api->options.metrics_arg, out);
 }
 
 static bool shows_token(const struct call *call, struct str token)
@@ -186,16 +238,8 @@ static enum err get_metrics(struct call *call)
     struct buf out;
 
     buf_init(&out, CALL_MAX_REPLY);
-    server_metrics(call, &out);
-    answer_metrics(call, &out);
-    store_metrics(call, &out);
-    password_metrics(call, &out);
-    memory_metrics(&out);
-    hold_metrics(&out, "turn", "Longest part of a loop's turn; from a millisecond on.");
-    hold_metrics(&out, "write", "Longest work on the writer; from a millisecond on.");
-    if (call->api->options.metrics)
-        call->api->options.metrics(call->api->options.metrics_arg, &out);
-    return call_reply_buf(call, STR("text/plain; version=0.0.4; charset=utf-8"), &out);
+    api_metrics(call->api, &out);
+    return call_reply_buf(call, STR(API_METRICS_TYPE), &out);
 }
 
 /* On the pool: half a megabyte is written and compressed. Two first callers may both make one;

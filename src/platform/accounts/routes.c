@@ -158,6 +158,8 @@ static enum err verify_login(struct call *call)
     bool right;
     enum err e = password_guess(call, &guess, &right);
 
+    if (!e && !right)
+        call_note_refusal(call, REFUSED_PASSWORD);
     return e ? e : right ? OK : refuse_login(call);
 }
 

@@ -48,6 +48,7 @@ static bool is_word(struct str s)
 static void expect_prometheus(struct str text)
 {
     struct str name = STR("");
+    bool histogram = false;
 
     expect(text.n && text.p[text.n - 1] == '\n');
     while (text.n) {
@@ -61,12 +62,19 @@ static void expect_prometheus(struct str text)
             expect(str_starts(type, STR("# TYPE ")));
             type = str_from(type, 7);
             expect(str_eq(str_cut(&type, ' '), name));
-            expect(str_is(type, "counter") || str_is(type, "gauge"));
+            expect(str_is(type, "counter") || str_is(type, "gauge") || str_is(type, "histogram"));
+            histogram = str_is(type, "histogram");
             continue;
         }
-        struct str value = line, sample = str_cut(&value, ' '), labels = sample;
+        /* A label may hold spaces, a value none. */
+        struct str value = line, labels = line;
+        for (size_t i = 0; i < line.n; i++)
+            if (line.p[i] == ' ')
+                value = str_from(line, i + 1);
         char number[32] = { 0 }, *end;
-        expect(str_eq(str_cut(&labels, '{'), name));
+        labels = str_slice(line.p, line.n - value.n - 1);
+        struct str sampled = str_cut(&labels, '{');
+        expect(histogram ? str_starts(sampled, name) : str_eq(sampled, name));
         expect(value.n > 0 && value.n < sizeof number);
         memcpy(number, value.p, value.n);
         strtod(number, &end);
@@ -79,8 +87,13 @@ static uint64_t sample(struct world *w, const char *name)
     struct answer a = ask(w, "GET", "/metrics", NULL);
 
     for (struct str text = a.body; text.n;) {
-        struct str value = str_cut(&text, '\n'), key = str_cut(&value, ' ');
+        struct str line = str_cut(&text, '\n'), value = line;
         uint64_t n;
+
+        for (size_t i = 0; i < line.n; i++)
+            if (line.p[i] == ' ')
+                value = str_from(line, i + 1);
+        struct str key = str_slice(line.p, line.n - value.n - (value.n < line.n));
 
         if (str_is(key, name) && str_to_u64(value, &n))
             return n;
@@ -111,16 +124,20 @@ static void metrics_follow_what_happens(struct world *w)
         "guildhall_received_bytes_total",
         "guildhall_sent_bytes_total",
         "guildhall_refused_total",
+        "guildhall_call_seconds_count{group=\"Accounts\"}",
+        "guildhall_call_seconds_bucket{group=\"Accounts\",le=\"+Inf\"}",
     };
-    uint64_t before[10], failures = sample(w, "guildhall_store_failures_total");
+    uint64_t before[12], failures = sample(w, "guildhall_store_failures_total");
 
-    for (size_t i = 0; i < 10; i++)
+    /* A group is there from its first call on. */
+    expect_status(client_get(ada, "/users/@me"), 200);
+    for (size_t i = 0; i < 12; i++)
         before[i] = sample(w, names[i]);
     expect_status(client_get(ada, "/users/@me"), 200);
     expect_status(client_patch(ada, "{}", "/users/@me"), 200);
     expect_error(client_get(ada, "/users/1"), 404, 10013);
     client_raw(world_stranger(w), STR("nonsense\r\n\r\n"), 5000);
-    for (size_t i = 0; i < 10; i++)
+    for (size_t i = 0; i < 12; i++)
         if (sample(w, names[i]) <= before[i])
             fail_test(__FILE__, __LINE__, "%s stands still", names[i]);
     expect(sample(w, "guildhall_store_failures_total") == failures);

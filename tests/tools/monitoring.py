@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""monitoring - what a host's other programs read of the server: metrics, lines of the log."""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+PACKAGING = os.path.join(HERE, "..", "..", "packaging")
+
+from cases import expect, run_cases  # noqa: E402
+from process import Client, Failed, register, start_guildhall  # noqa: E402
+
+PATIENCE = 60
+
+
+def start(executable, folder, *flags):
+    return start_guildhall(executable, folder, "--log-level", "info", *flags)
+
+
+def wait_for(server, pattern):
+    """What the pattern's group is in the log, once it is there."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        found = re.search(pattern, server.words(), re.M)
+        if found:
+            return found.group(1)
+        time.sleep(0.02)
+    raise Failed(f"the log has no {pattern}:\n{server.words()}")
+
+
+def get(port, path):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, refusal.read().decode()
+
+
+def every_query_of_the_dashboard_names_a_metric(executable):
+    with open(os.path.join(PACKAGING, "grafana", "guildhall.json"), encoding="utf-8") as file:
+        dashboard = json.load(file)
+    queries = [t["expr"] for panel in dashboard["panels"] for t in panel["targets"]]
+    expect(len(queries) > 20, "the dashboard has few queries")
+    with tempfile.TemporaryDirectory() as folder:
+        server = start(executable, folder)
+        try:
+            register(server.port, "ada")
+            _, text = get(server.port, "/metrics")
+        finally:
+            server.stop()
+    there = set(re.findall(r"^# HELP (\w+) ", text, re.M))
+    for name in re.findall(r"^# TYPE (\w+) histogram$", text, re.M):
+        there |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
+    for query in queries:
+        names = re.findall(r"\bguildhall_\w+", query)
+        expect(names and set(names) <= there, f"no such metric: {query}")
+
+
+def metrics_may_have_a_listener_of_their_own(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        server = start(executable, folder, "--metrics-listen", "127.0.0.1:0",
+                       "--metrics-token", "secret")
+        try:
+            port = int(wait_for(server, r"metrics: served on 127.0.0.1, port (\d+)"))
+            expect(get(server.port, "/metrics")[0] == 401, "the public port asks for the token")
+            status, text = get(port, "/metrics")
+            expect(status == 200 and "guildhall_build_info{version=" in text, text)
+            expect(get(port, "/healthz") == (200, '{"status":"ok"}'), "healthz")
+            expect(get(port, "/readyz") == (200, '{"status":"ok"}'), "readyz")
+            for path in ("/", "/api/v10/gateway", "/openapi.json"):
+                expect(get(port, path)[0] == 404, f"{path} is served there")
+        finally:
+            server.stop()
+
+
+def pattern_of(name):
+    with open(os.path.join(PACKAGING, "fail2ban", name), encoding="utf-8") as file:
+        pattern = re.search(r"^failregex = (.*)$", file.read(), re.M).group(1)
+    return pattern.replace("<ADDR>", r"(?P<ip4>\d+\.\d+\.\d+\.\d+)")
+
+
+def refusals_can_be_read_by_fail2ban(executable):
+    for form in ("json", "text"):
+        with tempfile.TemporaryDirectory() as folder:
+            server = start(executable, folder, "--log-format", form, "--rate-limits", "on")
+            try:
+                register(server.port, "ada")
+                client = Client(server.port)
+                for _ in range(8):
+                    client.call("POST", "/auth/login", {"login": "ada", "password": "not this one"})
+                client.close()
+                expect(wait_for(server, pattern_of("guildhall.conf")) == "127.0.0.1", form)
+                expect(wait_for(server, pattern_of("guildhall-limits.conf")) == "127.0.0.1", form)
+            finally:
+                server.stop()
+
+
+run_cases("monitoring", [
+    every_query_of_the_dashboard_names_a_metric,
+    metrics_may_have_a_listener_of_their_own,
+    refusals_can_be_read_by_fail2ban,
+])
