@@ -83,6 +83,8 @@ enum err tags_require(const struct channel *forum, const struct list *tags, uint
 /* The caller is its first member; the thread is read again. */
 enum err add_starter(struct call *call, struct channel *thread);
 
+/* Threads hang on such a channel: ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
+enum err check_thread_holder(const struct channel *c);
 enum err list_active_threads(struct call *call);
 enum err list_channel_threads(struct call *call);
 enum err list_public_archived_threads(struct call *call);
@@ -101,5 +103,11 @@ enum err delete_thread(struct call *call, const struct channel *c);
 /* What an entry of the audit log says about a new thread, or about a change. */
 struct list thread_changes(struct call *call, const struct channel *before,
                            const struct channel *now);
+
+/* --- search.c ------------------------------------------------------------------------- */
+
+extern const struct schema thread_search_schema;
+extern const struct type thread_search_type;
+enum err search_threads(struct call *call);
 
 #endif

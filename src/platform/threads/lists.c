@@ -64,8 +64,7 @@ enum err list_active_threads(struct call *call)
     return reply_list(call, &threads, 0);
 }
 
-/* Threads hang on these. */
-static enum err check_holder(const struct channel *c)
+enum err check_thread_holder(const struct channel *c)
 {
     if (channel_is_private(c->type))
         return ERR_DM_CHANNEL;
@@ -80,7 +79,7 @@ enum err list_channel_threads(struct call *call)
     const struct channel *c = call->target.channel;
     struct thread_page page = { .list = THREADS_OPEN, .of = c->id, .viewer = call->caller->id };
     struct list threads;
-    enum err e = check_holder(c);
+    enum err e = check_thread_holder(c);
 
     if (!e)
         e = threads_list(call->tx, &page, &threads);
@@ -105,7 +104,7 @@ static enum err list_archived(struct call *call, int64_t type)
         .limit = q->limit + 1,
     };
     struct list threads;
-    enum err e = check_holder(c);
+    enum err e = check_thread_holder(c);
 
     if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_PERMISSIONS;
@@ -124,7 +123,7 @@ enum err list_public_archived_threads(struct call *call)
 /* GET /channels/{channel.id}/threads/archived/private */
 enum err list_private_archived_threads(struct call *call)
 {
-    enum err e = check_holder(call->target.channel);
+    enum err e = check_thread_holder(call->target.channel);
 
     if (!e && !(call->target.rights & PERMISSION(MANAGE_THREADS)))
         e = ERR_MISSING_PERMISSIONS;
@@ -148,7 +147,7 @@ enum err list_joined_archived_threads(struct call *call)
         .limit = q->limit + 1,
     };
     struct list threads;
-    enum err e = check_holder(c);
+    enum err e = check_thread_holder(c);
 
     if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_PERMISSIONS;

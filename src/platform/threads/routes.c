@@ -76,6 +76,17 @@ static const struct route routes[] = {
     },
     {
         .method = GET,
+        .path = "/channels/{channel.id}/threads/search",
+        .name = "search_threads",
+        .doc = "Threads of a channel by name, tags and time; needs READ_MESSAGE_HISTORY.",
+        .auth = ALL_KINDS,
+        .query = &thread_search_schema,
+        .reply = &thread_search_type,
+        .aside = true,
+        .handle = search_threads,
+    },
+    {
+        .method = GET,
         .path = "/channels/{channel.id}/threads/archived/public",
         .name = "list_public_archived_threads",
         .doc = "Archived threads of a channel, those archived last first; needs "
