@@ -26,7 +26,7 @@ static const struct schema snapshot_schema = { .size = sizeof(struct message),
 static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snapshot_schema };
 
 /* The end of an object whose last member is an empty list. */
-static const char NO_FILES[] = "[]}";
+#define NO_FILES "[]}"
 
 static struct opt_str snapshot_text(struct call *call, const struct message *m)
 {

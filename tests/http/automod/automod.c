@@ -91,8 +91,8 @@ static void polls_are_looked_at(struct world *w)
 {
     static const char *const polls[] = {
         "{'poll': {'question': {'text': 'A cat?'}, 'answers': [{'poll_media': {'text': 'x'}}]}}",
-        "{'poll': {'question': {'text': 'Who?'}, 'answers': [{'poll_media': {'text': 'x'}}, "
-        "{'poll_media': {'text': 'the cat'}}]}}",
+        ("{'poll': {'question': {'text': 'Who?'}, 'answers': [{'poll_media': {'text': 'x'}}, "
+         "{'poll_media': {'text': 'the cat'}}]}}"),
         "{'poll': {'question': {'text': 'Who?'}, 'answers': [{'poll_media': {'text': 'x'}}]}}",
     };
     struct yard y = open_yard(w);

@@ -9,6 +9,7 @@
 
 #include "guildhall.h"
 #include "internal.h"
+#include "venues.h"
 
 enum { WRITERS = 8, EACH = 15 };
 
@@ -72,14 +73,18 @@ static uint64_t retries(struct world *w)
     return stats.retries;
 }
 
+/* A bot: of people it is also kept how far they have read, in one row, and nobody writes eight
+ * messages at a time. */
 static void messages_of_one_channel_do_not_meet(struct world *w)
 {
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+    const char *c = v.channel;
     struct writer writers[WRITERS];
-    uint64_t before = retries(w);
 
-    writers_start(writers, ada, c);
+    venue_add(&v, bot);
+    uint64_t before = retries(w);
+    writers_start(writers, bot, c);
     writers_end(writers);
     expect(retries(w) == before);
 
@@ -90,17 +95,20 @@ static void messages_of_one_channel_do_not_meet(struct world *w)
 
 static void messages_of_one_thread_are_all_counted(struct world *w)
 {
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
-    struct answer thread = client_post(ada, "{'name': 'talk'}", "/channels/%s/threads", c);
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+    struct answer thread =
+        client_post(ada, "{'name': 'talk', 'type': 11}", "/channels/%s/threads", v.channel);
     const char *id = answer_text(thread, "id");
     struct writer writers[WRITERS];
-    uint64_t before = retries(w);
 
-    writers_start(writers, ada, id);
+    venue_add(&v, bot);
+    expect_status(client_post(bot, "{'content': 'here'}", "/channels/%s/messages", id), 200);
+    uint64_t before = retries(w);
+    writers_start(writers, bot, id);
     writers_end(writers);
     expect(retries(w) == before);
-    expect_json(client_get(ada, "/channels/%s", id), "{'message_count': %d}", WRITERS * EACH);
+    expect_json(client_get(ada, "/channels/%s", id), "{'message_count': %d}", WRITERS * EACH + 1);
 }
 
 /* What it shows of the channel is read while others write to it. */

@@ -66,10 +66,10 @@ static void a_message_may_ask(struct world *w)
         "'layout_type': 1, 'results': {'is_finalized': false, 'answer_counts': [{'id': 1, "
         "'count': 0, 'me_voted': false}, {'id': 2, 'count': 0, 'me_voted': false}]}}}";
 
-    expect_json(a, as_shown);
+    expect_json(a, "%s", as_shown);
     expect_absent(a, "poll.answers.0.poll_media.emoji");
-    expect_room_event(&room, "MESSAGE_CREATE", as_shown);
-    expect_json(client_get(bob, MESSAGE, v.channel, answer_text(a, "id")), as_shown);
+    expect_room_event(&room, "MESSAGE_CREATE", "%s", as_shown);
+    expect_json(client_get(bob, MESSAGE, v.channel, answer_text(a, "id")), "%s", as_shown);
     expect_json(client_get(ada, MESSAGES, v.channel), "[%s]", as_shown);
 }
 

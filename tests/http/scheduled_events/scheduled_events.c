@@ -71,7 +71,7 @@ static void wait_for_status(struct world *w, const char *id, int status)
             return;
         usleep(5000);
     }
-    expect(!"the status never came");
+    fail_test(__FILE__, __LINE__, "the status never came");
 }
 
 static void an_event_is_planned_and_told(struct world *w)
