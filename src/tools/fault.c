@@ -59,32 +59,34 @@ static bool write_order(const struct console_options *o, const char *what, struc
     return true;
 }
 
+/* What the words ask of the console; false: nothing that there is. */
+static bool ask_console(const struct settings *s, const char *what, struct arena *arena,
+                        struct wire_answer *ret)
+{
+    struct buf body;
+    bool written = true;
+
+    buf_init(&body, 4096);
+    if (!what)
+        *ret = console_call(&s->config, arena, "GET", "/console/faults", (struct str){ 0 });
+    else if (strcmp(what, "clear") == 0)
+        *ret = console_call(&s->config, arena, "DELETE", "/console/faults", (struct str){ 0 });
+    else if ((written = write_order(&s->console, what, &body)))
+        *ret = console_call(&s->config, arena, "POST", "/console/faults", buf_str(&body));
+    buf_clear(&body);
+    return written;
+}
+
 int tool_fault(const struct settings *s, char **arguments)
 {
     const char *what = arguments[0];
     struct arena *arena = arena_new();
     struct wire_answer a = { 0 };
-    struct buf body;
-    int status = 2;
+    bool asked = !(what && arguments[1]) && ask_console(s, what, arena, &a);
+    int status = asked ? console_status(&a) : usage(HOW);
 
-    buf_init(&body, 4096);
-    if (what && arguments[1]) {
-        usage(HOW);
-    } else if (!what) {
-        a = console_call(&s->config, arena, "GET", "/console/faults", (struct str){ 0 });
-        status = console_status(&a);
-    } else if (strcmp(what, "clear") == 0) {
-        a = console_call(&s->config, arena, "DELETE", "/console/faults", (struct str){ 0 });
-        status = console_status(&a);
-    } else if (!write_order(&s->console, what, &body)) {
-        usage(HOW);
-    } else {
-        a = console_call(&s->config, arena, "POST", "/console/faults", buf_str(&body));
-        status = console_status(&a);
-    }
     if (!status && a.body.n)
         printf("%.*s\n", STR_FMT(a.body));
-    buf_clear(&body);
     arena_free(arena);
     return status;
 }

@@ -331,7 +331,8 @@ static void write_call(const struct shown *s, struct json *j)
     const struct traffic_record *r = &s->r;
 
     json_name(j, "ms");
-    json_real(j, (double)(r->took_ns / 1000) / 1000);
+    int64_t us = r->took_ns / 1000; /* nobody wants more places than three */
+    json_real(j, (double)us / 1000);
     write_text(j, "method", str_of(http_method_name(r->method)));
     write_text(j, "path", s->target);
     json_name(j, "route");

@@ -63,7 +63,8 @@ static bool mp3_frame(const unsigned char *p, size_t *ret_bytes, int64_t *ret_us
         !rates[!old][rate])
         return false;
     int frequency = samples[hz] >> (old ? 0 : version == 2 ? 1 : 2);
-    *ret_bytes = (size_t)((old ? 144000 : 72000) * rates[!old][rate] / frequency + (p[2] >> 1 & 1));
+    int bytes = (old ? 144000 : 72000) * rates[!old][rate] / frequency + (p[2] >> 1 & 1);
+    *ret_bytes = (size_t)bytes;
     *ret_us = (int64_t)(old ? 1152 : 576) * 1000000 / frequency;
     return true;
 }
