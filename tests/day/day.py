@@ -38,6 +38,9 @@ PICTURE = "data:image/png;base64," + (
 
 # Accounts and what they are known by stay for good.
 STAYS = {"users", "known_addresses", "user_settings", "file_owners"}
+# Pieces of a full-text index: what was taken out goes when some of them are put together. Pages
+# and bytes are counted all the same.
+PIECES = {"message_index_data", "message_index_idx"}
 
 
 class Clock:
@@ -240,7 +243,7 @@ class Measured:
 def compare_rows(before, after):
     new = after.accounts - before.accounts
     wrong = [f"{name}: {before.counts[name]} -> {after.counts[name]}" for name in after.counts
-             if name not in STAYS and after.counts[name] > before.counts[name]]
+             if name not in STAYS | PIECES and after.counts[name] > before.counts[name]]
     expect(not wrong, "rows stayed behind: " + "; ".join(wrong))
     expect(after.counts["users"] - before.counts["users"] <= new, "more accounts than were made")
 

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 
 enum {
-    AT_ONCE = 200,
-    STEP_NS = 6 * 1000 * 1000, /* of the writer */
+    AT_ONCE = 64,
+    STEP_NS = 4 * 1000 * 1000, /* of the writer, beside reading them */
 };
 
 /* From one run to the next: while there is more to do, and when a run has done all. Many
@@ -59,13 +59,14 @@ void indexing_wake(struct call *call)
 
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
-/* Oldest first, as many as there is time for. */
+/* Oldest first, as many as there is time for. The time begins when they are read, so that each
+ * run gets on, however long they are. */
 static enum err indexing_run(struct call *call, const struct job *job)
 {
-    int64_t until = clock_thread() + STEP_NS;
     struct list documents;
     size_t i = 0;
     enum err e = documents_unindexed(call->tx, false, AT_ONCE, &documents);
+    int64_t until = clock_thread() + STEP_NS;
 
     (void)job;
     for (; !e && i < documents.count && clock_thread() < until; i++) {

@@ -1,4 +1,5 @@
 /* search.c - finding messages: words, filters, rights, pages, and how they get into the index. */
+#include <stdio.h>
 #include <time.h>
 
 #include "apps.h"
@@ -403,6 +404,24 @@ static void bots_without_the_content_intent_do_not_search(struct world *w)
 
 /* --- much to index -------------------------------------------------------------------- */
 
+/* Reading them takes longer than a run of the job has for putting them in. */
+static void long_messages_are_indexed_too(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    char content[1000] = "";
+
+    for (int i = 0; i < 180; i++)
+        snprintf(content + (size_t)i * 4, 5, "%03d ", i);
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) "
+              "with recursive n (i) as (select 1 union all select i + 1 from n where i < 600) "
+              "select i, %s, %s, '%s' from n",
+              v.channel, ada->id, content);
+    expect_status(search(ada, v.id, "content=007"), 200);
+    index_all(w);
+}
+
 static void too_much_that_is_not_indexed_is_said(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -433,6 +452,7 @@ const struct test search_tests[] = {
     TEST(private_threads_are_searched_by_their_members),
     TEST(private_channels_are_searched_by_their_people),
     TEST(bots_without_the_content_intent_do_not_search),
+    TEST(long_messages_are_indexed_too),
     TEST(too_much_that_is_not_indexed_is_said),
     { 0 },
 };
