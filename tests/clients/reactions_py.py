@@ -58,7 +58,9 @@ class Bot(discord.Client):
         heard = asyncio.ensure_future(self.told("raw_reaction_clear"))
         await message.clear_reactions()
         say("empty", (await heard).message_id == message.id)
+        heard = asyncio.ensure_future(self.told("guild_emojis_update"))
         renamed = await emoji.edit(name="parties")
+        await heard  # or it would be taken for the next one
         say("renamed", renamed.name)
         heard = asyncio.ensure_future(self.told("guild_emojis_update"))
         await renamed.delete()
